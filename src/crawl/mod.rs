@@ -1,0 +1,1 @@
+//! *Who does what, in which order, and when is it over?*

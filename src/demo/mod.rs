@@ -1,0 +1,1 @@
+//! *What does a crawl look like, without a network?*

@@ -1,0 +1,1 @@
+//! *Have we kept this text before?*

@@ -1,0 +1,1 @@
+//! *Which stored records could match?*

@@ -1,0 +1,1 @@
+//! *What do we fetch next, and what have we seen?*

@@ -1,0 +1,46 @@
+//! A polite web crawler that keeps each page once and names the page that every near-duplicate
+//! repeats.
+//!
+//! One crate, gated by whole modules:
+//!
+//! | feature | rooms | for |
+//! |---|---|---|
+//! | none | [`record`], [`filter`], [`verify`], [`detect`] | detecting near-duplicates among weighted terms |
+//! | `html` | `render` | from HTML and text to weighted terms and links |
+//! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
+//! | `cli` | `demo`, `cli` | the program |
+//!
+//! Imports go downward only; rooms on one line do not know each other:
+//!
+//! ```text
+//! cli  demo
+//! crawl
+//! detect  render  frontier  fetch  store
+//! filter  verify
+//! record
+//! ```
+
+#![deny(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod detect;
+pub mod filter;
+pub mod record;
+pub mod verify;
+
+#[cfg(feature = "html")]
+pub mod render;
+
+#[cfg(feature = "crawl")]
+pub mod crawl;
+#[cfg(feature = "crawl")]
+pub mod fetch;
+#[cfg(feature = "crawl")]
+pub mod frontier;
+#[cfg(feature = "crawl")]
+pub mod store;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
+pub mod demo;

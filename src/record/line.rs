@@ -1,0 +1,93 @@
+//! The lines of `pages.jsonl` and `errors.jsonl`.
+
+use serde::{Deserialize, Serialize};
+
+/// One line of `pages.jsonl`: what became of a URL. Fields that do not apply are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PageLine {
+    /// The canonical URL.
+    pub url: String,
+    /// The outcome's name.
+    pub outcome: String,
+    /// The next hop of a redirect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_url: Option<String>,
+    /// The HTTP status of the last answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// When the request was sent, RFC 3339 UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched_at: Option<String>,
+    /// Links from a seed; seeds are 0.
+    pub depth: u16,
+    /// The URL on which this one was first seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub referrer: Option<String>,
+    /// Requests made for it; 0 if never asked.
+    pub requests: u32,
+    /// The title, white space folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The language, a primary BCP 47 subtag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lang: Option<String>,
+    /// The character encoding by its WHATWG name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charset: Option<String>,
+    /// The media type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// Octets of the decoded body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Whether the body was cut at the limit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// Digest of the body, as the WARC record has it (`sha1:` and base 32).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Digest of the visible text (`blake3:` and 32 hexadecimal digits).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_digest: Option<String>,
+    /// The `url` of the stored line that this page repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<String>,
+    /// The similarity to it, in [0, 1].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The detector that said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detector: Option<String>,
+    /// By which evidence: `body-digest`, `text-digest` or `similarity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    /// The rule, failure class or deferral.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Robots directives in force.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub robots: Vec<String>,
+    /// `link[rel=canonical]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<String>,
+    /// The WARC file, relative to the output folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warc_file: Option<String>,
+    /// The offset of the record's gzip member in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warc_offset: Option<u64>,
+}
+
+/// One line of `errors.jsonl`: a URL that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorLine {
+    /// The canonical URL.
+    pub url: String,
+    /// The class of the failure.
+    pub class: String,
+    /// What happened.
+    pub detail: String,
+    /// How often it was asked.
+    pub attempts: u32,
+}

@@ -1,0 +1,201 @@
+//! What became of a URL. Every URL that was ever seen has exactly one outcome in the end.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DecidedBy, Detector, Score, UrlId};
+
+/// What became of a URL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// The page is unique and was kept.
+    Stored,
+    /// The page repeats a stored page.
+    NearDuplicate {
+        /// The URL of the stored page.
+        of: UrlId,
+        /// How similar the two are.
+        score: Score,
+        /// Who says so.
+        detector: Detector,
+        /// By which evidence.
+        decided_by: DecidedBy,
+    },
+    /// The page has the bytes or the text of a stored page.
+    ExactDuplicate {
+        /// The URL of the stored page.
+        of: UrlId,
+        /// Bytes or text.
+        decided_by: DecidedBy,
+    },
+    /// The server says that the page is as it was.
+    NotModified,
+    /// The server named another URL, which has an outcome of its own.
+    Redirected {
+        /// The next hop.
+        to: String,
+    },
+    /// A rule kept the page out.
+    Excluded(Exclusion),
+    /// The page could not be had.
+    Failed {
+        /// The kind of failure.
+        class: FailureClass,
+        /// What happened, in words.
+        detail: String,
+    },
+    /// Seen, not fetched. A better path queues the URL again.
+    Deferred(Deferral),
+}
+
+impl Outcome {
+    /// The outcome without its particulars.
+    pub fn kind(&self) -> OutcomeKind {
+        match self {
+            Outcome::Stored => OutcomeKind::Stored,
+            Outcome::NearDuplicate { .. } => OutcomeKind::NearDuplicate,
+            Outcome::ExactDuplicate { .. } => OutcomeKind::ExactDuplicate,
+            Outcome::NotModified => OutcomeKind::NotModified,
+            Outcome::Redirected { .. } => OutcomeKind::Redirected,
+            Outcome::Excluded(_) => OutcomeKind::Excluded,
+            Outcome::Failed { .. } => OutcomeKind::Failed,
+            Outcome::Deferred(_) => OutcomeKind::Deferred,
+        }
+    }
+}
+
+/// An [`Outcome`] without its particulars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum OutcomeKind {
+    Stored,
+    NearDuplicate,
+    ExactDuplicate,
+    NotModified,
+    Redirected,
+    Excluded,
+    Failed,
+    Deferred,
+}
+
+impl OutcomeKind {
+    /// The name used in `pages.jsonl`.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutcomeKind::Stored => "stored",
+            OutcomeKind::NearDuplicate => "near-duplicate",
+            OutcomeKind::ExactDuplicate => "exact-duplicate",
+            OutcomeKind::NotModified => "not-modified",
+            OutcomeKind::Redirected => "redirected",
+            OutcomeKind::Excluded => "excluded",
+            OutcomeKind::Failed => "failed",
+            OutcomeKind::Deferred => "deferred",
+        }
+    }
+}
+
+/// The rule that kept a page out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Exclusion {
+    /// Outside the hosts, domains or prefixes of the seeds.
+    Scope,
+    /// No `--include` expression matches.
+    Include,
+    /// An `--exclude` expression matches.
+    Exclude,
+    /// robots.txt says no.
+    Robots,
+    /// robots.txt could not be had, which means no for the time being (RFC 9309, 2.3.1.4).
+    RobotsUnreachable,
+    /// The site asks for a longer Crawl-delay than `--max-crawl-delay` allows.
+    CrawlDelay,
+    /// The page asks not to be indexed. Its links were used.
+    NoIndex,
+    /// The media type is not asked for.
+    Type,
+    /// The URL looks like a trap (repeated segments, too many segments).
+    Trap,
+    /// Every link to the URL says nofollow.
+    NoFollow,
+}
+
+impl Exclusion {
+    /// The reason given in `pages.jsonl`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Exclusion::Scope => "scope",
+            Exclusion::Include => "include",
+            Exclusion::Exclude => "exclude",
+            Exclusion::Robots => "robots",
+            Exclusion::RobotsUnreachable => "robots-unreachable",
+            Exclusion::CrawlDelay => "crawl-delay",
+            Exclusion::NoIndex => "noindex",
+            Exclusion::Type => "type",
+            Exclusion::Trap => "trap",
+            Exclusion::NoFollow => "nofollow",
+        }
+    }
+}
+
+/// Why a URL was seen and not fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deferral {
+    /// Deeper than `--depth`.
+    Depth,
+    /// The crawl or the host has had its pages, or time was up.
+    Budget,
+    /// Only duplicates name it.
+    DuplicateLink,
+}
+
+impl Deferral {
+    /// The reason given in `pages.jsonl`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Deferral::Depth => "depth",
+            Deferral::Budget => "budget",
+            Deferral::DuplicateLink => "duplicate-link",
+        }
+    }
+}
+
+/// The kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum FailureClass {
+    Dns,
+    Connect,
+    Tls,
+    Timeout,
+    Protocol,
+    Decode,
+    TooLarge,
+    Robots,
+    PrivateAddress,
+    Http,
+    /// Too many redirects, or one that leads nowhere.
+    Redirect,
+    /// A fault of this program, caught.
+    Internal,
+}
+
+impl FailureClass {
+    /// The name used in `errors.jsonl`.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureClass::Dns => "dns",
+            FailureClass::Connect => "connect",
+            FailureClass::Tls => "tls",
+            FailureClass::Timeout => "timeout",
+            FailureClass::Protocol => "protocol",
+            FailureClass::Decode => "decode",
+            FailureClass::TooLarge => "too-large",
+            FailureClass::Robots => "robots",
+            FailureClass::PrivateAddress => "private-address",
+            FailureClass::Http => "http",
+            FailureClass::Redirect => "redirect",
+            FailureClass::Internal => "internal",
+        }
+    }
+}

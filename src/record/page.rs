@@ -1,0 +1,125 @@
+//! A page on its way: as fetched, then as rendered.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CanonicalUrl, Digest, FieldCounts};
+
+/// A header line. The value is what came over the wire: not necessarily UTF-8.
+pub type Header = (String, Vec<u8>);
+
+/// The answer to one request, whatever its status.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// The URL that was asked.
+    pub url: CanonicalUrl,
+    /// The HTTP status.
+    pub status: u16,
+    /// `HTTP/1.0`, `HTTP/1.1` or `HTTP/2`.
+    pub version: &'static str,
+    /// The reason phrase, if any.
+    pub reason: String,
+    /// The response's header lines as received, but for those that speak of a transfer that has
+    /// been undone (content coding, transfer coding, length).
+    pub headers: Vec<Header>,
+    /// The request's header lines as sent.
+    pub request_headers: Vec<Header>,
+    /// The body without transfer and content coding, at most as long as the limit.
+    pub body: Vec<u8>,
+    /// Whether the body was cut at the limit.
+    pub truncated: bool,
+    /// The address that answered.
+    pub address: Option<SocketAddr>,
+    /// When the request was sent, milliseconds since 1970 UTC.
+    pub started_at: i64,
+    /// From the request's start to the end of the body.
+    pub elapsed: Duration,
+}
+
+impl Fetched {
+    /// The first header line of that name (case does not matter), as text with other bytes replaced.
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.headers
+            .iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned())
+    }
+
+    /// All header lines of that name, as text with other bytes replaced.
+    pub fn headers_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
+        self.headers
+            .iter()
+            .filter(move |(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned())
+    }
+
+    /// The media type of `Content-Type` in lower case, without parameters; empty if there is none.
+    pub fn media_type(&self) -> String {
+        let value = self.header("content-type").unwrap_or_default();
+        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+}
+
+/// One distinct term of a page and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermCounts {
+    /// The stemmed term, or a bigram of a script without word spaces.
+    pub term: Box<str>,
+    /// How often it stands in each field.
+    pub counts: FieldCounts,
+}
+
+/// A link found on a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutLink {
+    /// Where it leads.
+    pub url: CanonicalUrl,
+    /// Whether the link itself, not the page, says `rel=nofollow`.
+    pub nofollow: bool,
+}
+
+/// What a page asks of robots, by `meta` and `X-Robots-Tag`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct RobotsDirectives {
+    pub noindex: bool,
+    pub nofollow: bool,
+    pub noarchive: bool,
+}
+
+impl RobotsDirectives {
+    /// The directives in force, by name.
+    pub fn names(self) -> Vec<&'static str> {
+        let all = [(self.noindex, "noindex"), (self.nofollow, "nofollow"), (self.noarchive, "noarchive")];
+        all.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect()
+    }
+}
+
+/// A page as the decider and the frontier see it.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    /// The distinct terms in order of first appearance.
+    pub terms: Vec<TermCounts>,
+    /// Digest of the visible text with white space folded.
+    pub text_digest: Option<Digest>,
+    /// The text of the first `title`, white space folded.
+    pub title: Option<String>,
+    /// The language by which the terms were stemmed, as a primary BCP 47 subtag; `None` if unknown.
+    pub language: Option<String>,
+    /// The character encoding by its WHATWG name.
+    pub charset: &'static str,
+    /// Links in order of first appearance, each URL once, without the page itself.
+    pub links: Vec<OutLink>,
+    /// Links that could not be read as http or https URLs (`mailto:`, `javascript:`, broken).
+    pub links_dropped: u32,
+    /// Links beyond the limit of links a page.
+    pub links_over_limit: u32,
+    /// `link[rel=canonical]`, recorded, never obeyed.
+    pub canonical: Option<String>,
+    /// What the page asks of robots.
+    pub robots: RobotsDirectives,
+    /// Whether elements were nested deeper than the guard allows and the page was read as text.
+    pub too_deep: bool,
+}

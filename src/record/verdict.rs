@@ -1,0 +1,182 @@
+//! What the decider says of a page.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Sequence;
+
+/// A decimal in [0, 1] of at most six places, held in millionths: comparisons against it are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Threshold(u32);
+
+impl Threshold {
+    /// One, in the unit of a threshold.
+    pub const ONE: u32 = 1_000_000;
+
+    /// From millionths, 0 to 1,000,000.
+    pub const fn from_millionths(millionths: u32) -> Option<Self> {
+        if millionths <= Self::ONE { Some(Self(millionths)) } else { None }
+    }
+
+    /// The threshold in millionths.
+    pub const fn millionths(self) -> u32 {
+        self.0
+    }
+}
+
+/// A threshold that is no decimal in [0, 1] with at most six places.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a threshold: give a decimal from 0 to 1 with at most six places, such as 0.8")]
+pub struct ThresholdError(String);
+
+impl TryFrom<f64> for Threshold {
+    type Error = ThresholdError;
+
+    fn try_from(value: f64) -> Result<Self, ThresholdError> {
+        value.to_string().parse()
+    }
+}
+
+impl From<Threshold> for f64 {
+    fn from(threshold: Threshold) -> f64 {
+        f64::from(threshold.0) / f64::from(Threshold::ONE)
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = ThresholdError;
+
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        let error = || ThresholdError(text.to_owned());
+        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole) || !digits(places) || places.len() > 6 || (whole.is_empty() && places.is_empty()) {
+            return Err(error());
+        }
+        let whole: u32 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| error())? };
+        let places: u32 = format!("{places:0<6}").parse().map_err(|_| error())?;
+        let millionths = whole.checked_mul(Self::ONE).and_then(|w| w.checked_add(places)).ok_or_else(error)?;
+        Self::from_millionths(millionths).ok_or_else(error)
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f64::from(*self).fmt(f)
+    }
+}
+
+/// A similarity in [0, 1] in millionths, rounded down, so that a score that is printed as 0.8
+/// has reached 0.8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Score(pub u32);
+
+impl Score {
+    /// The score as a number in [0, 1].
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / f64::from(Threshold::ONE)
+    }
+}
+
+/// Which of the detectors gave a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detector {
+    /// Exact copies only.
+    None,
+    /// Minimum weight overlapping.
+    Mwo,
+}
+
+impl Detector {
+    /// The name used on the command line and in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Detector::None => "none",
+            Detector::Mwo => "mwo",
+        }
+    }
+}
+
+/// By which evidence a page was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecidedBy {
+    /// The bytes of the body were seen before.
+    BodyDigest,
+    /// The extracted text was seen before.
+    TextDigest,
+    /// The detector compared the two records.
+    Similarity,
+}
+
+impl DecidedBy {
+    /// The name used in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            DecidedBy::BodyDigest => "body-digest",
+            DecidedBy::TextDigest => "text-digest",
+            DecidedBy::Similarity => "similarity",
+        }
+    }
+}
+
+/// What the decider says of a page. `of` is always a *stored* page, never another duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// No stored page matches: the page is stored.
+    Unique,
+    /// The page repeats `of`.
+    NearDuplicate {
+        /// The stored page that is repeated.
+        of: Sequence,
+        /// How similar the two are.
+        score: Score,
+        /// Who says so.
+        detector: Detector,
+        /// By similarity, or inherited from a near-duplicate of which this is an exact copy.
+        decided_by: DecidedBy,
+    },
+    /// The page has the bytes or the text of the stored page `of`.
+    ExactDuplicate {
+        /// The stored page that is repeated.
+        of: Sequence,
+        /// Bytes or text.
+        decided_by: DecidedBy,
+    },
+}
+
+impl Verdict {
+    /// The stored page that is repeated, if any.
+    pub fn duplicate_of(&self) -> Option<Sequence> {
+        match *self {
+            Verdict::Unique => None,
+            Verdict::NearDuplicate { of, .. } | Verdict::ExactDuplicate { of, .. } => Some(of),
+        }
+    }
+
+    /// Whether the page is to be stored.
+    pub fn is_unique(&self) -> bool {
+        matches!(self, Verdict::Unique)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_read_without_rounding() {
+        for (text, millionths) in [("0.8", 800_000), ("1", 1_000_000), ("0", 0), (".5", 500_000), ("0.333333", 333_333)]
+        {
+            assert_eq!(text.parse::<Threshold>().map(Threshold::millionths), Ok(millionths), "{text}");
+        }
+        for text in ["", ".", "1.1", "-0.1", "0.1234567", "NaN", "1e-1", "80%"] {
+            assert!(text.parse::<Threshold>().is_err(), "{text}");
+        }
+        assert_eq!(Threshold::try_from(0.7), "0.7".parse());
+    }
+}

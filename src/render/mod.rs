@@ -1,0 +1,1 @@
+//! *Which terms and links does this page hold?*

@@ -1,0 +1,1 @@
+//! *How similar are two records, exactly?*
