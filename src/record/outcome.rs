@@ -116,8 +116,8 @@ pub enum Exclusion {
     Type,
     /// The URL looks like a trap (repeated segments, too many segments).
     Trap,
-    /// Every link to the URL says nofollow.
-    NoFollow,
+    /// A sitemap: read for its links, no page itself.
+    Sitemap,
 }
 
 impl Exclusion {
@@ -133,7 +133,7 @@ impl Exclusion {
             Exclusion::NoIndex => "noindex",
             Exclusion::Type => "type",
             Exclusion::Trap => "trap",
-            Exclusion::NoFollow => "nofollow",
+            Exclusion::Sitemap => "sitemap",
         }
     }
 }
@@ -147,6 +147,8 @@ pub enum Deferral {
     Budget,
     /// Only duplicates name it.
     DuplicateLink,
+    /// Every link to it says nofollow.
+    NoFollow,
 }
 
 impl Deferral {
@@ -156,6 +158,7 @@ impl Deferral {
             Deferral::Depth => "depth",
             Deferral::Budget => "budget",
             Deferral::DuplicateLink => "duplicate-link",
+            Deferral::NoFollow => "nofollow",
         }
     }
 }

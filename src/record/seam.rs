@@ -18,6 +18,8 @@ use super::{
 pub enum LinkKind {
     /// By the user. Seeds are never out of scope.
     Seed,
+    /// By a robots.txt, as a sitemap: it is read for its links. Never out of scope.
+    SitemapFile,
     /// By a sitemap.
     Sitemap,
     /// By a page.
