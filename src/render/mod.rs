@@ -1,1 +1,192 @@
 //! *Which terms and links does this page hold?*
+//!
+//! A page goes through these steps: its octets are decoded ([`Rendered::charset`]), a linear scan
+//! guards against deep nesting, the document is parsed and walked over once (text by field, links,
+//! title, what it asks of robots), the language is settled, and the words of each field are counted
+//! under their stems. Nothing of the markup remains.
+//!
+//! The fields and what falls into them are those of the MWO paper (section "Rendering"); which
+//! field an occurrence counts in is decided by the innermost element. The paper is silent on the
+//! language; here words are stemmed by the language that the page declares, else by the one that is
+//! detected, else not at all.
+//!
+//! A bad page is never an error: what can't be read is left out.
+
+mod charset;
+mod directives;
+mod document;
+mod language;
+mod links;
+mod markup;
+mod nesting;
+mod refresh;
+mod sitemap;
+mod stem;
+mod stop_words;
+mod terms;
+mod text;
+mod tokens;
+mod url_terms;
+
+use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives};
+
+use document::Document;
+use stem::Terms;
+use terms::TermTable;
+
+pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
+
+/// The version of the rendering. Records made by different versions can't be compared.
+pub const RENDERING_VERSION: u32 = 1;
+
+/// How pages are rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Links kept of one page.
+    pub max_links: usize,
+    /// Elements nested deeper are read as text.
+    pub max_depth: usize,
+    /// Below this many letters the language is not guessed.
+    pub min_language_chars: usize,
+    /// The product token to which `meta` and `X-Robots-Tag` may speak.
+    pub robots_agent: String,
+    /// Whether stop words are dropped.
+    pub stop_words: bool,
+    /// Whether words are stemmed.
+    pub stem: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_links: 10_000,
+            max_depth: 512,
+            min_language_chars: 200,
+            robots_agent: "ndcrawl".to_owned(),
+            stop_words: true,
+            stem: true,
+        }
+    }
+}
+
+/// Renders pages. Shared by threads; holds no state of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Renderer {
+    options: Options,
+    normaliser: Normaliser,
+}
+
+/// How a media type is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Xml,
+    Plain,
+    Other,
+}
+
+impl Renderer {
+    /// A renderer with these options; links are brought into their canonical spelling by
+    /// `normaliser`.
+    pub fn new(options: Options, normaliser: Normaliser) -> Self {
+        Self { options, normaliser }
+    }
+
+    /// Names everything that makes two renderings incomparable.
+    pub fn signature(&self) -> String {
+        let Options { max_depth, min_language_chars, stop_words, stem, .. } = &self.options;
+        format!(
+            "rendering {RENDERING_VERSION}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}",
+            if *stem { stem::STEMMER } else { "no stemmer" },
+            if *stop_words { stop_words::VERSION } else { 0 },
+        )
+    }
+
+    /// Renders a page. Cost: about that of parsing it into a tree.
+    pub fn render(&self, page: &Fetched) -> Rendered {
+        let kind = kind_of(&page.media_type());
+        if kind == Kind::Other {
+            return self.unread(page);
+        }
+        let top_level_domain = page.url.as_url().domain().and_then(|name| name.rsplit('.').next());
+        let content_type = page.header("content-type");
+        let (text, encoding) =
+            charset::decode(&page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);
+        if is_binary(&text) {
+            return self.unread(page);
+        }
+        let too_deep = kind == Kind::Html && nesting::is_deeper_than(&text, self.options.max_depth);
+        let mut document = match kind {
+            Kind::Html if !too_deep => document::read(&text, page, &self.options, &self.normaliser),
+            Kind::Html | Kind::Xml => markup::read(&text, page, &self.options, &self.normaliser),
+            Kind::Plain | Kind::Other => plain(&text),
+        };
+        self.add_header_directives(page, &mut document.robots);
+        let language = document.language.take().or_else(|| {
+            let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
+            detected.map(str::to_owned)
+        });
+        let mut table = TermTable::new(Terms::of(language.as_deref(), self.options.stem, self.options.stop_words));
+        table.count(Field::Url, &url_terms::words(&page.url));
+        for (field, text) in document.text.parts() {
+            table.count(field, text);
+        }
+        Rendered {
+            terms: table.into_terms(),
+            text_digest: document.text.digest(),
+            title: document.title,
+            language,
+            charset: encoding.name(),
+            links: document.links,
+            links_dropped: document.links_dropped,
+            links_over_limit: document.links_over_limit,
+            canonical: document.canonical,
+            robots: document.robots,
+            too_deep,
+        }
+    }
+
+    /// What is known of a page without reading its body.
+    fn unread(&self, page: &Fetched) -> Rendered {
+        let mut rendered = Rendered::default();
+        self.add_header_directives(page, &mut rendered.robots);
+        rendered
+    }
+
+    fn add_header_directives(&self, page: &Fetched, robots: &mut RobotsDirectives) {
+        for value in page.headers_named("x-robots-tag") {
+            directives::add_header(robots, &value, &self.options.robots_agent);
+        }
+    }
+}
+
+/// No media type means HTML, as for browsers.
+fn kind_of(media_type: &str) -> Kind {
+    match media_type {
+        "" | "text/html" | "application/xhtml+xml" => Kind::Html,
+        "text/xml" | "application/xml" => Kind::Xml,
+        xml if xml.starts_with("application/") && xml.ends_with("+xml") => Kind::Xml,
+        text if text.starts_with("text/") => Kind::Plain,
+        _ => Kind::Other,
+    }
+}
+
+/// Text has no NUL characters to speak of; a picture that is called text has.
+fn is_binary(text: &str) -> bool {
+    const HEAD_CHARS: usize = 1024;
+    let mut odd = 0;
+    for c in text.chars().take(HEAD_CHARS) {
+        odd += usize::from(matches!(c, '\0'..='\u{8}' | '\u{e}'..='\u{1a}' | '\u{fffd}'));
+    }
+    // Single stray characters occur on real pages.
+    odd > 16 && odd * 10 > text.chars().take(HEAD_CHARS).count()
+}
+
+fn plain(text: &str) -> Document {
+    let mut document = Document::default();
+    document.text.push(Field::Body, text);
+    document
+}
+
+#[cfg(test)]
+mod tests;

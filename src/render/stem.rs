@@ -1,0 +1,83 @@
+//! From words to terms: stop words are dropped, the others stemmed, by language.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::stop_words;
+
+/// The stemming library and its version: records stemmed by another can't be compared.
+pub(super) const STEMMER: &str = "rust-stemmers 1.2.0";
+
+/// How the words of one language become terms.
+pub(super) struct Terms {
+    stemmer: Option<Stemmer>,
+    stop_words: &'static [&'static str],
+}
+
+impl Terms {
+    /// For a language by its primary subtag; `None` and unknown languages keep words as they are.
+    pub fn of(language: Option<&str>, stem: bool, stop: bool) -> Self {
+        let language = language.unwrap_or_default();
+        Self {
+            stemmer: if stem { algorithm(language).map(Stemmer::create) } else { None },
+            stop_words: if stop { stop_words::of(language) } else { &[] },
+        }
+    }
+
+    /// Whether the word says nothing of a page's subject. The word is in lower case.
+    pub fn is_stop_word(&self, word: &str) -> bool {
+        self.stop_words.binary_search(&word).is_ok()
+    }
+
+    /// The word's stem.
+    pub fn stem<'a>(&self, word: &'a str) -> std::borrow::Cow<'a, str> {
+        match &self.stemmer {
+            Some(stemmer) => stemmer.stem(word),
+            None => word.into(),
+        }
+    }
+}
+
+/// Greek is left out: the library panics on some Greek words.
+fn algorithm(language: &str) -> Option<Algorithm> {
+    Some(match language {
+        "ar" => Algorithm::Arabic,
+        "da" => Algorithm::Danish,
+        "de" => Algorithm::German,
+        "en" => Algorithm::English,
+        "es" => Algorithm::Spanish,
+        "fi" => Algorithm::Finnish,
+        "fr" => Algorithm::French,
+        "hu" => Algorithm::Hungarian,
+        "it" => Algorithm::Italian,
+        "nb" | "nn" | "no" => Algorithm::Norwegian,
+        "nl" => Algorithm::Dutch,
+        "pt" => Algorithm::Portuguese,
+        "ro" => Algorithm::Romanian,
+        "ru" => Algorithm::Russian,
+        "sv" => Algorithm::Swedish,
+        "ta" => Algorithm::Tamil,
+        "tr" => Algorithm::Turkish,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_stemmed_by_language_and_left_alone_without_one() {
+        assert_eq!(Terms::of(Some("en"), true, true).stem("crawling"), "crawl");
+        assert_eq!(Terms::of(Some("de"), true, true).stem("häuser"), "haus");
+        assert_eq!(Terms::of(None, true, true).stem("crawling"), "crawling");
+        assert_eq!(Terms::of(Some("el"), true, true).stem("ισαισα"), "ισαισα");
+    }
+
+    #[test]
+    fn stop_words_belong_to_their_language() {
+        let english = Terms::of(Some("en"), true, true);
+        assert!(english.is_stop_word("the") && !english.is_stop_word("die"));
+        assert!(Terms::of(Some("de"), true, true).is_stop_word("die"));
+        assert!(!Terms::of(Some("en"), true, false).is_stop_word("the"));
+    }
+}
