@@ -221,7 +221,7 @@ impl Graph {
         }
         let url = self.url(number);
         match number % 12 {
-            4 => self.plant_half_alike(number),
+            4 => self.plant_partly_alike(number),
             5 => self.plant_noindex(number),
             6 => self.plant_linked(&url, &self.beside(number, "missing"), Truth::Missing),
             7 => self.plant_linked(&url, &self.beside(number, "private"), Truth::Forbidden),
@@ -263,10 +263,10 @@ impl Graph {
         self.plant_bare(&hops[1], Truth::Redirect { to: target });
     }
 
-    /// A page that shares half of its words with another one, which is no duplicate.
-    fn plant_half_alike(&mut self, number: usize) {
-        let (of, url) = (self.url(number), self.beside(number, "half"));
-        let words = self.reworded(&of, 0.5, &url);
+    /// A page that has the title of another one and less than half of its words, which is no duplicate.
+    fn plant_partly_alike(&mut self, number: usize) {
+        let (of, url) = (self.url(number), self.beside(number, "partly"));
+        let words = self.reworded(&of, 0.6, &url);
         self.plant(&url, Truth::Unique, words, Vec::new());
         self.link(&of, &url);
     }
