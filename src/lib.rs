@@ -13,8 +13,8 @@
 //! Imports go downward only; rooms on one line do not know each other:
 //!
 //! ```text
-//! cli  demo
-//! crawl
+//! cli
+//! crawl  demo
 //! detect  render  frontier  fetch  store
 //! filter  verify
 //! record

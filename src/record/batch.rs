@@ -56,7 +56,7 @@ pub struct Requeue {
 /// A term of the vocabulary. Its [`TermId`] is its position in the log of terms.
 pub type TermRow = Box<str>;
 
-/// Everything that is kept of a judged page, duplicates too. Its [`Sequence`] is its position in
+/// Everything that is kept of a judged page, duplicates too. Its [`Sequence`](super::Sequence) is its position in
 /// the log of pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {

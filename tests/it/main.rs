@@ -1,1 +1,33 @@
-fn main() {}
+//! Black-box tests: the built program against webs on loopback, synthetic and real.
+//!
+//! | module | asks |
+//! |---|---|
+//! | `surface` | flags, exit codes, streams |
+//! | `crawl` | outcomes, limits, resuming, signals |
+//! | `kill` | what is left after SIGKILL at any moment |
+//! | `hostile` | manners towards a server that misbehaves |
+//! | `corpora` | real sites on a real server |
+//! | `planted` | that the planted distances are what they claim to be |
+//! | `architecture` | who imports whom |
+//!
+//! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan,
+//! `invariants` holds what must be true of every finished crawl, `shared` finds the material that
+//! lies beside a checkout.
+
+#![allow(clippy::unwrap_used)]
+
+mod architecture;
+mod corpora;
+mod crawl;
+mod endless;
+mod graph;
+mod hostile;
+mod invariants;
+mod kill;
+mod overlap;
+mod planted;
+mod program;
+mod shared;
+mod surface;
+mod web;
+mod words;

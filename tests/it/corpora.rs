@@ -1,0 +1,122 @@
+//! Real sites on a real server, scored against what a perfect crawl keeps.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::invariants::{assert_duplicates_name_stored_pages, lines};
+use crate::program::Place;
+use crate::shared::{missing, run, shared, skipped};
+
+const SITES: [&str; 3] = ["maint-guide", "debfaq", "gtk2"];
+/// The flags of the corpus crawl.
+const MANNERS: [&str; 13] = [
+    "--delay",
+    "0",
+    "--ip-delay",
+    "0",
+    "--host-concurrency",
+    "8",
+    "--max-crawl-delay",
+    "0",
+    "-d",
+    "50",
+    "--scope",
+    "host",
+    "--allow-private",
+];
+/// Copies stored beyond one a cluster, as a share of what was stored.
+const EXTRA_RATE: f64 = 0.05;
+
+/// The sites on nginx; dropping it ends the service.
+struct Served {
+    script: PathBuf,
+    folder: PathBuf,
+    port: u16,
+}
+
+impl Served {
+    fn start(script: PathBuf, folder: PathBuf) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let served = Self { script, folder, port };
+        // A server that an earlier run left behind would keep the old port.
+        let _ = served.command("stop").output();
+        // nginx keeps the streams it was given open, so they must not be pipes.
+        assert!(served.command("start").status().unwrap().success());
+        served
+    }
+
+    fn command(&self, action: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.arg(&self.script).args(["-p", &self.port.to_string()]).arg(&self.folder).arg(action);
+        command
+    }
+
+    /// The front pages by address, of the tested sites only.
+    fn seeds(&self) -> Vec<String> {
+        let urls = run(&mut self.command("urls"));
+        let sites = urls.lines().filter_map(|line| {
+            let mut fields = line.split('\t');
+            Some((fields.next()?.to_owned(), format!("{}/", fields.next()?)))
+        });
+        sites.filter(|(site, _)| SITES.contains(&site.as_str())).map(|(_, url)| url).collect()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.command("stop").output();
+    }
+}
+
+/// The sites, fetched once for all runs; the reason if they cannot be had.
+fn sites(corpora: &Path) -> Result<PathBuf, String> {
+    if let Some(program) = missing(&["nginx", "python3", "apt-get", "dpkg-deb"]) {
+        return Err(format!("no {program}"));
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sites");
+    if SITES.iter().all(|site| folder.join(site).is_dir()) {
+        return Ok(folder);
+    }
+    let fetched = Command::new("sh")
+        .arg(corpora.join("fetch-sites.sh"))
+        .args(["-s", &SITES.join(",")])
+        .arg(&folder)
+        .output()
+        .map_err(|error| error.to_string())?;
+    if fetched.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&fetched.stderr).trim().to_owned()) }
+}
+
+/// The figures that `score-crawl.py` prints, by name.
+fn score(corpora: &Path, out: &Path) -> BTreeMap<String, f64> {
+    let mut scorer = Command::new("python3");
+    scorer.arg(corpora.join("score-crawl.py")).arg(out);
+    let figures = run(scorer.arg(corpora.join("clusters-public.tsv")).arg(corpora.join("sites.tsv")));
+    println!("{figures}");
+    figures
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, value)| (name.to_owned(), value.parse().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_crawl_of_real_sites_misses_no_cluster_and_keeps_few_copies() {
+    let Some(corpora) = shared("corpora") else { return skipped("no corpora beside the checkout") };
+    let folder = match sites(&corpora) {
+        Ok(folder) => folder,
+        Err(reason) => return skipped(&reason),
+    };
+    let served = Served::start(corpora.join("serve-sites.sh"), folder);
+    let seeds = served.seeds();
+    assert_eq!(seeds.len(), SITES.len(), "{seeds:?}");
+    let place = Place::new();
+    place.run(&seeds).args(["-o", "out"]).args(MANNERS).patience(Duration::from_secs(150)).finish().expect_code(0);
+    assert_duplicates_name_stored_pages(&lines(&place.path("out")));
+    let figures = score(&corpora, &place.path("out"));
+    assert!(figures["fetched"] > 100.0, "{figures:?}");
+    assert_eq!(figures["missed"], 0.0, "{figures:?}");
+    assert!(figures["extra_rate"] <= EXTRA_RATE, "{figures:?}");
+}

@@ -1,0 +1,48 @@
+//! A web without end: page k links to as many new pages as asked for, none of which comes again.
+
+use crate::web::{Answer, Content};
+use crate::words::{Random, sentences};
+
+/// For limits, and for the question whether memory stays flat while the frontier grows.
+pub struct Endless {
+    origin: String,
+    links: u64,
+}
+
+impl Endless {
+    pub fn new(origin: &str, links: u64) -> Self {
+        Self { origin: origin.to_owned(), links }
+    }
+
+    pub fn seed(&self) -> String {
+        self.url(0)
+    }
+
+    fn url(&self, number: u64) -> String {
+        format!("{}/endless/{number}", self.origin)
+    }
+
+    /// The pages form a tree: the children of k are k * links + 1 and those that follow.
+    fn page(&self, number: u64) -> String {
+        let words = Random::new(number, "endless").words(60);
+        let first = number.saturating_mul(self.links).saturating_add(1);
+        let links: String = (0..self.links)
+            .map(|step| format!("<a href=\"{}\">{}</a>\n", self.url(first.saturating_add(step)), step))
+            .collect();
+        format!(
+            "<!DOCTYPE html><html lang=\"en\"><head><title>{}</title></head><body><p>{}</p>{links}</body></html>",
+            words[0],
+            sentences(&words)
+        )
+    }
+}
+
+impl Content for Endless {
+    fn answer(&self, url: &str, _before: usize) -> Answer {
+        let number = url.strip_prefix(&format!("{}/endless/", self.origin)).and_then(|number| number.parse().ok());
+        match number {
+            Some(number) => Answer::html(self.page(number)),
+            None => Answer::error(404),
+        }
+    }
+}

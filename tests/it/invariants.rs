@@ -1,0 +1,113 @@
+//! What must be true of every crawl, however it came to its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::graph::{Expected, Graph};
+use crate::program::{Place, pages};
+use crate::shared::{has, run, shared, skipped};
+
+/// The lines of `pages.jsonl` by URL.
+pub type Lines = BTreeMap<String, Value>;
+
+/// Reads the lines; each URL must have one.
+pub fn lines(out: &Path) -> Lines {
+    let mut lines = Lines::new();
+    for line in pages(out) {
+        let url = text(&line, "url").to_owned();
+        assert!(lines.insert(url.clone(), line).is_none(), "two lines for {url}");
+    }
+    lines
+}
+
+/// A text field of a line, empty if it is not there.
+pub fn text<'a>(line: &'a Value, field: &str) -> &'a str {
+    line[field].as_str().unwrap_or_default()
+}
+
+pub fn outcome(line: &Value) -> &str {
+    text(line, "outcome")
+}
+
+/// The URLs with this outcome.
+pub fn with_outcome<'a>(lines: &'a Lines, name: &str) -> BTreeSet<&'a str> {
+    lines.iter().filter(|(_, line)| outcome(line) == name).map(|(url, _)| url.as_str()).collect()
+}
+
+/// Every duplicate names a stored page, byte for byte, and a near-duplicate its score.
+pub fn assert_duplicates_name_stored_pages(lines: &Lines) {
+    let stored = with_outcome(lines, "stored");
+    for (url, line) in lines {
+        let of = line.get("duplicate_of").and_then(Value::as_str);
+        if !outcome(line).ends_with("-duplicate") {
+            assert_eq!(of, None, "{url} is no duplicate: {line}");
+            continue;
+        }
+        assert!(of.is_some_and(|of| stored.contains(of)), "{url} does not name a stored page: {line}");
+        if outcome(line) == "near-duplicate" {
+            let score = line["score"].as_f64().unwrap_or_default();
+            assert!((0.8..=1.0).contains(&score), "{url}: {line}");
+        }
+    }
+}
+
+/// No two stored pages were planted as the same, and duplicates name the one they were planted from.
+pub fn assert_planted_copies_meet(lines: &Lines, graph: &Graph) {
+    let mut kept = BTreeMap::new();
+    for url in with_outcome(lines, "stored") {
+        if let Some(other) = kept.insert(graph.original(url), url) {
+            panic!("{url} and {other} are both stored");
+        }
+    }
+    for (url, line) in lines.iter().filter(|(_, line)| outcome(line).ends_with("-duplicate")) {
+        assert_eq!(text(line, "duplicate_of"), graph.original(url), "{line}");
+    }
+}
+
+/// The lines say what the plan of the web says, no URL more or less.
+pub fn assert_as_expected(lines: &Lines, expected: &BTreeMap<String, Expected>) {
+    let mut wrong = String::new();
+    for (url, expected) in expected {
+        match lines.get(url) {
+            None => writeln!(wrong, "no line for {url}, expected {expected:?}").unwrap(),
+            Some(line) if !agrees(line, expected) => writeln!(wrong, "{line}\n    expected {expected:?}").unwrap(),
+            Some(_) => {}
+        }
+    }
+    for (url, line) in lines.iter().filter(|(url, _)| !expected.contains_key(*url)) {
+        writeln!(wrong, "unexpected line for {url}: {line}").unwrap();
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn agrees(line: &Value, expected: &Expected) -> bool {
+    // Where two redirects point at each other a crawler may also say that they lead nowhere.
+    let looping = text(line, "url").contains("/loop/") && outcome(line) == "failed";
+    (outcome(line) == expected.outcome || looping)
+        && expected.reason.is_none_or(|reason| text(line, "reason") == reason)
+}
+
+/// `ndcrawl verify` and foreign readers find nothing wrong.
+pub fn assert_folder_is_sound(place: &Place) {
+    place.run(["verify", "out"]).finish().expect_code(0);
+    let mut archives: Vec<_> =
+        std::fs::read_dir(place.path("out/warc")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    archives.sort();
+    assert!(!archives.is_empty());
+    for archive in &archives {
+        assert!(archive.to_string_lossy().ends_with(".warc.gz"), "{} is still open", archive.display());
+    }
+    match shared("conformance/warc_check.py") {
+        Some(script) if has("python3") => drop(run(Command::new("python3").arg(script).args(&archives))),
+        _ => skipped("no warc_check.py or no python3"),
+    }
+    if has("warcio") {
+        run(Command::new("warcio").arg("check").args(&archives));
+    } else {
+        skipped("no warcio");
+    }
+}
