@@ -207,7 +207,7 @@ impl Normaliser {
 fn fold_leading_slashes(reference: &str) -> Cow<'_, str> {
     let is_ignored = |c: char| c <= ' ';
     let trimmed = reference.trim_start_matches(is_ignored);
-    let rest = trimmed.trim_start_matches(|c| matches!(c, '/' | '\\' | '\t' | '\n' | '\r'));
+    let rest = trimmed.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
     let slashes = trimmed[..trimmed.len() - rest.len()].matches(['/', '\\']).count();
     if slashes > 2 { Cow::Owned(format!("//{rest}")) } else { Cow::Borrowed(reference) }
 }

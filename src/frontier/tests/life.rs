@@ -143,6 +143,19 @@ fn a_lease_that_an_earlier_run_left_behind_is_on_record_until_its_outcome() {
     assert_eq!(again.commit().leased, []);
 }
 
+#[test]
+fn the_echo_of_an_earlier_lease_does_not_end_the_living_one() {
+    let bench = Bench::new(Options::default());
+    bench.offer(link("http://a.test/", 0));
+    let first = bench.lease(1, 0).leases.remove(0);
+    bench.nak(Lease { attempts: 3, ..first.clone() }, 5);
+    assert_eq!(bench.lease(1, 4).wait, Wait::Until(bench.at(5)));
+    let second = bench.lease(1, 5).leases.remove(0);
+    assert_eq!((second.deliveries, second.attempts), (2, 3));
+    bench.nak(first, 5);
+    assert_eq!((bench.frontier.counts().leased, bench.lease(1, 9).wait), (1, Wait::Event));
+}
+
 /// A log that fails after its first block.
 struct BrokenLog;
 

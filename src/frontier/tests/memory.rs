@@ -45,8 +45,7 @@ fn links(first: u32) -> Vec<Link> {
 fn measure() {
     let options = Options { scope: crate::frontier::ScopeKind::Any, ..Options::default() };
     let frontier = EmbeddedFrontier::new(options, EndlessLog, 1);
-    let normaliser = Normaliser::default();
-    drop((links(0), normaliser));
+    drop(links(0));
     let before = resident();
     for first in (0..URLS).step_by(BATCH as usize) {
         now_or_never(frontier.offer(links(first))).unwrap();

@@ -3,6 +3,7 @@
 mod life;
 mod memory;
 mod model;
+mod random;
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
