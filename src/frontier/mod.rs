@@ -23,12 +23,13 @@
 //! | a queued URL: its number, besides | 4 |
 //! | a queued URL that was deferred or excluded before: its better path, besides | 30 to 60 |
 //! | a URL that was given back and is not yet due, besides | about 100 |
-//! | an origin with something queued | about 700 |
+//! | an origin with something queued | about 530 |
 //! | a URL not yet committed: its row | 64 and its text |
 //! | rows read ahead, in all | 8,192 rows |
 //!
 //! The test `a_queued_url_costs_less_than_100_octets_of_resident_memory` measures it, and
-//! `cargo test --lib frontier::tests::memory -- --nocapture` prints the figure.
+//! `cargo test --lib frontier::tests::memory -- --nocapture` prints the figure:
+//! 26 octets for each of 200,000 URLs of 1,000 hosts, and as many for each of a million of one host.
 //!
 //! **Order.** Between origins by the time at which they are due, and in turn among those that are;
 //! within an origin by rank, then depth, then arrival. A URL keeps the depth at which it was first
