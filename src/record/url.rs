@@ -1,14 +1,51 @@
 //! URLs, normalised once.
+//!
+//! Two spellings of one address must become one text, or the page behind them is asked for twice;
+//! two addresses must never become one, or a page is lost. So only steps are taken that cannot
+//! change what a server answers: the parsing of the WHATWG URL standard, which lower-cases scheme
+//! and host, writes hosts in ASCII, drops default ports, resolves dot segments (also `%2e`) and
+//! escapes what must be escaped; then RFC 3986, section 6.2.2: escapes in upper case, unreserved
+//! octets unescaped; then what no server is meant to see or what names a visit, not a page:
+//!
+//! | dropped | why |
+//! |---|---|
+//! | fragment | never sent (RFC 9110, 7.1) |
+//! | user name and password | not ours to use, and no part of the page's name |
+//! | `?` with nothing behind it | an empty query (RFC 3986, 6.2.3 leaves it to the scheme) |
+//! | one dot at the end of a host of several labels | the same name in the DNS (RFC 3986, 3.2.2) |
+//! | [`NormaliseOptions::strip_params`] | session and campaign marks, in query and path |
+//!
+//! Not done, since it is not safe: sorting the query, folding `//`, dropping `www.`, `index.html`
+//! or a slash at the end, http to https, unescaping reserved octets, lower-casing the path.
+//!
+//! Cost: one parse, and one more pass over path and query; linear in the length.
 
+mod percent;
+mod strip;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::fmt;
 
 use url::Url;
+
+use strip::StripList;
 
 /// An absolute http or https URL without fragment, in the one spelling by which it is known.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CanonicalUrl(Url);
 
 impl CanonicalUrl {
+    /// Takes back a text that came from [`CanonicalUrl::as_str`], without normalising it again: what
+    /// a log holds keeps its name even if the rules have changed since. Only what every canonical
+    /// URL promises is checked.
+    pub fn from_canonical(text: &str) -> Result<Self, UrlError> {
+        let url = Url::parse(text)?;
+        check_scheme_and_host(&url)?;
+        if url.as_str() == text && url.fragment().is_none() { Ok(Self(url)) } else { Err(UrlError::NotCanonical) }
+    }
+
     /// The URL as text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
@@ -66,6 +103,19 @@ pub enum UrlError {
     /// No host.
     #[error("no host")]
     NoHost,
+    /// It was given as canonical and is not.
+    #[error("not in canonical form")]
+    NotCanonical,
+}
+
+fn check_scheme_and_host(url: &Url) -> Result<(), UrlError> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(UrlError::Scheme(url.scheme().to_owned()));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(UrlError::NoHost);
+    }
+    Ok(())
 }
 
 /// How URLs are normalised.
@@ -88,15 +138,24 @@ impl Default for NormaliseOptions {
 }
 
 /// Brings URLs into their canonical spelling.
-#[derive(Clone, Debug, Default)]
+///
+/// Idempotent: a canonical URL normalises to itself.
+#[derive(Clone, Debug)]
 pub struct Normaliser {
-    options: NormaliseOptions,
+    strip: StripList,
+    max_url_length: usize,
+}
+
+impl Default for Normaliser {
+    fn default() -> Self {
+        Self::new(NormaliseOptions::default())
+    }
 }
 
 impl Normaliser {
     /// A normaliser with these options.
     pub fn new(options: NormaliseOptions) -> Self {
-        Self { options }
+        Self { strip: StripList::new(&options.strip_params), max_url_length: options.max_url_length }
     }
 
     /// Normalises an absolute URL.
@@ -106,20 +165,68 @@ impl Normaliser {
 
     /// Resolves a reference against a base (RFC 3986, section 5, as WHATWG has it) and normalises it.
     pub fn resolve(&self, base: &Url, reference: &str) -> Result<CanonicalUrl, UrlError> {
-        self.canonical(base.join(reference)?)
+        self.canonical(base.join(&fold_leading_slashes(reference))?)
     }
 
     fn canonical(&self, mut url: Url) -> Result<CanonicalUrl, UrlError> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(UrlError::Scheme(url.scheme().to_owned()));
-        }
-        if url.host_str().is_none_or(str::is_empty) {
-            return Err(UrlError::NoHost);
-        }
+        check_scheme_and_host(&url)?;
         url.set_fragment(None);
-        if url.as_str().len() > self.options.max_url_length {
-            return Err(UrlError::TooLong(self.options.max_url_length));
+        drop_credentials(&mut url);
+        drop_root_dot(&mut url)?;
+        self.normalise_path(&mut url);
+        self.normalise_query(&mut url);
+        if url.as_str().len() > self.max_url_length {
+            return Err(UrlError::TooLong(self.max_url_length));
         }
         Ok(CanonicalUrl(url))
+    }
+
+    fn normalise_path(&self, url: &mut Url) {
+        let path = self.strip.path(percent::normalise(url.path()));
+        if path != url.path() {
+            // Resolves the dot segments that unescaping may have brought to light.
+            let path = path.into_owned();
+            url.set_path(&path);
+        }
+    }
+
+    fn normalise_query(&self, url: &mut Url) {
+        let Some(old) = url.query() else { return };
+        let query = self.strip.query(percent::normalise(old));
+        if query.is_empty() {
+            url.set_query(None);
+        } else if query != old {
+            let query = query.into_owned();
+            url.set_query(Some(&query));
+        }
+    }
+}
+
+/// Of the slashes before a host any number counts as two (WHATWG URL, "special authority ignore
+/// slashes state"), which the parser overlooks where a base is given.
+fn fold_leading_slashes(reference: &str) -> Cow<'_, str> {
+    let is_ignored = |c: char| c <= ' ';
+    let trimmed = reference.trim_start_matches(is_ignored);
+    let rest = trimmed.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
+    let slashes = trimmed[..trimmed.len() - rest.len()].matches(['/', '\\']).count();
+    if slashes > 2 { Cow::Owned(format!("//{rest}")) } else { Cow::Borrowed(reference) }
+}
+
+/// The setters refuse only URLs without host, of which there is none here.
+fn drop_credentials(url: &mut Url) {
+    if !url.username().is_empty() {
+        let _ = url.set_username("");
+    }
+    if url.password().is_some() {
+        let _ = url.set_password(None);
+    }
+}
+
+/// A name of one label keeps its dot: the dot says that no search list applies to it.
+fn drop_root_dot(url: &mut Url) -> Result<(), UrlError> {
+    let name = url.domain().and_then(|name| name.strip_suffix('.'));
+    match name.filter(|name| name.contains('.') && !name.ends_with('.')).map(str::to_owned) {
+        Some(name) => Ok(url.set_host(Some(&name))?),
+        None => Ok(()),
     }
 }

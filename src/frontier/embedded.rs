@@ -1,0 +1,148 @@
+//! The frontier of a crawl that runs in one process.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::engine::Engine;
+use super::{FrontierError, Options, UrlLog};
+use crate::record::{
+    Ack, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Requeue, UrlId, UrlRow,
+};
+
+/// Numbers that [`EmbeddedFrontier::unfinished`] looks at under one lock.
+const LOOKED_AT: u32 = 4096;
+
+/// What has happened since the last look: the frontier's part of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// URLs first seen, in the order of their numbers.
+    pub urls: Vec<UrlRow>,
+    /// Deferred or excluded URLs to which a better path was found.
+    pub requeued: Vec<Requeue>,
+    /// URLs on lease at this moment and those whose lease an earlier run left behind, ascending,
+    /// each with how often it was handed out.
+    pub leased: Vec<(UrlId, u32)>,
+}
+
+/// The frontier of a crawl that runs in one process: one lock around plain state, held for
+/// microseconds, and while up to 32 rows are read back from the log.
+///
+/// The order of a commit: [`take_changes`](Self::take_changes), write them, then
+/// [`committed`](Self::committed). The order for a page: [`offer`](Frontier::offer) its links and
+/// [`postpone`](Frontier::postpone) its origin, then [`ack`](Frontier::ack) it; otherwise the crawl
+/// may look finished, or the origin due, in between.
+pub struct EmbeddedFrontier<L> {
+    engine: Mutex<Engine<L>>,
+}
+
+impl<L: UrlLog> EmbeddedFrontier<L> {
+    /// An empty frontier. `hash_seed` is drawn once for a crawl and kept with it.
+    pub fn new(options: Options, log: L, hash_seed: u64) -> Self {
+        Self { engine: Mutex::new(Engine::new(&options, log, hash_seed)) }
+    }
+
+    /// A panic elsewhere leaves the state whole enough to read counts and to save.
+    fn engine(&self) -> MutexGuard<'_, Engine<L>> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has happened since the last call, for the next commit.
+    pub fn take_changes(&self) -> Changes {
+        let mut engine = self.engine();
+        Changes {
+            urls: engine.rows.take(),
+            requeued: std::mem::take(&mut engine.requeued),
+            leased: engine.leases.alive(),
+        }
+    }
+
+    /// URLs below this number can be read through the log from now on.
+    pub fn committed(&self, urls: u32) {
+        self.engine().rows.forget_below(urls);
+    }
+
+    /// Takes the next row of an earlier run's log. First of all, for every row in order.
+    pub fn restore_url(&self, row: &UrlRow) -> Result<(), FrontierError> {
+        self.engine().restore_url(row)
+    }
+
+    /// Takes the next requeueing of an earlier run's log. After all rows, in order; reads the log.
+    pub fn restore_requeue(&self, path: &Requeue) -> Result<(), FrontierError> {
+        self.engine().restore_requeue(path)
+    }
+
+    /// Takes an outcome of an earlier run's log. After all requeueings, in order, for every outcome
+    /// but `deferred`. The outcome that a URL got as excluded at first sight is told from its later
+    /// one by coming first; if it is left out, a URL that was queued after all and brought no page is
+    /// fetched again.
+    pub fn restore_done(&self, id: UrlId, is_page: bool) {
+        self.engine().restore_done(id, is_page);
+    }
+
+    /// Takes a lease that an earlier run left behind, and how often its URL was handed out. The URL
+    /// is in its queue.
+    pub fn restore_deliveries(&self, id: UrlId, deliveries: u32) {
+        self.engine().leases.restore(id, deliveries);
+    }
+
+    /// Ends the restoring. Then the seeds are to be offered, old and new.
+    pub fn restored(&self) {
+        self.engine().restored();
+    }
+
+    /// The URLs without outcome, ascending, each with the reason: for the last lines of a crawl.
+    /// What is still queued or on lease is over budget. Sees the state as it is when it gets there.
+    pub fn unfinished(&self) -> impl Iterator<Item = (UrlId, Deferral)> + '_ {
+        let blocks = (0..).step_by(LOOKED_AT as usize).map_while(|first| self.unfinished_from(first));
+        blocks.flatten()
+    }
+
+    fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, Deferral)>> {
+        let engine = self.engine();
+        let end = first.saturating_add(LOOKED_AT).min(engine.seen.len() as u32);
+        let deferred = |id| engine.deferral(UrlId(id)).map(|reason| (UrlId(id), reason));
+        (first < end).then(|| (first..end).filter_map(deferred).collect())
+    }
+
+    /// The origins at which most URLs wait, most first: `scheme://host:port`, how many, and the
+    /// moment up to which the origin is postponed. Costs a look at every origin.
+    pub fn hosts_waiting(&self, most: usize) -> Vec<(String, usize, Option<Instant>)> {
+        self.engine().origins.longest(most)
+    }
+}
+
+impl<L: UrlLog> Frontier for EmbeddedFrontier<L> {
+    type Error = FrontierError;
+
+    async fn offer(&self, links: Vec<Link>) -> Result<Vec<Offered>, FrontierError> {
+        let mut engine = self.engine();
+        links.into_iter().map(|link| engine.offer(link)).collect()
+    }
+
+    async fn lease(&self, most: usize, now: Instant, _ttl: Duration) -> Result<LeaseAnswer, FrontierError> {
+        self.engine().lease(most, now)
+    }
+
+    async fn ack(&self, done: Vec<Ack>) -> Result<(), FrontierError> {
+        let mut engine = self.engine();
+        done.into_iter().for_each(|ack| engine.ack(ack));
+        Ok(())
+    }
+
+    async fn nak(&self, lease: Lease, not_before: Instant) -> Result<(), FrontierError> {
+        self.engine().nak(&lease, not_before);
+        Ok(())
+    }
+
+    async fn postpone(&self, origin: &str, not_before: Instant) -> Result<(), FrontierError> {
+        let mut engine = self.engine();
+        if let Some(number) = engine.origins.number(origin) {
+            engine.origins.postpone(number, not_before);
+        }
+        Ok(())
+    }
+
+    fn counts(&self) -> FrontierCounts {
+        self.engine().counts()
+    }
+}

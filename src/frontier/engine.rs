@@ -1,0 +1,171 @@
+//! The state behind the lock, and what an offer does to it.
+
+use hashbrown::HashMap;
+
+use super::leases::Leases;
+use super::origins::Origins;
+use super::phase::{Phase, Phases};
+use super::queue::Priority;
+use super::rows::Rows;
+use super::scope::{Scope, Standing};
+use super::seen::SeenSet;
+use super::{FrontierError, Options, UrlLog};
+use crate::record::{
+    CanonicalUrl, Deferral, Disposition, FrontierCounts, Link, LinkKind, Offered, Requeue, UrlId, UrlRow, UrlState,
+};
+
+/// The frontier without its lock.
+pub(super) struct Engine<L> {
+    pub(super) depth: u16,
+    pub(super) most_pages: u64,
+    pub(super) pages: u64,
+    pub(super) scope: Scope,
+    pub(super) seen: SeenSet,
+    pub(super) phases: Phases,
+    pub(super) origins: Origins,
+    pub(super) rows: Rows<L>,
+    pub(super) leases: Leases,
+    /// How requeued URLs that are not done were named last: this overrides the log's row.
+    pub(super) better_paths: HashMap<u32, Requeue>,
+    /// Requeued since the last look.
+    pub(super) requeued: Vec<Requeue>,
+    /// While an earlier run is restored: the origin of each URL, or [`NO_ORIGIN`](super::restore).
+    pub(super) restoring: super::restore::Restoring,
+}
+
+impl<L: UrlLog> Engine<L> {
+    pub(super) fn new(options: &Options, log: L, hash_seed: u64) -> Self {
+        Self {
+            depth: options.depth,
+            most_pages: options.max_pages,
+            pages: 0,
+            scope: Scope::new(options),
+            seen: SeenSet::new(hash_seed),
+            phases: Phases::new(),
+            origins: Origins::new(options.host_concurrency, options.max_pages_per_host, hash_seed),
+            rows: Rows::new(log),
+            leases: Leases::default(),
+            better_paths: HashMap::new(),
+            requeued: Vec::new(),
+            restoring: super::restore::Restoring::default(),
+        }
+    }
+
+    /// Seen-check and enqueue in one step.
+    pub(super) fn offer(&mut self, link: Link) -> Result<Offered, FrontierError> {
+        let standing = self.standing(link.kind, link.referrer);
+        self.scope.widen(&link.url, standing);
+        let hash = self.seen.hash(link.url.as_str());
+        match self.seen.find(hash) {
+            Some(id) => Ok(Offered { id, disposition: self.offer_again(id, link, standing) }),
+            None => self.offer_new(hash, link, standing),
+        }
+    }
+
+    /// How close to the seeds a URL is that is named in this way.
+    pub(super) fn standing(&self, kind: LinkKind, referrer: Option<UrlId>) -> Standing {
+        match kind {
+            LinkKind::Seed => Standing::Seed,
+            LinkKind::Redirect if referrer.is_some_and(|id| self.phases.is_from_seed(id)) => Standing::SeedRedirect,
+            _ => Standing::Other,
+        }
+    }
+
+    /// What is to become of a link.
+    fn decide(&self, link: &Link, standing: Standing) -> UrlState {
+        if let Some(exclusion) = self.scope.judge(&link.url, standing) {
+            return UrlState::Excluded(exclusion);
+        }
+        match link.only_seen {
+            Some(reason) => UrlState::Deferred(reason),
+            None if link.depth > self.depth => UrlState::Deferred(Deferral::Depth),
+            None => UrlState::Queued,
+        }
+    }
+
+    fn offer_new(&mut self, hash: u64, link: Link, standing: Standing) -> Result<Offered, FrontierError> {
+        let state = self.decide(&link, standing);
+        let id = self.seen.push(hash)?;
+        let (phase, disposition) = match state {
+            UrlState::Queued => (Phase::Queued, Disposition::Queued),
+            UrlState::Deferred(reason) => (Phase::Deferred(reason), Disposition::Deferred(reason)),
+            UrlState::Excluded(rule) => (Phase::Excluded, Disposition::Excluded(rule)),
+        };
+        self.phases.push(phase, standing != Standing::Other);
+        if state == UrlState::Queued {
+            self.enqueue(id, &link.url, Priority { rank: link.rank, depth: link.depth });
+        }
+        let Link { url, depth, referrer, kind, hops, rank, .. } = link;
+        self.rows.push(UrlRow { url: url.as_str().to_owned(), depth, referrer, kind, hops, rank, state });
+        Ok(Offered { id, disposition })
+    }
+
+    fn enqueue(&mut self, id: UrlId, url: &CanonicalUrl, priority: Priority) {
+        // A canonical URL always has an origin.
+        if let Some(origin) = self.origins.number(url.as_str()) {
+            self.origins.push(origin, priority, id);
+        }
+    }
+
+    fn offer_again(&mut self, id: UrlId, link: Link, standing: Standing) -> Disposition {
+        let reason = match self.phases.get(id) {
+            Some(Phase::Deferred(reason)) => Some(reason),
+            // A rule that kept it out as a link may not hold for it as a seed.
+            Some(Phase::Excluded) if standing != Standing::Other => None,
+            _ => return Disposition::Seen,
+        };
+        match (self.decide(&link, standing), reason) {
+            (UrlState::Queued, _) => {
+                self.requeue(id, &link, standing);
+                Disposition::Queued
+            }
+            // More than duplicates name it now, if only from too far away: a run that may go deeper
+            // shall fetch it.
+            (UrlState::Deferred(Deferral::Depth), Some(Deferral::DuplicateLink)) if link.only_seen.is_none() => {
+                self.note_better_path(id, &link);
+                self.phases.set(id, Phase::Deferred(Deferral::Depth));
+                Disposition::Deferred(Deferral::Depth)
+            }
+            (_, Some(reason)) => Disposition::Deferred(reason),
+            (_, None) => Disposition::Seen,
+        }
+    }
+
+    fn requeue(&mut self, id: UrlId, link: &Link, standing: Standing) {
+        let path = self.note_better_path(id, link);
+        self.better_paths.insert(id.0, path);
+        self.phases.set(id, Phase::Queued);
+        if standing != Standing::Other {
+            self.phases.mark_from_seed(id);
+        }
+        self.enqueue(id, &link.url, Priority { rank: link.rank, depth: link.depth });
+    }
+
+    fn note_better_path(&mut self, id: UrlId, link: &Link) -> Requeue {
+        let Link { depth, referrer, kind, hops, rank, .. } = *link;
+        let path = Requeue { url: id, depth, referrer, kind, hops, rank };
+        self.requeued.push(path.clone());
+        path
+    }
+
+    pub(super) fn counts(&self) -> FrontierCounts {
+        FrontierCounts {
+            seen: self.seen.len() as u64,
+            queued: self.phases.count(Phase::Queued),
+            leased: self.phases.count(Phase::Leased),
+            deferred: self.phases.deferred(),
+            origins: self.origins.busy(),
+            pages: self.pages,
+        }
+    }
+
+    /// Why a URL will have been seen and not fetched if the crawl ends now; `None` if it was fetched
+    /// or excluded.
+    pub(super) fn deferral(&self, id: UrlId) -> Option<Deferral> {
+        match self.phases.get(id)? {
+            Phase::Queued | Phase::Leased => Some(Deferral::Budget),
+            Phase::Deferred(reason) => Some(reason),
+            Phase::Done | Phase::Excluded => None,
+        }
+    }
+}

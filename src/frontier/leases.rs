@@ -1,0 +1,129 @@
+//! Handing URLs out and taking them back.
+
+use std::time::Instant;
+
+use hashbrown::HashMap;
+
+use super::engine::Engine;
+use super::origins::Next;
+use super::phase::Phase;
+use super::queue::Priority;
+use super::{FrontierError, UrlLog};
+use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, UrlId, Wait};
+
+/// What is remembered of a URL from its first lease to its outcome.
+#[derive(Clone, Copy, Default)]
+struct Delivery {
+    deliveries: u32,
+    attempts: u32,
+    /// Set while it is on lease.
+    on_lease: Option<(u32, Priority)>,
+    /// Whether it was on lease when an earlier run died: that must not be forgotten before it is
+    /// handed out again.
+    is_restored: bool,
+}
+
+/// URLs that were handed out and have no outcome.
+#[derive(Default)]
+pub(super) struct Leases(HashMap<u32, Delivery>);
+
+impl Leases {
+    /// The URLs on lease, and how often each was handed out, ascending.
+    pub(super) fn alive(&self) -> Vec<(UrlId, u32)> {
+        let alive = self.0.iter().filter(|(_, delivery)| delivery.on_lease.is_some() || delivery.is_restored);
+        let mut alive: Vec<_> = alive.map(|(&id, delivery)| (UrlId(id), delivery.deliveries)).collect();
+        alive.sort_unstable();
+        alive
+    }
+
+    pub(super) fn restore(&mut self, id: UrlId, deliveries: u32) {
+        self.0.insert(id.0, Delivery { deliveries, is_restored: true, ..Delivery::default() });
+    }
+
+    fn begin(&mut self, id: UrlId, origin: u32, priority: Priority) -> Delivery {
+        let delivery = self.0.entry(id.0).or_default();
+        delivery.deliveries = delivery.deliveries.saturating_add(1);
+        delivery.on_lease = Some((origin, priority));
+        delivery.is_restored = false;
+        *delivery
+    }
+}
+
+impl<L: UrlLog> Engine<L> {
+    pub(super) fn lease(&mut self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
+        let mut leases = Vec::new();
+        while leases.len() < most && !self.has_its_pages() {
+            let Some(next) = self.origins.next(now) else { break };
+            match self.begin_lease(next) {
+                Ok(lease) => leases.push(lease),
+                Err(error) if leases.is_empty() => return Err(error),
+                // What was handed out must reach the caller. Its next call meets the error.
+                Err(_) => break,
+            }
+        }
+        Ok(LeaseAnswer { leases, wait: self.wait(now) })
+    }
+
+    /// Whether the crawl has its pages, if all leases bring one.
+    fn has_its_pages(&self) -> bool {
+        self.most_pages > 0 && self.pages + self.phases.count(Phase::Leased) >= self.most_pages
+    }
+
+    fn begin_lease(&mut self, next: Next) -> Result<Lease, FrontierError> {
+        let Next { origin, priority, id } = next;
+        let row = self.rows.get(id)?;
+        let url = CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
+        self.origins.begin_lease(origin);
+        self.phases.set(id, Phase::Leased);
+        let delivery = self.leases.begin(id, origin, priority);
+        let mut lease = Lease {
+            id,
+            url,
+            depth: row.depth,
+            referrer: row.referrer,
+            kind: row.kind,
+            hops: row.hops,
+            rank: row.rank,
+            deliveries: delivery.deliveries,
+            attempts: delivery.attempts,
+        };
+        if let Some(path) = self.better_paths.get(&id.0) {
+            lease.depth = path.depth;
+            lease.referrer = path.referrer;
+            lease.kind = path.kind;
+            lease.hops = path.hops;
+            lease.rank = path.rank;
+        }
+        Ok(lease)
+    }
+
+    /// Exact, so that nobody need ask again before it says so. What waits at a host that has its
+    /// pages, or after the crawl has its pages, can be leased only if a living lease brings none.
+    fn wait(&self, now: Instant) -> Wait {
+        match self.origins.next_due() {
+            Some(due) if !self.has_its_pages() => Wait::Until(due.map_or(now, |due| due.max(now))),
+            _ if self.phases.count(Phase::Leased) == 0 => Wait::Done,
+            _ => Wait::Event,
+        }
+    }
+
+    /// An ack without a living lease is the echo of another one.
+    pub(super) fn ack(&mut self, ack: Ack) {
+        let Some((origin, _)) = self.leases.0.get(&ack.id.0).and_then(|delivery| delivery.on_lease) else { return };
+        self.leases.0.remove(&ack.id.0);
+        self.better_paths.remove(&ack.id.0);
+        self.phases.set(ack.id, Phase::Done);
+        self.pages += u64::from(ack.is_page);
+        self.origins.end_lease(origin, ack.is_page);
+    }
+
+    /// A lease that is not the living one is an echo.
+    pub(super) fn nak(&mut self, lease: &Lease, not_before: Instant) {
+        let delivery = self.leases.0.get_mut(&lease.id.0).filter(|alive| alive.deliveries == lease.deliveries);
+        let Some(delivery) = delivery else { return };
+        let Some((origin, priority)) = delivery.on_lease.take() else { return };
+        delivery.attempts = lease.attempts;
+        self.phases.set(lease.id, Phase::Queued);
+        self.origins.give_back(origin, priority, lease.id, not_before);
+    }
+}

@@ -1,0 +1,97 @@
+//! Texts that are known by a number: hosts and origins.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Texts, each kept once, numbered in order of appearance.
+pub(super) struct Names {
+    seed: u64,
+    texts: Vec<Box<str>>,
+    table: HashTable<u32>,
+}
+
+impl Names {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { seed, texts: Vec::new(), table: HashTable::new() }
+    }
+
+    /// The number of a text, a new one if it was not seen before.
+    pub(super) fn number(&mut self, text: &str) -> u32 {
+        let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
+        if let Some(&number) = self.table.find(hash, |&number| self.text(number) == text) {
+            return number;
+        }
+        // There are fewer hosts and origins than URLs, and those are counted in 32 bits.
+        let number = self.texts.len() as u32;
+        self.texts.push(text.into());
+        let hash_of = |&n: &u32| xxh3_64_with_seed(self.texts[n as usize].as_bytes(), self.seed);
+        self.table.insert_unique(hash, number, hash_of);
+        number
+    }
+
+    /// The text with this number.
+    pub(super) fn text(&self, number: u32) -> &str {
+        self.texts.get(number as usize).map_or("", |text| text)
+    }
+}
+
+/// The parts of an origin as they stand in a canonical URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OriginParts<'a> {
+    scheme: &'a str,
+    pub(super) host: &'a str,
+    port: &'a str,
+}
+
+impl<'a> OriginParts<'a> {
+    /// Cuts them out of a canonical URL or of `scheme://host:port`. That is all there is to do, since
+    /// a canonical URL has no user name, and it is quicker than to parse the whole.
+    pub(super) fn of(text: &'a str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        let authority = rest.split(['/', '?']).next().filter(|authority| !authority.is_empty())?;
+        let host_end = match authority.find(']') {
+            Some(bracket) => bracket + 1,
+            None => authority.find(':').unwrap_or(authority.len()),
+        };
+        let (host, port) = authority.split_at(host_end);
+        let port = port.strip_prefix(':').unwrap_or(if scheme == "https" { "443" } else { "80" });
+        Some(Self { scheme, host, port })
+    }
+
+    /// Writes `scheme://host:port`, as [`CanonicalUrl::origin`](crate::record::CanonicalUrl::origin).
+    pub(super) fn write(&self, out: &mut String) {
+        out.clear();
+        for part in [self.scheme, "://", self.host, ":", self.port] {
+            out.push_str(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Normaliser;
+
+    #[test]
+    fn a_text_keeps_its_number() {
+        let mut names = Names::new(1);
+        for n in 0..1000 {
+            assert_eq!(names.number(&n.to_string()), n);
+        }
+        assert_eq!((names.number("500"), names.text(500)), (500, "500"));
+    }
+
+    #[test]
+    fn the_parts_cut_out_of_a_text_are_those_of_the_parsed_url() {
+        let mut origin = String::new();
+        for text in
+            ["http://a.test", "https://a.test/b:c/", "http://a.test:8080?a:b]", "https://[::1]:81/", "http://[::1]"]
+        {
+            let url = Normaliser::default().absolute(text).unwrap();
+            let parts = OriginParts::of(url.as_str()).unwrap();
+            parts.write(&mut origin);
+            assert_eq!((parts.host, origin.as_str()), (url.host(), url.origin().as_str()));
+            assert_eq!(OriginParts::of(&url.origin()), Some(parts));
+        }
+    }
+}

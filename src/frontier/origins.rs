@@ -1,0 +1,325 @@
+//! Which origin is next?
+//!
+//! Every origin (scheme, host and port) has a queue of its own, as the back queues of Mercator
+//! (Heydon and Najork 1999, section 3.2). The calendar holds the origins of which something can be
+//! leased, by the moment at which it can: finding the next one costs the logarithm of their number.
+//! Of several that are due, the one that has waited longest is next, and goes to the end of the line
+//! when it has been served; so all take turns, and none can starve another.
+//!
+//! An origin is not in the calendar while nothing waits there, while it has as many leases as it may
+//! have, and while its host has had its pages. Memory: some 530 octets for an origin with a URL.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::names::{Names, OriginParts};
+use super::queue::{OriginQueue, Priority};
+use crate::record::UrlId;
+
+/// A place in the calendar: when (`None` is before all else), in which turn, which origin.
+type Turn = (Option<Instant>, u64, u32);
+
+/// What to lease next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Next {
+    pub(super) origin: u32,
+    pub(super) priority: Priority,
+    pub(super) id: UrlId,
+}
+
+#[derive(Default)]
+struct Origin {
+    host: u32,
+    queue: OriginQueue,
+    leases: usize,
+    not_before: Option<Instant>,
+    /// Its place in the calendar, and the moment from which that was derived.
+    place: Option<(Turn, Option<Instant>)>,
+    is_busy: bool,
+}
+
+#[derive(Default)]
+struct Host {
+    pages: u64,
+    leases: u64,
+    origins: Vec<u32>,
+}
+
+/// All origins, their queues, and whose turn it is.
+pub(super) struct Origins {
+    most_leases: usize,
+    /// 0 for no bound.
+    most_pages: u64,
+    origin_names: Names,
+    origins: Vec<Origin>,
+    host_names: Names,
+    hosts: Vec<Host>,
+    calendar: BTreeSet<Turn>,
+    turns: u64,
+    /// The latest moment that was heard of.
+    now: Option<Instant>,
+    busy: u64,
+    /// Room to write the name of an origin.
+    name: String,
+}
+
+impl Origins {
+    /// So many leases of one origin at a time; so many pages of one host, 0 for no bound.
+    pub(super) fn new(most_leases: usize, most_pages: u64, seed: u64) -> Self {
+        Self {
+            most_leases: most_leases.max(1),
+            most_pages,
+            origin_names: Names::new(seed),
+            origins: Vec::new(),
+            host_names: Names::new(seed),
+            hosts: Vec::new(),
+            calendar: BTreeSet::new(),
+            turns: 0,
+            now: None,
+            busy: 0,
+            name: String::new(),
+        }
+    }
+
+    /// The number of the origin of a canonical URL; `None` if it is not one.
+    pub(super) fn number(&mut self, url: &str) -> Option<u32> {
+        let parts = OriginParts::of(url)?;
+        parts.write(&mut self.name);
+        let number = self.origin_names.number(&self.name);
+        if number as usize == self.origins.len() {
+            let host = self.host_names.number(parts.host);
+            if host as usize == self.hosts.len() {
+                self.hosts.push(Host::default());
+            }
+            self.hosts[host as usize].origins.push(number);
+            self.origins.push(Origin { host, ..Origin::default() });
+        }
+        Some(number)
+    }
+
+    /// Origins with something queued or leased.
+    pub(super) fn busy(&self) -> u64 {
+        self.busy
+    }
+
+    /// Queues a URL.
+    pub(super) fn push(&mut self, origin: u32, priority: Priority, id: UrlId) {
+        self.origins[origin as usize].queue.push(priority, id);
+        self.settle(origin);
+    }
+
+    /// What to lease next at `now`, if anything is due.
+    pub(super) fn next(&mut self, now: Instant) -> Option<Next> {
+        let now = self.now.map_or(now, |latest| latest.max(now));
+        self.now = Some(now);
+        let &(_, _, origin) = self.calendar.first().filter(|(due, ..)| *due <= Some(now))?;
+        let (priority, id) = self.origins[origin as usize].queue.front(now)?;
+        Some(Next { origin, priority, id })
+    }
+
+    /// When the next origin is due: `Some(None)` is at once, `None` is never.
+    pub(super) fn next_due(&self) -> Option<Option<Instant>> {
+        self.calendar.first().map(|&(due, ..)| due)
+    }
+
+    /// Takes away what [`Origins::next`] has named. The origin goes to the end of the line.
+    pub(super) fn begin_lease(&mut self, origin: u32) {
+        self.leave_calendar(origin);
+        let entry = &mut self.origins[origin as usize];
+        entry.queue.pop();
+        entry.leases += 1;
+        let host = entry.host;
+        self.change_host(host, |host| host.leases += 1);
+        self.settle(origin);
+    }
+
+    /// Ends a lease.
+    pub(super) fn end_lease(&mut self, origin: u32, is_page: bool) {
+        let entry = &mut self.origins[origin as usize];
+        entry.leases = entry.leases.saturating_sub(1);
+        let host = entry.host;
+        self.change_host(host, |host| {
+            host.leases = host.leases.saturating_sub(1);
+            host.pages += u64::from(is_page);
+        });
+        self.settle(origin);
+    }
+
+    /// Ends a lease and puts its URL back.
+    pub(super) fn give_back(&mut self, origin: u32, priority: Priority, id: UrlId, not_before: Instant) {
+        self.origins[origin as usize].queue.give_back(priority, id, not_before);
+        self.end_lease(origin, false);
+    }
+
+    /// Nothing of this origin is due before `not_before`. An earlier promise of more is kept.
+    pub(super) fn postpone(&mut self, origin: u32, not_before: Instant) {
+        let entry = &mut self.origins[origin as usize];
+        entry.not_before = entry.not_before.max(Some(not_before));
+        self.settle(origin);
+    }
+
+    /// Counts a page that was fetched in an earlier run.
+    pub(super) fn count_page(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        self.change_host(host, |host| host.pages += 1);
+    }
+
+    /// Keeps only some of the queued URLs.
+    pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
+        for origin in 0..self.origins.len() {
+            self.origins[origin].queue.retain(&keep);
+            self.settle(origin as u32);
+        }
+    }
+
+    /// The origins at which most URLs wait, most first: name, how many wait, and until when it is
+    /// postponed. Costs a look at every origin.
+    pub(super) fn longest(&self, most: usize) -> Vec<(String, usize, Option<Instant>)> {
+        let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
+        order.retain(|&origin| self.origins[origin as usize].queue.len() > 0);
+        order.sort_by_key(|&origin| std::cmp::Reverse(self.origins[origin as usize].queue.len()));
+        order.truncate(most);
+        let describe = |origin: u32| {
+            let entry = &self.origins[origin as usize];
+            (self.origin_names.text(origin).to_owned(), entry.queue.len(), entry.not_before)
+        };
+        order.into_iter().map(describe).collect()
+    }
+
+    /// Changes a host. All its origins are looked at only if it became full or is so no longer.
+    fn change_host(&mut self, host: u32, change: impl FnOnce(&mut Host)) {
+        let was_full = self.is_full(host);
+        change(&mut self.hosts[host as usize]);
+        if self.is_full(host) != was_full {
+            let origins = std::mem::take(&mut self.hosts[host as usize].origins);
+            origins.iter().for_each(|&origin| self.settle(origin));
+            self.hosts[host as usize].origins = origins;
+        }
+    }
+
+    /// Whether the host has its pages, if all its leases bring one.
+    fn is_full(&self, host: u32) -> bool {
+        let host = &self.hosts[host as usize];
+        self.most_pages > 0 && host.pages + host.leases >= self.most_pages
+    }
+
+    /// When something of this origin can be leased: `Some(None)` is at once, `None` is never as
+    /// things are.
+    fn due(&self, origin: u32) -> Option<Option<Instant>> {
+        let entry = &self.origins[origin as usize];
+        if entry.leases >= self.most_leases || self.is_full(entry.host) {
+            return None;
+        }
+        entry.queue.due().map(|due| due.max(entry.not_before))
+    }
+
+    /// Puts an origin in its place after something has changed. While the moment at which it is due
+    /// stays the same, it keeps its turn.
+    fn settle(&mut self, origin: u32) {
+        let due = self.due(origin);
+        let place = self.origins[origin as usize].place;
+        if place.map(|(_, derived_from)| derived_from) != due {
+            self.leave_calendar(origin);
+            if let Some(due) = due {
+                let turn = (due.max(self.now), self.turns, origin);
+                self.turns += 1;
+                self.calendar.insert(turn);
+                self.origins[origin as usize].place = Some((turn, due));
+            }
+        }
+        self.count_busy(origin);
+    }
+
+    fn leave_calendar(&mut self, origin: u32) {
+        if let Some((turn, _)) = self.origins[origin as usize].place.take() {
+            self.calendar.remove(&turn);
+        }
+    }
+
+    fn count_busy(&mut self, origin: u32) {
+        let entry = &mut self.origins[origin as usize];
+        let is_busy = entry.queue.len() > 0 || entry.leases > 0;
+        if is_busy != entry.is_busy {
+            entry.is_busy = is_busy;
+            if is_busy { self.busy += 1 } else { self.busy -= 1 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const PRIORITY: Priority = Priority { rank: 0, depth: 0 };
+
+    /// Origins with `each` URLs waiting at every one of them.
+    fn origins(names: &[&str], each: u32, most_leases: usize, most_pages: u64) -> Origins {
+        let mut origins = Origins::new(most_leases, most_pages, 0);
+        for name in names {
+            let origin = origins.number(name).unwrap();
+            (0..each).for_each(|n| origins.push(origin, PRIORITY, UrlId(origin * each + n)));
+        }
+        origins
+    }
+
+    fn lease(origins: &mut Origins, now: Instant) -> Option<u32> {
+        let origin = origins.next(now)?.origin;
+        origins.begin_lease(origin);
+        Some(origin)
+    }
+
+    #[test]
+    fn origins_take_turns_and_none_has_more_leases_than_it_may() {
+        let mut origins = origins(&["http://a.test/", "https://a.test/", "http://b.test/"], 9, 2, 0);
+        let now = Instant::now();
+        let served: Vec<u32> = std::iter::from_fn(|| lease(&mut origins, now)).collect();
+        assert_eq!(served, [0, 1, 2, 0, 1, 2]);
+        origins.end_lease(1, true);
+        assert_eq!(lease(&mut origins, now), Some(1));
+        assert_eq!((lease(&mut origins, now), origins.next_due()), (None, None));
+    }
+
+    #[test]
+    fn a_stream_of_new_origins_does_not_starve_an_old_one() {
+        let mut origins = origins(&["http://old.test/"], 9, 1, 0);
+        let start = Instant::now();
+        let mut turns_of_old = 0;
+        for step in 0..30 {
+            let now = start + Duration::from_millis(step);
+            for n in 0..3 {
+                let new = origins.number(&format!("http://new-{step}-{n}.test/")).unwrap();
+                origins.push(new, PRIORITY, UrlId(0));
+            }
+            let origin = lease(&mut origins, now).unwrap();
+            origins.end_lease(origin, true);
+            turns_of_old += u32::from(origin == 0);
+        }
+        assert!(turns_of_old >= 3, "{turns_of_old}");
+    }
+
+    #[test]
+    fn a_postponed_origin_is_due_when_it_was_said_and_not_before() {
+        let mut origins = origins(&["http://a.test/", "http://b.test/"], 2, 1, 0);
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        origins.postpone(0, now + 2 * second);
+        origins.postpone(0, now + second);
+        origins.postpone(1, now + 3 * second);
+        assert_eq!(origins.next(now + second), None);
+        assert_eq!(origins.next_due(), Some(Some(now + 2 * second)));
+        assert_eq!(lease(&mut origins, now + 2 * second), Some(0));
+        assert_eq!(origins.next_due(), Some(Some(now + 3 * second)));
+    }
+
+    #[test]
+    fn a_host_that_has_its_pages_is_left_alone_on_all_its_ports() {
+        let mut origins = origins(&["http://a.test/", "http://a.test:81/"], 9, 9, 3);
+        let now = Instant::now();
+        assert_eq!(std::iter::from_fn(|| lease(&mut origins, now)).count(), 3);
+        origins.end_lease(0, true);
+        origins.end_lease(1, false);
+        assert!(lease(&mut origins, now).is_some(), "a lease that brought no page makes room for another");
+        assert_eq!(lease(&mut origins, now), None);
+    }
+}

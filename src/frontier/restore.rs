@@ -1,0 +1,124 @@
+//! Taking up an earlier crawl from its log.
+//!
+//! What is in memory is derived from the log alone: each row, each requeueing, each outcome. No text
+//! is kept. A limit on depth that has changed since is applied to what is not done: rows that it
+//! lets in are queued, rows that it keeps out are deferred. Cost: some hashing and one look at the
+//! row's text each; while it lasts, 4 octets more for each URL.
+
+use super::chunks::Chunks;
+use super::engine::Engine;
+use super::phase::Phase;
+use super::queue::Priority;
+use super::scope::Standing;
+use super::{FrontierError, UrlLog};
+use crate::record::{CanonicalUrl, Deferral, LinkKind, Requeue, UrlError, UrlId, UrlRow, UrlState};
+
+/// The origin of each URL while an earlier run is restored.
+pub(super) type Restoring = Option<Chunks<u32>>;
+
+/// The origin of an excluded URL is not counted among the origins.
+const NO_ORIGIN: u32 = u32::MAX;
+
+impl<L: UrlLog> Engine<L> {
+    /// Takes the next row of the log.
+    pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
+        let id = self.seen.push(self.seen.hash(&row.url))?;
+        let standing = self.standing(row.kind, row.referrer);
+        self.restore_scope(id, &row.url, standing)?;
+        let phase = match row.state {
+            UrlState::Queued | UrlState::Deferred(Deferral::Depth) => self.phase_by_depth(row.kind, row.depth),
+            UrlState::Deferred(reason) => Phase::Deferred(reason),
+            UrlState::Excluded(_) => Phase::Excluded,
+        };
+        self.phases.push(phase, standing != Standing::Other);
+        let origin = if phase == Phase::Excluded { NO_ORIGIN } else { self.origin_of(id, &row.url)? };
+        self.restoring.get_or_insert_with(Chunks::new).push(origin);
+        if phase == Phase::Queued {
+            self.origins.push(origin, Priority { rank: row.rank, depth: row.depth }, id);
+        }
+        self.rows.skip();
+        Ok(())
+    }
+
+    fn restore_scope(&mut self, id: UrlId, url: &str, standing: Standing) -> Result<(), FrontierError> {
+        if standing != Standing::Other {
+            let url = CanonicalUrl::from_canonical(url).map_err(|source| FrontierError::Damaged { id, source })?;
+            self.scope.widen(&url, standing);
+        }
+        Ok(())
+    }
+
+    fn phase_by_depth(&self, kind: LinkKind, depth: u16) -> Phase {
+        let is_too_deep = depth > self.depth && kind != LinkKind::Seed;
+        if is_too_deep { Phase::Deferred(Deferral::Depth) } else { Phase::Queued }
+    }
+
+    fn origin_of(&mut self, id: UrlId, url: &str) -> Result<u32, FrontierError> {
+        let damaged = FrontierError::Damaged { id, source: UrlError::NotCanonical };
+        self.origins.number(url).ok_or(damaged)
+    }
+
+    /// Takes the next requeueing of the log.
+    pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
+        let id = path.url;
+        let before = self.phases.get(id).ok_or(FrontierError::Missing(id))?;
+        let standing = self.standing(path.kind, path.referrer);
+        if standing != Standing::Other {
+            let url = self.rows.get(id)?.url;
+            self.restore_scope(id, &url, standing)?;
+            self.phases.mark_from_seed(id);
+        }
+        if before == Phase::Excluded {
+            let url = self.rows.get(id)?.url;
+            let origin = self.origin_of(id, &url)?;
+            self.remember_origin(id, origin);
+            self.phases.set_pardoned(id, true);
+        }
+        let phase = self.phase_by_depth(path.kind, path.depth);
+        if phase == Phase::Queued {
+            self.better_paths.insert(id.0, path.clone());
+        }
+        // A limit that lets its first path in has queued it already.
+        if before != Phase::Queued {
+            self.phases.set(id, phase);
+            if let (Phase::Queued, Some(origin)) = (phase, self.restored_origin(id)) {
+                self.origins.push(origin, Priority { rank: path.rank, depth: path.depth }, id);
+            }
+        }
+        Ok(())
+    }
+
+    fn remember_origin(&mut self, id: UrlId, origin: u32) {
+        if let Some(place) = self.restoring.as_mut().and_then(|origins| origins.get_mut(id.index())) {
+            *place = origin;
+        }
+    }
+
+    fn restored_origin(&self, id: UrlId) -> Option<u32> {
+        self.restoring.as_ref()?.get(id.index()).copied().filter(|&origin| origin != NO_ORIGIN)
+    }
+
+    /// Takes the next outcome of the log.
+    pub(super) fn restore_done(&mut self, id: UrlId, is_page: bool) {
+        if !is_page && self.phases.is_pardoned(id) {
+            // This is the outcome that it got when it was excluded.
+            return self.phases.set_pardoned(id, false);
+        }
+        if matches!(self.phases.get(id), None | Some(Phase::Done | Phase::Excluded)) {
+            return;
+        }
+        self.phases.set(id, Phase::Done);
+        if let Some(origin) = self.restored_origin(id).filter(|_| is_page) {
+            self.pages += 1;
+            self.origins.count_page(origin);
+        }
+    }
+
+    /// Ends the restoring: what has its outcome leaves the queues.
+    pub(super) fn restored(&mut self) {
+        let phases = &self.phases;
+        self.origins.retain(|id| phases.get(id) == Some(Phase::Queued));
+        self.better_paths.retain(|&id, _| phases.get(UrlId(id)) == Some(Phase::Queued));
+        self.restoring = None;
+    }
+}

@@ -1,0 +1,138 @@
+//! Where the texts of URLs are: on disk, but for those not yet committed and a few read ahead.
+
+use std::collections::VecDeque;
+use std::error::Error;
+
+use hashbrown::HashMap;
+
+use super::FrontierError;
+use crate::record::{UrlId, UrlRow};
+
+/// Rows that are read at a time: what a page names together is mostly fetched together.
+const READ_AHEAD: u32 = 32;
+/// Blocks of [`READ_AHEAD`] rows that are kept: about 1 MB.
+const BLOCKS_KEPT: usize = 256;
+
+/// The log of URLs as the frontier reads it back: a URL's number is its place in the log.
+pub trait UrlLog: Send + Sync {
+    /// Why rows could not be read.
+    type Error: Error + Send + Sync + 'static;
+
+    /// Reads at most `count` committed rows, without a gap, from `first` on; fewer if the log ends.
+    fn read(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>, Self::Error>;
+}
+
+/// All rows: the committed ones through the log, the others from memory.
+pub(super) struct Rows<L> {
+    log: L,
+    /// Rows that are not known to be committed, and the number of the first of them.
+    pending: VecDeque<UrlRow>,
+    committed: u32,
+    /// Rows below this number have been taken for a commit.
+    taken: u32,
+    blocks: HashMap<u32, Vec<UrlRow>>,
+    /// The blocks in the order in which they were read.
+    order: VecDeque<u32>,
+}
+
+impl<L: UrlLog> Rows<L> {
+    pub(super) fn new(log: L) -> Self {
+        Self { log, pending: VecDeque::new(), committed: 0, taken: 0, blocks: HashMap::new(), order: VecDeque::new() }
+    }
+
+    /// Adds the next row.
+    pub(super) fn push(&mut self, row: UrlRow) {
+        self.pending.push_back(row);
+    }
+
+    /// Counts a row that the log has had since an earlier run.
+    pub(super) fn skip(&mut self) {
+        self.committed += 1;
+        self.taken += 1;
+    }
+
+    /// The rows since the last call.
+    pub(super) fn take(&mut self) -> Vec<UrlRow> {
+        let rows: Vec<UrlRow> = self.pending.range((self.taken - self.committed) as usize..).cloned().collect();
+        self.taken += rows.len() as u32;
+        rows
+    }
+
+    /// The rows below this number can be read through the log. Of rows that were not taken nothing is
+    /// believed.
+    pub(super) fn forget_below(&mut self, urls: u32) {
+        let gone = urls.min(self.taken).saturating_sub(self.committed);
+        self.pending.drain(..gone as usize);
+        self.committed += gone;
+        if self.pending.is_empty() {
+            self.pending.shrink_to(1024);
+        }
+    }
+
+    /// The row of a URL. Costs a read of [`READ_AHEAD`] rows if it is neither pending nor kept.
+    pub(super) fn get(&mut self, id: UrlId) -> Result<UrlRow, FrontierError> {
+        if let Some(place) = id.0.checked_sub(self.committed) {
+            return self.pending.get(place as usize).cloned().ok_or(FrontierError::Missing(id));
+        }
+        let (block, place) = (id.0 / READ_AHEAD, (id.0 % READ_AHEAD) as usize);
+        if let Some(row) = self.blocks.get(&block).and_then(|rows| rows.get(place)) {
+            return Ok(row.clone());
+        }
+        let rows = self.read_block(block).map_err(|error| FrontierError::Log { id, source: Box::new(error) })?;
+        let row = rows.get(place).cloned().ok_or(FrontierError::Missing(id));
+        self.keep(block, rows);
+        row
+    }
+
+    fn read_block(&self, block: u32) -> Result<Vec<UrlRow>, L::Error> {
+        self.log.read(UrlId(block * READ_AHEAD), READ_AHEAD as usize)
+    }
+
+    /// A block that was read while the log ended in it is read and kept again.
+    fn keep(&mut self, block: u32, rows: Vec<UrlRow>) {
+        if self.blocks.insert(block, rows).is_some() {
+            return;
+        }
+        self.order.push_back(block);
+        if self.order.len() > BLOCKS_KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.blocks.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MemoryLog, row};
+    use super::*;
+
+    #[test]
+    fn a_row_is_found_before_and_after_its_commit() {
+        let log = MemoryLog::default();
+        let mut rows = Rows::new(log.clone());
+        for n in 0..100 {
+            rows.push(row(n));
+        }
+        assert_eq!(rows.get(UrlId(40)).unwrap(), row(40));
+        let taken = rows.take();
+        assert_eq!(taken.len(), 100);
+        log.append(&taken[..40]);
+        rows.forget_below(40);
+        assert_eq!(rows.get(UrlId(39)).unwrap(), row(39));
+        log.append(&taken[40..]);
+        rows.forget_below(100);
+        // The block was read and kept when the log ended in it.
+        assert_eq!(rows.get(UrlId(50)).unwrap(), row(50));
+        assert!(matches!(rows.get(UrlId(100)), Err(FrontierError::Missing(UrlId(100)))));
+        assert!(rows.take().is_empty());
+    }
+
+    #[test]
+    fn rows_that_were_never_taken_stay_whatever_is_said_of_commits() {
+        let mut rows = Rows::new(MemoryLog::default());
+        rows.push(row(0));
+        rows.forget_below(1);
+        assert_eq!(rows.take(), [row(0)]);
+    }
+}

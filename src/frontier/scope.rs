@@ -1,0 +1,190 @@
+//! Does a URL belong to the crawl?
+//!
+//! The scope is derived from the seeds and grows with them. A seed never falls out of it. A
+//! redirect that leads from a seed to another host of a seed's registrable domain (`example.com`
+//! to `www.example.com`) takes that host into scope, since otherwise the crawl would end there.
+//! The `include` expressions do not apply to the target of such a redirect, as they do not apply
+//! to the seed that it stands for; the `exclude` expressions and the trap guard do.
+//!
+//! Memory: the hosts, domains and directories of the seeds.
+
+use hashbrown::{HashMap, HashSet};
+use regex::Regex;
+
+use super::{Options, ScopeKind, Trap};
+use crate::record::{CanonicalUrl, Exclusion};
+
+/// How close a URL is to the seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is a seed.
+    Seed,
+    /// A redirect leads to it from a seed, or from such a redirect.
+    SeedRedirect,
+    /// A link leads to it.
+    Other,
+}
+
+/// What belongs to the crawl.
+pub(super) struct Scope {
+    kind: ScopeKind,
+    include: Vec<Regex>,
+    exclude: Vec<Regex>,
+    trap_guard: bool,
+    hosts: HashSet<String>,
+    domains: HashSet<String>,
+    /// Directories by host.
+    directories: HashMap<String, Vec<String>>,
+}
+
+impl Scope {
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            kind: options.scope,
+            include: options.include.clone(),
+            exclude: options.exclude.clone(),
+            trap_guard: options.trap_guard,
+            hosts: HashSet::new(),
+            domains: HashSet::new(),
+            directories: HashMap::new(),
+        }
+    }
+
+    /// Takes into scope what a seed or the redirect of a seed brings with it.
+    pub(super) fn widen(&mut self, url: &CanonicalUrl, standing: Standing) {
+        match standing {
+            Standing::Seed => {
+                self.domains.insert(url.registrable_domain().to_owned());
+                self.add_surroundings(url);
+            }
+            Standing::SeedRedirect if self.is_domain_of_seed(url) => self.add_surroundings(url),
+            Standing::SeedRedirect | Standing::Other => {}
+        }
+    }
+
+    fn add_surroundings(&mut self, url: &CanonicalUrl) {
+        match self.kind {
+            ScopeKind::Host => {
+                self.hosts.insert(url.host().to_owned());
+            }
+            ScopeKind::Prefix => {
+                let directories = self.directories.entry(url.host().to_owned()).or_default();
+                let directory = directory(url);
+                if !directories.iter().any(|known| directory.starts_with(known)) {
+                    directories.push(directory.to_owned());
+                }
+            }
+            ScopeKind::Domain | ScopeKind::Any => {}
+        }
+    }
+
+    /// The rule that keeps a URL out, if any.
+    pub(super) fn judge(&self, url: &CanonicalUrl, standing: Standing) -> Option<Exclusion> {
+        let stands_for_seed = standing == Standing::SeedRedirect && self.is_domain_of_seed(url);
+        if standing == Standing::Seed {
+            None
+        } else if !stands_for_seed && !self.contains(url) {
+            Some(Exclusion::Scope)
+        } else if matches_any(&self.exclude, url) {
+            Some(Exclusion::Exclude)
+        } else if !stands_for_seed && !self.include.is_empty() && !matches_any(&self.include, url) {
+            Some(Exclusion::Include)
+        } else if self.trap_guard && Trap::of(url).is_some() {
+            Some(Exclusion::Trap)
+        } else {
+            None
+        }
+    }
+
+    fn contains(&self, url: &CanonicalUrl) -> bool {
+        match self.kind {
+            ScopeKind::Host => self.hosts.contains(url.host()),
+            ScopeKind::Domain => self.is_domain_of_seed(url),
+            ScopeKind::Prefix => self
+                .directories
+                .get(url.host())
+                .is_some_and(|known| known.iter().any(|directory| url.as_url().path().starts_with(directory))),
+            ScopeKind::Any => true,
+        }
+    }
+
+    fn is_domain_of_seed(&self, url: &CanonicalUrl) -> bool {
+        self.domains.contains(url.registrable_domain())
+    }
+}
+
+/// The path up to its last slash.
+fn directory(url: &CanonicalUrl) -> &str {
+    let path = url.as_url().path();
+    path.rfind('/').map_or("/", |slash| &path[..=slash])
+}
+
+fn matches_any(expressions: &[Regex], url: &CanonicalUrl) -> bool {
+    expressions.iter().any(|expression| expression.is_match(url.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Normaliser;
+
+    fn url(text: &str) -> CanonicalUrl {
+        Normaliser::default().absolute(text).unwrap()
+    }
+
+    fn scope(kind: ScopeKind) -> Scope {
+        let expressions = |text: &str| vec![Regex::new(text).unwrap()];
+        let options = Options {
+            scope: kind,
+            include: expressions("page|seed"),
+            exclude: expressions("secret"),
+            ..Options::default()
+        };
+        let mut scope = Scope::new(&options);
+        scope.widen(&url("http://www.example.co.uk/docs/seed"), Standing::Seed);
+        scope
+    }
+
+    fn judge(kind: ScopeKind, text: &str) -> Option<Exclusion> {
+        scope(kind).judge(&url(text), Standing::Other)
+    }
+
+    #[test]
+    fn each_kind_of_scope_draws_its_own_line() {
+        use ScopeKind::{Any, Domain, Host, Prefix};
+        for (text, kinds) in [
+            ("https://www.example.co.uk:8443/docs/page", &[Host, Domain, Prefix, Any][..]),
+            ("http://www.example.co.uk/page", &[Host, Domain, Any]),
+            ("http://www.example.co.uk/docs2/page", &[Host, Domain, Any]),
+            ("http://example.co.uk/docs/page", &[Domain, Any]),
+            ("http://other.co.uk/docs/page", &[Any]),
+            ("http://10.0.0.1/page", &[Any]),
+        ] {
+            for kind in [Host, Domain, Prefix, Any] {
+                let expected = if kinds.contains(&kind) { None } else { Some(Exclusion::Scope) };
+                assert_eq!(judge(kind, text), expected, "{text} {kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn exclude_wins_over_include_and_neither_touches_a_seed() {
+        assert_eq!(judge(ScopeKind::Host, "http://www.example.co.uk/page/secret"), Some(Exclusion::Exclude));
+        assert_eq!(judge(ScopeKind::Host, "http://www.example.co.uk/else"), Some(Exclusion::Include));
+        let trap = url("http://elsewhere.test/a/a/a/secret");
+        assert_eq!(scope(ScopeKind::Host).judge(&trap, Standing::Seed), None);
+        assert_eq!(judge(ScopeKind::Host, "http://www.example.co.uk/a/a/a/page"), Some(Exclusion::Trap));
+    }
+
+    #[test]
+    fn the_redirect_of_a_seed_brings_hosts_of_its_own_domain_along_and_no_others() {
+        let mut scope = scope(ScopeKind::Host);
+        let (near, far) = (url("https://m.example.co.uk/"), url("https://other.co.uk/page"));
+        for target in [&near, &far] {
+            scope.widen(target, Standing::SeedRedirect);
+        }
+        assert_eq!(scope.judge(&near, Standing::SeedRedirect), None);
+        assert_eq!(scope.judge(&url("https://m.example.co.uk/page"), Standing::Other), None);
+        assert_eq!(scope.judge(&far, Standing::SeedRedirect), Some(Exclusion::Scope));
+    }
+}

@@ -1,0 +1,91 @@
+//! How much memory a queued URL takes.
+//!
+//! Resident memory is a matter of the whole process, so the figure is taken in a process of its own
+//! that runs nothing but [`measure`].
+
+use std::process::Command;
+
+use super::*;
+
+const URLS: u32 = 200_000;
+const HOSTS: u32 = 1000;
+const BATCH: u32 = 1000;
+const LINE: &str = "octets for a queued URL: ";
+
+/// A log that has every row without holding any.
+struct EndlessLog;
+
+fn url_text(n: u32) -> String {
+    format!("http://host-{}.example.test/a/path/of/usual/length/page-{n}.html?with=a&query", n / 7 % HOSTS)
+}
+
+impl UrlLog for EndlessLog {
+    type Error = Infallible;
+
+    fn read(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>, Infallible> {
+        let rows = (first.0..URLS).take(count);
+        Ok(rows.map(|n| UrlRow { url: url_text(n), ..row(n) }).collect())
+    }
+}
+
+/// The resident set of this process in octets; `None` where there is no `/proc`.
+fn resident() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kilobytes * 1024.0)
+}
+
+fn links(first: u32) -> Vec<Link> {
+    (first..first + BATCH).map(|n| link(&url_text(n), 1)).collect()
+}
+
+#[test]
+#[ignore = "is run in a process of its own by the test below"]
+fn measure() {
+    let options = Options { scope: crate::frontier::ScopeKind::Any, ..Options::default() };
+    let frontier = EmbeddedFrontier::new(options, EndlessLog, 1);
+    drop(links(0));
+    let before = resident();
+    for first in (0..URLS).step_by(BATCH as usize) {
+        now_or_never(frontier.offer(links(first))).unwrap();
+        frontier.take_changes();
+        frontier.committed(first + BATCH);
+    }
+    assert_eq!(frontier.counts().queued, u64::from(URLS));
+    if let (Some(before), Some(after)) = (before, resident()) {
+        println!("\n{LINE}{:.1}", (after - before) / f64::from(URLS));
+    }
+    let answer = now_or_never(frontier.lease(32, Instant::now(), Duration::MAX)).unwrap();
+    assert_eq!(answer.leases.len(), 32);
+}
+
+#[test]
+fn a_queued_url_costs_less_than_100_octets_of_resident_memory() {
+    let program = std::env::current_exe().unwrap();
+    let arguments = ["--ignored", "--exact", "frontier::tests::memory::measure", "--nocapture"];
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    match text.lines().find_map(|line| line.strip_prefix(LINE)) {
+        Some(figure) => {
+            println!("{LINE}{figure} at {URLS} URLs of {HOSTS} hosts");
+            assert!(figure.parse::<f64>().unwrap() < 100.0, "{figure}");
+        }
+        None => println!("skipped: this system does not say how much memory a process has"),
+    }
+}
+
+#[test]
+fn an_earlier_run_is_taken_up_at_the_pace_of_reading_its_log() {
+    let frontier = EmbeddedFrontier::new(Options::default(), EndlessLog, 1);
+    let rows = EndlessLog.read(UrlId(0), URLS as usize).unwrap();
+    let start = Instant::now();
+    rows.iter().for_each(|row| frontier.restore_url(row).unwrap());
+    (0..URLS / 2).for_each(|id| frontier.restore_done(UrlId(id), true));
+    frontier.restored();
+    println!("{:.2} microseconds for a row", start.elapsed().as_secs_f64() * 1e6 / f64::from(URLS));
+    let counts = frontier.counts();
+    assert_eq!((counts.queued, counts.pages), (u64::from(URLS / 2), u64::from(URLS / 2)));
+    assert!(start.elapsed() < Duration::from_secs(20));
+}

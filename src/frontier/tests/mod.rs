@@ -1,0 +1,136 @@
+//! Tests of the whole frontier, and what they share.
+
+mod life;
+mod memory;
+mod model;
+mod random;
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::{Changes, EmbeddedFrontier, FrontierError, Options, UrlLog};
+use crate::record::{Ack, Frontier, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, UrlId, UrlRow, UrlState};
+
+/// A log in memory.
+#[derive(Clone, Default)]
+pub(super) struct MemoryLog(Arc<Mutex<Vec<UrlRow>>>);
+
+impl MemoryLog {
+    pub(super) fn append(&self, rows: &[UrlRow]) {
+        self.0.lock().unwrap().extend_from_slice(rows);
+    }
+
+    fn rows(&self) -> Vec<UrlRow> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl UrlLog for MemoryLog {
+    type Error = Infallible;
+
+    fn read(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>, Infallible> {
+        Ok(self.0.lock().unwrap().iter().skip(first.index()).take(count).cloned().collect())
+    }
+}
+
+/// The row of a link like any other.
+pub(super) fn row(n: u32) -> UrlRow {
+    UrlRow {
+        url: format!("http://a.test/{n}"),
+        depth: 1,
+        referrer: None,
+        kind: LinkKind::Page,
+        hops: 0,
+        rank: 0,
+        state: UrlState::Queued,
+    }
+}
+
+fn link(url: &str, depth: u16) -> Link {
+    Link {
+        url: Normaliser::default().absolute(url).unwrap(),
+        depth,
+        referrer: None,
+        kind: if depth == 0 { LinkKind::Seed } else { LinkKind::Page },
+        hops: 0,
+        rank: 0,
+        only_seen: None,
+    }
+}
+
+/// The frontier over a log in memory, called without a runtime: its futures never wait.
+struct Bench {
+    frontier: EmbeddedFrontier<MemoryLog>,
+    log: MemoryLog,
+    start: Instant,
+}
+
+impl Bench {
+    fn new(options: Options) -> Self {
+        let log = MemoryLog::default();
+        Self { frontier: EmbeddedFrontier::new(options, log.clone(), 1), log, start: Instant::now() }
+    }
+
+    fn at(&self, second: u64) -> Instant {
+        self.start + Duration::from_secs(second)
+    }
+
+    fn offer(&self, link: Link) -> Offered {
+        now_or_never(self.frontier.offer(vec![link])).unwrap()[0]
+    }
+
+    fn lease(&self, most: usize, second: u64) -> LeaseAnswer {
+        now_or_never(self.frontier.lease(most, self.at(second), Duration::MAX)).unwrap()
+    }
+
+    fn ack(&self, id: UrlId, is_page: bool) {
+        now_or_never(self.frontier.ack(vec![Ack { id, is_page }])).unwrap();
+    }
+
+    fn nak(&self, lease: Lease, second: u64) {
+        now_or_never(self.frontier.nak(lease, self.at(second))).unwrap();
+    }
+
+    fn postpone(&self, origin: &str, second: u64) {
+        now_or_never(self.frontier.postpone(origin, self.at(second))).unwrap();
+    }
+
+    fn commit(&self) -> Changes {
+        let changes = self.frontier.take_changes();
+        self.log.append(&changes.urls);
+        self.frontier.committed(self.log.rows().len() as u32);
+        changes
+    }
+
+    /// A frontier restored from this one's log, as it would be after the process had died.
+    fn reopen(&self, options: Options, history: &History) -> Result<Self, FrontierError> {
+        let frontier = EmbeddedFrontier::new(options, self.log.clone(), 1);
+        for row in self.log.rows() {
+            frontier.restore_url(&row)?;
+        }
+        for path in &history.requeued {
+            frontier.restore_requeue(path)?;
+        }
+        history.outcomes.iter().for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
+        history.leased.iter().for_each(|&(id, deliveries)| frontier.restore_deliveries(id, deliveries));
+        frontier.restored();
+        Ok(Self { frontier, log: self.log.clone(), start: self.start })
+    }
+}
+
+/// What the other logs of a store would hold.
+#[derive(Clone, Default)]
+struct History {
+    requeued: Vec<crate::record::Requeue>,
+    outcomes: Vec<(UrlId, bool)>,
+    leased: Vec<(UrlId, u32)>,
+}
+
+fn now_or_never<T>(future: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("the frontier waits for nothing"),
+    }
+}

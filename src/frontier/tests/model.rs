@@ -1,0 +1,184 @@
+//! A naive model of the frontier that looks at everything every time.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::record::{Deferral, Disposition, Exclusion, FrontierCounts};
+
+pub(super) const DEPTH: u16 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum State {
+    Queued,
+    Leased,
+    Done,
+    Excluded,
+    Deferred(Deferral),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Url {
+    pub(super) text: String,
+    pub(super) state: State,
+    pub(super) priority: (u8, u16),
+    /// Place among those of its priority; what was given back stands before all others.
+    pub(super) arrival: Option<u64>,
+    pub(super) not_before: u64,
+    pub(super) deliveries: u32,
+    pub(super) attempts: u32,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Model {
+    pub(super) concurrency: u64,
+    pub(super) max_pages: u64,
+    pub(super) max_pages_per_host: u64,
+    pub(super) urls: Vec<Url>,
+    pub(super) scope: Vec<String>,
+    pub(super) postponed: BTreeMap<String, u64>,
+    pub(super) pages: BTreeMap<String, u64>,
+    pub(super) arrivals: u64,
+}
+
+pub(super) fn origin(url: &str) -> String {
+    Normaliser::default().absolute(url).unwrap().origin()
+}
+
+pub(super) fn host(url: &str) -> String {
+    Normaliser::default().absolute(url).unwrap().host().to_owned()
+}
+
+impl Model {
+    pub(super) fn offer(&mut self, link: &Link) -> Offered {
+        let text = link.url.as_str();
+        let is_seed = link.kind == LinkKind::Seed;
+        if is_seed {
+            self.scope.push(host(text));
+        }
+        let wanted = if !self.scope.contains(&host(text)) {
+            State::Excluded
+        } else if let Some(reason) = link.only_seen {
+            State::Deferred(reason)
+        } else if link.depth > DEPTH {
+            State::Deferred(Deferral::Depth)
+        } else {
+            State::Queued
+        };
+        let place = self.urls.iter().position(|url| url.text == text);
+        let disposition = match (place.map(|place| self.urls[place].state), wanted) {
+            (None, State::Excluded) => Disposition::Excluded(Exclusion::Scope),
+            (None, State::Deferred(reason)) => Disposition::Deferred(reason),
+            (None, _) | (Some(State::Deferred(_)), State::Queued) => Disposition::Queued,
+            (Some(State::Excluded), State::Queued) if is_seed => Disposition::Queued,
+            (Some(State::Deferred(Deferral::DuplicateLink)), State::Deferred(Deferral::Depth)) => {
+                Disposition::Deferred(Deferral::Depth)
+            }
+            (Some(State::Deferred(reason)), _) => Disposition::Deferred(reason),
+            _ => Disposition::Seen,
+        };
+        let id = place.unwrap_or(self.urls.len());
+        let new = Url {
+            text: text.to_owned(),
+            state: wanted,
+            priority: (link.rank, link.depth),
+            arrival: Some(self.arrivals),
+            not_before: 0,
+            deliveries: 0,
+            attempts: 0,
+        };
+        self.arrivals += 1;
+        if place.is_none() {
+            self.urls.push(new);
+        } else if disposition == Disposition::Queued {
+            self.urls[id] = new;
+        } else if let Disposition::Deferred(reason) = disposition {
+            self.urls[id].state = State::Deferred(reason);
+        }
+        Offered { id: UrlId(id as u32), disposition }
+    }
+
+    fn in_state(&self, state: State) -> impl Iterator<Item = &Url> {
+        self.urls.iter().filter(move |url| url.state == state)
+    }
+
+    fn leased_of(&self, name: impl Fn(&str) -> String, of: &str) -> u64 {
+        self.in_state(State::Leased).filter(|url| name(&url.text) == of).count() as u64
+    }
+
+    /// When this queued URL can be leased at the earliest; `None` is never as things are.
+    fn due(&self, url: &Url) -> Option<u64> {
+        let (origin, host) = (origin(&url.text), host(&url.text));
+        let is_full = |pages: u64, leased: u64, most: u64| most > 0 && pages + leased >= most;
+        let leased = self.in_state(State::Leased).count() as u64;
+        let pages = self.pages.get(&host).copied().unwrap_or(0);
+        if is_full(self.pages.values().sum(), leased, self.max_pages)
+            || is_full(pages, self.leased_of(self::host, &host), self.max_pages_per_host)
+            || self.leased_of(self::origin, &origin) >= self.concurrency
+        {
+            return None;
+        }
+        Some(url.not_before.max(self.postponed.get(&origin).copied().unwrap_or(0)))
+    }
+
+    /// Checks that this lease was allowed and in order, and takes note of it.
+    pub(super) fn lease(&mut self, lease: &Lease, now: u64) {
+        let url = &self.urls[lease.id.index()];
+        assert_eq!(url.state, State::Queued, "leased twice, or not to be leased: {url:?}");
+        assert!(self.due(url).is_some_and(|due| due <= now), "not due: {url:?}");
+        let rivals = self
+            .in_state(State::Queued)
+            .filter(|rival| origin(&rival.text) == origin(&url.text) && rival.not_before <= now);
+        for rival in rivals {
+            assert!((url.priority, url.arrival) <= (rival.priority, rival.arrival), "{rival:?} goes before {url:?}");
+        }
+        let url = &mut self.urls[lease.id.index()];
+        url.state = State::Leased;
+        url.deliveries += 1;
+        let got = (lease.url.as_str(), (lease.rank, lease.depth), lease.deliveries, lease.attempts);
+        assert_eq!(got, (url.text.as_str(), url.priority, url.deliveries, url.attempts));
+    }
+
+    pub(super) fn wait(&self, now: u64) -> Result<u64, &'static str> {
+        let next = self.in_state(State::Queued).filter_map(|url| self.due(url)).min();
+        match next {
+            Some(due) => Ok(due.max(now)),
+            None if self.in_state(State::Leased).count() == 0 => Err("done"),
+            None => Err("event"),
+        }
+    }
+
+    pub(super) fn counts(&self) -> FrontierCounts {
+        let count = |state| self.in_state(state).count() as u64;
+        let active = self.urls.iter().filter(|url| matches!(url.state, State::Queued | State::Leased));
+        let origins: std::collections::BTreeSet<String> = active.map(|url| origin(&url.text)).collect();
+        FrontierCounts {
+            seen: self.urls.len() as u64,
+            queued: count(State::Queued),
+            leased: count(State::Leased),
+            deferred: [Deferral::Depth, Deferral::Budget, Deferral::DuplicateLink]
+                .map(|reason| count(State::Deferred(reason)))
+                .iter()
+                .sum(),
+            origins: origins.len() as u64,
+            pages: self.pages.values().sum(),
+        }
+    }
+
+    /// What the death of the process leaves of this state if it was committed.
+    pub(super) fn die(&mut self, history: &History) {
+        self.postponed.clear();
+        let requeued = |id: usize| history.requeued.iter().rposition(|path| path.url.index() == id);
+        let urls = self.urls.len();
+        for (id, url) in self.urls.iter_mut().enumerate() {
+            if url.state == State::Leased {
+                url.state = State::Queued;
+            }
+            url.not_before = 0;
+            url.attempts = 0;
+            url.arrival = Some(requeued(id).map_or(id, |place| urls + place) as u64);
+            let left = history.leased.iter().find(|(leased, _)| leased.index() == id);
+            url.deliveries = left.map_or(0, |&(_, deliveries)| deliveries);
+        }
+        self.arrivals = (urls + history.requeued.len()) as u64;
+    }
+}
