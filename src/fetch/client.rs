@@ -1,0 +1,490 @@
+//! The fetcher: one request, asked politely.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use hyper_util::client::legacy::connect::HttpInfo;
+use reqwest::redirect;
+use url::{Host, Url};
+
+use super::classify::unresolved;
+use super::exchange::Exchange;
+use super::headers::RequestHeaders;
+use super::politeness::Permit;
+use super::proxy::ProxyRules;
+use super::resolver::{PortView, Resolver};
+use super::robots_cache::RobotsCache;
+use super::{
+    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Traffic, accepts, back_off, retry_after,
+    slow_down_status,
+};
+use crate::record::{CanonicalUrl, Fetched};
+
+/// An idle connection is closed before common servers close it (after 5 s): a request sent into a
+/// closing connection is lost.
+const POOL_IDLE: Duration = Duration::from_secs(4);
+
+/// Asks servers for pages. Cheap to clone; all clones share connections, manners and memory.
+#[derive(Clone)]
+pub struct Fetcher(Arc<Inner>);
+
+struct Inner {
+    options: Options,
+    headers: RequestHeaders,
+    proxies: ProxyRules,
+    resolver: Arc<Resolver>,
+    client: reqwest::Client,
+    /// Clients for the ports that have addresses of their own.
+    port_clients: HashMap<u16, reqwest::Client>,
+    politeness: Politeness,
+    robots: RobotsCache,
+}
+
+/// What of a body is wanted.
+pub(super) struct Wanted {
+    /// Octets that are kept.
+    pub(super) max_body: usize,
+    /// Whether the body is read whatever its type is.
+    pub(super) any_type: bool,
+}
+
+impl Fetcher {
+    /// A fetcher with these options. Its requests need a tokio runtime.
+    pub fn new(options: Options) -> Result<Self, FetchError> {
+        let proxies = ProxyRules::new(options.proxy.as_deref(), |name| std::env::var(name).ok())?;
+        let guard = AddressGuard { allow_nets: options.allow_nets.clone(), allow_private: options.allow_private };
+        let resolver = Arc::new(Resolver::new(guard, options.resolve.clone(), proxies.hosts()));
+        let client = |port| build_client(&options, &proxies, PortView { resolver: resolver.clone(), port });
+        let port_clients = resolver.special_ports().into_iter().map(|port| Ok((port, client(Some(port))?)));
+        let port_clients = port_clients.collect::<Result<_, FetchError>>()?;
+        Ok(Self(Arc::new(Inner {
+            headers: RequestHeaders::new(&options)?,
+            client: client(None)?,
+            port_clients,
+            politeness: Politeness::new(&options),
+            robots: RobotsCache::default(),
+            proxies,
+            resolver,
+            options,
+        })))
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// Whether bodies of this media type are read. An empty one may be anything and is accepted.
+    pub fn accepts(&self, media_type: &str) -> bool {
+        accepts(&self.0.options.accept_types, media_type)
+    }
+
+    /// Asks once, at once: no waiting, no robots.txt, no redirect followed, no second try. A body
+    /// of a type that is not [accepted](Self::accepts) is not read if the status is 2xx.
+    pub async fn get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
+        let address = self.address(url).await?;
+        self.exchange(url, address, &self.wanted(), None).await
+    }
+
+    /// Asks once, when origin and address have had their rest. An answer that asks us to be slower
+    /// (429, 503, `Retry-After`) makes the whole origin rest. robots.txt is the caller's to ask
+    /// before, see [`robots`](Self::robots).
+    pub async fn polite_get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
+        self.ask_politely(url, &self.wanted()).await
+    }
+
+    /// When the next request to the origin may start, as far as is known now; `None`: at once.
+    pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
+        self.0.politeness.next_start(origin)
+    }
+
+    /// Lets the origin rest for so long from now.
+    pub fn back_off(&self, origin: &str, rest: Duration) {
+        self.0.politeness.back_off(origin, rest);
+    }
+
+    /// Obeys a `Crawl-delay`. [`robots`](Self::robots) does so by itself.
+    pub fn set_crawl_delay(&self, origin: &str, delay: Option<Duration>) -> CrawlDelay {
+        self.0.politeness.set_crawl_delay(origin, delay)
+    }
+
+    /// The traffic with an origin since this was last asked, robots.txt included. Ask soon after
+    /// each request: origins that have been idle for long are forgotten.
+    pub fn take_traffic(&self, origin: &str) -> Traffic {
+        self.0.politeness.take_traffic(origin)
+    }
+
+    /// The memory of robots.txt.
+    pub(super) fn robots_cache(&self) -> &RobotsCache {
+        &self.0.robots
+    }
+
+    /// [`polite_get`](Self::polite_get) with other wants.
+    pub(super) async fn ask_politely(&self, url: &CanonicalUrl, wanted: &Wanted) -> Result<Fetched, FetchFailure> {
+        let origin = url.origin();
+        let address = self.address(url).await?;
+        let mut permit = self.0.politeness.acquire(&origin, address).await;
+        let answer = self.exchange(url, address, wanted, Some(&mut permit)).await;
+        permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
+        if let Ok(fetched) = &answer {
+            self.heed(&origin, fetched);
+        }
+        answer
+    }
+
+    /// The rest that an answer asks for.
+    fn heed(&self, origin: &str, fetched: &Fetched) {
+        let politeness = &self.0.politeness;
+        if !slow_down_status(fetched.status) {
+            return politeness.forgive(origin);
+        }
+        let strikes = politeness.strike(origin);
+        let asked = fetched.header("retry-after");
+        let asked = asked.and_then(|value| retry_after(&value, SystemTime::now(), self.0.options.max_retry_after));
+        politeness.back_off(origin, asked.unwrap_or_else(|| back_off(strikes, 0, origin)));
+    }
+
+    /// The address that will be connected to, if it may be; `None` if a proxy does the connecting.
+    async fn address(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, FetchFailure> {
+        let url = url.as_url();
+        let resolver = &self.0.resolver;
+        let by_proxy = self.0.proxies.for_url(url).is_some();
+        // The client connects to an address in a URL without asking the resolver.
+        let address = match url.host() {
+            Some(Host::Ipv4(ip)) => resolver.check_literal(ip.into()),
+            Some(Host::Ipv6(ip)) => resolver.check_literal(ip.into()),
+            Some(Host::Domain(_)) if by_proxy => return Ok(None),
+            Some(Host::Domain(name)) => resolver.resolve(name, port(url)).await,
+            None => return Ok(None),
+        };
+        address.map(|address| (!by_proxy).then_some(address)).map_err(|error| unresolved(&error))
+    }
+
+    async fn exchange(
+        &self,
+        url: &CanonicalUrl,
+        address: Option<IpAddr>,
+        wanted: &Wanted,
+        permit: Option<&mut Permit>,
+    ) -> Result<Fetched, FetchFailure> {
+        let inner = &*self.0;
+        let client = inner.port_clients.get(&port(url.as_url())).unwrap_or(&inner.client);
+        let mut exchange = Exchange::new(&inner.options, url, inner.headers.for_url(url.as_url()));
+        let response = match exchange.send(client).await {
+            Ok(response) => response,
+            Err(unsent) => {
+                if let (true, Some(address)) = (unsent.connecting, address) {
+                    self.try_next_address(url, address);
+                }
+                return Err(unsent.failure);
+            }
+        };
+        if let Some(permit) = permit {
+            permit.answered(connection(&response));
+        }
+        let proxied = inner.proxies.for_url(url.as_url()).is_some();
+        exchange.receive(response, wanted, proxied).await
+    }
+
+    /// As no connection could be made, the next request tries another of the host's addresses.
+    fn try_next_address(&self, url: &CanonicalUrl, failed: IpAddr) {
+        if let Some(name) = url.as_url().domain() {
+            self.0.resolver.rotate(name, port(url.as_url()), failed);
+        }
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted { max_body: self.0.options.max_body, any_type: false }
+    }
+}
+
+fn port(url: &Url) -> u16 {
+    url.port_or_known_default().unwrap_or_default()
+}
+
+/// Our end of the connection, by which one connection can be told from another.
+fn connection(response: &reqwest::Response) -> Option<SocketAddr> {
+    response.extensions().get::<HttpInfo>().map(HttpInfo::local_addr)
+}
+
+fn build_client(options: &Options, proxies: &ProxyRules, view: PortView) -> Result<reqwest::Client, FetchError> {
+    let proxies = proxies.clone();
+    let mut builder = reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .no_proxy()
+        .proxy(reqwest::Proxy::custom(move |url| proxies.for_url(url).cloned()))
+        .dns_resolver(view)
+        .connect_timeout(options.connect_timeout)
+        .pool_idle_timeout(POOL_IDLE)
+        .pool_max_idle_per_host(options.host_concurrency.max(1))
+        .http2_max_header_list_size(u32::try_from(options.max_header).unwrap_or(u32::MAX))
+        .tls_danger_accept_invalid_certs(options.insecure);
+    if options.http1_only {
+        builder = builder.http1_only();
+    }
+    builder.build().map_err(FetchError::Client)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::fetch::ResolveOverride;
+    use crate::fetch::test::{Server, Then, options, url};
+    use crate::record::FailureClass;
+
+    fn quick() -> Options {
+        let short = Duration::from_millis(400);
+        Options { timeout: 3 * short, header_timeout: short, idle_timeout: short, ..options() }
+    }
+
+    async fn get(options: Options, server: &Server) -> Result<Fetched, FetchFailure> {
+        Fetcher::new(options).unwrap().get(&server.url("/")).await
+    }
+
+    fn gzip(octets: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(octets).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn coded(coding: &str, body: &[u8]) -> Vec<u8> {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    }
+
+    #[tokio::test]
+    async fn an_exchange_is_recorded_as_it_was() {
+        let answer = "HTTP/1.1 200 Fine\r\nContent-Type: text/html\r\nX-Odd: \u{e9}\r\nContent-Length: 2\r\n\r\nok";
+        let octets: Vec<u8> = answer.chars().map(|c| c as u8).collect();
+        let server = Server::saying(octets, Then::Close).await;
+        let fetched = get(Options { from: Some("me@a.test".into()), ..options() }, &server).await.unwrap();
+        assert_eq!((fetched.status, fetched.version, fetched.reason.as_str()), (200, "HTTP/1.1", "Fine"));
+        assert_eq!((fetched.body.as_slice(), fetched.truncated), (b"ok".as_slice(), false));
+        assert_eq!(fetched.headers, [("content-type".into(), b"text/html".to_vec()), ("x-odd".into(), vec![0xe9])]);
+        assert_eq!(fetched.address, Some(server.address));
+        let mut recorded: Vec<String> = fetched
+            .request_headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value)))
+            .collect();
+        let request = server.requests().remove(0);
+        let mut sent: Vec<String> = request.trim_end().split("\r\n").skip(1).map(str::to_owned).collect();
+        recorded.sort();
+        sent.sort();
+        assert_eq!(recorded, sent);
+        assert!(sent.iter().any(|line| line == "from: me@a.test"));
+    }
+
+    #[tokio::test]
+    async fn a_redirect_is_an_answer_and_is_not_followed() {
+        let server =
+            Server::saying("HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+        let fetched = get(options(), &server).await.unwrap();
+        assert_eq!((fetched.status, fetched.header("location").as_deref()), (302, Some("/next")));
+        assert_eq!(server.paths(), ["/"]);
+    }
+
+    #[tokio::test]
+    async fn a_bomb_is_cut_at_the_limit_of_decoded_octets() {
+        let server = Server::saying(coded("gzip", &gzip(&vec![b' '; 64 << 20])), Then::Close).await;
+        let fetched = get(Options { max_body: 100_000, ..options() }, &server).await.unwrap();
+        assert_eq!((fetched.body.len(), fetched.truncated), (100_000, true));
+        assert_eq!(fetched.header("content-encoding"), None);
+    }
+
+    #[tokio::test]
+    async fn a_body_of_just_the_limit_is_whole() {
+        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345", Then::Close).await;
+        let fetched = get(Options { max_body: 5, ..options() }, &server).await.unwrap();
+        assert_eq!((fetched.body.as_slice(), fetched.truncated), (b"12345".as_slice(), false));
+    }
+
+    #[tokio::test]
+    async fn answers_that_break_off_or_are_no_http_are_told_apart() {
+        let cases: [(&[u8], FailureClass, bool); 6] = [
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", FailureClass::Protocol, true),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", FailureClass::Protocol, true),
+            (b"HTTP/1.1 200 OK\r\nContent-Le", FailureClass::Protocol, true),
+            (b"", FailureClass::Protocol, true),
+            (b"SSH-2.0-OpenSSH\r\n\r\n", FailureClass::Protocol, false),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n", FailureClass::Protocol, true),
+        ];
+        for (octets, class, retryable) in cases {
+            let server = Server::saying(octets, Then::Close).await;
+            let failure = get(options(), &server).await.unwrap_err();
+            assert_eq!((failure.class, failure.retryable), (class, retryable), "{failure}: {}", octets.escape_ascii());
+        }
+        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", Then::Close).await;
+        assert!(get(options(), &server).await.unwrap_err().detail.starts_with("incomplete"));
+    }
+
+    #[tokio::test]
+    async fn a_coding_that_cannot_be_undone_is_a_failure_to_decode() {
+        for coding in ["gzip", "br", "zstd", "compress"] {
+            let server = Server::saying(coded(coding, b"plain text, and long enough"), Then::Close).await;
+            let failure = get(options(), &server).await.unwrap_err();
+            assert_eq!((failure.class, failure.retryable), (FailureClass::Decode, false), "{coding}: {failure}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_empty_body_needs_no_decoding() {
+        let server = Server::saying(
+            "HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
+            Then::Close,
+        )
+        .await;
+        assert_eq!(get(options(), &server).await.unwrap().body, b"");
+    }
+
+    #[tokio::test]
+    async fn each_stage_has_its_time() {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
+        for (octets, word) in [(String::new(), "header"), (head.to_owned(), "body"), (format!("{head}some"), "body")] {
+            let server = Server::saying(octets, Then::Stall).await;
+            let start = Instant::now();
+            let failure = get(quick(), &server).await.unwrap_err();
+            assert_eq!((failure.class, failure.retryable), (FailureClass::Timeout, true));
+            assert!(failure.detail.contains(word), "{failure}");
+            assert!(start.elapsed() < Duration::from_secs(2));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_trickle_ends_with_the_time_of_the_whole() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let page = url(&format!("http://{}/", listener.local_addr().unwrap()));
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await.unwrap();
+            let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+            tokio::io::AsyncWriteExt::write_all(&mut stream, head).await.unwrap();
+            while tokio::io::AsyncWriteExt::write_all(&mut stream, b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        let failure = Fetcher::new(quick()).unwrap().get(&page).await.unwrap_err();
+        assert_eq!((failure.class, failure.detail.as_str()), (FailureClass::Timeout, "no whole body within 1.2s"));
+    }
+
+    #[tokio::test]
+    async fn a_type_that_is_not_wanted_is_not_read_unless_it_tells_of_an_error() {
+        let picture =
+            |status: &str| format!("HTTP/1.1 {status}\r\nContent-Type: image/PNG\r\nContent-Length: 3\r\n\r\nabc");
+        for (status, body) in [("200 OK", ""), ("404 Not Found", "abc")] {
+            let server = Server::saying(picture(status), Then::Close).await;
+            let fetched = get(options(), &server).await.unwrap();
+            assert_eq!((fetched.media_type().as_str(), fetched.body.as_slice()), ("image/png", body.as_bytes()));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_header_without_measure_is_refused() {
+        for octets in [70_000, 2 << 20] {
+            let answer = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(octets));
+            let server = Server::saying(answer, Then::Close).await;
+            let failure = get(options(), &server).await.unwrap_err();
+            assert_eq!((failure.class, failure.retryable), (FailureClass::TooLarge, false), "{failure}");
+        }
+    }
+
+    #[tokio::test]
+    async fn private_addresses_are_refused_and_never_connected_to() {
+        let server = Server::saying("HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
+        let port = server.address.port();
+        let to_loopback = ResolveOverride { host: "a.test".into(), port: None, address: server.address.ip() };
+        let options = Options { allow_nets: Vec::new(), resolve: vec![to_loopback], ..options() };
+        let fetcher = Fetcher::new(options).unwrap();
+        for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "localhost", "a.test", "10.0.0.1"] {
+            let failure = fetcher.get(&url(&format!("http://{host}:{port}/"))).await.unwrap_err();
+            assert_eq!((failure.class, failure.retryable), (FailureClass::PrivateAddress, false), "{host}: {failure}");
+        }
+        // The client's own look-up, behind our backs, meets the same guard.
+        let direct = fetcher.0.client.get(format!("http://a.test:{port}/")).send().await.unwrap_err();
+        assert_eq!(crate::fetch::classify::classify(&direct, false).class, FailureClass::PrivateAddress);
+        assert!(server.requests().is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_override_leads_to_its_address_and_its_port() {
+        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+        let port = server.address.port();
+        let entry =
+            |port, address: &str| ResolveOverride { host: "a.test".into(), port, address: address.parse().unwrap() };
+        let resolve = vec![entry(Some(port), "127.0.0.1"), entry(Some(1), "127.0.0.2")];
+        let fetcher = Fetcher::new(Options { resolve, ..options() }).unwrap();
+        assert_eq!(fetcher.get(&url(&format!("http://a.test:{port}/"))).await.unwrap().address, Some(server.address));
+        assert!(server.requests()[0].contains(&format!("host: a.test:{port}\r\n")));
+        let failure = fetcher.get(&url("http://a.test:1/")).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::PrivateAddress);
+    }
+
+    #[tokio::test]
+    async fn an_address_that_refuses_gives_way_to_the_next() {
+        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+        let entry =
+            |address: &str| ResolveOverride { host: "a.test".into(), port: None, address: address.parse().unwrap() };
+        let options =
+            Options { resolve: vec![entry("127.0.0.3"), entry("127.0.0.1")], allow_private: true, ..options() };
+        let fetcher = Fetcher::new(options).unwrap();
+        let page = url(&format!("http://a.test:{}/", server.address.port()));
+        let failure = fetcher.get(&page).await.unwrap_err();
+        assert_eq!((failure.class, failure.retryable), (FailureClass::Connect, true), "{failure}");
+        assert_eq!(fetcher.get(&page).await.unwrap().status, 200);
+    }
+
+    #[tokio::test]
+    async fn a_handshake_that_fails_is_no_failure_to_connect() {
+        let server = Server::saying("HTTP/1.1 400 Bad\r\n\r\n", Then::Close).await;
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let plain = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad\r\n\r\n").await;
+        });
+        let failure = Fetcher::new(options()).unwrap().get(&url(&format!("https://{plain}/"))).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Tls, "{failure}");
+        drop(server);
+    }
+
+    #[tokio::test]
+    async fn a_user_name_in_a_url_is_not_sent() {
+        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+        let page = url(&format!("http://me:secret@{}/", server.address));
+        Fetcher::new(options()).unwrap().get(&page).await.unwrap();
+        assert!(!server.requests()[0].to_lowercase().contains("authorization"), "{:?}", server.requests());
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_asks_for_rest_gets_it() {
+        let server =
+            Server::saying("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+        let fetcher = Fetcher::new(options()).unwrap();
+        let page = server.url("/");
+        assert_eq!(fetcher.next_start(&page.origin()), None);
+        fetcher.polite_get(&page).await.unwrap();
+        let rest = fetcher.next_start(&page.origin()).unwrap() - Instant::now();
+        assert!(rest > Duration::from_secs(6) && rest <= Duration::from_secs(7), "{rest:?}");
+        let traffic = fetcher.take_traffic(&page.origin());
+        assert_eq!((traffic.requests, traffic.unanswered), (1, 0));
+    }
+
+    #[tokio::test]
+    async fn by_proxy_the_proxy_looks_up_names_and_literal_addresses_are_still_checked() {
+        let proxy = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+        let options = Options { proxy: Some(format!("http://{}", proxy.address)), ..options() };
+        let fetcher = Fetcher::new(options).unwrap();
+        let fetched = fetcher.polite_get(&url("http://only-the-proxy-knows.test/x")).await.unwrap();
+        assert_eq!((fetched.status, fetched.address), (200, None));
+        assert_eq!(proxy.paths(), ["http://only-the-proxy-knows.test/x"]);
+        let failure = fetcher.polite_get(&url("http://10.0.0.1/")).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::PrivateAddress);
+    }
+}

@@ -1,0 +1,159 @@
+//! One request and its answer, within limits of time and size.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, Version};
+use tokio::time::{Instant, timeout_at};
+
+use super::classify::classify;
+use super::client::Wanted;
+use super::headers::{as_received, as_sent, size};
+use super::{FetchFailure, Options, accepts};
+use crate::record::{CanonicalUrl, FailureClass, Fetched};
+
+/// A request on its way.
+pub(super) struct Exchange<'a> {
+    options: &'a Options,
+    url: &'a CanonicalUrl,
+    headers: HeaderMap,
+    started: Instant,
+    started_at: i64,
+}
+
+/// A request that got no header back.
+pub(super) struct Unsent {
+    pub(super) failure: FetchFailure,
+    /// Whether it failed before there was a connection.
+    pub(super) connecting: bool,
+}
+
+impl<'a> Exchange<'a> {
+    /// A request for the URL with these headers, starting now.
+    pub(super) fn new(options: &'a Options, url: &'a CanonicalUrl, headers: HeaderMap) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { options, url, headers, started: Instant::now(), started_at: since_1970.as_millis() as i64 }
+    }
+
+    /// Sends the request and waits for the response's header.
+    pub(super) async fn send(&mut self, client: &reqwest::Client) -> Result<Response, Unsent> {
+        let mut url = self.url.as_url().clone();
+        // The client would make an Authorization header of a user name, which nobody asked for.
+        // Neither call can fail on a URL with a host.
+        let _ = url.set_username("").and_then(|()| url.set_password(None));
+        let request = client.get(url).headers(self.headers.clone()).send();
+        let limit = self.options.header_timeout.min(self.options.timeout);
+        let in_time = timeout_at(self.started + limit, request).await;
+        let answer = in_time.map_err(|_| Unsent { failure: timeout("no header", limit), connecting: false })?;
+        let response = answer.map_err(|error| Unsent {
+            failure: classify(&error, self.url.as_url().scheme() == "https"),
+            connecting: error.is_connect(),
+        })?;
+        match size(response.headers()) {
+            size if size > self.options.max_header => {
+                let detail =
+                    format!("the response's header has {size} octets, {} are allowed", self.options.max_header);
+                Err(Unsent { failure: FetchFailure::lasting(FailureClass::TooLarge, detail), connecting: false })
+            }
+            _ => Ok(response),
+        }
+    }
+
+    /// Reads as much of the body as is wanted. A response that is not read to its end takes its
+    /// connection with it.
+    pub(super) async fn receive(
+        self,
+        mut response: Response,
+        wanted: &Wanted,
+        proxied: bool,
+    ) -> Result<Fetched, FetchFailure> {
+        let mut fetched = self.fetched(&response, proxied);
+        if wanted.any_type || !response.status().is_success() || self.is_accepted(&response) {
+            check_coding(response.headers())?;
+            fetched.truncated = self.read_body(&mut response, wanted.max_body, &mut fetched.body).await?;
+        }
+        fetched.elapsed = self.started.elapsed();
+        Ok(fetched)
+    }
+
+    fn is_accepted(&self, response: &Response) -> bool {
+        let value = response.headers().get(CONTENT_TYPE).map(|value| value.as_bytes()).unwrap_or_default();
+        let text = String::from_utf8_lossy(value);
+        accepts(&self.options.accept_types, text.split(';').next().unwrap_or_default())
+    }
+
+    /// Reads the body up to `max_body` octets; says whether there was more.
+    async fn read_body(
+        &self,
+        response: &mut Response,
+        max_body: usize,
+        body: &mut Vec<u8>,
+    ) -> Result<bool, FetchFailure> {
+        let end = self.started + self.options.timeout;
+        loop {
+            let idle = Instant::now() + self.options.idle_timeout;
+            let next = timeout_at(idle.min(end), response.chunk()).await;
+            let next = next.map_err(|_| match idle < end {
+                true => timeout("nothing more of the body", self.options.idle_timeout),
+                false => timeout("no whole body", self.options.timeout),
+            })?;
+            let Some(chunk) = next.map_err(|error| classify(&error, false))? else {
+                return Ok(false);
+            };
+            let room = max_body - body.len();
+            if chunk.len() > room {
+                body.extend_from_slice(&chunk[..room]);
+                return Ok(true);
+            }
+            body.extend_from_slice(&chunk);
+        }
+    }
+
+    fn fetched(&self, response: &Response, proxied: bool) -> Fetched {
+        Fetched {
+            url: self.url.clone(),
+            status: response.status().as_u16(),
+            version: version(response.version()),
+            reason: reason(response),
+            headers: as_received(response.headers()),
+            request_headers: as_sent(self.url.as_url(), &self.headers),
+            body: Vec::new(),
+            truncated: false,
+            address: response.remote_addr().filter(|_| !proxied),
+            started_at: self.started_at,
+            elapsed: Duration::ZERO,
+        }
+    }
+}
+
+/// A content coding that is still named was not undone: its octets are no text.
+fn check_coding(headers: &HeaderMap) -> Result<(), FetchFailure> {
+    match headers.get(CONTENT_ENCODING) {
+        Some(coding) if !coding.is_empty() && !coding.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            let detail = format!("content coding {coding:?} is not known");
+            Err(FetchFailure::lasting(FailureClass::Decode, detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn timeout(what: &str, limit: Duration) -> FetchFailure {
+    FetchFailure::passing(FailureClass::Timeout, format!("{what} within {limit:?}"))
+}
+
+fn version(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2",
+        _ => "HTTP/1.1",
+    }
+}
+
+/// The reason phrase as sent; HTTP/2 has none.
+fn reason(response: &Response) -> String {
+    match response.extensions().get::<hyper::ext::ReasonPhrase>() {
+        Some(phrase) => String::from_utf8_lossy(phrase.as_bytes()).into_owned(),
+        None if response.version() == Version::HTTP_2 => String::new(),
+        None => response.status().canonical_reason().unwrap_or_default().to_owned(),
+    }
+}

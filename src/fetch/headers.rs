@@ -1,0 +1,130 @@
+//! Header lines: those we send, and those we keep.
+
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, FROM, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
+    USER_AGENT,
+};
+use url::Url;
+
+use super::{FetchError, Options};
+use crate::record::Header;
+
+/// The codings that the client undoes.
+const CODINGS: &str = "gzip, deflate, br, zstd";
+
+/// The request headers of one crawl.
+pub(super) struct RequestHeaders {
+    everywhere: HeaderMap,
+    further: HeaderMap,
+    further_hosts: Option<Vec<String>>,
+}
+
+impl RequestHeaders {
+    /// Checks the headers that the options name.
+    pub(super) fn new(options: &Options) -> Result<Self, FetchError> {
+        let mut everywhere = HeaderMap::new();
+        everywhere.insert(USER_AGENT, value("User-Agent", &options.user_agent)?);
+        everywhere.insert(ACCEPT, value("Accept", &accept(&options.accept_types))?);
+        everywhere.insert(ACCEPT_ENCODING, HeaderValue::from_static(CODINGS));
+        if let Some(from) = &options.from {
+            everywhere.insert(FROM, value("From", from)?);
+        }
+        let mut further = HeaderMap::new();
+        for (name, text) in &options.headers {
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| FetchError::Header(name.clone()))?;
+            // The host is the URL's, and what carries the message is the client's.
+            if key == HOST || key == CONTENT_LENGTH || key == TRANSFER_ENCODING {
+                return Err(FetchError::Header(name.clone()));
+            }
+            further.append(key, value(name, text)?);
+        }
+        let further_hosts =
+            options.header_hosts.as_ref().map(|hosts| hosts.iter().map(|h| h.to_ascii_lowercase()).collect());
+        Ok(Self { everywhere, further, further_hosts })
+    }
+
+    /// The headers of a request for this URL, but for `Host`.
+    pub(super) fn for_url(&self, url: &Url) -> HeaderMap {
+        let mut headers = self.everywhere.clone();
+        let host = url.host_str().unwrap_or_default();
+        if self.further_hosts.as_ref().is_none_or(|hosts| hosts.iter().any(|name| name == host)) {
+            for name in self.further.keys() {
+                headers.remove(name);
+                for value in self.further.get_all(name) {
+                    headers.append(name, value.clone());
+                }
+            }
+        }
+        headers
+    }
+}
+
+/// The request's header lines for the record, with the `Host` that the client adds.
+pub(super) fn as_sent(url: &Url, headers: &HeaderMap) -> Vec<Header> {
+    let host = url.host_str().unwrap_or_default();
+    let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    std::iter::once(("host".to_owned(), host.into_bytes())).chain(lines(headers)).collect()
+}
+
+/// The response's header lines for the record. A content coding that was undone is not among them
+/// any more; nor are, then, the length and the transfer coding, for the body is no longer as it
+/// was transferred.
+pub(super) fn as_received(headers: &HeaderMap) -> Vec<Header> {
+    let of_transfer = [CONTENT_LENGTH, TRANSFER_ENCODING];
+    lines(headers).filter(|(name, _)| !of_transfer.iter().any(|other| other.as_str() == name)).collect()
+}
+
+/// Octets of a header: names, values, and the four of `: ` and the line's end.
+pub(super) fn size(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
+}
+
+fn lines(headers: &HeaderMap) -> impl Iterator<Item = Header> {
+    headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+}
+
+/// `Accept` with the types that are read, and a rest at low preference: a server that has nothing
+/// else may say so by its answer rather than by 406.
+fn accept(types: &[String]) -> String {
+    // Inside a subtype `*` means nothing to a server.
+    let mut list: Vec<&str> = types.iter().map(String::as_str).filter(|glob| !glob.contains('*')).collect();
+    list.push("*/*;q=0.1");
+    list.join(", ")
+}
+
+fn value(name: &str, text: &str) -> Result<HeaderValue, FetchError> {
+    HeaderValue::from_bytes(text.as_bytes()).map_err(|_| FetchError::Header(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(options: &Options, url: &str) -> Vec<String> {
+        let url = Url::parse(url).unwrap();
+        let lines = as_sent(&url, &RequestHeaders::new(options).unwrap().for_url(&url));
+        lines.into_iter().map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(&value))).collect()
+    }
+
+    #[test]
+    fn further_headers_replace_ours_and_go_to_the_named_hosts_only() {
+        let options = Options {
+            headers: vec![("Authorization".into(), "Basic x".into()), ("accept".into(), "text/html".into())],
+            header_hosts: Some(vec!["Seed.test".into()]),
+            ..Options::default()
+        };
+        let seed = sent(&options, "http://seed.test:81/");
+        assert_eq!(seed[0], "host: seed.test:81");
+        assert!(seed.contains(&"authorization: Basic x".to_owned()));
+        assert_eq!(seed.iter().filter(|line| line.starts_with("accept:")).collect::<Vec<_>>(), ["accept: text/html"]);
+        assert!(!sent(&options, "http://other.test/").iter().any(|line| line.contains("Basic")));
+    }
+
+    #[test]
+    fn a_header_that_could_split_the_request_is_refused() {
+        for (name, text) in [("X", "a\r\nY: b"), ("X Y", "a"), ("X", "a\0"), ("Host", "b.test"), ("", "a")] {
+            let options = Options { headers: vec![(name.into(), text.into())], ..Options::default() };
+            assert!(matches!(RequestHeaders::new(&options), Err(FetchError::Header(_))), "{name}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What can be set about fetching, and the defaults.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+/// Settings of the room. Defaults are those of the command line.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The `User-Agent` of every request (RFC 9110, section 10.1.5).
+    pub user_agent: String,
+    /// A mail address for `From` (RFC 9110, section 10.1.2).
+    pub from: Option<String>,
+    /// The product token by which robots.txt names us (RFC 9309, section 2.2.1).
+    pub robots_agent: String,
+    /// Further request headers. One that the crawler sends itself, other than `Host`, is replaced.
+    pub headers: Vec<(String, String)>,
+    /// The host names to which [`headers`](Self::headers) are sent; `None` is every host.
+    pub header_hosts: Option<Vec<String>>,
+    /// The proxy of all requests. `None` asks the environment (`HTTP_PROXY`, `HTTPS_PROXY`,
+    /// `ALL_PROXY`, `NO_PROXY`); an empty text is no proxy, whatever the environment says.
+    pub proxy: Option<String>,
+    /// From the start of a request to the end of its body.
+    pub timeout: Duration,
+    /// For a connection to be made, TLS included.
+    pub connect_timeout: Duration,
+    /// From the start of a request to the end of the response's header.
+    pub header_timeout: Duration,
+    /// Between two pieces of a body.
+    pub idle_timeout: Duration,
+    /// How often a request is repeated that failed in passing.
+    pub retries: u32,
+    /// A longer `Retry-After` is taken as this long.
+    pub max_retry_after: Duration,
+    /// Octets of a body that are kept, counted after decompression.
+    pub max_body: usize,
+    /// Octets of a response's header.
+    pub max_header: usize,
+    /// Media types whose bodies are read; `*` stands for any run of characters.
+    pub accept_types: Vec<String>,
+    /// Whether certificates go unchecked.
+    pub insecure: bool,
+    /// Whether HTTP/2 is not offered.
+    pub http1_only: bool,
+    /// Addresses that are used instead of what the DNS says. They are checked like any other.
+    pub resolve: Vec<ResolveOverride>,
+    /// Networks that may be connected to although they are not public.
+    pub allow_nets: Vec<IpNet>,
+    /// Whether all networks may be connected to.
+    pub allow_private: bool,
+    /// Least time between two requests to an origin, start to start.
+    pub delay: Duration,
+    /// Least time between two requests to an IP address, start to start.
+    pub ip_delay: Duration,
+    /// Requests in flight to an origin, and to an IP address; at least 1.
+    pub host_concurrency: usize,
+    /// The longest `Crawl-delay` that is obeyed; zero: it is ignored.
+    pub max_crawl_delay: Duration,
+    /// Whether robots.txt is neither asked for nor obeyed.
+    pub ignore_robots: bool,
+    /// Octets of robots.txt that are read (RFC 9309, section 2.5: at least 500 KiB).
+    pub robots_max_bytes: usize,
+    /// How long robots.txt is good for (RFC 9309, section 2.4: at most a day).
+    pub robots_ttl: Duration,
+}
+
+/// An address for a host, in place of what the DNS says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolveOverride {
+    /// The host name; `*` is every name.
+    pub host: String,
+    /// The port to which it applies; `None` is every port.
+    pub port: Option<u16>,
+    /// The address.
+    pub address: IpAddr,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("ndcrawl/", env!("CARGO_PKG_VERSION"), " (+", env!("CARGO_PKG_REPOSITORY"), ")").into(),
+            from: None,
+            robots_agent: "ndcrawl".into(),
+            headers: Vec::new(),
+            header_hosts: None,
+            proxy: None,
+            timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(10),
+            header_timeout: Duration::from_secs(15),
+            idle_timeout: Duration::from_secs(10),
+            retries: 2,
+            max_retry_after: Duration::from_secs(5 * 60),
+            max_body: 10 * 1024 * 1024,
+            max_header: 64 * 1024,
+            accept_types: default_accept_types(),
+            insecure: false,
+            http1_only: false,
+            resolve: Vec::new(),
+            allow_nets: Vec::new(),
+            allow_private: false,
+            delay: Duration::from_secs(1),
+            ip_delay: Duration::from_millis(500),
+            host_concurrency: 1,
+            max_crawl_delay: Duration::from_secs(60),
+            ignore_robots: false,
+            robots_max_bytes: 512 * 1024,
+            robots_ttl: Duration::from_secs(24 * 60 * 60),
+        }
+    }
+}
+
+fn default_accept_types() -> Vec<String> {
+    ["text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml", "application/*+xml"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// Whether a media type matches one of the globs; case does not matter. A response without a media
+/// type may be anything, so it is accepted.
+pub(super) fn accepts(globs: &[String], media_type: &str) -> bool {
+    let media_type = media_type.trim().to_ascii_lowercase();
+    media_type.is_empty() || globs.iter().any(|glob| glob_matches(&glob.to_ascii_lowercase(), &media_type))
+}
+
+fn glob_matches(glob: &str, text: &str) -> bool {
+    let Some((head, rest)) = glob.split_once('*') else {
+        return glob == text;
+    };
+    let Some(text) = text.strip_prefix(head) else {
+        return false;
+    };
+    (0..=text.len()).filter_map(|start| text.get(start..)).any(|tail| glob_matches(rest, tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_and_xml_of_any_kind_are_accepted_and_pictures_are_not() {
+        let globs = Options::default().accept_types;
+        for wanted in ["text/html", "TEXT/HTML", "application/rss+xml", "application/xml", ""] {
+            assert!(accepts(&globs, wanted), "{wanted}");
+        }
+        for unwanted in ["image/png", "application/json", "application/xmlx", "text/htm", "+xml"] {
+            assert!(!accepts(&globs, unwanted), "{unwanted}");
+        }
+        assert!(accepts(&["*".to_owned()], "image/png"));
+        assert!(accepts(&["*/*".to_owned()], "image/png"));
+    }
+
+    #[test]
+    fn the_user_agent_names_the_product_and_a_contact() {
+        let agent = Options::default().user_agent;
+        assert!(agent.starts_with("ndcrawl/") && agent.contains(" (+https://") && agent.ends_with(')'), "{agent}");
+    }
+}

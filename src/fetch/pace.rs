@@ -1,0 +1,100 @@
+//! When the next request to one origin, or to one IP address, may start.
+
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
+use tokio::time::Instant;
+
+/// The clock of this room is tokio's, which tests can stop and turn.
+#[derive(Clone, Copy, Debug)]
+struct TokioClock;
+
+impl Clock for TokioClock {
+    type Instant = std::time::Instant;
+
+    fn now(&self) -> Self::Instant {
+        Instant::now().into_std()
+    }
+}
+
+type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<std::time::Instant>>;
+
+/// The rhythm of requests to one origin or address.
+///
+/// The quota is one request an interval. It is not the whole rule: an interval is also at least as
+/// long as the last response took, starts anew when a host asks for rest, and must be seen by the
+/// *server*, see [`Pace::answered`]. So the earliest start is kept beside the limiter, which cannot
+/// be looked at without taking from it; a request takes from it when all else allows it to start.
+pub(super) struct Pace {
+    interval: Duration,
+    quota: Option<Limiter>,
+    last_start: Option<Instant>,
+    last_response: Duration,
+    rest_until: Option<Instant>,
+}
+
+impl Pace {
+    /// One request an interval; zero is no limit.
+    pub(super) fn new(interval: Duration) -> Self {
+        Self { interval, quota: quota(interval), last_start: None, last_response: Duration::ZERO, rest_until: None }
+    }
+
+    /// Makes the interval longer; it never gets shorter.
+    pub(super) fn raise(&mut self, interval: Duration) {
+        if interval <= self.interval {
+            return;
+        }
+        self.interval = interval;
+        self.quota = quota(interval);
+    }
+
+    /// When the next request may start; `None`: at any time.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let by_interval = self.last_start.filter(|_| !self.interval.is_zero()).map(|start| start + self.gap());
+        by_interval.max(self.rest_until)
+    }
+
+    /// Takes a request from the quota, or says when to ask again.
+    pub(super) fn start(&mut self, now: Instant) -> Result<(), Instant> {
+        if let Some(quota) = &self.quota {
+            quota.check().map_err(|not_yet| now + not_yet.wait_time_from(now.into_std()))?;
+        }
+        self.last_start = Some(now);
+        Ok(())
+    }
+
+    /// Notes that the answer to a request came over a connection that was made for it.
+    ///
+    /// The server sees a request when its connection stands, which may be a long handshake after
+    /// our start; the next one, over the same connection, is there at once. Two starts an interval
+    /// apart would look closer than that to the server. It has surely seen the first when it
+    /// answers, so that the interval is counted from there.
+    pub(super) fn answered(&mut self, now: Instant) {
+        if !self.interval.is_zero() {
+            self.rest(now + self.interval);
+        }
+    }
+
+    /// Notes how long a response took.
+    pub(super) fn finished(&mut self, response: Duration) {
+        self.last_response = response;
+    }
+
+    /// Lets no request start before `until`.
+    pub(super) fn rest(&mut self, until: Instant) {
+        self.rest_until = self.rest_until.max(Some(until));
+    }
+
+    /// The time between two starts: the interval with a margin for the jitter of timers and
+    /// network, at least the last response time.
+    fn gap(&self) -> Duration {
+        (self.interval + self.interval / 50 + Duration::from_millis(20)).max(self.last_response)
+    }
+}
+
+fn quota(interval: Duration) -> Option<Limiter> {
+    Some(RateLimiter::direct_with_clock(Quota::with_period(interval)?, TokioClock))
+}

@@ -1,0 +1,443 @@
+//! Waiting one's turn: per origin and per IP address.
+//!
+//! One object holds what is known of each origin and address: the rhythm of requests, the permits
+//! for requests in flight, the rest a host asked for, and what was asked of it. Time is tokio's, so
+//! that tests turn the clock instead of sleeping.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep_until};
+
+use super::Options;
+use super::pace::Pace;
+
+/// From this many origins or addresses on, those that have been idle are forgotten.
+const MANY: usize = 1024;
+
+/// How long an origin or address must have been idle to be forgotten.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// What came of a `Crawl-delay`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrawlDelay {
+    /// There is none, or none longer than the delay we keep anyway.
+    Kept,
+    /// The origin's gap is now this long.
+    Raised(Duration),
+    /// It is ignored because `--max-crawl-delay` is zero.
+    Ignored,
+    /// It is longer than `--max-crawl-delay`: the host is to be skipped.
+    TooLong(Duration),
+}
+
+/// Requests and what came of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Requests made, pages and robots.txt alike.
+    pub requests: u64,
+    /// Requests that got no answer.
+    pub unanswered: u64,
+    /// Octets of decoded bodies.
+    pub bytes: u64,
+    /// Sum of response times in milliseconds.
+    pub response_millis: u64,
+}
+
+/// Lets requests start when origin and address have had their rest.
+#[derive(Clone)]
+pub struct Politeness(Arc<Shared>);
+
+struct Shared {
+    delay: Duration,
+    ip_delay: Duration,
+    concurrency: usize,
+    max_crawl_delay: Duration,
+    warned: AtomicBool,
+    tables: Mutex<Tables>,
+}
+
+#[derive(Default)]
+struct Tables {
+    origins: HashMap<String, Host>,
+    addresses: HashMap<IpAddr, Host>,
+}
+
+/// What is known of an origin or of an address.
+struct Host {
+    /// When the next request may start.
+    pace: Pace,
+    /// Requests that may be in flight.
+    permits: Arc<Semaphore>,
+    /// The address that an origin was last asked at.
+    address: Option<IpAddr>,
+    /// Our end of the connection that the last answer came over.
+    connection: Option<SocketAddr>,
+    /// Requests in a row that were answered with 429 or 503.
+    strikes: u32,
+    /// What was asked and not yet reported.
+    traffic: Traffic,
+}
+
+impl Host {
+    fn new(interval: Duration, concurrency: usize) -> Self {
+        Self {
+            pace: Pace::new(interval),
+            permits: Arc::new(Semaphore::new(concurrency)),
+            address: None,
+            connection: None,
+            strikes: 0,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// Whether nobody waits for it and nothing is owed to it.
+    fn is_idle(&self, now: Instant) -> bool {
+        Arc::strong_count(&self.permits) == 1 && self.pace.due().is_none_or(|due| due + IDLE < now)
+    }
+
+    /// Whether an answer came over the connection of the one before; remembers the connection.
+    fn reused(&mut self, connection: Option<SocketAddr>) -> bool {
+        let before = std::mem::replace(&mut self.connection, connection);
+        connection.is_some() && connection == before
+    }
+}
+
+impl Politeness {
+    /// With the gaps and limits of the options.
+    pub fn new(options: &Options) -> Self {
+        Self(Arc::new(Shared {
+            delay: options.delay,
+            ip_delay: options.ip_delay,
+            concurrency: options.host_concurrency.clamp(1, Semaphore::MAX_PERMITS),
+            max_crawl_delay: options.max_crawl_delay,
+            warned: AtomicBool::new(false),
+            tables: Mutex::default(),
+        }))
+    }
+
+    /// Waits until a request to the origin at the address may start. The address is `None` if it is
+    /// not known (behind a proxy). The permit is held to the end of the response.
+    pub async fn acquire(&self, origin: &str, address: Option<IpAddr>) -> Permit {
+        // All take the origin's permit before the address's, so that nobody waits in a circle.
+        let (of_origin, of_address) = self.semaphores(origin, address);
+        let mut held = Vec::with_capacity(2);
+        for semaphore in [Some(of_origin), of_address].into_iter().flatten() {
+            // The semaphores are never closed; were one, its limit would be gone and no more.
+            held.extend(semaphore.acquire_owned().await.ok());
+        }
+        let started = loop {
+            match self.try_start(origin, address) {
+                Ok(started) => break started,
+                Err(due) => sleep_until(due).await,
+            }
+        };
+        let origin = origin.to_owned();
+        Permit { politeness: self.clone(), origin, address, started, answered: false, _held: held }
+    }
+
+    /// Obeys a `Crawl-delay`: the origin's gap becomes longer, never shorter.
+    pub fn set_crawl_delay(&self, origin: &str, delay: Option<Duration>) -> CrawlDelay {
+        let Some(delay) = delay.filter(|&delay| delay > self.0.delay) else {
+            return CrawlDelay::Kept;
+        };
+        if self.0.max_crawl_delay.is_zero() {
+            if !self.0.warned.swap(true, Ordering::Relaxed) {
+                tracing::warn!(origin, ?delay, "Crawl-delay is ignored, here and elsewhere (--max-crawl-delay 0)");
+            }
+            return CrawlDelay::Ignored;
+        }
+        if delay > self.0.max_crawl_delay {
+            return CrawlDelay::TooLong(delay);
+        }
+        self.with_origin(origin, |host| host.pace.raise(delay));
+        CrawlDelay::Raised(delay)
+    }
+
+    /// Lets the origin rest for so long from now.
+    pub fn back_off(&self, origin: &str, rest: Duration) {
+        let until = Instant::now() + rest;
+        self.with_origin(origin, |host| host.pace.rest(until));
+    }
+
+    /// When the next request to the origin may start, as far as is known now, its address's gap
+    /// included; `None`: at once.
+    pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
+        let tables = self.tables();
+        let host = tables.origins.get(origin)?;
+        let address = host.address.and_then(|address| tables.addresses.get(&address));
+        let due = host.pace.due().max(address.and_then(|address| address.pace.due()));
+        due.filter(|&due| due > Instant::now()).map(Instant::into_std)
+    }
+
+    /// Counts one more answer in a row that asks us to be slower, and says how many there were.
+    pub(super) fn strike(&self, origin: &str) -> u32 {
+        self.with_origin(origin, |host| {
+            host.strikes = host.strikes.saturating_add(1);
+            host.strikes
+        })
+    }
+
+    /// Notes an answer that does not ask us to be slower.
+    pub(super) fn forgive(&self, origin: &str) {
+        self.with_origin(origin, |host| host.strikes = 0);
+    }
+
+    /// The traffic with an origin since this was last asked. An origin that has been idle for long
+    /// is forgotten with it, so ask soon after each request.
+    pub fn take_traffic(&self, origin: &str) -> Traffic {
+        self.tables().origins.get_mut(origin).map(|host| std::mem::take(&mut host.traffic)).unwrap_or_default()
+    }
+
+    fn semaphores(&self, origin: &str, address: Option<IpAddr>) -> (Arc<Semaphore>, Option<Arc<Semaphore>>) {
+        let of_origin = self.with_origin(origin, |host| {
+            host.address = address.or(host.address);
+            host.permits.clone()
+        });
+        (of_origin, address.map(|address| self.with_address(address, |host| host.permits.clone())))
+    }
+
+    /// Starts a request if origin and address are due, else says when they may be.
+    fn try_start(&self, origin: &str, address: Option<IpAddr>) -> Result<Instant, Instant> {
+        let mut tables = self.tables();
+        let tables = &mut *tables;
+        let now = Instant::now();
+        let mut hosts: Vec<&mut Host> = tables.origins.get_mut(origin).into_iter().collect();
+        hosts.extend(address.and_then(|address| tables.addresses.get_mut(&address)));
+        if let Some(due) = hosts.iter().filter_map(|host| host.pace.due()).max().filter(|&due| due > now) {
+            return Err(due);
+        }
+        hosts.iter_mut().try_for_each(|host| host.pace.start(now))?;
+        Ok(now)
+    }
+
+    fn with_origin<T>(&self, origin: &str, f: impl FnOnce(&mut Host) -> T) -> T {
+        let origins = &mut self.tables().origins;
+        if !origins.contains_key(origin) {
+            forget_idle(origins);
+        }
+        f(origins.entry(origin.to_owned()).or_insert_with(|| Host::new(self.0.delay, self.0.concurrency)))
+    }
+
+    fn with_address<T>(&self, address: IpAddr, f: impl FnOnce(&mut Host) -> T) -> T {
+        let addresses = &mut self.tables().addresses;
+        if !addresses.contains_key(&address) {
+            forget_idle(addresses);
+        }
+        f(addresses.entry(address).or_insert_with(|| Host::new(self.0.ip_delay, self.0.concurrency)))
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.0.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes room for a new entry. Looks only when the table has doubled, so that the work is constant
+/// per entry.
+fn forget_idle<K: Eq + Hash>(hosts: &mut HashMap<K, Host>) {
+    if hosts.len() >= MANY && hosts.len() == hosts.capacity() {
+        let now = Instant::now();
+        hosts.retain(|_, host| !host.is_idle(now));
+    }
+}
+
+/// The right to one request. Held to the end of the response, then dropped.
+pub struct Permit {
+    politeness: Politeness,
+    origin: String,
+    address: Option<IpAddr>,
+    started: Instant,
+    answered: bool,
+    _held: Vec<OwnedSemaphorePermit>,
+}
+
+impl Permit {
+    /// Notes that the response's header is there, and over which connection (our end of it) it
+    /// came.
+    pub fn answered(&mut self, connection: Option<SocketAddr>) {
+        self.answered = true;
+        if !self.politeness.with_origin(&self.origin, |host| host.reused(connection)) {
+            self.count_gap_from_now();
+        }
+    }
+
+    /// Counts the request.
+    pub(super) fn count(&self, answered: bool, body_bytes: usize) {
+        let elapsed = self.started.elapsed().as_millis() as u64;
+        self.politeness.with_origin(&self.origin, |host| {
+            host.traffic.requests += 1;
+            host.traffic.unanswered += u64::from(!answered);
+            host.traffic.bytes += body_bytes as u64;
+            host.traffic.response_millis += elapsed;
+        });
+    }
+
+    fn count_gap_from_now(&self) {
+        let now = Instant::now();
+        self.politeness.with_origin(&self.origin, |host| host.pace.answered(now));
+        if let Some(address) = self.address {
+            self.politeness.with_address(address, |host| host.pace.answered(now));
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.politeness.with_origin(&self.origin, |host| host.pace.finished(self.started.elapsed()));
+        if !self.answered {
+            // The server may have seen the request at any moment until now.
+            self.count_gap_from_now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Option<IpAddr> = Some(IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 43, 1)));
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn politeness(change: impl FnOnce(&mut Options)) -> Politeness {
+        let mut options = Options::default();
+        change(&mut options);
+        Politeness::new(&options)
+    }
+
+    fn connection(port: u16) -> Option<SocketAddr> {
+        Some(SocketAddr::from(([127, 0, 0, 1], port)))
+    }
+
+    /// A request that is answered over the given connection after `header`, and whole after `body`
+    /// more. Says when it started.
+    async fn request(politeness: &Politeness, origin: &str, port: u16, header: Duration, body: Duration) -> Instant {
+        let mut permit = politeness.acquire(origin, ONE).await;
+        let start = Instant::now();
+        tokio::time::sleep(header).await;
+        permit.answered(connection(port));
+        tokio::time::sleep(body).await;
+        start
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_gap_is_start_to_start_on_a_standing_connection() {
+        let politeness = politeness(|_| {});
+        let answer = Duration::from_millis(300);
+        let mut starts = Vec::new();
+        for _ in 0..4 {
+            starts.push(request(&politeness, "a", 1, answer, Duration::ZERO).await);
+        }
+        assert_eq!(starts[1] - starts[0], SECOND + answer, "a new connection: counted from the answer");
+        for pair in starts[1..].windows(2) {
+            assert!((SECOND..SECOND + Duration::from_millis(50)).contains(&(pair[1] - pair[0])), "{pair:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_host_gets_as_long_a_rest_as_it_took() {
+        let politeness = politeness(|options| options.host_concurrency = 2);
+        request(&politeness, "a", 1, Duration::ZERO, 5 * SECOND).await;
+        let first = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        let second = tokio::spawn({
+            let politeness = politeness.clone();
+            async move { request(&politeness, "a", 1, Duration::ZERO, 7 * SECOND).await }
+        });
+        let second = second.await.unwrap();
+        let third = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        assert!(second - first < 2 * SECOND);
+        assert!(third - second >= 7 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn origins_that_share_an_address_share_its_gap() {
+        let politeness = politeness(|_| {});
+        let first = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        assert!(politeness.next_start("a").is_some());
+        assert_eq!(politeness.next_start("b"), None, "nothing is known of it");
+        let second = request(&politeness, "b", 2, Duration::ZERO, Duration::ZERO).await;
+        let gap = second - first;
+        assert!(gap >= SECOND / 2 && gap < SECOND, "{gap:?}");
+        let elsewhere = politeness.acquire("c", Some("192.0.43.2".parse().unwrap())).await;
+        assert_eq!(Instant::now(), second);
+        drop(elsewhere);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_delays_only_the_permits_limit() {
+        let politeness = politeness(|options| {
+            (options.delay, options.ip_delay, options.host_concurrency) = (Duration::ZERO, Duration::ZERO, 2);
+        });
+        let begin = Instant::now();
+        let (first, _second) = (politeness.acquire("a", ONE).await, politeness.acquire("b", ONE).await);
+        assert_eq!(Instant::now(), begin);
+        let wait = tokio::time::timeout(SECOND, politeness.acquire("c", ONE));
+        assert!(wait.await.is_err(), "two are in flight to the address");
+        drop(first);
+        tokio::time::timeout(SECOND, politeness.acquire("c", ONE)).await.unwrap();
+        assert_eq!(politeness.next_start("a"), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crawl_delay_raises_the_gap_and_never_lowers_it() {
+        let politeness = politeness(|_| {});
+        assert_eq!(politeness.set_crawl_delay("a", Some(SECOND / 2)), CrawlDelay::Kept);
+        assert_eq!(politeness.set_crawl_delay("a", Some(3 * SECOND)), CrawlDelay::Raised(3 * SECOND));
+        politeness.set_crawl_delay("a", Some(2 * SECOND));
+        assert_eq!(politeness.set_crawl_delay("a", Some(61 * SECOND)), CrawlDelay::TooLong(61 * SECOND));
+        let first = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        let second = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        assert!(second - first >= 3 * SECOND && second - first < 4 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn with_a_cap_of_zero_a_crawl_delay_is_ignored() {
+        let politeness = politeness(|options| options.max_crawl_delay = Duration::ZERO);
+        assert_eq!(politeness.set_crawl_delay("a", Some(3 * SECOND)), CrawlDelay::Ignored);
+        let first = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        assert!(request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await - first < 2 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_that_asks_for_rest_gets_it() {
+        let politeness = politeness(|_| {});
+        let first = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        politeness.back_off("a", 30 * SECOND);
+        politeness.back_off("a", SECOND);
+        assert_eq!(politeness.next_start("a"), Some((first + 30 * SECOND).into_std()));
+        assert!(request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await - first >= 30 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_without_answer_counts_until_its_end() {
+        let politeness = politeness(|_| {});
+        let permit = politeness.acquire("a", ONE).await;
+        tokio::time::sleep(10 * SECOND).await;
+        permit.count(false, 0);
+        drop(permit);
+        let end = Instant::now();
+        let next = politeness.acquire("a", ONE).await;
+        assert!(next.started - end >= SECOND);
+        let counted = Traffic { requests: 1, unanswered: 1, bytes: 0, response_millis: 10_000 };
+        assert_eq!(politeness.take_traffic("a"), counted);
+        assert_eq!(politeness.take_traffic("a"), Traffic::default());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_origins_are_forgotten_and_busy_ones_are_not() {
+        let politeness = politeness(|options| options.ip_delay = Duration::ZERO);
+        let _busy = politeness.acquire("busy", None).await;
+        politeness.back_off("resting", 3600 * SECOND);
+        for number in 0..20 * MANY {
+            politeness.back_off(&number.to_string(), Duration::ZERO);
+            tokio::time::advance(Duration::from_millis(100)).await;
+        }
+        let tables = politeness.tables();
+        assert!(tables.origins.len() < 4 * MANY, "{}", tables.origins.len());
+        assert!(tables.origins.contains_key("busy") && tables.origins.contains_key("resting"));
+    }
+}

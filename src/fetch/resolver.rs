@@ -1,0 +1,291 @@
+//! From host names to the one address that is used.
+//!
+//! The gap between requests is kept per IP address too, so the address must be known before the
+//! request, and the connection must go to that very address. Hence one permitted address is pinned
+//! per host for a while, and the HTTP client gets its addresses from here: check and connect are
+//! one step, and a name that changes its address in between (DNS rebinding) gains nothing.
+
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig};
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use tokio::time::Instant;
+
+use super::{AddressGuard, ResolveOverride};
+
+/// A pinned address is kept at least this long, however short the DNS says it lives.
+const LEAST_TTL: Duration = Duration::from_secs(60);
+
+/// And at most this long.
+const LONGEST_TTL: Duration = Duration::from_secs(60 * 60);
+
+/// From this many pinned hosts on, those whose time is over are forgotten.
+const MANY_HOSTS: usize = 16_384;
+
+/// Why a host has no address to connect to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ResolveError {
+    /// All its addresses are barred.
+    #[error("{host} is at {address}, which is not public ({why}); --allow-net {address} allows it")]
+    Private {
+        /// The host.
+        host: String,
+        /// The first of its addresses.
+        address: IpAddr,
+        /// What the address is.
+        why: &'static str,
+    },
+    /// There is no such name, or it has no address.
+    #[error("{0} has no address")]
+    NoAddress(String),
+    /// The DNS gave no answer.
+    #[error("looking up {0} failed: {1}")]
+    Lookup(String, String),
+}
+
+/// Looks up hosts and remembers the address that is used for each.
+pub(super) struct Resolver {
+    guard: AddressGuard,
+    overrides: Vec<ResolveOverride>,
+    unguarded: HashSet<String>,
+    dns: OnceLock<TokioResolver>,
+    pins: Mutex<HashMap<(String, Option<u16>), Pin>>,
+}
+
+/// The addresses of a host, all permitted, and which of them is used.
+struct Pin {
+    addresses: Vec<IpAddr>,
+    current: usize,
+    until: Instant,
+}
+
+impl Pin {
+    fn address(&self) -> Option<IpAddr> {
+        self.addresses.get(self.current).copied()
+    }
+}
+
+impl Resolver {
+    /// A resolver that gives only what the guard permits, but for the hosts in `unguarded`, which
+    /// the user chose (proxies).
+    pub(super) fn new(guard: AddressGuard, overrides: Vec<ResolveOverride>, unguarded: Vec<String>) -> Self {
+        Self {
+            guard,
+            overrides,
+            unguarded: unguarded.iter().map(|host| plain(host)).collect(),
+            dns: OnceLock::new(),
+            pins: Mutex::default(),
+        }
+    }
+
+    /// The ports that overrides name: a host may be elsewhere there.
+    pub(super) fn special_ports(&self) -> HashSet<u16> {
+        self.overrides.iter().filter_map(|entry| entry.port).collect()
+    }
+
+    /// Says whether an address that stands in a URL may be connected to.
+    pub(super) fn check_literal(&self, address: IpAddr) -> Result<IpAddr, ResolveError> {
+        permitted(&self.guard, &address.to_string(), vec![address]).map(|_| address)
+    }
+
+    /// The address that is used for a host name on a port.
+    pub(super) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, ResolveError> {
+        let special = self.special_ports().contains(&port).then_some(port);
+        self.pinned(host, special).await
+    }
+
+    /// Turns to the host's next address because the current one does not answer.
+    pub(super) fn rotate(&self, host: &str, port: u16, failed: IpAddr) {
+        let special = self.special_ports().contains(&port).then_some(port);
+        if let Some(pin) = self.pins().get_mut(&(plain(host), special))
+            && pin.address() == Some(failed)
+        {
+            pin.current = (pin.current + 1) % pin.addresses.len();
+        }
+    }
+
+    /// The pinned address of a host; `port` only if an override names it.
+    async fn pinned(&self, host: &str, port: Option<u16>) -> Result<IpAddr, ResolveError> {
+        let host = plain(host);
+        let key = (host.clone(), port);
+        let now = Instant::now();
+        if let Some(address) = self.pins().get(&key).filter(|pin| now < pin.until).and_then(Pin::address) {
+            return Ok(address);
+        }
+        let (addresses, ttl) = self.look_up(&host, port).await?;
+        let addresses =
+            if self.unguarded.contains(&host) { addresses } else { permitted(&self.guard, &host, addresses)? };
+        self.pin(key, addresses, now + ttl.clamp(LEAST_TTL, LONGEST_TTL))
+    }
+
+    fn pin(&self, key: (String, Option<u16>), addresses: Vec<IpAddr>, until: Instant) -> Result<IpAddr, ResolveError> {
+        let mut pins = self.pins();
+        let now = Instant::now();
+        if pins.len() >= MANY_HOSTS {
+            pins.retain(|_, pin| now < pin.until);
+        }
+        // The address in use stays in use as long as the host has it: connections are open to it.
+        let in_use = pins.get(&key).and_then(Pin::address);
+        let current = addresses.iter().position(|&address| Some(address) == in_use).unwrap_or(0);
+        let pin = Pin { addresses, current, until };
+        let address = pin.address().ok_or_else(|| ResolveError::NoAddress(key.0.clone()))?;
+        pins.insert(key, pin);
+        Ok(address)
+    }
+
+    async fn look_up(&self, host: &str, port: Option<u16>) -> Result<(Vec<IpAddr>, Duration), ResolveError> {
+        let chosen: Vec<_> = self.overrides.iter().filter(|entry| applies(entry, host, port)).collect();
+        if !chosen.is_empty() {
+            return Ok((chosen.iter().map(|entry| entry.address).collect(), LONGEST_TTL));
+        }
+        // RFC 6761, section 6.3: these names are never asked for.
+        if host == "localhost" || host.ends_with(".localhost") {
+            return Ok((vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()], LONGEST_TTL));
+        }
+        // The dot at the end keeps the search list of this machine out of it.
+        let answer = self.dns()?.lookup_ip(format!("{host}.")).await.map_err(|error| lookup_error(host, &error))?;
+        let ttl = answer.valid_until().saturating_duration_since(std::time::Instant::now());
+        // One address is pinned, so there is no race between families: IPv4 is reached from more places.
+        let mut addresses: Vec<IpAddr> = answer.iter().collect();
+        addresses.sort_by_key(IpAddr::is_ipv6);
+        Ok((addresses, ttl))
+    }
+
+    fn dns(&self) -> Result<&TokioResolver, ResolveError> {
+        if let Some(dns) = self.dns.get() {
+            return Ok(dns);
+        }
+        let dns = system_dns().map_err(|error| ResolveError::Lookup("any host".into(), error.to_string()))?;
+        Ok(self.dns.get_or_init(|| dns))
+    }
+
+    fn pins(&self) -> MutexGuard<'_, HashMap<(String, Option<u16>), Pin>> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The name by which a host is known: lower case, without a dot at the end.
+fn plain(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+fn applies(entry: &ResolveOverride, host: &str, port: Option<u16>) -> bool {
+    (entry.host == "*" || plain(&entry.host) == host) && (entry.port.is_none() || entry.port == port)
+}
+
+/// The addresses that may be connected to; an error if there are some, but none that may.
+fn permitted(guard: &AddressGuard, host: &str, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, ResolveError> {
+    let Some(&first) = addresses.first() else {
+        return Err(ResolveError::NoAddress(host.to_owned()));
+    };
+    let open: Vec<IpAddr> = addresses.into_iter().filter(|&address| guard.check(address).is_ok()).collect();
+    match guard.check(first) {
+        Err(why) if open.is_empty() => Err(ResolveError::Private { host: host.to_owned(), address: first, why }),
+        _ => Ok(open),
+    }
+}
+
+fn lookup_error(host: &str, error: &NetError) -> ResolveError {
+    if error.is_nx_domain() || error.is_no_records_found() {
+        ResolveError::NoAddress(host.to_owned())
+    } else {
+        ResolveError::Lookup(host.to_owned(), error.to_string())
+    }
+}
+
+/// The DNS as this machine is set up, its hosts file included. Where the set-up cannot be read, the
+/// name server on this machine, as resolv.conf(5) has it: no third party hears what we look up.
+fn system_dns() -> Result<TokioResolver, NetError> {
+    let mut builder = TokioResolver::builder_tokio().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the DNS settings of this machine cannot be read; asking 127.0.0.1");
+        let local = NameServerConfig::udp_and_tcp(Ipv4Addr::LOCALHOST.into());
+        let config = ResolverConfig::from_parts(None, Vec::new(), vec![local]);
+        TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+    });
+    let options = builder.options_mut();
+    options.use_hosts_file = ResolveHosts::Always;
+    options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+    builder.build()
+}
+
+/// The resolver as the HTTP client sees it: for one port that overrides name, or for all others.
+#[derive(Clone)]
+pub(super) struct PortView {
+    pub(super) resolver: Arc<Resolver>,
+    pub(super) port: Option<u16>,
+}
+
+impl reqwest::dns::Resolve for PortView {
+    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let view = self.clone();
+        Box::pin(async move {
+            let address = view.resolver.pinned(name.as_str(), view.port).await?;
+            let one: reqwest::dns::Addrs = Box::new(std::iter::once(SocketAddr::new(address, 0)));
+            Ok(one)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(host: &str, port: Option<u16>, address: &str) -> ResolveOverride {
+        ResolveOverride { host: host.into(), port, address: address.parse().unwrap() }
+    }
+
+    fn resolver(overrides: Vec<ResolveOverride>, unguarded: &[&str]) -> Resolver {
+        Resolver::new(AddressGuard::default(), overrides, unguarded.iter().map(|&host| host.to_owned()).collect())
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_a_private_address_is_refused() {
+        let resolver = resolver(vec![entry("inner.test", None, "10.0.0.1")], &[]);
+        for host in ["inner.test", "INNER.test.", "localhost", "a.b.localhost"] {
+            assert!(matches!(resolver.resolve(host, 80).await, Err(ResolveError::Private { .. })), "{host}");
+        }
+        assert!(resolver.check_literal("127.0.0.1".parse().unwrap()).is_err());
+    }
+
+    #[tokio::test]
+    async fn only_permitted_addresses_are_pinned_and_a_dead_one_gives_way_to_the_next() {
+        let overrides = ["10.0.0.1", "192.0.43.1", "192.0.43.2"].map(|address| entry("a.test", None, address));
+        let resolver = resolver(overrides.to_vec(), &[]);
+        let (first, second) = ("192.0.43.1".parse().unwrap(), "192.0.43.2".parse().unwrap());
+        assert_eq!(resolver.resolve("a.test", 80).await, Ok(first));
+        resolver.rotate("a.test", 80, second);
+        assert_eq!(resolver.resolve("a.test", 80).await, Ok(first), "only the address in use can fail");
+        resolver.rotate("a.test", 80, first);
+        assert_eq!(resolver.resolve("A.test", 80).await, Ok(second));
+        resolver.rotate("a.test", 80, second);
+        assert_eq!(resolver.resolve("a.test", 80).await, Ok(first));
+    }
+
+    #[tokio::test]
+    async fn an_override_with_a_port_holds_on_that_port_only() {
+        let resolver = resolver(vec![entry("a.test", Some(8080), "192.0.43.1"), entry("*", None, "192.0.43.9")], &[]);
+        assert_eq!(resolver.resolve("a.test", 8080).await, Ok("192.0.43.1".parse().unwrap()));
+        assert_eq!(resolver.resolve("a.test", 80).await, Ok("192.0.43.9".parse().unwrap()));
+    }
+
+    #[tokio::test]
+    async fn the_proxy_that_the_user_chose_may_be_anywhere() {
+        let resolver = resolver(vec![entry("proxy.test", None, "10.0.0.1")], &["Proxy.test"]);
+        assert_eq!(resolver.resolve("proxy.test", 3128).await, Ok("10.0.0.1".parse().unwrap()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pinned_address_outlives_a_new_answer_that_still_has_it() {
+        let resolver = resolver(Vec::new(), &[]);
+        let [a, b, c] = ["192.0.43.1", "192.0.43.2", "192.0.43.3"].map(|text| text.parse::<IpAddr>().unwrap());
+        let key = ("a.test".to_owned(), None);
+        assert_eq!(resolver.pin(key.clone(), vec![a, b], Instant::now() + LEAST_TTL), Ok(a));
+        assert_eq!(resolver.pin(key.clone(), vec![b, a], Instant::now() + LEAST_TTL), Ok(a));
+        assert_eq!(resolver.pin(key, vec![c, b], Instant::now() + LEAST_TTL), Ok(c));
+    }
+}

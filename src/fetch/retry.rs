@@ -1,0 +1,91 @@
+//! Whether and when to ask again.
+
+use std::time::{Duration, SystemTime};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The back-off after the first failure, before jitter.
+const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
+
+/// No back-off is longer.
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
+
+/// Whether an answer with this status may be another one next time.
+pub fn retry_status(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504)
+}
+
+/// Whether an answer with this status asks us to be slower, for the whole host (RFC 6585, section
+/// 4; RFC 9110, section 15.6.4).
+pub fn slow_down_status(status: u16) -> bool {
+    matches!(status, 429 | 503)
+}
+
+/// How long to wait after the given failed attempt, counted from 1: the doubled wait of the one
+/// before, of which a part between a half and the whole is taken. The same seed and text (the URL)
+/// give the same wait, and different URLs do not come back all at once.
+pub fn back_off(attempt: u32, seed: u64, text: &str) -> Duration {
+    let whole = FIRST_BACK_OFF.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(LONGEST_BACK_OFF);
+    let hash = xxh3_64_with_seed(text.as_bytes(), seed.wrapping_add(u64::from(attempt)));
+    let share = hash as f64 / u64::MAX as f64;
+    whole.mul_f64(0.5 + share / 2.0)
+}
+
+/// Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of three forms. What
+/// lies in the past is zero, what is longer than `longest` is cut to it. `None`: it says nothing.
+pub fn retry_after(value: &str, now: SystemTime, longest: Duration) -> Option<Duration> {
+    let value = value.trim();
+    let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More digits than a u64 has is a long time too.
+        Duration::from_secs(value.parse().unwrap_or(u64::MAX))
+    } else {
+        httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()
+    };
+    Some(wait.min(longest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_stay_in_their_half_and_are_the_same_next_time() {
+        for (attempt, whole) in [(1, 1.0), (2, 2.0), (3, 4.0), (6, 32.0), (7, 60.0), (u32::MAX, 60.0)] {
+            let wait = back_off(attempt, 7, "http://a.test/").as_secs_f64();
+            assert!((whole / 2.0..=whole).contains(&wait), "{attempt}: {wait}");
+        }
+        assert_eq!(back_off(1, 7, "http://a.test/"), back_off(1, 7, "http://a.test/"));
+        assert_ne!(back_off(1, 7, "http://a.test/"), back_off(1, 7, "http://b.test/"));
+        assert_ne!(back_off(1, 7, "http://a.test/"), back_off(1, 8, "http://a.test/"));
+    }
+
+    #[test]
+    fn an_answer_is_asked_for_again_only_if_it_may_change() {
+        let again: Vec<u16> = (100..600).filter(|&status| retry_status(status)).collect();
+        assert_eq!(again, [408, 425, 429, 500, 502, 503, 504]);
+    }
+
+    #[test]
+    fn a_wait_is_never_longer_than_the_longest() {
+        let longest = Duration::from_secs(300);
+        for value in ["301", "99999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            assert_eq!(retry_after(value, SystemTime::now(), longest), Some(longest), "{value}");
+        }
+        assert_eq!(retry_after("", SystemTime::now(), longest), None);
+    }
+
+    #[test]
+    fn the_conformance_cases_hold() {
+        let Some(cases) = crate::fetch::test::conformance("retry_after.json") else { return };
+        let longest = Duration::from_secs(3600);
+        for case in cases {
+            let now: jiff::Timestamp = case["now"].as_str().unwrap().parse().unwrap();
+            let wait = retry_after(case["value"].as_str().unwrap(), now.into(), longest).map(|wait| wait.as_secs());
+            match case["seconds"].as_str() {
+                Some("cap") => assert_eq!(wait, Some(3600), "{case}"),
+                Some(_) => {}
+                None => assert_eq!(wait, case["seconds"].as_u64(), "{case}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What a site's robots.txt allows (RFC 9309).
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use texting_robots::Robot;
+use url::{Position, Url};
+
+use super::robots_text::{our_part, spell};
+use super::{FetchFailure, Options};
+use crate::record::{CanonicalUrl, RobotsRow};
+
+/// How long robots.txt counts as unreachable before it is asked for again.
+const UNREACHABLE_FOR: Duration = Duration::from_secs(10 * 60);
+
+/// Whether a URL may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RobotsAnswer {
+    /// It may.
+    Allowed,
+    /// A rule forbids it.
+    Disallowed,
+    /// Nothing of the site may be asked for now: robots.txt could not be had (section 2.3.1.4).
+    Unreachable,
+}
+
+/// The robots.txt of one origin, as far as it concerns us.
+#[derive(Debug)]
+pub struct Robots {
+    row: RobotsRow,
+    rules: Rules,
+    failure: Option<FetchFailure>,
+    /// When it is to be asked for again, if that is not a matter of its age.
+    again_at: Option<i64>,
+    crawl_delay: Option<Duration>,
+    sitemaps: Vec<Url>,
+}
+
+#[derive(Debug)]
+enum Rules {
+    /// Unavailable, empty, or not asked for.
+    AllowAll,
+    /// So complex that the matcher gave up.
+    DisallowAll,
+    Unreachable,
+    Parsed(Robot),
+}
+
+impl Robots {
+    /// Reads a robots.txt that was had, or restored, for an origin (`scheme://host:port`).
+    pub fn new(origin: &str, row: RobotsRow, options: &Options) -> Self {
+        let mut robots = Self::empty(row, Rules::AllowAll);
+        match robots.row.status {
+            200..300 => robots.parse(origin, options),
+            // Redirects that lead nowhere count as unavailable (section 2.3.1.2), and unavailable
+            // is free to all (2.3.1.3). "Too many requests" is neither; it asks us to come later.
+            429 => robots.rules = Rules::Unreachable,
+            300..500 => {}
+            _ => robots.rules = Rules::Unreachable,
+        }
+        robots
+    }
+
+    /// What counts where robots.txt is ignored.
+    pub(super) fn ignored() -> Self {
+        Self::empty(RobotsRow { fetched_at: 0, status: 0, body: Vec::new() }, Rules::AllowAll)
+    }
+
+    /// Could not be had, for this reason.
+    pub(super) fn failed(row: RobotsRow, failure: Option<FetchFailure>) -> Self {
+        Self { failure, ..Self::empty(row, Rules::Unreachable) }
+    }
+
+    /// This one goes on to count because no new one can be had.
+    pub(super) fn outlived(&self, origin: &str, options: &Options) -> Self {
+        let again_at = now_millis().saturating_add(millis(UNREACHABLE_FOR));
+        Self { again_at: Some(again_at), ..Self::new(origin, self.row.clone(), options) }
+    }
+
+    fn empty(row: RobotsRow, rules: Rules) -> Self {
+        Self { row, rules, failure: None, again_at: None, crawl_delay: None, sitemaps: Vec::new() }
+    }
+
+    /// Whether a URL of the origin may be asked for.
+    pub fn allows(&self, url: &CanonicalUrl) -> RobotsAnswer {
+        self.allows_path(&url.as_url()[Position::BeforePath..Position::AfterQuery])
+    }
+
+    /// [`allows`](Self::allows) for a URL in any spelling, or a path. What is neither has no path.
+    pub fn allows_text(&self, text: &str) -> RobotsAnswer {
+        let url = Url::parse(text).or_else(|_| Url::parse("http://path.invalid/")?.join(text));
+        url.map_or_else(
+            |_| self.allows_path("/"),
+            |url| self.allows_path(&url[Position::BeforePath..Position::AfterQuery]),
+        )
+    }
+
+    fn allows_path(&self, path: &str) -> RobotsAnswer {
+        let allowed = match &self.rules {
+            Rules::AllowAll => true,
+            Rules::DisallowAll => false,
+            Rules::Unreachable => return RobotsAnswer::Unreachable,
+            Rules::Parsed(robot) => robot.allowed(&spell(path, false)),
+        };
+        if allowed { RobotsAnswer::Allowed } else { RobotsAnswer::Disallowed }
+    }
+
+    /// The `Crawl-delay` for us; not in RFC 9309, but widely meant.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.crawl_delay
+    }
+
+    /// The sitemaps in order of appearance, each once, http and https only.
+    pub fn sitemaps(&self) -> &[Url] {
+        &self.sitemaps
+    }
+
+    /// Why it could not be had, if there was no answer at all.
+    pub fn failure(&self) -> Option<&FetchFailure> {
+        self.failure.as_ref()
+    }
+
+    /// As it was had, to be kept and restored.
+    pub fn row(&self) -> &RobotsRow {
+        &self.row
+    }
+
+    /// Whether it could be had.
+    pub fn is_reached(&self) -> bool {
+        !matches!(self.rules, Rules::Unreachable)
+    }
+
+    /// Until when it counts, milliseconds since 1970 UTC.
+    pub fn good_until(&self, ttl: Duration) -> i64 {
+        let life = if self.is_reached() { ttl } else { UNREACHABLE_FOR.min(ttl) };
+        self.again_at.unwrap_or_else(|| self.row.fetched_at.saturating_add(millis(life)))
+    }
+
+    fn parse(&mut self, origin: &str, options: &Options) {
+        let part = our_part(whole_lines(&self.row.body, options.robots_max_bytes), &options.robots_agent);
+        self.crawl_delay = part.crawl_delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        self.sitemaps = sitemaps(origin, &part.sitemaps);
+        // The matcher gives up on a '$' with many '*' before it; without the '$' there is no limit.
+        let robot = [false, true].into_iter().find_map(|without_ends| {
+            let text = part.for_matcher(without_ends);
+            Robot::new("*", text.as_bytes()).ok()
+        });
+        self.rules = robot.map_or(Rules::DisallowAll, Rules::Parsed);
+    }
+}
+
+/// The text up to the limit; of a text that reaches it, the last line may be cut in two, and half a
+/// rule forbids more than the whole.
+fn whole_lines(body: &[u8], limit: usize) -> &[u8] {
+    if body.len() < limit {
+        return body;
+    }
+    let body = &body[..limit];
+    let end = body.iter().rposition(|&octet| matches!(octet, b'\n' | b'\r')).unwrap_or(limit);
+    &body[..end]
+}
+
+fn sitemaps(origin: &str, texts: &[String]) -> Vec<Url> {
+    let Ok(base) = Url::parse(origin).and_then(|origin| origin.join("/robots.txt")) else {
+        return Vec::new();
+    };
+    let mut sitemaps: Vec<Url> = Vec::new();
+    for text in texts.iter().filter(|text| !text.is_empty()) {
+        match base.join(text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") && !sitemaps.contains(&url) => sitemaps.push(url),
+            _ => {}
+        }
+    }
+    sitemaps
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Milliseconds since 1970 UTC.
+pub(super) fn now_millis() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::test::{conformance, octets};
+
+    fn robots(status: u16, body: &[u8], agent: &str) -> Robots {
+        let row = RobotsRow { fetched_at: 0, status, body: body.to_vec() };
+        Robots::new("http://a.test:80", row, &Options { robots_agent: agent.to_owned(), ..Options::default() })
+    }
+
+    fn answer(robots: &Robots, url: &str) -> RobotsAnswer {
+        robots.allows_text(url)
+    }
+
+    #[test]
+    fn the_status_decides_when_there_are_no_rules_to_read() {
+        use RobotsAnswer::{Allowed, Disallowed, Unreachable};
+        let expected = [(200, Disallowed), (302, Allowed), (401, Allowed), (403, Allowed), (404, Allowed)];
+        for (status, expected) in expected.into_iter().chain([0, 429, 500, 503, 599].map(|s| (s, Unreachable))) {
+            let robots = robots(status, b"User-agent: *\nDisallow: /\n", "ndcrawl");
+            assert_eq!(answer(&robots, "http://a.test/x"), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_had_is_asked_for_again_long_before_what_could() {
+        let day = Duration::from_secs(24 * 60 * 60);
+        assert_eq!(robots(404, b"", "a").good_until(day), 86_400_000);
+        assert_eq!(robots(503, b"", "a").good_until(day), 600_000);
+    }
+
+    #[test]
+    fn a_rule_that_the_limit_cuts_in_two_is_no_rule() {
+        let options = Options { robots_max_bytes: 38, ..Options::default() };
+        let body = b"User-agent: *\nDisallow: /a\nDisallow: /private/\n".to_vec();
+        let robots = Robots::new("http://a.test:80", RobotsRow { fetched_at: 0, status: 200, body }, &options);
+        assert_eq!(answer(&robots, "http://a.test/a"), RobotsAnswer::Disallowed);
+        assert_eq!(answer(&robots, "http://a.test/b"), RobotsAnswer::Allowed);
+    }
+
+    #[test]
+    fn a_pattern_too_complex_for_the_matcher_is_taken_as_no() {
+        let text = format!("User-agent: *\nAllow: /ok\nDisallow: /x{}$\n", "*yyyyyyyyyyyyyyyyyyyyyyyy".repeat(400));
+        let robots = robots(200, text.as_bytes(), "ndcrawl");
+        assert_eq!(answer(&robots, "http://a.test/ok"), RobotsAnswer::Allowed);
+        let url = format!("http://a.test/x{}", "yyyyyyyyyyyyyyyyyyyyyyyy".repeat(400));
+        assert_eq!(answer(&robots, &url), RobotsAnswer::Disallowed);
+    }
+
+    #[test]
+    fn the_conformance_cases_of_rules_hold() {
+        let Some(cases) = conformance("robots.json") else { return };
+        let mut wrong = Vec::new();
+        for case in &cases {
+            let body = octets(case, "robots");
+            for check in case["checks"].as_array().unwrap() {
+                let url = check["url"].as_str().unwrap();
+                // A text with other than ASCII is no URL, and robots.txt itself is always allowed.
+                if !url.is_ascii() || url.ends_with("/robots.txt") {
+                    continue;
+                }
+                let allowed =
+                    answer(&robots(200, &body, check["agent"].as_str().unwrap()), url) == RobotsAnswer::Allowed;
+                if allowed != check["allowed"].as_bool().unwrap() {
+                    wrong.push(format!("{} {} {check}", case["level"], case["id"]));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn the_conformance_cases_of_crawl_delays_hold() {
+        let Some(cases) = conformance("crawl_delay.json") else { return };
+        for case in cases.iter().filter(|case| !case["crawl_delay_s"].is_string()) {
+            let robots = robots(200, &octets(case, "robots"), case["agent"].as_str().unwrap());
+            assert_eq!(robots.crawl_delay().map(|delay| delay.as_secs_f64()), case["crawl_delay_s"].as_f64(), "{case}");
+        }
+    }
+
+    #[test]
+    fn the_conformance_cases_of_sitemaps_hold() {
+        let Some(cases) = conformance("robots_sitemaps.json") else { return };
+        for case in cases.iter().filter(|case| case["sitemaps"].is_array()) {
+            let robots = robots(200, &octets(case, "robots"), "ndcrawl");
+            let sitemaps: Vec<&str> = robots.sitemaps().iter().map(Url::as_str).collect();
+            let expected: Vec<&str> = case["sitemaps"].as_array().unwrap().iter().filter_map(|s| s.as_str()).collect();
+            assert_eq!(sitemaps, expected, "{case}");
+        }
+    }
+}

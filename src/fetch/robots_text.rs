@@ -1,0 +1,247 @@
+//! The part of a robots.txt that is meant for us.
+//!
+//! The matcher, texting_robots, is sound on paths; about lines and groups it differs from RFC 9309
+//! and from what the large crawlers do. So the lines are read here (RFC 9309, section 2.2, with the
+//! lenience of Google's parser): groups are chosen by product token, rules without a path are
+//! dropped, what is said before any group is nobody's. The matcher gets one group with plain rules.
+
+/// Google's parser reads no more octets of a line.
+const LONGEST_LINE: usize = 16_663;
+
+/// What a robots.txt says to one crawler.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct OurPart {
+    /// The rules, in order: whether it allows, and the path pattern.
+    pub(super) rules: Vec<(bool, String)>,
+    /// Seconds between requests; finite and not negative.
+    pub(super) crawl_delay: Option<f64>,
+    /// Sitemaps as written; they belong to no group.
+    pub(super) sitemaps: Vec<String>,
+}
+
+/// A line that means something.
+enum Line<'a> {
+    UserAgent(&'a str),
+    Rule(bool, &'a str),
+    CrawlDelay(&'a str),
+    Sitemap(&'a str),
+}
+
+/// Which of the two sets of groups a line belongs to.
+#[derive(Clone, Copy, Default)]
+struct Membership {
+    ours: bool,
+    everyones: bool,
+    /// Whether the next user-agent line begins another group.
+    closed: bool,
+}
+
+impl Membership {
+    /// Takes in a user-agent line; says whether it names us.
+    fn user_agent(&mut self, value: &str, token: &str) -> bool {
+        if self.closed {
+            *self = Self::default();
+        }
+        let ours = product_token(value).eq_ignore_ascii_case(token);
+        self.ours |= ours;
+        self.everyones |= is_everyone(value);
+        ours
+    }
+}
+
+/// Reads a robots.txt for the crawler with this product token.
+pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
+    let text = as_text(without_bom(text));
+    // A name with a version is still the name.
+    let token = token.split('/').next().unwrap_or(token);
+    let (mut ours, mut everyones, mut sitemaps) = (OurPart::default(), OurPart::default(), Vec::new());
+    let mut named = false;
+    // Crawl-delay is no line of the RFC and does not end a run of user-agent lines for the rules;
+    // where files use it, it does for the delay.
+    let (mut rules, mut delays) = (Membership::default(), Membership::default());
+    for line in text.split(['\n', '\r']).filter_map(parse_line) {
+        match line {
+            Line::UserAgent(value) => {
+                named |= rules.user_agent(value, token);
+                delays.user_agent(value, token);
+            }
+            Line::Rule(allow, path) => {
+                (rules.closed, delays.closed) = (true, true);
+                let rule = (!path.is_empty()).then(|| (allow, path.to_owned()));
+                ours.rules.extend(rule.clone().filter(|_| rules.ours));
+                everyones.rules.extend(rule.filter(|_| rules.everyones));
+            }
+            Line::CrawlDelay(value) => {
+                delays.closed = true;
+                let delay = value.parse().ok().filter(|delay: &f64| delay.is_finite() && *delay >= 0.0);
+                ours.crawl_delay = ours.crawl_delay.or(delay.filter(|_| delays.ours));
+                everyones.crawl_delay = everyones.crawl_delay.or(delay.filter(|_| delays.everyones));
+            }
+            Line::Sitemap(value) => sitemaps.push(value.to_owned()),
+        }
+    }
+    OurPart { sitemaps, ..if named { ours } else { everyones } }
+}
+
+fn parse_line(line: &str) -> Option<Line<'_>> {
+    let end = (0..=LONGEST_LINE.min(line.len())).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
+    let line = &line[..end];
+    let line = line.split('#').next().unwrap_or_default().trim_matches(is_blank);
+    let (key, value) = match line.split_once(':') {
+        Some(pair) => pair,
+        // Some forget the colon; then the value is one word.
+        None => line.split_once(is_blank).filter(|(_, value)| !value.trim_matches(is_blank).contains(is_blank))?,
+    };
+    let (key, value) = (key.trim_matches(is_blank).to_ascii_lowercase(), value.trim_matches(is_blank));
+    match key.as_str() {
+        "user-agent" | "useragent" | "user agent" => Some(Line::UserAgent(value)),
+        "allow" => Some(Line::Rule(true, value)),
+        "disallow" | "dissallow" | "dissalow" | "disalow" | "diasllow" | "disallaw" => Some(Line::Rule(false, value)),
+        "crawl-delay" | "crawldelay" | "crawl delay" => Some(Line::CrawlDelay(value)),
+        "sitemap" | "site-map" => Some(Line::Sitemap(value)),
+        _ => None,
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\x0b' | '\x0c' | '\0')
+}
+
+/// The product token at the start of a user-agent line (RFC 9309, section 2.2.1).
+fn product_token(value: &str) -> &str {
+    let end = value.find(|c: char| !c.is_ascii_alphabetic() && c != '-' && c != '_').unwrap_or(value.len());
+    &value[..end]
+}
+
+fn is_everyone(value: &str) -> bool {
+    value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || rest.starts_with(is_blank))
+}
+
+impl OurPart {
+    /// The rules as one group for the matcher. If `without_ends`, no pattern keeps its `$`.
+    pub(super) fn for_matcher(&self, without_ends: bool) -> String {
+        let mut text = String::from("User-agent: *\n");
+        for (allow, path) in &self.rules {
+            for pattern in patterns(*allow, path, without_ends) {
+                let key = if *allow { "Allow" } else { "Disallow" };
+                text.push_str(&format!("{key}: {pattern}\n"));
+            }
+        }
+        text
+    }
+}
+
+/// What a rule is to the matcher. Where that can't be said exactly, the site's No is taken wider
+/// and its Yes is dropped.
+fn patterns(allow: bool, path: &str, without_ends: bool) -> Vec<String> {
+    let (body, end) = path.strip_suffix('$').map_or((path, ""), |body| (body, "$"));
+    // A path begins with a slash, and a pattern is matched from there.
+    if !body.starts_with(['/', '*']) {
+        return Vec::new();
+    }
+    let inexact = body.contains('$') || (without_ends && !end.is_empty());
+    if inexact && allow {
+        return Vec::new();
+    }
+    // A '$' that is not at the end means itself, which the matcher has no way to say.
+    let body = body.replace('$', "*");
+    let end = if without_ends { "" } else { end };
+    let mut patterns = vec![format!("{}{end}", spell(&body, false))];
+    // RFC 9309, section 2.2.2 has escaped letters compared unescaped, and so does a normalised URL
+    // have them; Google compares as written. Either way the answer is No.
+    let decoded = format!("{}{end}", spell(&body, true));
+    if !allow && decoded != patterns[0] {
+        patterns.push(decoded);
+    }
+    // A site that allows a folder's index page allows the folder.
+    if let (true, Some((folder, _))) = (allow, body.rsplit_once('/').filter(|(_, file)| file.starts_with("index.htm")))
+    {
+        patterns.push(format!("{}/$", spell(folder, false)));
+    }
+    patterns
+}
+
+/// Writes percent-escapes in upper case (RFC 3986, section 6.2.2.1); if `decode`, those of
+/// unreserved characters as the characters (section 6.2.2.2).
+pub(super) fn spell(path: &str, decode: bool) -> String {
+    let mut spelt = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once('%') {
+        spelt.push_str(before);
+        let octet = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        rest = match octet {
+            Some(octet) if decode && (octet.is_ascii_alphanumeric() || b"-._~".contains(&octet)) => {
+                spelt.push(octet.into());
+                &after[2..]
+            }
+            Some(octet) => {
+                spelt.push_str(&format!("%{octet:02X}"));
+                &after[2..]
+            }
+            None => {
+                spelt.push('%');
+                after
+            }
+        };
+    }
+    spelt + rest
+}
+
+/// The text without the byte order mark, of which some files have lost a part.
+fn without_bom(text: &[u8]) -> &[u8] {
+    b"\xef\xbb\xbf".iter().fold(text, |rest, &octet| rest.strip_prefix(&[octet]).unwrap_or(rest))
+}
+
+/// The text, octets that are no UTF-8 as percent-escapes: that is how they stand in a URL.
+fn as_text(octets: &[u8]) -> String {
+    let mut text = String::with_capacity(octets.len());
+    for chunk in octets.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|octet| format!("%{octet:02X}")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &str) -> Vec<(bool, String)> {
+        our_part(text.as_bytes(), "ndcrawl/0.1").rules
+    }
+
+    #[test]
+    fn the_group_is_chosen_by_product_token_whatever_stands_behind_it() {
+        let text = "User-agent: *\nDisallow: /all\n\nuser-agent: NDCrawl/1.0 (x)\nDisallow: /ours\n";
+        assert_eq!(rules(text), [(false, "/ours".to_owned())]);
+        assert_eq!(rules("User-agent: ndcrawl-news\nDisallow: /\n"), []);
+        assert_eq!(rules("User-agent: * # all\nDisallow: /all # none\n"), [(false, "/all".to_owned())]);
+        assert_eq!(rules("Disallow: /early\nUser-agent: *\nDisallow:\n"), []);
+    }
+
+    #[test]
+    fn a_crawl_delay_belongs_to_its_own_group_and_is_a_number() {
+        let delay = |text: &str| our_part(text.as_bytes(), "ndcrawl").crawl_delay;
+        assert_eq!(delay("User-agent: a\nCrawl-delay: 9\nUser-agent: ndcrawl\nCrawl-delay: 0.5\n"), Some(0.5));
+        for none in ["-5", "inf", "NaN", "soon", ""] {
+            assert_eq!(delay(&format!("User-agent: *\nCrawl-delay: {none}\n")), None, "{none}");
+        }
+        assert_eq!(delay("Crawl-delay: 7\nUser-agent: *\nDisallow:\n"), None);
+    }
+
+    #[test]
+    fn octets_that_are_no_text_are_spelt_as_in_a_url() {
+        let part = our_part(b"\xef\xbb\xbfUser-agent: *\nDisallow: /caf\xe9\n", "ndcrawl");
+        assert_eq!(part.rules, [(false, "/caf%E9".to_owned())]);
+    }
+
+    #[test]
+    fn what_the_matcher_cannot_say_is_taken_as_the_sites_no() {
+        assert_eq!(patterns(false, "/x$/y", false), ["/x*/y"]);
+        assert!(patterns(true, "/x$/y", false).is_empty());
+        assert_eq!(patterns(false, "/a*b$", true), ["/a*b"]);
+        assert_eq!(patterns(false, "/%7euser", false), ["/%7Euser", "/~user"]);
+        assert_eq!(patterns(true, "/%7euser", false), ["/%7Euser"]);
+        assert_eq!(patterns(true, "/a/index.html", false), ["/a/index.html", "/a/$"]);
+    }
+}
