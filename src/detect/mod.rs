@@ -1,1 +1,89 @@
 //! *Have we kept this text before?*
+//!
+//! A page comes in as weighted terms and two digests; a [verdict](crate::record::Verdict) comes
+//! out: unique, or *which stored page* it repeats, how similar it is, and by which evidence. Pages
+//! are judged one after the other by one owner: of two look-alikes the first is stored, and every
+//! later one points to it, never to another duplicate.
+//!
+//! The three stages of "Web Document Duplicate Detection Using Minimum Weight Overlapping" and
+//! where they live:
+//!
+//! | paper (section 3) | here |
+//! |---|---|
+//! | rendering | before this room: terms arrive counted by field |
+//! | table 1, field weights | [`Options::weights`] |
+//! | threshold `t`, in [0, 1]; the paper's example is 0.5 | [`Options::threshold`], 0.8 by default |
+//! | filtering, equations (1)-(3) | [`filter`](crate::filter): restated exactly, or as published |
+//! | verification, MWO | [`verify`](crate::verify), in integers |
+//! | the optimal set, ranked by MWO | [`EmbeddedDecider::matches`] with [`Mode::All`] |
+//! | one input page against a finished repository | a stream: each page against those kept so far |
+//!
+//! **Departures.** Exact copies are found by digest before anything is compared; pages with fewer
+//! terms than [`Options::min_terms`] are compared by their bytes only; of several matches the best
+//! is named.
+//!
+//! Invariants: this room does no I/O and knows no URL, clock or runtime; a verdict depends on the
+//! options and the pages before it and nothing else; [`BruteForce`] gives the same verdicts.
+//!
+//! # Example
+//!
+//! Someone with a folder of texts and no crawler:
+//!
+//! ```
+//! use std::collections::HashMap;
+//!
+//! use ndcrawl::detect::{EmbeddedDecider, Options};
+//! use ndcrawl::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts};
+//!
+//! fn page(name: &str, text: &str) -> Candidate {
+//!     let mut terms = HashMap::<String, FieldCounts>::new();
+//!     for word in text.split_whitespace() {
+//!         terms.entry(word.to_lowercase()).or_default().add(Field::Body);
+//!     }
+//!     Candidate {
+//!         page: PageId::new("my folder", name, 0),
+//!         group: 0,
+//!         body_digest: Digest::of(text.as_bytes()),
+//!         text_digest: None,
+//!         terms: terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), ndcrawl::detect::DetectError> {
+//! let texts = [
+//!     ("sun.txt", "the sun rose over the hills and the birds began to sing in the old trees"),
+//!     ("rain.txt", "rain fell on the town all day and nobody went out to the market"),
+//!     ("dawn.txt", "the sun rose over the hills and the birds began to call in the old trees"),
+//! ];
+//! let mut decider = EmbeddedDecider::in_memory(Options { min_terms: 5, ..Options::default() });
+//! let judged = decider.decide_now(texts.map(|(name, text)| page(name, text)).to_vec())?;
+//!
+//! assert!(judged[0].verdict.is_unique());
+//! assert!(judged[1].verdict.is_unique());
+//! let original = judged[2].verdict.duplicate_of().map(|of| texts[of.index()].0);
+//! assert_eq!(original, Some("sun.txt"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod brute_force;
+mod embedded;
+mod error;
+mod ledger;
+mod matching;
+mod options;
+mod records;
+mod stats;
+mod vocabulary;
+
+pub use brute_force::BruteForce;
+pub use embedded::EmbeddedDecider;
+pub use error::DetectError;
+pub use matching::{Match, Mode};
+pub use options::{Options, Within};
+pub use records::{InMemory, NoLog, RecordSource};
+pub use stats::DeciderStats;
+pub use vocabulary::Vocabulary;
+
+#[cfg(test)]
+mod tests;

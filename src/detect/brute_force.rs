@@ -1,0 +1,138 @@
+//! The oracle: decides like [`EmbeddedDecider`](super::EmbeddedDecider), by comparing every page
+//! with every page before it.
+//!
+//! It shares no code with what it judges: no vocabulary, no digest tables, no filter, no early
+//! termination, no integer tricks. Whatever the decider says of a stream of pages, this says too,
+//! or one of them is wrong. Cost: quadratic; good for some thousands of pages.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Options, Within};
+use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Verdict};
+
+/// Decides by comparing with everything. Only redelivery is not its business: each page once.
+#[derive(Debug, Default)]
+pub struct BruteForce {
+    options: Options,
+    words: HashMap<Box<str>, u32>,
+    pages: Vec<Page>,
+}
+
+#[derive(Debug)]
+struct Page {
+    candidate: Candidate,
+    /// Ascending by word.
+    weights: Vec<(u32, u128)>,
+    verdict: Verdict,
+}
+
+impl BruteForce {
+    /// An oracle that decides by these options. The filter named in them plays no part.
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Decides the next page.
+    ///
+    /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
+    pub fn decide(&mut self, candidate: Candidate) -> Verdict {
+        let weights = self.weigh(&candidate);
+        let verdict = self
+            .copy_of(&candidate, &weights)
+            .or_else(|| self.best_match(&candidate, &weights))
+            .unwrap_or(Verdict::Unique);
+        self.pages.push(Page { candidate, weights, verdict });
+        verdict
+    }
+
+    /// `MWO` of two judged pages, in millionths, rounded down; `None` if there is no such page.
+    pub fn score(&self, a: Sequence, b: Sequence) -> Option<Score> {
+        let (a, b) = (self.pages.get(a.index())?, self.pages.get(b.index())?);
+        let (scaled, product) = scaled_overlap(&a.weights, &b.weights);
+        Some(Score(scaled.checked_div(product).unwrap_or(0) as u32))
+    }
+
+    fn weigh(&mut self, candidate: &Candidate) -> Vec<(u32, u128)> {
+        let mut weights = BTreeMap::<u32, u64>::new();
+        for term in &candidate.terms {
+            let next = self.words.len() as u32;
+            let word = *self.words.entry(term.term.clone()).or_insert(next);
+            *weights.entry(word).or_default() += self.options.weights.weigh(&term.counts);
+        }
+        let capped = weights.into_iter().map(|(word, weight)| (word, u128::from(weight.min(u64::from(u32::MAX)))));
+        capped.filter(|&(_, weight)| weight > 0).collect()
+    }
+
+    fn copy_of(&self, candidate: &Candidate, weights: &[(u32, u128)]) -> Option<Verdict> {
+        let mut peers = self.peers(candidate);
+        let body = peers.clone().find(|(_, page)| page.candidate.body_digest == candidate.body_digest);
+        if let Some((number, page)) = body {
+            return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
+        }
+        if candidate.text_digest.is_none() || weights.len() < self.options.min_terms {
+            return None;
+        }
+        let (number, page) = peers.find(|(_, page)| page.candidate.text_digest == candidate.text_digest)?;
+        Some(inherit(number, page.verdict, DecidedBy::TextDigest))
+    }
+
+    fn best_match(&self, candidate: &Candidate, weights: &[(u32, u128)]) -> Option<Verdict> {
+        if self.options.detector == Detector::None || weights.len() < self.options.min_terms {
+            return None;
+        }
+        let t = u128::from(self.options.threshold.millionths());
+        let mut best: Option<(Score, Sequence)> = None;
+        for (number, page) in self.peers(candidate) {
+            if !page.verdict.is_unique() || page.weights.len() < self.options.min_terms {
+                continue;
+            }
+            let (scaled, product) = scaled_overlap(&page.weights, weights);
+            if scaled == 0 || scaled < t * product {
+                continue;
+            }
+            let score = Score((scaled / product) as u32);
+            if best.is_none_or(|(highest, _)| score > highest) {
+                best = Some((score, number));
+            }
+        }
+        let (score, of) = best?;
+        let (detector, decided_by) = (self.options.detector, DecidedBy::Similarity);
+        Some(Verdict::NearDuplicate { of, score, detector, decided_by })
+    }
+
+    /// The pages that a page is compared with, in order.
+    fn peers(&self, candidate: &Candidate) -> impl Iterator<Item = (Sequence, &Page)> + Clone {
+        let (within, group) = (self.options.within, candidate.group);
+        let numbered = (0..).map(Sequence).zip(&self.pages);
+        numbered.filter(move |(_, page)| within == Within::Crawl || page.candidate.group == group)
+    }
+}
+
+/// `10⁶ · Σ min(c_a·W_b, c_b·W_a)` and `W_a · W_b`.
+fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
+    let total = |weights: &[(u32, u128)]| weights.iter().map(|&(_, weight)| weight).sum::<u128>();
+    let (total_a, total_b) = (total(a), total(b));
+    let mut rest = b.iter().peekable();
+    let mut sum = 0;
+    for &(word, weight) in a {
+        while rest.next_if(|(other, _)| *other < word).is_some() {}
+        if let Some((_, other)) = rest.next_if(|(other, _)| *other == word) {
+            sum += (weight * total_b).min(other * total_a);
+        }
+    }
+    (1_000_000 * sum, total_a * total_b)
+}
+
+fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
+    match verdict {
+        Verdict::Unique => Verdict::ExactDuplicate { of: number, decided_by: link },
+        Verdict::NearDuplicate { of, score, detector, .. } => {
+            Verdict::NearDuplicate { of, score, detector, decided_by: link }
+        }
+        Verdict::ExactDuplicate { of, decided_by } => {
+            let both_by_body = decided_by == DecidedBy::BodyDigest && link == DecidedBy::BodyDigest;
+            let decided_by = if both_by_body { DecidedBy::BodyDigest } else { DecidedBy::TextDigest };
+            Verdict::ExactDuplicate { of, decided_by }
+        }
+    }
+}

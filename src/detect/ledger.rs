@@ -1,0 +1,161 @@
+//! All judged pages: how to know one again.
+
+use std::mem::size_of;
+
+use hashbrown::HashTable;
+
+use super::DetectError;
+use crate::record::{Digest, PageId, Sequence, Verdict};
+
+/// What is remembered of a judged page beside its record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) page: PageId,
+    /// Only pages of the same group are copies of each other.
+    pub(super) group: u32,
+    pub(super) body_digest: Digest,
+    pub(super) text_digest: Option<Digest>,
+    pub(super) verdict: Verdict,
+}
+
+/// The judged pages by sequence number, by name, and the first of each body and of each text.
+///
+/// 80 bytes a page, and 5 to 10 for each of three hash tables of 4-byte numbers: 95 to 110, twice
+/// the 80 at worst while the array grows. The hashes are pieces of cryptographic ones.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    entries: Vec<Entry>,
+    by_page: HashTable<Sequence>,
+    by_body: HashTable<Sequence>,
+    by_text: HashTable<Sequence>,
+}
+
+impl Ledger {
+    /// The number that the next judged page gets.
+    pub(super) fn next(&self) -> Result<Sequence, DetectError> {
+        let next = u32::try_from(self.entries.len()).ok().filter(|&next| next < u32::MAX);
+        next.map(Sequence).ok_or(DetectError::PagesFull)
+    }
+
+    /// Adds the next page.
+    pub(super) fn push(&mut self, entry: Entry) -> Result<Sequence, DetectError> {
+        let sequence = self.next()?;
+        let (body_digest, text_digest, group) = (entry.body_digest, entry.text_digest, entry.group);
+        let is_first_body = self.same_body(group, body_digest).is_none();
+        let is_first_text = text_digest.is_some_and(|digest| self.same_text(group, digest).is_none());
+        self.entries.push(entry);
+        let entries = &self.entries;
+        let page_hash = |&sequence: &Sequence| hash_page(entries[sequence.index()].page);
+        self.by_page.insert_unique(page_hash(&sequence), sequence, page_hash);
+        if is_first_body {
+            let hash = |&sequence: &Sequence| hash_digest(&entries[sequence.index()].body_digest);
+            self.by_body.insert_unique(hash(&sequence), sequence, hash);
+        }
+        if is_first_text {
+            let hash = |&sequence: &Sequence| entries[sequence.index()].text_digest.as_ref().map_or(0, hash_digest);
+            self.by_text.insert_unique(hash(&sequence), sequence, hash);
+        }
+        Ok(sequence)
+    }
+
+    /// An entry by number.
+    pub(super) fn get(&self, sequence: Sequence) -> Option<&Entry> {
+        self.entries.get(sequence.index())
+    }
+
+    /// The page of this name.
+    pub(super) fn find(&self, page: PageId) -> Option<(Sequence, &Entry)> {
+        let is_it = |sequence: &Sequence| self.entries[sequence.index()].page == page;
+        self.by_page.find(hash_page(page), is_it).map(|&sequence| (sequence, &self.entries[sequence.index()]))
+    }
+
+    /// The first page of the group with this body.
+    pub(super) fn same_body(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
+        self.first(&self.by_body, &digest, |entry| entry.body_digest == digest && entry.group == group)
+    }
+
+    /// The first page of the group with this text.
+    pub(super) fn same_text(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
+        self.first(&self.by_text, &digest, |entry| entry.text_digest == Some(digest) && entry.group == group)
+    }
+
+    /// Judged pages.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let tables = [&self.by_page, &self.by_body, &self.by_text];
+        self.entries.capacity() * size_of::<Entry>() + tables.iter().map(|table| table.allocation_size()).sum::<usize>()
+    }
+
+    fn first(
+        &self,
+        table: &HashTable<Sequence>,
+        digest: &Digest,
+        is_it: impl Fn(&Entry) -> bool,
+    ) -> Option<(Sequence, &Entry)> {
+        let found = table.find(hash_digest(digest), |sequence| is_it(&self.entries[sequence.index()]))?;
+        Some((*found, &self.entries[found.index()]))
+    }
+}
+
+fn hash_page(page: PageId) -> u64 {
+    page.0 as u64
+}
+
+fn hash_digest(digest: &Digest) -> u64 {
+    digest.0.iter().take(8).fold(0, |hash, &byte| (hash << 8) | u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(page: u128, group: u32, body: &str, text: Option<&str>) -> Entry {
+        let digest = |text: &str| Digest::of(text.as_bytes());
+        Entry {
+            page: PageId(page << 64 | page),
+            group,
+            body_digest: digest(body),
+            text_digest: text.map(digest),
+            verdict: Verdict::Unique,
+        }
+    }
+
+    #[test]
+    fn the_first_page_of_a_body_and_of_a_text_is_found() {
+        let mut ledger = Ledger::default();
+        for (page, body, text) in [(10, "x", None), (11, "y", Some("t")), (12, "x", Some("t")), (13, "z", Some("u"))] {
+            ledger.push(entry(page, 0, body, text)).unwrap();
+        }
+        let number = |found: Option<(Sequence, &Entry)>| found.map(|(sequence, _)| sequence.0);
+        assert_eq!(number(ledger.same_body(0, Digest::of(b"x"))), Some(0));
+        assert_eq!(number(ledger.same_body(0, Digest::of(b"t"))), None);
+        assert_eq!(number(ledger.same_text(0, Digest::of(b"t"))), Some(1));
+        assert_eq!(number(ledger.find(entry(13, 0, "", None).page)), Some(3));
+        assert_eq!(number(ledger.find(PageId(13))), None, "the whole name counts, not its hash alone");
+    }
+
+    #[test]
+    fn groups_have_first_pages_of_their_own() {
+        let mut ledger = Ledger::default();
+        for group in [1, 2, 2] {
+            ledger.push(entry(u128::from(group) + ledger.len() as u128, group, "x", Some("t"))).unwrap();
+        }
+        assert_eq!(ledger.same_body(2, Digest::of(b"x")).map(|(sequence, _)| sequence), Some(Sequence(1)));
+        assert_eq!(ledger.same_text(1, Digest::of(b"t")).map(|(sequence, _)| sequence), Some(Sequence(0)));
+        assert!(ledger.same_body(3, Digest::of(b"x")).is_none());
+    }
+
+    #[test]
+    fn a_thousand_pages_cost_what_is_documented() {
+        let mut ledger = Ledger::default();
+        for page in 0..1024u32 {
+            ledger.push(entry(page.into(), 0, &page.to_string(), Some(&format!("t{page}")))).unwrap();
+        }
+        assert_eq!(size_of::<Entry>(), 80);
+        assert!(ledger.bytes() <= 1024 * 115, "{}", ledger.bytes());
+    }
+}

@@ -1,0 +1,195 @@
+//! Where stored records come from when they have to be compared.
+
+use std::collections::{HashMap, VecDeque};
+use std::error::Error;
+use std::sync::Arc;
+
+use super::DetectError;
+use crate::record::{FieldCounts, FieldWeights, Sequence, TermId};
+use crate::verify::Record;
+
+/// Terms in one generation of the cache: 2²⁰, that is 8 MiB; there are two.
+const GENERATION_TERMS: usize = 1 << 20;
+
+/// Reads the records of committed pages back.
+///
+/// It is asked only for pages that the decider called unique and of which it was told that they are
+/// [committed](super::EmbeddedDecider::committed) (or which were restored).
+pub trait RecordSource: Send {
+    /// Why a record could not be read.
+    type Error: Error + Send + Sync + 'static;
+
+    /// The terms of a stored page and their field counts, as they stand in the log.
+    ///
+    /// # Errors
+    /// If the record can't be read; a page that is not there is an error too.
+    fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, Self::Error>;
+}
+
+/// No log: all records stay in memory. It fails if asked, and is never asked unless
+/// [`committed`](super::EmbeddedDecider::committed) was called or a page restored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InMemory;
+
+/// Asked [`InMemory`] for a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no log from which to read it; do not report pages as committed without one")]
+pub struct NoLog;
+
+impl RecordSource for InMemory {
+    type Error = NoLog;
+
+    fn terms(&self, _: Sequence) -> Result<Vec<(TermId, FieldCounts)>, NoLog> {
+        Err(NoLog)
+    }
+}
+
+/// The stored records: those not yet committed in memory, the others from the source through a
+/// bounded cache.
+#[derive(Debug)]
+pub(super) struct Records<S> {
+    source: S,
+    weights: FieldWeights,
+    /// Not yet committed, ascending.
+    pending: VecDeque<(Sequence, Arc<Record>)>,
+    cache: Cache,
+}
+
+impl<S: RecordSource> Records<S> {
+    pub(super) fn new(source: S, weights: FieldWeights) -> Self {
+        Self { source, weights, pending: VecDeque::new(), cache: Cache::default() }
+    }
+
+    /// Keeps a record until it is committed. Pages come in ascending order.
+    pub(super) fn insert(&mut self, page: Sequence, record: Record) {
+        self.pending.push_back((page, Arc::new(record)));
+    }
+
+    /// All pages below `up_to` can be read from the source from now on.
+    pub(super) fn committed(&mut self, up_to: Sequence) {
+        let committed = self.pending.partition_point(|(page, _)| *page < up_to);
+        for (page, record) in self.pending.drain(..committed) {
+            self.cache.insert(page, record);
+        }
+    }
+
+    /// The record of a stored page.
+    pub(super) fn get(&mut self, page: Sequence) -> Result<Arc<Record>, DetectError> {
+        if let Ok(place) = self.pending.binary_search_by_key(&page, |(page, _)| *page) {
+            return Ok(Arc::clone(&self.pending[place].1));
+        }
+        if let Some(record) = self.cache.get(page) {
+            return Ok(record);
+        }
+        let source = |source| DetectError::Source { sequence: page, source: Box::new(source) };
+        let terms = self.source.terms(page).map_err(source)?;
+        let record = Arc::new(Record::from_counts(&terms, &self.weights));
+        self.cache.insert(page, Arc::clone(&record));
+        Ok(record)
+    }
+}
+
+/// Records lately used, in two generations: when the younger is full, the elder is forgotten and
+/// the younger takes its place. What is used moves to the younger.
+#[derive(Debug, Default)]
+struct Cache {
+    younger: HashMap<Sequence, Arc<Record>>,
+    elder: HashMap<Sequence, Arc<Record>>,
+    /// Terms in the younger generation.
+    terms: usize,
+}
+
+impl Cache {
+    fn get(&mut self, page: Sequence) -> Option<Arc<Record>> {
+        if let Some(record) = self.younger.get(&page) {
+            return Some(Arc::clone(record));
+        }
+        let record = self.elder.remove(&page)?;
+        self.insert(page, Arc::clone(&record));
+        Some(record)
+    }
+
+    fn insert(&mut self, page: Sequence, record: Arc<Record>) {
+        // One for the entry, so that short records are bounded too.
+        let terms = record.len() + 1;
+        if self.terms + terms > GENERATION_TERMS {
+            self.elder = std::mem::take(&mut self.younger);
+            self.terms = 0;
+        }
+        self.terms += terms;
+        self.younger.insert(page, record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Page n has one term, n. Counts how often it is asked.
+    #[derive(Debug, Default)]
+    struct Counting {
+        asked: Cell<usize>,
+    }
+
+    impl RecordSource for Counting {
+        type Error = std::io::Error;
+
+        fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, std::io::Error> {
+            self.asked.set(self.asked.get() + 1);
+            if page.0 == 13 {
+                return Err(std::io::Error::other("unreadable"));
+            }
+            Ok(vec![(TermId(page.0), FieldCounts([0, 0, 0, 0, 0, 0, 0, 1]))])
+        }
+    }
+
+    fn records() -> Records<Counting> {
+        Records::new(Counting::default(), FieldWeights::default())
+    }
+
+    fn of_terms(terms: u32) -> Record {
+        Record::new((0..terms).map(|term| (TermId(term), 1)).collect())
+    }
+
+    #[test]
+    fn what_is_not_committed_is_never_asked_of_the_source() {
+        let mut records = records();
+        (0..10).for_each(|page| records.insert(Sequence(page * 2), of_terms(page + 1)));
+        assert_eq!(records.get(Sequence(8)).unwrap().len(), 5);
+        records.committed(Sequence(8));
+        assert_eq!(records.pending.len(), 6, "the page of the mark itself is not committed");
+        assert_eq!(records.get(Sequence(6)).unwrap().len(), 4);
+        assert_eq!(records.source.asked.get(), 0, "committed records are still in the cache");
+    }
+
+    #[test]
+    fn a_record_is_read_once_while_it_is_in_use() {
+        let mut records = records();
+        for _ in 0..3 {
+            assert_eq!(records.get(Sequence(7)).unwrap().terms(), [(TermId(7), 100)]);
+        }
+        assert_eq!(records.source.asked.get(), 1);
+    }
+
+    #[test]
+    fn an_unreadable_record_is_an_error_that_names_the_page() {
+        let error = records().get(Sequence(13)).unwrap_err();
+        assert!(matches!(error, DetectError::Source { sequence: Sequence(13), .. }), "{error}");
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("unreadable"));
+    }
+
+    #[test]
+    fn the_cache_is_bounded_and_keeps_what_is_used() {
+        let mut cache = Cache::default();
+        cache.insert(Sequence(0), Arc::new(of_terms(1)));
+        for page in 1..200 {
+            cache.insert(Sequence(page), Arc::new(of_terms(100_000)));
+            assert!(cache.get(Sequence(0)).is_some());
+        }
+        let held: usize = cache.younger.values().chain(cache.elder.values()).map(|record| record.len()).sum();
+        assert!(held <= 2 * GENERATION_TERMS);
+        assert!(cache.get(Sequence(1)).is_none());
+    }
+}

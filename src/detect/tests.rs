@@ -1,0 +1,360 @@
+//! The decider against the oracle, on streams of pages.
+
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::filter::FilterKind;
+use crate::record::{
+    Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, Score, Sequence, TermCounts,
+    TermId, Threshold, UrlId, Verdict,
+};
+
+const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
+
+fn threshold(millionths: u32) -> Threshold {
+    Threshold::from_millionths(millionths).unwrap()
+}
+
+/// A page of words and how often each stands in running text; its own body, no text digest.
+fn page(number: usize, words: &[(u32, u32)]) -> Candidate {
+    let counted = |&(word, count): &(u32, u32)| TermCounts {
+        term: format!("w{word}").into(),
+        counts: FieldCounts([0, 0, 0, 0, 0, 0, 0, count]),
+    };
+    Candidate {
+        page: PageId::new("test", "", u32::try_from(number).unwrap()),
+        group: 0,
+        body_digest: Digest::of(&number.to_le_bytes()),
+        text_digest: None,
+        terms: words.iter().map(counted).collect(),
+    }
+}
+
+fn with_body(mut page: Candidate, body: &str) -> Candidate {
+    page.body_digest = Digest::of(body.as_bytes());
+    page
+}
+
+fn with_text(mut page: Candidate, text: &str) -> Candidate {
+    page.text_digest = Some(Digest::of(text.as_bytes()));
+    page
+}
+
+fn options(millionths: u32, min_terms: usize) -> Options {
+    Options { threshold: threshold(millionths), min_terms, ..Options::default() }
+}
+
+fn verdicts(options: Options, pages: &[Candidate]) -> Vec<Verdict> {
+    let judged = EmbeddedDecider::in_memory(options).decide_now(pages.to_vec()).unwrap();
+    judged.iter().map(|judged| judged.verdict).collect()
+}
+
+fn oracle(options: Options, pages: &[Candidate]) -> Vec<Verdict> {
+    let mut oracle = BruteForce::new(options);
+    pages.iter().map(|page| oracle.decide(page.clone())).collect()
+}
+
+/// Ten or twenty occurrences of few words: similarities are tenths and twentieths, so that ties at
+/// the thresholds are common. At times the same body or text, another group, another field.
+fn any_stream() -> impl Strategy<Value = Vec<Candidate>> {
+    let words = prop_oneof![
+        prop::collection::vec(0u32..8, 10),
+        prop::collection::vec(0u32..30, 20),
+        prop::collection::vec(0u32..12, 0..25),
+    ];
+    let copy = (0u8..40, 0u8..30, 0u32..2);
+    prop::collection::vec((words, copy, 0usize..8), 1..60).prop_map(|drafts| {
+        let candidates = drafts.into_iter().enumerate().map(|(number, (words, (body, text, group), field))| {
+            let mut terms: Vec<TermCounts> = Vec::new();
+            for (place, word) in words.iter().enumerate() {
+                let field = if place == 0 { Field::ALL[field] } else { Field::Body };
+                let mut counts = FieldCounts::default();
+                counts.add(field);
+                terms.push(TermCounts { term: format!("w{word}").into(), counts });
+            }
+            let mut candidate = page(number, &[]);
+            candidate.terms = terms;
+            candidate.group = group;
+            let candidate = if body < 6 { with_body(candidate, &body.to_string()) } else { candidate };
+            if text < 6 { with_text(candidate, &text.to_string()) } else { candidate }
+        });
+        candidates.collect()
+    })
+}
+
+/// A log that is read from while it grows.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<PageRow>>>);
+
+impl RecordSource for Log {
+    type Error = std::fmt::Error;
+
+    fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, std::fmt::Error> {
+        let rows = self.0.lock().unwrap();
+        let row = rows.get(page.index()).ok_or(std::fmt::Error)?;
+        assert!(row.verdict.is_unique(), "only stored pages are compared");
+        Ok(row.terms.clone())
+    }
+}
+
+fn row(candidate: &Candidate, judged: &Judged) -> PageRow {
+    PageRow {
+        url: UrlId(0),
+        page: candidate.page,
+        body_digest: candidate.body_digest,
+        text_digest: candidate.text_digest,
+        verdict: judged.verdict,
+        terms: judged.terms.clone(),
+        links: Vec::new(),
+        location: None,
+    }
+}
+
+/// Writes judged pages to the log and opens a decider on it.
+fn committed_and_reopened(options: Options, pages: &[Candidate], judged: &[Judged], log: Log) -> EmbeddedDecider<Log> {
+    log.0.lock().unwrap().extend(pages.iter().zip(judged).map(|(page, judged)| row(page, judged)));
+    let mut decider = EmbeddedDecider::new(options, log);
+    for term in judged.iter().flat_map(|judged| &judged.new_terms) {
+        decider.restore_term(term).unwrap();
+    }
+    for (page, judged) in pages.iter().zip(judged) {
+        decider.restore_page(judged.sequence, page.group, &row(page, judged)).unwrap();
+    }
+    decider
+}
+
+type Told = (Sequence, Verdict, Vec<(TermId, FieldCounts)>, Vec<Box<str>>);
+
+/// Everything but the redelivery flag.
+fn told(judged: &[Judged]) -> Vec<Told> {
+    judged.iter().map(|j| (j.sequence, j.verdict, j.terms.clone(), j.new_terms.clone())).collect()
+}
+
+proptest! {
+    #[test]
+    fn the_decider_says_what_brute_force_says(
+        pages in any_stream(),
+        min_terms in 0usize..5,
+        within in prop::sample::select(vec![Within::Crawl, Within::Host]),
+    ) {
+        for t in THRESHOLDS {
+            let options = Options { within, ..options(t, min_terms) };
+            prop_assert_eq!(verdicts(options.clone(), &pages), oracle(options, &pages), "t = {}", t);
+        }
+    }
+
+    #[test]
+    fn named_pages_are_stored_earlier_and_as_similar_as_said(pages in any_stream(), t in 0u32..=1_000_000) {
+        for filter in [FilterKind::Exact, FilterKind::Paper] {
+            let options = Options { filter, ..options(t, 2) };
+            let mut oracle = BruteForce::new(options.clone());
+            pages.iter().for_each(|page| { oracle.decide(page.clone()); });
+            let verdicts = verdicts(options, &pages);
+            for (number, verdict) in (0..).map(Sequence).zip(&verdicts) {
+                let Some(of) = verdict.duplicate_of() else { continue };
+                prop_assert!(of < number && verdicts[of.index()].is_unique());
+                if let Verdict::NearDuplicate { score, decided_by: DecidedBy::Similarity, .. } = *verdict {
+                    prop_assert_eq!(Some(score), oracle.score(of, number));
+                    prop_assert!(score >= Score(t));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_reopened_decider_goes_on_as_if_nothing_had_happened(
+        pages in any_stream(),
+        cut in any::<prop::sample::Index>(),
+        within in prop::sample::select(vec![Within::Crawl, Within::Host]),
+    ) {
+        let (cut, options) = (cut.index(pages.len()), Options { within, ..options(700_000, 3) });
+        let log = Log::default();
+        let mut whole = EmbeddedDecider::new(options.clone(), log.clone());
+        let first = whole.decide_now(pages[..cut].to_vec()).unwrap();
+        let mut reopened = committed_and_reopened(options, &pages[..cut], &first, log);
+        whole.committed(Sequence(u32::try_from(cut).unwrap()));
+        let (expected, found) = (whole.decide_now(pages[cut..].to_vec()), reopened.decide_now(pages[cut..].to_vec()));
+        prop_assert_eq!(told(&found.unwrap()), told(&expected.unwrap()));
+        let again = reopened.decide_now(pages.clone()).unwrap();
+        prop_assert!(again.iter().all(|judged| judged.redelivered));
+        prop_assert_eq!(reopened.stats().judged, whole.stats().judged);
+        prop_assert_eq!(reopened.stats().indexed, whole.stats().indexed);
+    }
+
+    #[test]
+    fn unrelated_pages_change_no_verdict(pages in any_stream(), every in 1usize..4) {
+        let mut mixed = Vec::new();
+        for (number, candidate) in pages.iter().enumerate() {
+            if number % every == 0 {
+                let words: Vec<_> = (0..10).map(|word| (1000 + 10 * number as u32 + word, 1 + word)).collect();
+                mixed.push((false, page(10_000 + number, &words)));
+            }
+            mixed.push((true, candidate.clone()));
+        }
+        let all: Vec<_> = mixed.iter().map(|(_, page)| page.clone()).collect();
+        let places: Vec<_> = (0..mixed.len()).filter(|&place| mixed[place].0).collect();
+        let moved = verdicts(options(700_000, 1), &all);
+        for (number, verdict) in verdicts(options(700_000, 1), &pages).iter().enumerate() {
+            let of = verdict.duplicate_of().map(|of| places[of.index()]);
+            let moved = &moved[places[number]];
+            prop_assert_eq!(moved.duplicate_of().map(Sequence::index), of);
+            prop_assert_eq!(std::mem::discriminant(moved), std::mem::discriminant(verdict));
+        }
+    }
+
+    #[test]
+    fn asking_for_all_any_or_the_best_match_agrees(pages in any_stream(), t in 0u32..=1_000_000) {
+        // Filled with a threshold that stores nearly everything, asked with another.
+        let filled = EmbeddedDecider::in_memory(options(1_000_000, 1)).decide_now(pages.clone()).unwrap();
+        let mut decider = committed_and_reopened(options(t, 1), &pages, &filled, Log::default());
+        for page in &pages {
+            let all = decider.matches(0, &page.terms, Mode::All).unwrap();
+            let best = decider.matches(0, &page.terms, Mode::Best).unwrap();
+            let any = decider.matches(0, &page.terms, Mode::Any).unwrap();
+            prop_assert!(all.is_sorted_by_key(|found| (std::cmp::Reverse(found.score), found.of)));
+            prop_assert_eq!(all.first(), best.first());
+            prop_assert!(best.len() <= 1 && any.len() == best.len());
+            prop_assert!(any.iter().all(|found| all.contains(found)));
+        }
+    }
+}
+
+#[test]
+fn a_tie_at_exactly_the_threshold_is_a_near_duplicate_and_one_unit_less_is_not() {
+    for t in THRESHOLDS {
+        for (difference, expected) in [(-1, false), (0, true), (1, true)] {
+            let shared = i64::from(t / 1000) + difference;
+            let Ok(shared) = u32::try_from(shared) else { continue };
+            let Some(own) = 1000u32.checked_sub(shared) else { continue };
+            let words =
+                |own_word| [(0, shared), (own_word, own)].into_iter().filter(|&(_, n)| n > 0).collect::<Vec<_>>();
+            let pages = [page(0, &words(1)), page(1, &words(2))];
+            let verdicts = verdicts(options(t, 1), &pages);
+            let is_match = expected && shared > 0;
+            assert_eq!(verdicts[1].is_unique(), !is_match, "t = {t}, {shared} shared");
+            if is_match {
+                let score = Score(shared * 1000);
+                let (of, detector, decided_by) = (Sequence(0), Detector::Mwo, DecidedBy::Similarity);
+                assert_eq!(verdicts[1], Verdict::NearDuplicate { of, score, detector, decided_by });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_near_duplicate_names_the_best_stored_page_the_first_of_equals_and_never_a_duplicate() {
+    let split = |number, left, right| page(number, &[(0, 60), (1, left), (2, right)]);
+    let pages = [page(0, &[(0, 60), (1, 40)]), page(1, &[(0, 60), (2, 40)]), split(2, 10, 30), split(3, 20, 20)];
+    let said = verdicts(options(700_000, 1), &pages);
+    let near = |of, score| {
+        let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
+        Verdict::NearDuplicate { of: Sequence(of), score: Score(score), detector, decided_by }
+    };
+    // Page 3 is most similar to page 2, at 0.9, but page 2 is not stored.
+    assert_eq!(said, [Verdict::Unique, Verdict::Unique, near(1, 900_000), near(0, 800_000)]);
+}
+
+#[test]
+fn a_copy_of_a_near_duplicate_inherits_its_verdict() {
+    let original = page(0, &[(0, 80), (1, 20)]);
+    let similar = with_text(with_body(page(1, &[(0, 80), (2, 20)]), "b"), "t");
+    let same_body = with_body(page(2, &[(9, 1)]), "b");
+    let same_text = with_text(page(3, &[(7, 1), (8, 1)]), "t");
+    let verdicts = verdicts(options(800_000, 2), &[original, similar, same_body, same_text]);
+    let near = |decided_by| Verdict::NearDuplicate {
+        of: Sequence(0),
+        score: Score(800_000),
+        detector: Detector::Mwo,
+        decided_by,
+    };
+    assert_eq!(verdicts[1..], [DecidedBy::Similarity, DecidedBy::BodyDigest, DecidedBy::TextDigest].map(near));
+}
+
+#[test]
+fn a_copy_of_the_bytes_of_a_copy_of_the_text_is_called_a_copy_of_the_text() {
+    let stored = with_text(page(0, &[(0, 1), (1, 1)]), "t");
+    let same_text = with_body(with_text(page(1, &[(0, 1), (1, 1)]), "t"), "b");
+    let same_body = with_body(page(2, &[(0, 1), (1, 1)]), "b");
+    let verdicts = verdicts(options(800_000, 2), &[stored, same_text, same_body]);
+    let copy = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::TextDigest };
+    assert_eq!(verdicts[1..], [copy, copy]);
+}
+
+#[test]
+fn a_short_page_is_compared_by_its_bytes_only() {
+    let short = |number| with_text(page(number, &[(0, 1), (1, 1)]), "t");
+    let verdicts = verdicts(options(0, 3), &[short(0), short(1), with_body(short(2), "b"), with_body(short(3), "b")]);
+    assert!(verdicts[..3].iter().all(Verdict::is_unique));
+    assert_eq!(verdicts[3], Verdict::ExactDuplicate { of: Sequence(2), decided_by: DecidedBy::BodyDigest });
+}
+
+#[test]
+fn without_a_detector_only_exact_copies_are_found() {
+    let text = |number| with_text(page(number, &[(0, 1), (1, 1)]), "t");
+    let pages = [text(0), page(1, &[(0, 1), (1, 1)]), text(2)];
+    let options = Options { detector: Detector::None, ..options(0, 2) };
+    let verdicts = verdicts(options, &pages);
+    assert!(verdicts[1].is_unique());
+    assert_eq!(verdicts[2], Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::TextDigest });
+}
+
+#[test]
+fn a_redelivered_page_meets_its_own_verdict_and_changes_nothing() {
+    let pages = [page(0, &[(0, 80), (1, 20)]), page(1, &[(0, 80), (2, 20)])];
+    let mut decider = EmbeddedDecider::in_memory(options(800_000, 1));
+    let first = decider.decide_now(pages.to_vec()).unwrap();
+    let before = decider.stats();
+    let mut changed = pages[0].clone();
+    changed.terms = page(0, &[(50, 1)]).terms;
+    let again = decider.decide_now(vec![pages[1].clone(), changed]).unwrap();
+    assert_eq!((again[0].sequence, again[0].verdict), (first[1].sequence, first[1].verdict));
+    assert_eq!((again[1].sequence, again[1].verdict), (first[0].sequence, Verdict::Unique));
+    assert!(again.iter().all(|judged| judged.redelivered && judged.terms.is_empty() && judged.new_terms.is_empty()));
+    assert_eq!(decider.stats(), before);
+}
+
+#[test]
+fn an_unreadable_record_breaks_the_decider_until_it_is_restored() {
+    let mut decider = EmbeddedDecider::new(options(800_000, 1), Log::default());
+    decider.decide_now(vec![page(0, &[(0, 1)])]).unwrap();
+    decider.committed(Sequence(1));
+    // A restored page is in no memory, so the log is asked for it.
+    let mut restored = EmbeddedDecider::new(options(800_000, 1), Log::default());
+    restored.restore_term("w0").unwrap();
+    let judged = EmbeddedDecider::in_memory(options(800_000, 1)).decide_now(vec![page(0, &[(0, 1)])]).unwrap();
+    restored.restore_page(Sequence(0), 0, &row(&page(0, &[(0, 1)]), &judged[0])).unwrap();
+    let error = restored.decide_now(vec![page(1, &[(0, 1)])]).unwrap_err();
+    assert!(matches!(error, DetectError::Source { sequence: Sequence(0), .. }), "{error}");
+    assert!(matches!(restored.decide_now(vec![page(2, &[(5, 1)])]), Err(DetectError::Broken)));
+    assert!(decider.decide_now(vec![page(1, &[(0, 1)])]).is_ok());
+}
+
+#[test]
+fn a_damaged_log_is_refused() {
+    let mut decider = EmbeddedDecider::in_memory(options(800_000, 1));
+    decider.restore_term("w0").unwrap();
+    assert!(matches!(decider.restore_term("w0"), Err(DetectError::RepeatedTerm { first: TermId(0), .. })));
+    let judged = EmbeddedDecider::in_memory(options(800_000, 1)).decide_now(vec![page(0, &[(0, 1)])]).unwrap();
+    let good = row(&page(0, &[(0, 1)]), &judged[0]);
+    let out_of_order = decider.restore_page(Sequence(1), 0, &good);
+    assert!(matches!(out_of_order, Err(DetectError::OutOfOrder { expected: Sequence(0), .. })));
+    let unknown = PageRow { terms: vec![(TermId(1), FieldCounts::default())], ..good.clone() };
+    assert!(matches!(decider.restore_page(Sequence(0), 0, &unknown), Err(DetectError::UnknownTerm { .. })));
+    let verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::BodyDigest };
+    let own_copy = PageRow { verdict, ..good };
+    assert!(matches!(decider.restore_page(Sequence(0), 0, &own_copy), Err(DetectError::UnknownOriginal { .. })));
+}
+
+#[test]
+fn the_seam_is_a_future_that_can_be_sent_and_answers_at_once() {
+    fn sent<T: Send>(value: T) -> T {
+        value
+    }
+    let mut decider = EmbeddedDecider::in_memory(options(800_000, 1));
+    let future = sent(crate::record::Decider::decide(&mut decider, vec![page(0, &[(0, 1)])]));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let answer = std::pin::pin!(future).poll(&mut context);
+    assert!(matches!(answer, std::task::Poll::Ready(Ok(judged)) if judged.len() == 1));
+}

@@ -1,0 +1,191 @@
+//! The terms ever seen, numbered by first appearance.
+
+use std::hash::{BuildHasher, RandomState};
+use std::mem::size_of;
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::DetectError;
+use crate::record::{FieldCounts, TermCounts, TermId, TermRow};
+
+/// A page's terms, ascending by id, each id once.
+type PageTerms = Vec<(TermId, FieldCounts)>;
+
+/// A two-way table of terms and their numbers.
+///
+/// The terms lie end to end in one buffer. Beside its own bytes a term costs 4 for its end and 6 to
+/// 12 in the hash table; with the slack of growing buffers at most about 25. The hash has a seed of
+/// its own in each process, so that no page can be made to slow it down; numbers do not depend on it.
+#[derive(Debug)]
+pub struct Vocabulary {
+    text: String,
+    /// Where each term ends in `text`.
+    ends: Vec<u32>,
+    numbers: HashTable<TermId>,
+    seed: u64,
+}
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        let seed = RandomState::new().hash_one(0);
+        Self { text: String::new(), ends: Vec::new(), numbers: HashTable::new(), seed }
+    }
+}
+
+impl Vocabulary {
+    /// The number of a term, if it was seen.
+    pub fn get(&self, term: &str) -> Option<TermId> {
+        self.numbers.find(self.hash(term), |&id| self.term(id) == Some(term)).copied()
+    }
+
+    /// The term of a number.
+    pub fn term(&self, id: TermId) -> Option<&str> {
+        let end = *self.ends.get(id.index())?;
+        let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(start as usize..end as usize)
+    }
+
+    /// The number of a term, and whether it is new.
+    ///
+    /// # Errors
+    /// [`DetectError::VocabularyFull`].
+    pub fn intern(&mut self, term: &str) -> Result<(TermId, bool), DetectError> {
+        if let Some(id) = self.get(term) {
+            return Ok((id, false));
+        }
+        let full = || DetectError::VocabularyFull { terms: self.ends.len() };
+        let id = TermId(u32::try_from(self.ends.len()).ok().filter(|&id| id < u32::MAX).ok_or_else(full)?);
+        let end = u32::try_from(self.text.len() + term.len()).map_err(|_| full())?;
+        self.text.push_str(term);
+        self.ends.push(end);
+        let (text, ends, seed) = (&self.text, &self.ends, self.seed);
+        let hash_of = |id: &TermId| {
+            let start = id.index().checked_sub(1).map_or(0, |before| ends[before]);
+            xxh3_64_with_seed(&text.as_bytes()[start as usize..ends[id.index()] as usize], seed)
+        };
+        self.numbers.insert_unique(hash_of(&id), id, hash_of);
+        Ok((id, true))
+    }
+
+    /// Numbers the terms of a page. Returns its counts, ascending by id, and its new terms, in the
+    /// order of their ids. A term that stands twice counts as the sum.
+    pub(super) fn intern_page(&mut self, page: Vec<TermCounts>) -> Result<(PageTerms, Vec<TermRow>), DetectError> {
+        let mut terms = Vec::with_capacity(page.len());
+        let mut new_terms = Vec::new();
+        for TermCounts { term, counts } in page {
+            let (id, is_new) = self.intern(&term)?;
+            terms.push((id, counts));
+            if is_new {
+                new_terms.push(term);
+            }
+        }
+        Ok((merged(terms), new_terms))
+    }
+
+    /// The same without taking anything in: a term never seen gets a number that nobody has.
+    pub(super) fn look_up_page(&self, page: &[TermCounts]) -> PageTerms {
+        let mut unknown: Vec<&str> =
+            page.iter().map(|term| &*term.term).filter(|term| self.get(term).is_none()).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let number = |term: &str| {
+            let beyond = || unknown.binary_search(&term).unwrap_or_else(|place| place) + self.len();
+            self.get(term).unwrap_or_else(|| TermId(u32::try_from(beyond()).unwrap_or(u32::MAX)))
+        };
+        merged(page.iter().map(|term| (number(&term.term), term.counts)).collect())
+    }
+
+    /// Terms ever seen.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no term was ever seen.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Memory held, in bytes, estimated from capacities.
+    pub fn bytes(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * size_of::<u32>() + self.numbers.allocation_size()
+    }
+
+    fn hash(&self, term: &str) -> u64 {
+        xxh3_64_with_seed(term.as_bytes(), self.seed)
+    }
+}
+
+/// Ascending by id, each id once.
+fn merged(mut terms: PageTerms) -> PageTerms {
+    terms.sort_unstable_by_key(|&(term, _)| term);
+    terms.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1.0.iter_mut().zip(later.1.0).for_each(|(kept, later)| *kept = kept.saturating_add(later));
+        }
+        same
+    });
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Field;
+
+    fn counted(term: &str) -> TermCounts {
+        let mut counts = FieldCounts::default();
+        counts.add(Field::Body);
+        TermCounts { term: term.into(), counts }
+    }
+
+    #[test]
+    fn terms_are_numbered_by_first_appearance_and_found_both_ways() {
+        let mut vocabulary = Vocabulary::default();
+        let words: Vec<_> = (0..5_000).map(|n| format!("word{n}")).chain([String::new()]).collect();
+        for round in 0..2 {
+            for (number, word) in (0..).zip(&words) {
+                assert_eq!(vocabulary.intern(word).unwrap(), (TermId(number), round == 0));
+            }
+        }
+        assert_eq!(vocabulary.get("word4999"), Some(TermId(4_999)));
+        assert_eq!(vocabulary.term(TermId(4_999)), Some("word4999"));
+        assert_eq!(vocabulary.term(TermId(5_000)), Some(""));
+        assert_eq!(vocabulary.term(TermId(5_001)), None);
+        assert_eq!(vocabulary.get("word5000"), None);
+    }
+
+    #[test]
+    fn a_page_gets_ascending_ids_and_names_its_new_terms_once() {
+        let mut vocabulary = Vocabulary::default();
+        vocabulary.intern("b").unwrap();
+        let page = ["c", "b", "a", "c"].map(counted).to_vec();
+        let (terms, new_terms) = vocabulary.intern_page(page).unwrap();
+        assert_eq!(terms.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(terms[1].1.0[Field::Body as usize], 2);
+        assert_eq!(new_terms, ["c".into(), "a".into()]);
+    }
+
+    #[test]
+    fn looking_up_a_page_takes_nothing_in_and_keeps_unknown_terms_apart() {
+        let mut vocabulary = Vocabulary::default();
+        vocabulary.intern("b").unwrap();
+        let page = ["x", "b", "y", "x"].map(counted).to_vec();
+        let terms = vocabulary.look_up_page(&page);
+        assert_eq!(terms.iter().map(|(id, counts)| (id.0, counts.0[7])).collect::<Vec<_>>(), [(0, 1), (1, 2), (2, 1)]);
+        assert_eq!(vocabulary.len(), 1);
+    }
+
+    #[test]
+    fn a_term_costs_at_most_25_bytes_beside_its_own() {
+        let mut vocabulary = Vocabulary::default();
+        let mut own = 0;
+        for number in 0..100_000 {
+            let word = format!("{number:08}");
+            own += word.len();
+            vocabulary.intern(&word).unwrap();
+        }
+        assert!(vocabulary.bytes() - own <= 25 * vocabulary.len(), "{}", vocabulary.bytes());
+    }
+}

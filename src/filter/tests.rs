@@ -1,0 +1,153 @@
+//! Both filters against brute force.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+type Terms = Vec<(TermId, u32)>;
+
+/// Whether `MWO(a, b) ≥ t`, by the definition.
+fn matches(a: &Terms, b: &Terms, threshold: Threshold) -> bool {
+    let total = |terms: &Terms| terms.iter().map(|&(_, weight)| u128::from(weight)).sum::<u128>();
+    let (total_a, total_b) = (total(a), total(b));
+    let other: BTreeMap<_, _> = b.iter().copied().collect();
+    let common = |&(term, weight): &(TermId, u32)| {
+        (u128::from(weight) * total_b).min(u128::from(other.get(&term).copied().unwrap_or(0)) * total_a)
+    };
+    let sum: u128 = a.iter().map(common).sum();
+    sum > 0 && 1_000_000 * sum >= u128::from(threshold.millionths()) * total_a * total_b
+}
+
+fn any_threshold() -> impl Strategy<Value = Threshold> {
+    prop_oneof![prop::sample::select(vec![0, 500_000, 700_000, 800_000, 900_000, 1_000_000]), 0u32..=1_000_000]
+        .prop_map(|millionths| Threshold::from_millionths(millionths).unwrap())
+}
+
+/// Few terms and few weights, so that ties and near-ties happen; at times one weight towers.
+fn any_terms() -> impl Strategy<Value = Terms> {
+    let weight = prop_oneof![4 => (1u32..5).prop_map(|n| n * 100), 1 => 1u32..100_000, 1 => Just(u32::MAX)];
+    prop::collection::btree_map(0u32..15, weight, 0..10)
+        .prop_map(|terms| terms.into_iter().map(|(term, weight)| (TermId(term), weight)).collect())
+}
+
+/// Long lists with many classes: 200 records of a few words of a common stock, even and uneven.
+fn many_records() -> impl Strategy<Value = Vec<Terms>> {
+    let record = prop::collection::btree_map(0u32..30, 1u32..400, 1..25)
+        .prop_map(|terms| terms.into_iter().map(|(term, weight)| (TermId(term), weight)).collect());
+    prop::collection::vec(record, 60..200)
+}
+
+fn filled(filter: &mut dyn Filter, records: &[Terms]) {
+    for (id, terms) in (0..).zip(records) {
+        filter.insert(Sequence(id), terms);
+    }
+}
+
+fn suspects_of(filter: &mut dyn Filter, probe: &Terms, threshold: Threshold) -> Vec<Suspect> {
+    let mut suspects = Vec::new();
+    filter.probe(probe, threshold, &mut suspects);
+    suspects
+}
+
+fn matching(records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Sequence> {
+    let pairs = (0..).map(Sequence).zip(records);
+    pairs.filter(|(_, terms)| matches(probe, terms, threshold)).map(|(id, _)| id).collect()
+}
+
+fn assert_nothing_is_lost(records: &[Terms], probe: &Terms, threshold: Threshold) -> Result<(), TestCaseError> {
+    let mut exact = Exact::default();
+    filled(&mut exact, records);
+    let suspects = suspects_of(&mut exact, probe, threshold);
+    prop_assert!(exact.is_clear());
+    for id in matching(records, probe, threshold) {
+        let suspect = suspects.iter().find(|suspect| suspect.id == id);
+        prop_assert!(suspect.is_some(), "{id} matches and is no suspect");
+        let above = suspect.and_then(|suspect| Threshold::from_millionths(suspect.at_most.0 + 1));
+        let exceeds = above.is_some_and(|above| matches(probe, &records[id.index()], above));
+        prop_assert!(!exceeds, "{id} exceeds its bound");
+    }
+    prop_assert_eq!(suspects_of(&mut exact, probe, threshold), suspects);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn the_exact_filter_loses_no_match_among_small_records(
+        records in prop::collection::vec(any_terms(), 0..80),
+        probe in any_terms(),
+        threshold in any_threshold(),
+    ) {
+        assert_nothing_is_lost(&records, &probe, threshold)?;
+    }
+
+    #[test]
+    fn a_stored_record_probed_again_is_its_own_suspect(
+        records in prop::collection::vec(any_terms(), 1..80),
+        which in any::<prop::sample::Index>(),
+        threshold in any_threshold(),
+    ) {
+        assert_nothing_is_lost(&records, which.get(&records), threshold)?;
+    }
+
+    #[test]
+    fn the_paper_filter_names_only_records_that_share_a_term(
+        records in prop::collection::vec(any_terms(), 0..60),
+        probe in any_terms(),
+        threshold in any_threshold(),
+    ) {
+        let mut paper = Paper::default();
+        filled(&mut paper, &records);
+        let suspects = suspects_of(&mut paper, &probe, threshold);
+        let zero = Threshold::from_millionths(0).unwrap();
+        let sharing = matching(&records, &probe, zero);
+        prop_assert!(suspects.iter().all(|suspect| sharing.contains(&suspect.id)));
+        prop_assert_eq!(&suspects_of(&mut paper, &probe, threshold), &suspects);
+        if threshold == zero {
+            prop_assert_eq!(suspects.iter().map(|suspect| suspect.id).collect::<Vec<_>>(), sharing);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_exact_filter_loses_no_match_in_long_lists(
+        records in many_records(),
+        which in any::<prop::sample::Index>(),
+        drift in prop::collection::vec((0u32..30, 1u32..50), 0..4),
+        threshold in any_threshold(),
+    ) {
+        let mut probe: BTreeMap<_, _> = which.get(&records).iter().copied().collect();
+        for (term, weight) in drift {
+            *probe.entry(TermId(term)).or_default() += weight;
+        }
+        assert_nothing_is_lost(&records, &probe.into_iter().collect(), threshold)?;
+    }
+}
+
+#[test]
+fn a_probe_without_terms_has_no_suspects() {
+    for kind in [FilterKind::Exact, FilterKind::Paper] {
+        let mut filter = kind.build();
+        filter.insert(Sequence(0), &[]);
+        filter.insert(Sequence(1), &[(TermId(0), 1)]);
+        for t in [0, 1_000_000] {
+            let threshold = Threshold::from_millionths(t).unwrap();
+            assert_eq!(suspects_of(filter.as_mut(), &vec![], threshold), []);
+        }
+        assert_eq!(filter.len(), 2);
+    }
+}
+
+#[test]
+fn the_exact_filter_drops_what_cannot_match() {
+    let mut exact = Exact::default();
+    let page = |from: u32| (from..from + 50).map(|term| (TermId(term), 100)).collect::<Terms>();
+    filled(&mut exact, &(0..100).map(|n| page(n * 25)).collect::<Vec<_>>());
+    let threshold = Threshold::from_millionths(800_000).unwrap();
+    let suspects = suspects_of(&mut exact, &page(1000), threshold);
+    assert_eq!(suspects.iter().map(|suspect| suspect.id).collect::<Vec<_>>(), [Sequence(40)]);
+}
