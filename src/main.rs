@@ -1,1 +1,5 @@
-fn main() {}
+//! The program `ndcrawl`: parse, run, exit code.
+
+fn main() -> std::process::ExitCode {
+    ndcrawl::cli::main()
+}

@@ -1,0 +1,449 @@
+//! What was typed: commands and flags, before anything is made of it.
+//!
+//! The flags that set something are made from the table of [keys]; here stand the
+//! commands, and those flags that say what to do now.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+use super::key_flags::KeyFlags;
+use super::source::{Given, Source};
+use super::{help, keys};
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ndcrawl",
+    version,
+    long_version = help::LONG_VERSION,
+    about = help::ABOUT,
+    after_help = help::AFTER_HELP,
+    after_long_help = help::AFTER_LONG_HELP,
+    args_conflicts_with_subcommands = true,
+    args_override_self = true,
+    max_term_width = 100,
+    override_usage = help::USAGE
+)]
+pub struct Arguments {
+    /// What to do; without it, crawl.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// How to crawl.
+    #[command(flatten)]
+    pub crawl: CrawlArguments,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Crawl; the word may be left out
+    #[command(args_override_self = true, after_long_help = help::AFTER_LONG_HELP)]
+    Crawl(Box<CrawlArguments>),
+    /// Tell how a crawl stands, while it runs or after
+    Status(StatusArguments),
+    /// Crawl a small site of its own on this machine, without internet
+    Demo(DemoArguments),
+    /// Check that an output folder is whole
+    Verify(VerifyArguments),
+    /// Show the settings in force, or write a configuration file
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Write a completion script for a shell to stdout
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual page to stdout
+    Man,
+}
+
+/// The arguments of `crawl`.
+#[derive(Debug, Args)]
+pub struct CrawlArguments {
+    /// Start from these URLs
+    #[arg(value_name = "URL", help_heading = "Input", value_hint = ValueHint::Url)]
+    pub urls: Vec<String>,
+    /// The flags that set something.
+    #[command(flatten)]
+    pub keys: KeyFlags,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub config: ConfigSource,
+    /// What to do now.
+    #[command(flatten)]
+    pub run: RunFlags,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+impl CrawlArguments {
+    /// The values that the command line gives.
+    pub fn given(&self) -> Vec<Given> {
+        let mut given = self.keys.given.clone();
+        if let Some(key) = keys::find("seeds").filter(|_| !self.urls.is_empty()) {
+            given.push(Given { key, texts: self.urls.clone(), source: Source::Flag("URL".to_owned()) });
+        }
+        given.extend(self.verbosity.given());
+        given
+    }
+}
+
+/// Flags that set nothing and say what to do now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub struct RunFlags {
+    /// Continue an unfinished crawl; an error if there is none
+    #[arg(long, help_heading = "Output", conflicts_with = "fresh")]
+    pub resume: bool,
+    /// Begin anew; an error if the output folder is not empty
+    #[arg(long, help_heading = "Output")]
+    pub fresh: bool,
+    /// With --fresh: empty the output folder first
+    #[arg(long, help_heading = "Output", requires = "fresh")]
+    pub force: bool,
+    /// Print the plan and stop: nothing is fetched or written
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
+    /// Print the summary (or the plan) as one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Which configuration files are read.
+#[derive(Debug, Args)]
+pub struct ConfigSource {
+    /// Read settings from FILE, besides ndcrawl.toml here and the user's
+    #[arg(long = "config", value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// Read no configuration file
+    #[arg(long, help_heading = "Input", conflicts_with = "file")]
+    pub no_config: bool,
+}
+
+/// How much is told on stderr.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Verbosity {
+    /// Tell errors only, and no progress
+    #[arg(short, long, help_heading = "Logging", conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Tell more; -vv tells everything
+    #[arg(short, long, help_heading = "Logging", action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+impl Verbosity {
+    /// The value that the flags give for `log.level`.
+    pub fn given(&self) -> Option<Given> {
+        let (flag, level) = match (self.quiet, self.verbose) {
+            (true, _) => ("-q", "error"),
+            (_, 0) => return None,
+            (_, 1) => ("-v", "debug"),
+            _ => ("-vv", "trace"),
+        };
+        let key = keys::find("log.level")?;
+        Some(Given { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })
+    }
+}
+
+/// The arguments of `status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Print the status file as it is, one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `demo`.
+#[derive(Clone, Debug, Args)]
+pub struct DemoArguments {
+    /// Write to this folder
+    #[arg(short, long, value_name = "DIR", default_value = "./demo-out", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The arguments of `verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Print the findings as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The commands under `config`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print every setting in force and where it comes from
+    #[command(args_override_self = true)]
+    Show(Box<ShowArguments>),
+    /// Write a commented configuration file with all defaults
+    Init {
+        /// Where to write it; - is stdout
+        #[arg(default_value = "ndcrawl.toml", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Replace the file if there is one
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// The arguments of `config show`: the flags of `crawl` that set something.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The flags that set something.
+    #[command(flatten)]
+    pub keys: KeyFlags,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub config: ConfigSource,
+    /// Print one JSON object: key to value and source
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Flags that say what to do now, or where settings come from; they set nothing.
+    const WITHOUT_KEY: [&str; 9] =
+        ["resume", "fresh", "force", "dry-run", "json", "config", "no-config", "help", "version"];
+    /// Flags that set `log.level` together.
+    const OF_LOG_LEVEL: [&str; 2] = ["quiet", "verbose"];
+
+    fn parse(arguments: &[&str]) -> Arguments {
+        Arguments::try_parse_from(["ndcrawl"].iter().chain(arguments)).unwrap()
+    }
+
+    fn flags(command: &clap::Command) -> BTreeSet<String> {
+        command.get_arguments().filter_map(|argument| argument.get_long()).map(str::to_owned).collect()
+    }
+
+    fn given(arguments: &[&str]) -> Vec<(&'static str, Vec<String>, String)> {
+        let given = parse(arguments).crawl.given();
+        given.into_iter().map(|given| (given.key.name, given.texts, given.source.to_string())).collect()
+    }
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_crawl_has_a_key_and_every_keys_flag_is_there() {
+        let mut command = Arguments::command();
+        command.build();
+        let with_key: BTreeSet<String> = keys::all().filter_map(|key| key.flag).map(str::to_owned).collect();
+        let others = WITHOUT_KEY.iter().chain(&OF_LOG_LEVEL).map(|flag| (*flag).to_owned());
+        let expected: BTreeSet<String> = with_key.iter().cloned().chain(others).collect();
+        assert_eq!(flags(&command), expected);
+        let crawl = command.find_subcommand("crawl").unwrap();
+        // A subcommand has no version of its own.
+        assert_eq!(flags(crawl), &expected - &BTreeSet::from(["version".to_owned()]));
+    }
+
+    #[test]
+    fn every_flag_is_documented_and_stands_under_a_heading() {
+        for argument in Arguments::command().get_arguments() {
+            let name = argument.get_id();
+            assert!(argument.get_help().is_some(), "{name}");
+            assert!(argument.get_help_heading().is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_flag_is_in_help_and_manual() {
+        let mut command = Arguments::command();
+        let help = command.render_long_help().to_string();
+        let mut manual = Vec::new();
+        clap_mangen::Man::new(command.clone()).render(&mut manual).unwrap();
+        let manual = String::from_utf8(manual).unwrap().replace('\\', "");
+        for flag in flags(&command) {
+            assert!(help.contains(&format!("--{flag}")), "{flag} in help");
+            assert!(manual.contains(&format!("--{flag}")), "{flag} in manual");
+        }
+    }
+
+    #[test]
+    fn the_word_crawl_may_be_left_out() {
+        let with = match parse(&["crawl", "--seeds", "s.txt", "-d", "2", "http://a/"]).command {
+            Some(Command::Crawl(crawl)) => crawl.given(),
+            other => panic!("{other:?}"),
+        };
+        let without = parse(&["--seeds", "s.txt", "-d", "2", "http://a/"]).crawl.given();
+        assert_eq!(format!("{with:?}"), format!("{without:?}"));
+        assert_eq!(without.len(), 3);
+    }
+
+    #[test]
+    fn flags_give_texts_for_keys() {
+        assert_eq!(given(&[]), []);
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            given(&["--no-warc", "--exclude", "a", "--exclude", "b", "-vv", "--depth", "-1", "u.example"]),
+            [
+                ("scope.depth", texts(&["-1"]), "--depth".to_owned()),
+                ("scope.exclude", texts(&["a", "b"]), "--exclude".to_owned()),
+                ("out.warc", texts(&["false"]), "--no-warc".to_owned()),
+                ("seeds", texts(&["u.example"]), "URL".to_owned()),
+                ("log.level", texts(&["trace"]), "-vv".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_last_of_repeated_flags_counts() {
+        assert_eq!(given(&["--delay", "1s", "--delay", "2s"])[0].1, ["2s"]);
+        assert_eq!(given(&["-k", "-k"])[0].1, ["true"]);
+    }
+
+    #[test]
+    fn the_version_begins_with_name_and_number() {
+        let version = Arguments::command().render_version();
+        assert_eq!(version, format!("ndcrawl {}\n", env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
+    fn the_short_help_has_a_line_for_each_flag() {
+        let help = Arguments::command().term_width(100).render_help().to_string();
+        insta::assert_snapshot!(help, @r"
+        A polite web crawler that keeps each page once and names the page every near-duplicate repeats
+
+        Usage: ndcrawl [crawl] [OPTIONS] [URL]...
+               ndcrawl <COMMAND>
+
+        Commands:
+          crawl        Crawl; the word may be left out
+          status       Tell how a crawl stands, while it runs or after
+          demo         Crawl a small site of its own on this machine, without internet
+          verify       Check that an output folder is whole
+          config       Show the settings in force, or write a configuration file
+          completions  Write a completion script for a shell to stdout
+          man          Write the manual page to stdout
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help (see more with '--help')
+          -V, --version  Print version
+
+        Input:
+              --seeds <FILE>   Start from the URLs in FILE, one a line, # comments; - is stdin
+              --config <FILE>  Read settings from FILE, besides ndcrawl.toml here and the user's
+              --no-config      Read no configuration file
+          [URL]...             Start from these URLs
+
+        Scope:
+          -d, --depth <N>                       Follow links at most N steps away from the seeds [default:
+                                                5]
+              --max-pages <N>                   Stop after N pages; 0: no limit [default: 0]
+              --max-pages-per-host <N>          Take at most N pages from one host; 0: no limit [default:
+                                                10000]
+              --max-time <DURATION>             Stop after this time, such as 10m; 0: no limit [default: 0]
+              --scope <host|domain|prefix|any>  Stay on the seeds' host, domain or path [default: host]
+              --include <REGEX>                 Crawl only URLs that match one of these (repeatable)
+              --exclude <REGEX>                 Leave out URLs that match one of these; wins over --include
+              --sitemaps <on|off>               Use the sitemaps that robots.txt names [default: on]
+              --trap-guard <on|off>             Leave out URLs that look like an endless path [default: on]
+              --strip-params <LIST>             Drop these parameters from URLs; * at the end matches any
+                                                rest [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
+              --max-url-length <N>              Refuse URLs longer than N characters [default: 2048]
+
+        Politeness:
+          -c, --concurrency <N>                 At most N requests at a time, all hosts together [default:
+                                                32]
+              --host-concurrency <N>            At most N requests at a time per host and per address
+                                                [default: 1]
+              --delay <DURATION>                Least gap between requests to a host, start to start
+                                                [default: 1s]
+              --ip-delay <DURATION>             Least gap between requests to one IP address [default:
+                                                500ms]
+              --max-crawl-delay <DURATION>      Skip hosts whose robots.txt asks for a longer Crawl-delay; 0
+                                                ignores it [default: 60s]
+              --ignore-robots                   Do not obey robots.txt (only for your own sites)
+              --nofollow <obey|ignore>          What to do about links marked nofollow [default: obey]
+              --noarchive <obey|ignore|record>  What to do about pages marked noarchive [default: record]
+          -A, --user-agent <TEXT>               The User-Agent to send [default: ndcrawl/VERSION (+CONTACT)]
+              --contact <URL|MAIL>              Where the owner of a site can reach you; sent with every
+                                                request [default: https://github.com/ndcrawl/ndcrawl]
+              --robots-agent <TOKEN>            The name to look for in robots.txt [default: ndcrawl]
+
+        HTTP:
+          -H, --header <NAME: VALUE>        Send this header line too, to the seeds' hosts (repeatable)
+              --header-everywhere           Send the lines of --header to all hosts
+          -x, --proxy <URL>                 Proxy; none, or env: as HTTP_PROXY and its kin say [default:
+                                            env]
+              --timeout <DURATION>          Give up a request after this time [default: 30s]
+              --retries <N>                 Try again N times after a passing failure [default: 2]
+              --max-retry-after <DURATION>  Park hosts whose Retry-After asks for longer [default: 5m]
+              --max-redirects <N>           Follow at most N redirects in a row [default: 10]
+              --max-body <SIZE>             Cut bodies after this size, decompressed [default: 10M]
+              --max-header <SIZE>           Refuse answers with a larger head [default: 64K]
+              --accept-type <GLOB>          Read bodies of these media types only (repeatable) [default:
+                                            HTML, plain text and XML]
+          -k, --insecure                    Accept any certificate; anybody can pose as the server
+              --http1                       Speak HTTP/1.1 only
+              --resolve <HOST[:PORT]:ADDR>  Use this address for a host instead of asking the name service
+                                            (repeatable)
+
+        Security:
+              --allow-net <CIDR>  Allow connections to this private network (repeatable)
+              --allow-private     Allow connections to all private and loopback networks
+
+        Near-duplicates:
+              --detector <mwo|none>       How pages are compared; none: exact copies only [default: mwo]
+          -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
+                                          [default: 0.8]
+              --filter <exact|paper>      How candidates are found; exact misses none [default: exact]
+              --min-terms <N>             Pages with fewer terms are duplicates only if byte-identical
+                                          [default: 20]
+              --keep-duplicates           Archive the bodies of duplicates too
+              --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
+                                          sample:P (follow a share P) [default: skip]
+              --random-seed <N>           Seed of everything that is drawn by lot [default: 0]
+
+        Output:
+          -o, --out <DIR>         Write to this folder; an unfinished crawl in it is resumed [default:
+                                  ./ndcrawl-out]
+              --no-warc           Do not archive pages as WARC files
+              --warc-size <SIZE>  Begin a new WARC file after this size [default: 1G]
+              --min-free <SIZE>   Stop, resumably, when less than this is free on the disk [default: 500M]
+              --fail-over <PCT>   Exit with 3 if more than PCT percent of the pages fail [default: off]
+              --resume            Continue an unfinished crawl; an error if there is none
+              --fresh             Begin anew; an error if the output folder is not empty
+              --force             With --fresh: empty the output folder first
+              --dry-run           Print the plan and stop: nothing is fetched or written
+              --json              Print the summary (or the plan) as one JSON object
+
+        Logging:
+              --log-format <text|json>           The form of log lines [default: text]
+              --log-file <FILE>                  Append the log to FILE as well [default: none]
+              --progress <auto|plain|json|none>  Progress; auto: a bar on a terminal [default: auto]
+              --color <auto|always|never>        Colour; auto: on a terminal, minds NO_COLOR [default: auto]
+          -q, --quiet                            Tell errors only, and no progress
+          -v, --verbose...                       Tell more; -vv tells everything
+
+        Durations: 500ms, 2s, 1m, 1h (a bare number is seconds). Sizes: 64K, 10M, 1G.
+        --help tells more, with examples.
+        ");
+    }
+}

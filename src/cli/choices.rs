@@ -1,0 +1,214 @@
+//! Settings that are one word out of a few.
+
+use serde_json::Value;
+
+use super::value::Scalar;
+use crate::record::Threshold;
+
+macro_rules! choices {
+    ($(#[$doc:meta])* $name:ident {
+        $(#[$first_doc:meta])* $first:ident = $first_word:literal,
+        $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name {
+            $(#[$first_doc])* $first,
+            $($(#[$variant_doc])* $variant),+
+        }
+
+        impl $name {
+            /// The words, in the order in which help names them, with bars between.
+            pub const WORDS: &'static str = concat!($first_word, $("|", $word),+);
+
+            /// The word that stands for this choice.
+            pub fn word(self) -> &'static str {
+                match self {
+                    Self::$first => $first_word,
+                    $(Self::$variant => $word),+
+                }
+            }
+        }
+
+        impl Scalar for $name {
+            fn from_text(text: &str) -> Result<Self, String> {
+                match text {
+                    $first_word => Ok(Self::$first),
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(format!("'{text}' is none of {}", Self::WORDS.replace('|', ", "))),
+                }
+            }
+
+            fn to_value(&self) -> Value {
+                Value::from(self.word())
+            }
+        }
+    };
+}
+
+choices! {
+    /// Which URLs belong to the crawl.
+    ScopeKind {
+        /// Those with the host name of a seed, any port.
+        #[default]
+        Host = "host",
+        /// Those with the registrable domain of a seed.
+        Domain = "domain",
+        /// Those that begin with a seed.
+        Prefix = "prefix",
+        /// All.
+        Any = "any",
+    }
+}
+
+choices! {
+    /// What to do about `nofollow`.
+    Obedience {
+        /// Links so marked are not followed.
+        #[default]
+        Obey = "obey",
+        /// They are followed as others are.
+        Ignore = "ignore",
+    }
+}
+
+choices! {
+    /// What to do about `noarchive`.
+    Noarchive {
+        /// The body of a page so marked is not archived.
+        Obey = "obey",
+        /// It is archived.
+        Ignore = "ignore",
+        /// It is archived, and the directive recorded with it.
+        #[default]
+        Record = "record",
+    }
+}
+
+choices! {
+    /// By which cut pages that cannot match are left out of the comparison.
+    FilterKind {
+        /// Loses no near-duplicate.
+        #[default]
+        Exact = "exact",
+        /// As the paper has it.
+        Paper = "paper",
+    }
+}
+
+choices! {
+    /// How much is logged.
+    LogLevel {
+        /// Errors only.
+        Error = "error",
+        /// Warnings too.
+        Warn = "warn",
+        /// What a person wants to know.
+        #[default]
+        Info = "info",
+        /// What each URL meets.
+        Debug = "debug",
+        /// Everything.
+        Trace = "trace",
+    }
+}
+
+choices! {
+    /// The form of log lines.
+    LogFormat {
+        /// For people.
+        #[default]
+        Text = "text",
+        /// One object a line.
+        Json = "json",
+    }
+}
+
+choices! {
+    /// How progress is shown on stderr.
+    ProgressMode {
+        /// A bar on a terminal, else plain lines.
+        #[default]
+        Auto = "auto",
+        /// A line every few seconds.
+        Plain = "plain",
+        /// The same as one JSON object a line.
+        Json = "json",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+choices! {
+    /// When to colour.
+    ColorChoice {
+        /// On a terminal that has not asked otherwise.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
+}
+
+/// What becomes of the out-links of duplicates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DuplicateLinks {
+    /// They are not followed.
+    #[default]
+    Skip,
+    /// They are followed as others are.
+    Follow,
+    /// They are fetched after all others.
+    Defer,
+    /// A seeded share of them is followed.
+    Sample(Threshold),
+}
+
+impl Scalar for DuplicateLinks {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text {
+            "skip" => Ok(Self::Skip),
+            "follow" => Ok(Self::Follow),
+            "defer" => Ok(Self::Defer),
+            _ => text
+                .strip_prefix("sample:")
+                .and_then(|share| share.parse().ok())
+                .map(Self::Sample)
+                .ok_or_else(|| format!("'{text}' is none of skip, follow, defer, sample:P (P from 0 to 1)")),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(match self {
+            Self::Skip => "skip".to_owned(),
+            Self::Follow => "follow".to_owned(),
+            Self::Defer => "defer".to_owned(),
+            Self::Sample(share) => format!("sample:{share}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_back_as_itself() {
+        for word in ScopeKind::WORDS.split('|') {
+            assert_eq!(ScopeKind::from_text(word).unwrap().word(), word);
+        }
+        assert_eq!(ScopeKind::from_text("hosts").unwrap_err(), "'hosts' is none of host, domain, prefix, any");
+    }
+
+    #[test]
+    fn a_sample_of_duplicate_links_names_its_share() {
+        for text in ["skip", "follow", "defer", "sample:0.25"] {
+            assert_eq!(DuplicateLinks::from_text(text).unwrap().to_value(), Value::from(text));
+        }
+        for text in ["sample", "sample:2", "sample:", "none"] {
+            assert!(DuplicateLinks::from_text(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Settings as they are before anybody sets anything.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::keys;
+use super::settings::{Dedup, Http, Identity, Log, Normalise, Out, Politeness, Scope, Security, Settings};
+use super::units::Size;
+use crate::record::{Detector, Threshold};
+
+impl Default for Settings {
+    /// The defaults of all [keys].
+    fn default() -> Self {
+        let mut settings = blank();
+        for key in keys::all() {
+            let read = key.read(&mut settings, &key.default_texts());
+            debug_assert!(read.is_ok(), "the default of {} does not read: {read:?}", key.name);
+        }
+        settings
+    }
+}
+
+/// Settings before the defaults have been read into them. No value of it is ever used.
+fn blank() -> Settings {
+    const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
+        Some(threshold) => threshold,
+        None => unreachable!(),
+    };
+    let zero = Duration::ZERO;
+    Settings {
+        seeds: vec![],
+        seeds_file: vec![],
+        random_seed: 0,
+        fail_over: None,
+        scope: Scope {
+            depth: 0,
+            max_pages: None,
+            max_pages_per_host: None,
+            max_time: None,
+            kind: Default::default(),
+            include: vec![],
+            exclude: vec![],
+            sitemaps: false,
+            trap_guard: false,
+        },
+        politeness: Politeness {
+            concurrency: NonZeroUsize::MIN,
+            host_concurrency: NonZeroUsize::MIN,
+            delay: zero,
+            ip_delay: zero,
+            max_crawl_delay: zero,
+            ignore_robots: false,
+            nofollow: Default::default(),
+            noarchive: Default::default(),
+        },
+        identity: Identity {
+            user_agent: Default::default(),
+            contact: Default::default(),
+            robots_agent: Default::default(),
+        },
+        http: Http {
+            headers: vec![],
+            header_everywhere: false,
+            proxy: Default::default(),
+            timeout: zero,
+            connect_timeout: zero,
+            header_timeout: zero,
+            idle_timeout: zero,
+            retries: 0,
+            max_retry_after: zero,
+            max_redirects: 0,
+            max_body: Size(0),
+            max_header: Size(0),
+            accept_types: vec![],
+            insecure: false,
+            http1_only: false,
+            resolve: vec![],
+        },
+        security: Security { allow_nets: vec![], allow_private: false },
+        normalise: Normalise { strip_params: vec![], max_url_length: 0 },
+        dedup: Dedup {
+            detector: Detector::Mwo,
+            threshold: ONE,
+            filter: Default::default(),
+            min_terms: 0,
+            keep: false,
+            links: Default::default(),
+        },
+        out: Out { dir: Default::default(), warc: false, warc_size: Size(0), min_free: Size(0) },
+        log: Log {
+            level: Default::default(),
+            format: Default::default(),
+            file: None,
+            progress: Default::default(),
+            color: Default::default(),
+        },
+        sources: BTreeMap::new(),
+    }
+}

@@ -1,0 +1,96 @@
+//! Figures as people read them.
+
+use std::time::Duration;
+
+/// `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `512 B`, `1.5 MiB`.
+pub fn octets(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    // What would be printed as 1024.0 is 1.0 of the next unit.
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// `00:01:23`; days are counted as hours.
+pub fn clock(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// `120 ms`, `1.2 s`, `2 min 3 s`, `1 h 5 min`.
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 => format!("{} ms", duration.as_millis()),
+        1..=59 => format!("{:.1} s", duration.as_millis() as f64 / 1000.0),
+        60..=3599 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `19.0%`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+/// The share of duplicates among judged pages; `None` if no page was judged.
+pub fn duplicate_rate(stored: u64, near_duplicates: u64, exact_duplicates: u64) -> Option<f64> {
+    let duplicates = near_duplicates + exact_duplicates;
+    let judged = stored + duplicates;
+    (judged > 0).then(|| duplicates as f64 / judged as f64)
+}
+
+/// `1 page`, `2 pages`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let texts = [0, 999, 1000, 12_345, 1_234_567].map(thousands);
+        assert_eq!(texts, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    #[test]
+    fn octets_have_one_place_and_the_right_unit() {
+        let texts = [0, 1023, 1024, 1536, (1 << 20) - 1, 1 << 30].map(octets);
+        assert_eq!(texts, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 GiB"]);
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(clock(Duration::from_secs(3723)), "01:02:03");
+        let texts = [120, 1234, 59_999, 123_000, 3_900_000].map(|millis| span(Duration::from_millis(millis)));
+        assert_eq!(texts, ["120 ms", "1.2 s", "60.0 s", "2 min 3 s", "1 h 5 min"]);
+    }
+
+    #[test]
+    fn the_duplicate_rate_is_of_judged_pages() {
+        assert_eq!(duplicate_rate(3, 1, 0), Some(0.25));
+        assert_eq!(duplicate_rate(0, 0, 0), None);
+    }
+}

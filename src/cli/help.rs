@@ -1,0 +1,57 @@
+//! The words of the help that do not belong to one flag.
+
+/// What the program is, in one line.
+pub const ABOUT: &str =
+    "A polite web crawler that keeps each page once and names the page every near-duplicate repeats";
+
+/// How the program is called.
+pub const USAGE: &str = "ndcrawl [crawl] [OPTIONS] [URL]...\n       ndcrawl <COMMAND>";
+
+/// What `--version` prints after the name: `0.1.0`, or what the build passes as
+/// `NDCRAWL_VERSION_TEXT`, such as `0.1.0 (commit 2345c51)`.
+pub const LONG_VERSION: &str = match option_env!("NDCRAWL_VERSION_TEXT") {
+    Some(text) => text,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
+/// What stands under the short help.
+pub const AFTER_HELP: &str = "\
+Durations: 500ms, 2s, 1m, 1h (a bare number is seconds). Sizes: 64K, 10M, 1G.
+--help tells more, with examples.";
+
+/// What stands under the long help.
+pub const AFTER_LONG_HELP: &str = "\
+Examples:
+  Crawl the sites of a list of seeds, politely, into ./ndcrawl-out; again to resume:
+    ndcrawl --seeds seeds.txt
+
+  The first 200 pages below one address, three links deep, into a folder of its own:
+    ndcrawl https://doc.rust-lang.org/book/ --scope prefix -d 3 --max-pages 200 -o book
+
+  See what would be done, and with which settings, without fetching anything:
+    ndcrawl --seeds seeds.txt --delay 2s --dry-run
+
+  Try it without internet:
+    ndcrawl demo
+
+Units:
+  Durations are 500ms, 2s, 1m or 1h; a bare number is seconds. Sizes are 64K, 10M or 1G, powers of
+  1024.
+
+Settings:
+  Every flag that sets something is a key in ndcrawl.toml and a variable NDCRAWL_TABLE_KEY too.
+  A flag wins over a variable, a variable over --config FILE, that over ./ndcrawl.toml, that over
+  ndcrawl/config.toml in the user's configuration folder. 'ndcrawl config show' lists them all,
+  'ndcrawl config init' writes a commented file.
+
+Exit codes:
+  0  finished, or stopped by a limit that was set
+  1  nothing could be fetched from any seed; or verify found a fault
+  2  usage or configuration error
+  3  more failures than --fail-over allows
+  4  store or export corrupt
+  5  nothing to resume, or the folder is not empty
+  6  folder in use by another run
+  7  disk full, or less free than --min-free; can be resumed
+  70 internal error
+  130, 143  stopped by SIGINT, SIGTERM; can be resumed";

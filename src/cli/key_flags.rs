@@ -1,0 +1,90 @@
+//! The flags of all keys that have one, for clap.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint};
+
+use super::keys::{self, Key, Shape};
+use super::source::{Given, Source};
+
+/// The values that flags give, in the order of the keys.
+#[derive(Clone, Debug, Default)]
+pub struct KeyFlags {
+    /// One entry for each flag that was typed.
+    pub given: Vec<Given>,
+}
+
+impl Args for KeyFlags {
+    fn augment_args(command: Command) -> Command {
+        let mut in_order: Vec<&'static Key> = keys::all().collect();
+        in_order.sort_by_key(|key| place_in_help(key));
+        in_order.into_iter().filter_map(argument).fold(command, Command::arg)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for KeyFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: keys::all().filter_map(|key| given(key, matches)).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.given.extend(Self::from_arg_matches(matches)?.given);
+        Ok(())
+    }
+}
+
+/// Group by group, and within a group what belongs to no table last.
+fn place_in_help(key: &Key) -> (usize, bool) {
+    let heading = keys::HEADINGS.iter().position(|heading| *heading == key.heading);
+    (heading.unwrap_or(keys::HEADINGS.len()), !key.name.contains('.'))
+}
+
+fn given(key: &'static Key, matches: &ArgMatches) -> Option<Given> {
+    let flag = key.flag?;
+    if matches.value_source(key.name) != Some(ValueSource::CommandLine) {
+        return None;
+    }
+    let texts = match key.shape {
+        Shape::Switch(text) => vec![text.to_owned()],
+        _ => matches.get_many::<String>(key.name)?.cloned().collect(),
+    };
+    Some(Given { key, texts, source: Source::Flag(format!("--{flag}")) })
+}
+
+fn argument(key: &'static Key) -> Option<Arg> {
+    let mut argument = Arg::new(key.name).long(key.flag?).help_heading(key.heading).help(help_text(key));
+    if let Some(letter) = key.short {
+        argument = argument.short(letter);
+    }
+    Some(match key.shape {
+        Shape::Switch(_) => argument.action(ArgAction::SetTrue),
+        Shape::Choice(words) => {
+            argument.value_name(words).value_parser(words.split('|').collect::<Vec<_>>()).hide_possible_values(true)
+        }
+        // A negative number is a value, of which the key says what is wrong with it.
+        Shape::Value(name) => argument.value_name(name).allow_negative_numbers(true).value_hint(hint(name)),
+        Shape::List(name) | Shape::CommaList(name) => {
+            argument.value_name(name).action(ArgAction::Append).value_hint(hint(name))
+        }
+    })
+}
+
+fn help_text(key: &Key) -> String {
+    let help = key.flag_help.unwrap_or(key.help);
+    match (key.shape, key.default_note.unwrap_or(key.default)) {
+        (Shape::Switch(_), _) | (_, "") => help.to_owned(),
+        (_, default) => format!("{help} [default: {default}]"),
+    }
+}
+
+fn hint(value_name: &str) -> ValueHint {
+    match value_name {
+        "FILE" => ValueHint::FilePath,
+        "DIR" => ValueHint::DirPath,
+        "URL" => ValueHint::Url,
+        _ => ValueHint::Other,
+    }
+}

@@ -1,0 +1,38 @@
+//! What counts as a near-duplicate.
+
+use super::{Key, Shape, key};
+use crate::cli::choices::FilterKind;
+
+const NEAR_DUPLICATES: &str = "Near-duplicates";
+
+/// The table `dedup`.
+pub const KEYS: &[Key] = &[
+    key!(dedup.detector, Shape::Choice("mwo|none"), "mwo", "How pages are compared; none: exact copies only")
+        .flag("detector")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
+    key!(dedup.threshold, Shape::Value("F"), "0.8", "A page at least this similar to a stored one is a near-duplicate")
+        .flag("threshold")
+        .short('t')
+        .fixed()
+        .heading(NEAR_DUPLICATES),
+    key!(dedup.filter, Shape::Choice(FilterKind::WORDS), "exact", "How candidates are found; exact misses none")
+        .flag("filter")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
+    key!(dedup.min_terms, Shape::Value("N"), "20", "Pages with fewer terms are duplicates only if byte-identical")
+        .flag("min-terms")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
+    key!(dedup.keep, Shape::Switch("true"), "false", "Archive the bodies of duplicates too")
+        .flag("keep-duplicates")
+        .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.links,
+        Shape::Value("POLICY"),
+        "skip",
+        "Links found on duplicates: skip, follow, defer (fetch last), sample:P (follow a share P)"
+    )
+    .flag("duplicate-links")
+    .heading(NEAR_DUPLICATES),
+];

@@ -1,0 +1,105 @@
+//! The log: to stderr for people, above the progress bar, and to a file if one is named.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use tracing_subscriber::filter::EnvFilter;
+use tracing_subscriber::fmt::{self, MakeWriter};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::registry::Registry;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+use super::choices::{LogFormat, LogLevel};
+use super::error::CliError;
+use super::progress::above_bar;
+use super::settings::Settings;
+use super::terminal::stderr_color;
+
+type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// Sets the log up for the rest of the process. A second call changes nothing.
+pub fn begin(settings: &Settings) -> Result<(), CliError> {
+    let log = &settings.log;
+    let color = stderr_color(log.color);
+    let mut layers: Vec<BoxedLayer> = vec![stderr_layer(log.format, color, filter(settings))];
+    if let Some(path) = &log.file {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| CliError::usage(format!("--log-file {}: {error}", path.display())))?;
+        layers.push(file_layer(log.format, file, filter(settings)));
+    }
+    let begun: Result<(), TryInitError> = tracing_subscriber::registry().with(layers).try_init();
+    // Only a test can have set one up before; it goes on.
+    let _ = begun;
+    Ok(())
+}
+
+/// `-q` and `-v` speak of this program, whose libraries are kept quieter; `RUST_LOG` is for those
+/// who want it otherwise, and yields to a level that was asked for.
+fn filter(settings: &Settings) -> EnvFilter {
+    let asked = settings.is_given("log.level");
+    match EnvFilter::try_from_default_env() {
+        Ok(from_environment) if !asked => from_environment,
+        _ => EnvFilter::new(directives(settings.log.level)),
+    }
+}
+
+fn directives(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warn",
+        LogLevel::Info => "warn,ndcrawl=info",
+        LogLevel::Debug => "info,ndcrawl=debug",
+        LogLevel::Trace => "debug,ndcrawl=trace",
+    }
+}
+
+fn stderr_layer(format: LogFormat, color: bool, filter: EnvFilter) -> BoxedLayer {
+    let layer = fmt::layer().with_writer(StderrAboveBar).with_ansi(color);
+    match format {
+        LogFormat::Json => layer.json().with_filter(filter).boxed(),
+        LogFormat::Text => layer.compact().with_target(false).without_time().with_filter(filter).boxed(),
+    }
+}
+
+fn file_layer(format: LogFormat, file: File, filter: EnvFilter) -> BoxedLayer {
+    let layer = fmt::layer().with_writer(Arc::new(file)).with_ansi(false);
+    match format {
+        LogFormat::Json => layer.json().with_filter(filter).boxed(),
+        LogFormat::Text => layer.with_filter(filter).boxed(),
+    }
+}
+
+/// Writes each event to stderr with the progress bar out of the way.
+#[derive(Clone, Copy, Debug)]
+struct StderrAboveBar;
+
+impl Write for StderrAboveBar {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        above_bar(|| io::stderr().lock().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().lock().flush()
+    }
+}
+
+impl<'a> MakeWriter<'a> for StderrAboveBar {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        *self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_is_a_filter() {
+        for level in [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug, LogLevel::Trace] {
+            assert!(EnvFilter::try_new(directives(level)).is_ok());
+        }
+    }
+}

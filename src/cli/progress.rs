@@ -1,0 +1,243 @@
+//! How a crawl comes along, on stderr while it runs.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use super::choices::ProgressMode;
+use super::figures::{clock, duplicate_rate, octets, percent, thousands};
+use super::terminal::{terminal_safe, write_stderr};
+
+/// Lines of [`ProgressMode::Plain`] and [`ProgressMode::Json`] are this far apart.
+const LINE_GAP: Duration = Duration::from_secs(5);
+
+/// The bar is drawn at most so many times a second.
+const DRAWS_PER_SECOND: u8 = 10;
+
+/// The figures of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// Since the start of this run.
+    #[serde(rename = "elapsed_seconds", serialize_with = "super::summary::seconds")]
+    pub elapsed: Duration,
+    /// Pages fetched.
+    pub fetched: u64,
+    /// Pages fetched per second, of late.
+    pub pages_per_second: f64,
+    /// URLs that wait.
+    pub queued: u64,
+    /// URLs being fetched or judged.
+    pub leased: u64,
+    /// Origins with something to do.
+    pub origins: u64,
+    /// Unique pages.
+    pub stored: u64,
+    /// Near-duplicates.
+    pub near_duplicates: u64,
+    /// Exact duplicates.
+    pub exact_duplicates: u64,
+    /// URLs that failed.
+    pub failed: u64,
+    /// URLs that a rule kept out.
+    pub excluded: u64,
+    /// Octets of decoded bodies.
+    pub bytes: u64,
+    /// Memory in use.
+    pub memory_bytes: u64,
+}
+
+/// Shows progress on stderr.
+#[derive(Debug)]
+pub struct Progress {
+    show: Show,
+    next_line: Mutex<Duration>,
+}
+
+#[derive(Debug)]
+enum Show {
+    Bar { first: ProgressBar, second: ProgressBar },
+    Plain,
+    Json,
+    Nothing,
+}
+
+/// The bar on stderr, for whoever else writes there.
+static BAR: Mutex<Option<MultiProgress>> = Mutex::new(None);
+
+fn bar() -> MutexGuard<'static, Option<MultiProgress>> {
+    // A panic while the lock was held leaves nothing half done.
+    BAR.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `write`, which writes whole lines to stderr, with the bar out of the way. It must not come
+/// here again.
+pub fn above_bar<R>(write: impl FnOnce() -> R) -> R {
+    // The lock is not held while writing, so that the bar may be taken away meanwhile.
+    let shown = bar().clone();
+    match shown {
+        Some(shown) => shown.suspend(write),
+        None => write(),
+    }
+}
+
+impl Progress {
+    /// Begins to show progress. `auto` is a bar on a terminal, otherwise plain lines.
+    pub fn new(mode: ProgressMode, color: bool, stderr_is_terminal: bool) -> Self {
+        let show = match mode {
+            ProgressMode::None => Show::Nothing,
+            ProgressMode::Json => Show::Json,
+            ProgressMode::Auto if stderr_is_terminal => show_bar(color),
+            ProgressMode::Plain | ProgressMode::Auto => Show::Plain,
+        };
+        Self { show, next_line: Mutex::new(LINE_GAP) }
+    }
+
+    /// Shows these figures, if it is time to. May be called as often as one likes.
+    pub fn update(&self, snapshot: &Snapshot) {
+        match &self.show {
+            Show::Bar { first, second } => {
+                let [first_line, second_line] = bar_lines(snapshot);
+                first.set_message(first_line);
+                second.set_message(second_line);
+            }
+            Show::Plain if self.is_due(snapshot.elapsed) => write_stderr(&plain_line(snapshot)),
+            Show::Json if self.is_due(snapshot.elapsed) => write_stderr(&json_line(snapshot)),
+            Show::Plain | Show::Json | Show::Nothing => {}
+        }
+    }
+
+    /// Writes a line to stderr, above the bar if there is one; control characters are escaped.
+    pub fn line(&self, text: &str) {
+        write_stderr(&terminal_safe(text));
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Show::Bar { first, second } = &self.show {
+            first.finish_and_clear();
+            second.finish_and_clear();
+            let _ = std::io::stderr().flush();
+            *bar() = None;
+        }
+    }
+
+    fn is_due(&self, elapsed: Duration) -> bool {
+        let mut next = self.next_line.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = elapsed >= *next;
+        while *next <= elapsed {
+            *next += LINE_GAP;
+        }
+        due
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+fn show_bar(color: bool) -> Show {
+    let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
+    let shown = MultiProgress::with_draw_target(target);
+    let template = if color { "{spinner:.green} {wide_msg}" } else { "{spinner} {wide_msg}" };
+    let style = |template| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let first = shown.add(ProgressBar::new_spinner().with_style(style(template)));
+    let second = shown.add(ProgressBar::new_spinner().with_style(style("  {wide_msg}")));
+    first.enable_steady_tick(Duration::from_millis(1000 / u64::from(DRAWS_PER_SECOND)));
+    *bar() = Some(shown);
+    Show::Bar { first, second }
+}
+
+/// The two lines of the bar.
+pub fn bar_lines(now: &Snapshot) -> [String; 2] {
+    let rate = duplicate_rate(now.stored, now.near_duplicates, now.exact_duplicates)
+        .map_or(String::new(), |rate| format!(" ({} duplicates)", percent(rate)));
+    [
+        format!(
+            "{}  {} pages  {:.1}/s  queue {} on {} sites  in flight {}",
+            clock(now.elapsed),
+            thousands(now.fetched),
+            now.pages_per_second,
+            thousands(now.queued),
+            thousands(now.origins),
+            now.leased
+        ),
+        format!(
+            "{} stored  {} near  {} exact{rate}  {} failed  {} excluded  {}  memory {}",
+            thousands(now.stored),
+            thousands(now.near_duplicates),
+            thousands(now.exact_duplicates),
+            thousands(now.failed),
+            thousands(now.excluded),
+            octets(now.bytes),
+            octets(now.memory_bytes)
+        ),
+    ]
+}
+
+/// The line of [`ProgressMode::Plain`].
+pub fn plain_line(now: &Snapshot) -> String {
+    let [first, second] = bar_lines(now);
+    format!("{first}; {second}")
+}
+
+/// The line of [`ProgressMode::Json`].
+pub fn json_line(now: &Snapshot) -> String {
+    // A struct of numbers cannot fail to serialise.
+    serde_json::to_string(now).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot() -> Snapshot {
+        Snapshot {
+            elapsed: Duration::from_millis(83_500),
+            fetched: 1234,
+            pages_per_second: 14.78,
+            queued: 56_789,
+            leased: 32,
+            origins: 12,
+            stored: 1000,
+            near_duplicates: 150,
+            exact_duplicates: 84,
+            failed: 3,
+            excluded: 1200,
+            bytes: 24_536_000,
+            memory_bytes: 120 << 20,
+        }
+    }
+
+    #[test]
+    fn the_plain_line_tells_it_all() {
+        insta::assert_snapshot!(plain_line(&snapshot()), @r"00:01:23  1,234 pages  14.8/s  queue 56,789 on 12 sites  in flight 32; 1,000 stored  150 near  84 exact (19.0% duplicates)  3 failed  1,200 excluded  23.4 MiB  memory 120.0 MiB");
+    }
+
+    #[test]
+    fn the_json_line_is_one_object() {
+        insta::assert_snapshot!(json_line(&snapshot()), @r#"{"elapsed_seconds":83.5,"fetched":1234,"pages_per_second":14.78,"queued":56789,"leased":32,"origins":12,"stored":1000,"near_duplicates":150,"exact_duplicates":84,"failed":3,"excluded":1200,"bytes":24536000,"memory_bytes":125829120}"#);
+    }
+
+    #[test]
+    fn nothing_judged_is_no_rate() {
+        assert!(!plain_line(&Snapshot::default()).contains('%'));
+    }
+
+    #[test]
+    fn lines_are_five_seconds_apart_from_the_fifth_second_on() {
+        let progress = Progress::new(ProgressMode::Plain, false, false);
+        let due = |seconds| progress.is_due(Duration::from_secs(seconds));
+        assert_eq!([0, 4, 5, 6, 9, 17, 18, 20].map(due), [false, false, true, false, false, true, false, true]);
+    }
+
+    #[test]
+    fn a_bar_needs_a_terminal() {
+        assert!(matches!(Progress::new(ProgressMode::Auto, true, false).show, Show::Plain));
+        assert!(matches!(Progress::new(ProgressMode::None, true, true).show, Show::Nothing));
+    }
+}

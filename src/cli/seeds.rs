@@ -1,0 +1,285 @@
+//! Seeds: where a crawl starts.
+//!
+//! From arguments, files and standard input. A line that is no URL is reported with its place and
+//! skipped; it is an error only if no line is left.
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+
+use super::error::CliError;
+use super::http_values::mask_url;
+use super::settings::Settings;
+use super::source::Source;
+use crate::record::{CanonicalUrl, Normaliser};
+
+/// A URL to start from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seed {
+    /// Where it was named: `seeds.txt:3` or `argument 1`.
+    #[serde(rename = "from")]
+    pub line: String,
+    /// The URL.
+    #[serde(serialize_with = "masked")]
+    pub url: CanonicalUrl,
+    /// What to try if the first cannot be reached: the same with `http`, for a seed that was named
+    /// without scheme.
+    #[serde(serialize_with = "masked_option", skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<CanonicalUrl>,
+}
+
+/// A line that is no URL to start from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// Where it stands.
+    #[serde(rename = "from")]
+    pub line: String,
+    /// The line; bytes that are no UTF-8 are replaced.
+    pub text: String,
+    /// Why it is rejected.
+    pub why: String,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Seeds {
+    /// The usable seeds, each URL once, in the order in which they were named.
+    pub seeds: Vec<Seed>,
+    /// The lines that were skipped.
+    pub rejected: Vec<Rejected>,
+}
+
+impl Seeds {
+    /// Reads the seeds that the settings name. `stdin` is read if one of the files is `-`.
+    pub fn read(settings: &Settings, stdin: &mut dyn Read) -> Result<Self, CliError> {
+        let mut reader = Reader::new(Normaliser::new(settings.normalise_options()));
+        for path in &settings.seeds_file {
+            let name = seeds_name(path);
+            let bytes = read_bytes(path, stdin).map_err(|error| {
+                CliError::usage(format!("{name}: {error}")).with_hint("--seeds takes a file with one URL a line")
+            })?;
+            reader.read_lines(&name, &bytes);
+        }
+        let source = settings.source("seeds");
+        for (index, text) in settings.seeds.iter().enumerate() {
+            let place = match &source {
+                Source::Flag(_) => format!("argument {}", index + 1),
+                other => format!("{other}: seeds[{index}]"),
+            };
+            reader.read_seed(place, text.0.trim());
+        }
+        Ok(reader.seeds)
+    }
+
+    /// An error unless there is something to start from.
+    pub fn require_one(&self) -> Result<(), CliError> {
+        if !self.seeds.is_empty() {
+            return Ok(());
+        }
+        Err(match self.rejected.as_slice() {
+            [] => CliError::usage("no seeds: nothing to crawl")
+                .with_hint("name a URL or a file: ndcrawl --seeds seeds.txt (ndcrawl --help tells more)"),
+            [first] => CliError::usage(format!("{}: '{}': {}", first.line, first.text, first.why)),
+            [first, ..] => CliError::usage(format!(
+                "no usable seed among {}, the first: {}: '{}': {}",
+                self.rejected.len(),
+                first.line,
+                first.text,
+                first.why
+            )),
+        })
+    }
+}
+
+fn seeds_name(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn read_bytes(path: &Path, stdin: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return std::fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+struct Reader {
+    normaliser: Normaliser,
+    known: HashSet<CanonicalUrl>,
+    seeds: Seeds,
+}
+
+impl Reader {
+    fn new(normaliser: Normaliser) -> Self {
+        Self { normaliser, known: HashSet::new(), seeds: Seeds::default() }
+    }
+
+    fn read_lines(&mut self, name: &str, bytes: &[u8]) {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let place = format!("{name}:{}", index + 1);
+            match std::str::from_utf8(line) {
+                Ok(line) => self.read_line(place, line),
+                Err(_) => self.reject(place, &String::from_utf8_lossy(line), "not UTF-8".to_owned()),
+            }
+        }
+    }
+
+    fn read_line(&mut self, place: String, line: &str) {
+        let text = without_comment(line).trim();
+        if !text.is_empty() {
+            self.read_seed(place, text);
+        }
+    }
+
+    fn read_seed(&mut self, line: String, text: &str) {
+        let seed = if has_scheme(text) {
+            self.normaliser.absolute(text).map(|url| (url, None))
+        } else {
+            let rest = text.trim_start_matches("//");
+            let with = |scheme| self.normaliser.absolute(&format!("{scheme}://{rest}"));
+            with("https").and_then(|url| Ok((url, Some(with("http")?))))
+        };
+        match seed {
+            Ok((url, fallback)) => {
+                if self.known.insert(url.clone()) {
+                    self.seeds.seeds.push(Seed { line, url, fallback });
+                }
+            }
+            Err(error) => self.reject(line, text, error.to_string()),
+        }
+    }
+
+    fn reject(&mut self, line: String, text: &str, why: String) {
+        const MOST_CHARACTERS: usize = 200;
+        let text: String = mask_url(text.trim()).chars().take(MOST_CHARACTERS).collect();
+        self.seeds.rejected.push(Rejected { line, text, why });
+    }
+}
+
+/// The line up to a `#` that begins it or follows white space; `http://x/#a` is left alone.
+fn without_comment(line: &str) -> &str {
+    let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    let comment = line.match_indices('#').find(|(at, _)| begins(*at));
+    comment.map_or(line, |(at, _)| &line[..at])
+}
+
+/// Whether the text names its scheme. `host:80/path` does not, `mailto:a@b` does.
+fn has_scheme(text: &str) -> bool {
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    match text.split_once(':') {
+        Some((scheme, rest)) if is_scheme(scheme) => rest.starts_with("//") || !starts_with_port(rest),
+        _ => false,
+    }
+}
+
+fn starts_with_port(text: &str) -> bool {
+    let after = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    after.len() < text.len() && (after.is_empty() || after.starts_with(['/', '?', '#']))
+}
+
+fn masked<S: Serializer>(url: &CanonicalUrl, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&mask_url(url.as_str()))
+}
+
+fn masked_option<S: Serializer>(url: &Option<CanonicalUrl>, serializer: S) -> Result<S::Ok, S::Error> {
+    url.as_ref().map(|url| mask_url(url.as_str())).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::merge::tests::settings;
+
+    fn read(bytes: &[u8]) -> Seeds {
+        Seeds::read(&settings(&[("seeds_file", "-")]), &mut &bytes[..]).unwrap()
+    }
+
+    fn urls(seeds: &Seeds) -> Vec<&str> {
+        seeds.seeds.iter().map(|seed| seed.url.as_str()).collect()
+    }
+
+    #[test]
+    fn comments_blank_lines_mark_and_line_ends_are_accepted() {
+        let seeds = read(b"\xef\xbb\xbfhttps://a.example/\r\n\r\n# a comment\r\n  https://b.example/x # why\t\n\t#\n");
+        assert_eq!(urls(&seeds), ["https://a.example/", "https://b.example/x"]);
+        assert_eq!(seeds.seeds[1].line, "standard input:4");
+        assert!(seeds.rejected.is_empty());
+    }
+
+    #[test]
+    fn a_fragment_is_no_comment() {
+        assert_eq!(without_comment("http://x/#a"), "http://x/#a");
+        assert_eq!(without_comment("http://x/#a #b"), "http://x/#a ");
+        assert_eq!(without_comment("#http://x/"), "");
+    }
+
+    #[test]
+    fn a_seed_without_scheme_falls_back_to_http() {
+        let seeds = read(b"example.org/a\nlocalhost:8080\n127.0.0.1:81/x\n[::1]:82\n//b.example\nHTTP://c.example\n");
+        let pairs: Vec<_> =
+            seeds.seeds.iter().map(|s| (s.url.as_str(), s.fallback.as_ref().map(CanonicalUrl::as_str))).collect();
+        assert_eq!(
+            pairs,
+            [
+                ("https://example.org/a", Some("http://example.org/a")),
+                ("https://localhost:8080/", Some("http://localhost:8080/")),
+                ("https://127.0.0.1:81/x", Some("http://127.0.0.1:81/x")),
+                ("https://[::1]:82/", Some("http://[::1]:82/")),
+                ("https://b.example/", Some("http://b.example/")),
+                ("http://c.example/", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn bad_lines_are_reported_with_their_place_and_skipped() {
+        let seeds =
+            read(b"mailto:a@b\nftp://x/\nhttp://\nhttps://ok.example/\nhttp://\xff/\nno url\njavascript:void(0)\n");
+        assert_eq!(urls(&seeds), ["https://ok.example/"]);
+        let places: Vec<_> = seeds.rejected.iter().map(|rejected| rejected.line.as_str()).collect();
+        assert_eq!(places, [1, 2, 3, 5, 6, 7].map(|n| format!("standard input:{n}")));
+        assert_eq!(seeds.rejected[0].why, "scheme 'mailto' is not http or https");
+        assert_eq!(
+            (seeds.rejected[3].text.as_str(), seeds.rejected[3].why.as_str()),
+            ("http://\u{fffd}/", "not UTF-8")
+        );
+        seeds.require_one().unwrap();
+    }
+
+    #[test]
+    fn no_usable_seed_is_a_usage_error_that_names_the_line() {
+        let error = read(b"\nmailto:a\n").require_one().unwrap_err();
+        assert_eq!(error.message, "standard input:2: 'mailto:a': scheme 'mailto' is not http or https");
+        assert_eq!(error.code, 2);
+        assert_eq!(read(b"").require_one().unwrap_err().message, "no seeds: nothing to crawl");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_usage_error() {
+        let error = Seeds::read(&settings(&[("seeds_file", "/no/such/file")]), &mut std::io::empty()).unwrap_err();
+        assert!(error.message.starts_with("/no/such/file: "), "{error}");
+        assert_eq!(error.code, 2);
+    }
+
+    #[test]
+    fn each_url_is_a_seed_once_and_arguments_are_numbered() {
+        let settings = settings(&[("seeds_file", "-"), ("seeds", "http://a.example")]);
+        let seeds = Seeds::read(&settings, &mut &b"http://a.example/#x\nhttp://a.example/\n"[..]).unwrap();
+        assert_eq!(urls(&seeds), ["http://a.example/"]);
+        let seeds = Seeds::read(&settings, &mut &b""[..]).unwrap();
+        assert_eq!(seeds.seeds[0].line, "argument 1");
+    }
+
+    #[test]
+    fn passwords_in_seeds_are_masked_when_shown() {
+        let seeds = read(b"http://u:secret@a.example/\nftp://u:secret@b.example/\n");
+        assert!(!serde_json::to_string(&seeds).unwrap().contains("secret"));
+    }
+}

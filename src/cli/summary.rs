@@ -1,0 +1,379 @@
+//! What a crawl came to, on stdout when it ends.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use super::figures::{counted, duplicate_rate, octets, percent, span, thousands};
+use super::table::{aligned, shortened};
+use super::terminal::terminal_safe;
+
+/// No line of the text is longer, in characters.
+const WIDTH: usize = 100;
+/// Sites, and seeds that failed, beyond this many are only counted.
+const MOST_ROWS: usize = 20;
+
+/// What a crawl came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Why it stopped before it was finished: `max-pages`, `time`, `signal`.
+    pub stopped: Option<String>,
+    /// Time spent, over all runs.
+    #[serde(rename = "elapsed_seconds", serialize_with = "seconds")]
+    pub elapsed: Duration,
+    /// Requests made, robots.txt included.
+    pub requests: u64,
+    /// Octets of decoded bodies.
+    pub bytes: u64,
+    /// URLs ever seen.
+    pub seen: u64,
+    /// Unique pages.
+    pub stored: u64,
+    /// Near-duplicates.
+    pub near_duplicates: u64,
+    /// Exact duplicates.
+    pub exact_duplicates: u64,
+    /// URLs that named another.
+    pub redirected: u64,
+    /// URLs that a rule kept out.
+    pub excluded: u64,
+    /// URLs that could not be had.
+    pub failed: u64,
+    /// URLs seen and not fetched.
+    pub deferred: u64,
+    /// Links not followed because only duplicates name them: requests saved.
+    pub links_skipped: u64,
+    /// Site by site, in the order in which they are to be shown.
+    pub sites: Vec<SiteSummary>,
+    /// The slowest sites, slowest first.
+    pub slowest: Vec<SlowSite>,
+    /// The sites with the most failures.
+    pub failing: Vec<FailingSite>,
+    /// Seeds that could not be had.
+    pub seeds_failed: Vec<FailedSeed>,
+    /// The output folder.
+    pub out: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// What one site came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct SiteSummary {
+    pub host: String,
+    pub fetched: u64,
+    pub stored: u64,
+    pub near_duplicates: u64,
+    pub exact_duplicates: u64,
+    /// The share of duplicates among judged pages; `None` if no page was judged.
+    pub duplicate_rate: Option<f64>,
+    pub links_skipped: u64,
+    pub failed: u64,
+    #[serde(rename = "mean_response_seconds", serialize_with = "seconds")]
+    pub mean_response: Duration,
+}
+
+/// A slow site.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct SlowSite {
+    pub host: String,
+    #[serde(rename = "mean_response_seconds", serialize_with = "seconds")]
+    pub mean_response: Duration,
+}
+
+/// A site with failures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct FailingSite {
+    pub host: String,
+    pub failed: u64,
+    /// The most common class of failure.
+    pub class: String,
+}
+
+/// A seed that could not be had.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct FailedSeed {
+    pub seed: String,
+    pub why: String,
+}
+
+pub(super) fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_millis() as f64 / 1000.0)
+}
+
+impl Summary {
+    /// The summary for people. Each line ends with a line end.
+    pub fn text(&self, color: bool) -> String {
+        let parts = [
+            self.head(color),
+            self.outcomes(),
+            self.duplicates(),
+            self.site_table(),
+            self.remarkable_sites(),
+            self.failed_seeds(),
+            self.end(),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
+    }
+
+    /// The summary as one JSON object on one line, with a line end.
+    pub fn json(&self) -> String {
+        // Strings and numbers cannot fail to serialise.
+        format!("{}\n", serde_json::to_string(self).unwrap_or_default())
+    }
+
+    fn head(&self, color: bool) -> String {
+        let how = match &self.stopped {
+            Some(why) => format!("Crawl stopped ({})", terminal_safe(why)),
+            None => "Crawl finished".to_owned(),
+        };
+        let how = if color { format!("\u{1b}[1m{how}\u{1b}[0m") } else { how };
+        let requests = counted(self.requests, "request", "requests");
+        format!("{how} after {}: {requests}, {}\n", span(self.elapsed), octets(self.bytes))
+    }
+
+    fn outcomes(&self) -> String {
+        let rows = [
+            (self.stored, "stored", "unique pages, kept"),
+            (self.near_duplicates, "near-duplicates", "of a stored page"),
+            (self.exact_duplicates, "exact duplicates", "same bytes or same text"),
+            (self.redirected, "redirected", ""),
+            (self.excluded, "excluded", "by scope, robots.txt, type and other rules"),
+            (self.failed, "failed", ""),
+            (self.deferred, "deferred", "seen, not fetched"),
+        ];
+        let width = thousands(self.seen).len().max(7);
+        let mut text = String::new();
+        for (count, name, note) in rows {
+            let line = format!("  {:>width$}  {name:<18}{note}", thousands(count));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let _ = writeln!(text, "  {:>width$}  URLs seen", thousands(self.seen));
+        text
+    }
+
+    fn duplicates(&self) -> String {
+        let Some(rate) = duplicate_rate(self.stored, self.near_duplicates, self.exact_duplicates) else {
+            return String::new();
+        };
+        let judged = counted(self.stored + self.near_duplicates + self.exact_duplicates, "page", "pages");
+        let saved = match self.links_skipped {
+            0 => String::new(),
+            links => format!("; {} found only on duplicates not fetched", counted(links, "link", "links")),
+        };
+        format!("{} of {judged} compared are duplicates{saved}\n", percent(rate))
+    }
+
+    fn site_table(&self) -> String {
+        if self.sites.is_empty() {
+            return String::new();
+        }
+        let heading = ["site", "fetched", "stored", "near", "exact", "duplicates", "skipped", "failed", "response"];
+        let rows: Vec<Vec<String>> = self.sites.iter().take(MOST_ROWS).map(SiteSummary::cells).collect();
+        aligned(&heading, &rows, WIDTH) + &and_more(self.sites.len(), "site", "sites")
+    }
+
+    fn remarkable_sites(&self) -> String {
+        let slow =
+            self.slowest.iter().map(|site| format!("{} {}", terminal_safe(&site.host), span(site.mean_response)));
+        let failing = self.failing.iter().map(|site| {
+            format!("{} {} ({})", terminal_safe(&site.host), thousands(site.failed), terminal_safe(&site.class))
+        });
+        labelled("Slowest:", slow) + &labelled("Most failures:", failing)
+    }
+
+    fn failed_seeds(&self) -> String {
+        if self.seeds_failed.is_empty() {
+            return String::new();
+        }
+        let mut text = "Seeds that could not be had:\n".to_owned();
+        for failed in self.seeds_failed.iter().take(MOST_ROWS) {
+            let line = format!("  {}: {}", terminal_safe(&failed.seed), terminal_safe(&failed.why));
+            let _ = writeln!(text, "{}", shortened(&line, WIDTH));
+        }
+        text + &and_more(self.seeds_failed.len(), "seed", "seeds")
+    }
+
+    fn end(&self) -> String {
+        let mut text = format!("Results: {}\n", terminal_safe(&self.out));
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(text, "hint: {}", terminal_safe(hint));
+        }
+        text
+    }
+}
+
+impl SiteSummary {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            terminal_safe(&self.host).into_owned(),
+            thousands(self.fetched),
+            thousands(self.stored),
+            thousands(self.near_duplicates),
+            thousands(self.exact_duplicates),
+            self.duplicate_rate.map_or("-".to_owned(), percent),
+            thousands(self.links_skipped),
+            thousands(self.failed),
+            if self.mean_response.is_zero() { "-".to_owned() } else { span(self.mean_response) },
+        ]
+    }
+}
+
+fn and_more(count: usize, one: &str, many: &str) -> String {
+    match count.saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        1 => format!("and 1 more {one}\n"),
+        more => format!("and {} more {many}\n", thousands(more as u64)),
+    }
+}
+
+/// The label and as many of the items as fit on its line.
+fn labelled(label: &str, items: impl Iterator<Item = String>) -> String {
+    let mut line = format!("{label:<15}");
+    let empty = line.chars().count();
+    for item in items {
+        let separator = if line.chars().count() == empty { "" } else { ", " };
+        if line.chars().count() + separator.len() + item.chars().count() > WIDTH {
+            break;
+        }
+        line.push_str(separator);
+        line.push_str(&item);
+    }
+    if line.chars().count() == empty { String::new() } else { line + "\n" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(host: &str, stored: u64, near_duplicates: u64) -> SiteSummary {
+        SiteSummary {
+            host: host.to_owned(),
+            fetched: stored + near_duplicates,
+            stored,
+            near_duplicates,
+            duplicate_rate: duplicate_rate(stored, near_duplicates, 0),
+            mean_response: Duration::from_millis(120),
+            ..SiteSummary::default()
+        }
+    }
+
+    fn summary() -> Summary {
+        Summary {
+            stopped: None,
+            elapsed: Duration::from_secs(123),
+            requests: 1300,
+            bytes: 24_536_000,
+            seen: 15_300,
+            stored: 1000,
+            near_duplicates: 150,
+            exact_duplicates: 84,
+            redirected: 30,
+            excluded: 12_000,
+            failed: 3,
+            deferred: 2033,
+            links_skipped: 420,
+            sites: vec![
+                site("docs.example.org", 800, 150),
+                site("www.example.net", 200, 0),
+                site("down.example", 0, 0),
+            ],
+            slowest: vec![SlowSite { host: "docs.example.org".to_owned(), mean_response: Duration::from_millis(1234) }],
+            failing: vec![FailingSite { host: "down.example".to_owned(), failed: 3, class: "connect".to_owned() }],
+            seeds_failed: vec![FailedSeed {
+                seed: "https://down.example/".to_owned(),
+                why: "connection refused".to_owned(),
+            }],
+            out: "./ndcrawl-out".to_owned(),
+            hint: Some("pages.jsonl has one line for each URL".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_summary_is_read_by_people() {
+        insta::assert_snapshot!(summary().text(false), @r"
+        Crawl finished after 2 min 3 s: 1,300 requests, 23.4 MiB
+
+            1,000  stored            unique pages, kept
+              150  near-duplicates   of a stored page
+               84  exact duplicates  same bytes or same text
+               30  redirected
+           12,000  excluded          by scope, robots.txt, type and other rules
+                3  failed
+            2,033  deferred          seen, not fetched
+           15,300  URLs seen
+
+        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
+
+        site              fetched  stored  near  exact  duplicates  skipped  failed  response
+        docs.example.org      950     800   150      0       15.8%        0       0    120 ms
+        www.example.net       200     200     0      0        0.0%        0       0    120 ms
+        down.example            0       0     0      0           -        0       0    120 ms
+
+        Slowest:       docs.example.org 1.2 s
+        Most failures: down.example 3 (connect)
+
+        Seeds that could not be had:
+          https://down.example/: connection refused
+
+        Results: ./ndcrawl-out
+        hint: pages.jsonl has one line for each URL
+        ");
+    }
+
+    #[test]
+    fn a_summary_of_nothing_is_short() {
+        let nothing = Summary { stopped: Some("time".to_owned()), out: "o".to_owned(), ..Summary::default() };
+        insta::assert_snapshot!(nothing.text(false), @r"
+        Crawl stopped (time) after 0 ms: 0 requests, 0 B
+
+                0  stored            unique pages, kept
+                0  near-duplicates   of a stored page
+                0  exact duplicates  same bytes or same text
+                0  redirected
+                0  excluded          by scope, robots.txt, type and other rules
+                0  failed
+                0  deferred          seen, not fetched
+                0  URLs seen
+
+        Results: o
+        ");
+    }
+
+    #[test]
+    fn a_summary_is_read_by_programs() {
+        let json: serde_json::Value = serde_json::from_str(&summary().json()).unwrap();
+        assert_eq!(json["elapsed_seconds"], 123.0);
+        assert_eq!(json["sites"][0]["mean_response_seconds"], 0.12);
+        assert_eq!(json["sites"][2]["duplicate_rate"], serde_json::Value::Null);
+        assert_eq!(json["failing"][0]["class"], "connect");
+        assert_eq!(summary().json().lines().count(), 1);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_a_hundred_characters() {
+        let mut summary = summary();
+        let long = "a-very-long-host-name-that-does-not-end.".repeat(4);
+        summary.sites = (0..30).map(|n| site(&format!("{n}.{long}"), 9_999_999, 9_999_999)).collect();
+        summary.slowest = vec![SlowSite { host: long.clone(), mean_response: Duration::ZERO }; 5];
+        summary.seeds_failed = vec![FailedSeed { seed: long, why: "x\ny".to_owned() }; 25];
+        let text = summary.text(false);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= WIDTH, "{longest}\n{text}");
+        assert!(text.contains("and 10 more sites\n") && text.contains("and 5 more seeds\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_colour_the_summary() {
+        let mut summary = summary();
+        summary.seeds_failed[0].why = "\u{1b}[31mred".to_owned();
+        assert!(!summary.text(false).contains('\u{1b}'));
+        assert!(summary.text(true).starts_with("\u{1b}[1mCrawl finished\u{1b}[0m"));
+    }
+}
