@@ -66,6 +66,7 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn standing(&self, kind: LinkKind, referrer: Option<UrlId>) -> Standing {
         match kind {
             LinkKind::Seed => Standing::Seed,
+            LinkKind::SitemapFile => Standing::Sitemap,
             LinkKind::Redirect if referrer.is_some_and(|id| self.phases.is_from_seed(id)) => Standing::SeedRedirect,
             _ => Standing::Other,
         }
@@ -91,7 +92,7 @@ impl<L: UrlLog> Engine<L> {
             UrlState::Deferred(reason) => (Phase::Deferred(reason), Disposition::Deferred(reason)),
             UrlState::Excluded(rule) => (Phase::Excluded, Disposition::Excluded(rule)),
         };
-        self.phases.push(phase, standing != Standing::Other);
+        self.phases.push(phase, standing.is_from_seed());
         if state == UrlState::Queued {
             self.enqueue(id, &link.url, Priority { rank: link.rank, depth: link.depth });
         }
@@ -111,7 +112,7 @@ impl<L: UrlLog> Engine<L> {
         let reason = match self.phases.get(id) {
             Some(Phase::Deferred(reason)) => Some(reason),
             // A rule that kept it out as a link may not hold for it as a seed.
-            Some(Phase::Excluded) if standing != Standing::Other => None,
+            Some(Phase::Excluded) if standing.is_from_seed() => None,
             _ => return Disposition::Seen,
         };
         match (self.decide(&link, standing), reason) {
@@ -121,7 +122,7 @@ impl<L: UrlLog> Engine<L> {
             }
             // More than duplicates name it now, if only from too far away: a run that may go deeper
             // shall fetch it.
-            (UrlState::Deferred(Deferral::Depth), Some(Deferral::DuplicateLink)) if link.only_seen.is_none() => {
+            (UrlState::Deferred(Deferral::Depth), Some(Deferral::DuplicateLink | Deferral::NoFollow)) if link.only_seen.is_none() => {
                 self.note_better_path(id, &link);
                 self.phases.set(id, Phase::Deferred(Deferral::Depth));
                 Disposition::Deferred(Deferral::Depth)
@@ -135,7 +136,7 @@ impl<L: UrlLog> Engine<L> {
         let path = self.note_better_path(id, link);
         self.better_paths.insert(id.0, path);
         self.phases.set(id, Phase::Queued);
-        if standing != Standing::Other {
+        if standing.is_from_seed() {
             self.phases.mark_from_seed(id);
         }
         self.enqueue(id, &link.url, Priority { rank: link.rank, depth: link.depth });

@@ -14,7 +14,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    const ALL: [Phase; 7] = [
+    const ALL: [Phase; 8] = [
         Phase::Queued,
         Phase::Leased,
         Phase::Done,
@@ -22,6 +22,7 @@ impl Phase {
         Phase::Deferred(Deferral::Depth),
         Phase::Deferred(Deferral::Budget),
         Phase::Deferred(Deferral::DuplicateLink),
+        Phase::Deferred(Deferral::NoFollow),
     ];
 
     fn code(self) -> u8 {
@@ -33,6 +34,7 @@ impl Phase {
             Phase::Deferred(Deferral::Depth) => 4,
             Phase::Deferred(Deferral::Budget) => 5,
             Phase::Deferred(Deferral::DuplicateLink) => 6,
+            Phase::Deferred(Deferral::NoFollow) => 7,
         }
     }
 }

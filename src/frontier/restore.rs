@@ -30,7 +30,7 @@ impl<L: UrlLog> Engine<L> {
             UrlState::Deferred(reason) => Phase::Deferred(reason),
             UrlState::Excluded(_) => Phase::Excluded,
         };
-        self.phases.push(phase, standing != Standing::Other);
+        self.phases.push(phase, standing.is_from_seed());
         let origin = if phase == Phase::Excluded { NO_ORIGIN } else { self.origin_of(id, &row.url)? };
         self.restoring.get_or_insert_with(Chunks::new).push(origin);
         if phase == Phase::Queued {
@@ -41,7 +41,7 @@ impl<L: UrlLog> Engine<L> {
     }
 
     fn restore_scope(&mut self, id: UrlId, url: &str, standing: Standing) -> Result<(), FrontierError> {
-        if standing != Standing::Other {
+        if standing.is_from_seed() {
             let url = CanonicalUrl::from_canonical(url).map_err(|source| FrontierError::Damaged { id, source })?;
             self.scope.widen(&url, standing);
         }
@@ -63,7 +63,7 @@ impl<L: UrlLog> Engine<L> {
         let id = path.url;
         let before = self.phases.get(id).ok_or(FrontierError::Missing(id))?;
         let standing = self.standing(path.kind, path.referrer);
-        if standing != Standing::Other {
+        if standing.is_from_seed() {
             let url = self.rows.get(id)?.url;
             self.restore_scope(id, &url, standing)?;
             self.phases.mark_from_seed(id);

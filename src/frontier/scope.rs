@@ -21,8 +21,17 @@ pub(super) enum Standing {
     Seed,
     /// A redirect leads to it from a seed, or from such a redirect.
     SeedRedirect,
+    /// The robots.txt of a crawled host names it as a sitemap.
+    Sitemap,
     /// A link leads to it.
     Other,
+}
+
+impl Standing {
+    /// Whether it is a seed or stands for one.
+    pub(super) fn is_from_seed(self) -> bool {
+        matches!(self, Standing::Seed | Standing::SeedRedirect)
+    }
 }
 
 /// What belongs to the crawl.
@@ -58,7 +67,7 @@ impl Scope {
                 self.add_surroundings(url);
             }
             Standing::SeedRedirect if self.is_domain_of_seed(url) => self.add_surroundings(url),
-            Standing::SeedRedirect | Standing::Other => {}
+            Standing::SeedRedirect | Standing::Sitemap | Standing::Other => {}
         }
     }
 
@@ -81,7 +90,7 @@ impl Scope {
     /// The rule that keeps a URL out, if any.
     pub(super) fn judge(&self, url: &CanonicalUrl, standing: Standing) -> Option<Exclusion> {
         let stands_for_seed = standing == Standing::SeedRedirect && self.is_domain_of_seed(url);
-        if standing == Standing::Seed {
+        if matches!(standing, Standing::Seed | Standing::Sitemap) {
             None
         } else if !stands_for_seed && !self.contains(url) {
             Some(Exclusion::Scope)

@@ -1,0 +1,195 @@
+//! Where pages are kept: WARC files behind the seam [`PageStore`].
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::record::{CommitMark, DecidedBy, Digest, PageId, PageStore, PutPage, Verdict, WarcLocation};
+
+use super::error::{Error, Result};
+use super::reader::StoreReader;
+use super::shared::locked;
+use super::warc::{Draft, Kind};
+use super::warc_files::WarcFiles;
+use super::warc_reader::{WarcReader, WarcRecord};
+
+/// The archive of a crawl. Clones speak of the same files.
+///
+/// | page | records | location |
+/// |---|---|---|
+/// | unique | `response`, `request` | of the response |
+/// | has the bytes of an archived page | `revisit` | of the revisit |
+/// | any other duplicate | `metadata` | of the metadata |
+/// | a duplicate whose body is kept | `response`, `request`, `metadata` | of the response |
+///
+/// Compression and writing happen in the call, so that its future blocks: poll it on a thread that
+/// may wait.
+#[derive(Clone)]
+pub struct Archive {
+    state: Arc<Mutex<State>>,
+    reader: StoreReader,
+    enabled: bool,
+    level: u32,
+}
+
+struct State {
+    files: WarcFiles,
+    /// Pages put since the last commit, and since the one before it.
+    recent: [Recent; 2],
+}
+
+/// Pages that readers of the store may not see yet.
+#[derive(Default)]
+struct Recent {
+    locations: HashMap<PageId, WarcLocation>,
+    /// Pages with a response record, by URL and time of fetch.
+    bodies: HashMap<(String, i64), (PageId, Digest)>,
+}
+
+impl Archive {
+    pub(crate) fn new(files: WarcFiles, reader: StoreReader, enabled: bool) -> Self {
+        let level = files.gzip_level();
+        let state = State { files, recent: Default::default() };
+        Self { state: Arc::new(Mutex::new(state)), reader, enabled, level }
+    }
+
+    /// The name of a file, relative to the output folder, as `pages.jsonl` gives it: without the
+    /// suffix that it has while it grows.
+    pub fn file_name(&self, file: u32) -> Option<String> {
+        locked(&self.state).files.name(file)
+    }
+
+    /// Appends one page and says where it lies; `None` if there is no archive. A page that was put
+    /// since the last two commits is not appended again.
+    ///
+    /// # Errors
+    /// [`Error::DiskFull`], [`Error::Io`]: then nothing of the page counts, and it may be put again.
+    pub fn put_page(&self, page: &PutPage) -> Result<Option<WarcLocation>> {
+        if !self.enabled {
+            return Ok(None);
+        }
+        if let Some(known) = self.known(page.page) {
+            return Ok(Some(known));
+        }
+        let drafts = self.drafts(page)?;
+        // Compressing takes the longest and needs no lock.
+        let members: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.to_member(self.level)).collect();
+        let mut state = locked(&self.state);
+        let locations = state.files.append(&members)?;
+        let main = locations.first().copied();
+        if let Some(location) = main {
+            state.remember(page, location);
+        }
+        Ok(main)
+    }
+
+    /// Reads the body of an archived page back.
+    ///
+    /// # Errors
+    /// [`Error::NoBody`] if the record is no response, [`Error::Corrupt`] if there is no record.
+    pub fn body(&self, location: WarcLocation) -> Result<Vec<u8>> {
+        let (file, path) = locked(&self.state).files.read(location.file)?;
+        body(&read_record(file, &path, location)?, &path)
+    }
+
+    pub(crate) fn sync(&self) -> Result<(u32, u64)> {
+        locked(&self.state).files.sync()
+    }
+
+    pub(crate) fn close(&self, mark: &CommitMark) -> Result<()> {
+        locked(&self.state).files.close(mark)
+    }
+
+    /// A commit has followed: what was put before the one before it can be read from the store.
+    pub(crate) fn committed(&self) {
+        let mut state = locked(&self.state);
+        let young = std::mem::take(&mut state.recent[0]);
+        state.recent[1] = young;
+    }
+
+    fn known(&self, page: PageId) -> Option<WarcLocation> {
+        locked(&self.state).recent.iter().find_map(|recent| recent.locations.get(&page).copied())
+    }
+
+    fn drafts<'a>(&self, page: &'a PutPage) -> Result<Vec<Draft<'a>>> {
+        let (id, fetched) = (page.page, &*page.fetched);
+        let original = page.original.as_ref().map(|(url, _)| url.as_str());
+        let in_full = || vec![Draft::response(id, fetched), Draft::request(id, fetched)];
+        if page.verdict.is_unique() {
+            return Ok(in_full());
+        }
+        if page.keep_body {
+            let mut drafts = in_full();
+            drafts.push(Draft::duplicate(id, fetched, &page.verdict, original, true));
+            return Ok(drafts);
+        }
+        Ok(vec![match (self.same_body(page)?, &page.original) {
+            (Some(of), Some((url, fetched_at))) => Draft::revisit(id, fetched, of, url, *fetched_at),
+            _ => Draft::duplicate(id, fetched, &page.verdict, original, false),
+        }])
+    }
+
+    /// The archived page whose body this page has, byte for byte. A copy of another duplicate may
+    /// have been decided by its bytes, too, and yet differ from the page that it points to.
+    fn same_body(&self, page: &PutPage) -> Result<Option<PageId>> {
+        let Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } = page.verdict else { return Ok(None) };
+        let digest = Digest::of(&page.fetched.body);
+        if let Some(original) = &page.original {
+            let state = locked(&self.state);
+            let known = state.recent.iter().find_map(|recent| recent.bodies.get(original));
+            if let Some((id, known)) = known {
+                return Ok((*known == digest).then_some(*id));
+            }
+        }
+        let row = self.reader.page(of)?;
+        Ok(row.filter(|row| row.location.is_some() && row.body_digest == digest).map(|row| row.page))
+    }
+}
+
+impl State {
+    fn remember(&mut self, page: &PutPage, location: WarcLocation) {
+        let [young, _] = &mut self.recent;
+        young.locations.insert(page.page, location);
+        if page.verdict.is_unique() {
+            let key = (page.fetched.url.as_str().to_owned(), page.fetched.started_at);
+            young.bodies.insert(key, (page.page, Digest::of(&page.fetched.body)));
+        }
+    }
+}
+
+impl PageStore for Archive {
+    type Error = Error;
+
+    async fn put(&mut self, pages: Vec<PutPage>) -> Result<Vec<Option<WarcLocation>>> {
+        pages.iter().map(|page| self.put_page(page)).collect()
+    }
+
+    async fn get(&self, location: WarcLocation) -> Result<Vec<u8>> {
+        self.body(location)
+    }
+}
+
+/// Reads the one record at `location`.
+fn read_record(mut file: File, path: &Path, location: WarcLocation) -> Result<WarcRecord> {
+    file.seek(SeekFrom::Start(location.offset)).map_err(|e| Error::io("read", path, e))?;
+    let place = || path.display().to_string();
+    match WarcReader::new(file.take(location.length), location.offset).next() {
+        Some(Ok(record)) if record.length == location.length => Ok(record),
+        Some(Ok(_)) => Err(Error::corrupt(place(), format!("offset {}: a shorter record", location.offset))),
+        Some(Err(error)) => Err(Error::corrupt(place(), error)),
+        None => Err(Error::corrupt(place(), format!("it ends before offset {}", location.offset))),
+    }
+}
+
+fn body(record: &WarcRecord, path: &Path) -> Result<Vec<u8>> {
+    match record.http_body() {
+        Some(body) if record.kind() == Kind::Response.name() => Ok(body.to_owned()),
+        _ => Err(Error::NoBody {
+            file: path.display().to_string(),
+            offset: record.offset,
+            kind: record.kind().to_owned(),
+        }),
+    }
+}

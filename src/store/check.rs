@@ -1,0 +1,67 @@
+//! A batch must fit the logs: what it names must be there, or come with it.
+
+use crate::record::{Batch, CommitMark, PageRow};
+
+use super::error::{Error, Result};
+
+/// How far the logs reach after a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach {
+    pub(crate) urls: u32,
+    pub(crate) terms: u32,
+    pub(crate) pages: u32,
+}
+
+/// Checks `batch` against the logs as of `mark`.
+///
+/// # Errors
+/// [`Error::Batch`] if it names a URL, term or page that is in neither, if ids are not in order, or
+/// if the crawl is over.
+pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<Reach> {
+    if mark.finished.is_some() {
+        return fault("the crawl is finished and was not taken up again".to_owned());
+    }
+    let reach = Reach {
+        urls: grown("URLs", mark.urls, batch.urls.len())?,
+        terms: grown("terms", mark.terms, batch.terms.len())?,
+        pages: grown("pages", mark.pages, batch.pages.len())?,
+    };
+    let referrers = batch.urls.iter().map(|row| row.referrer).chain(batch.requeued.iter().map(|row| row.referrer));
+    let done = batch.outcomes.iter().map(|row| row.url).chain(batch.requeued.iter().map(|row| row.url));
+    let leased = batch.leased.iter().map(|(url, _)| *url);
+    if let Some(url) = referrers.flatten().chain(done).chain(leased).find(|url| url.0 >= reach.urls) {
+        return fault(format!("it names URL {url}, the log ends before {}", reach.urls));
+    }
+    for (sequence, page) in (mark.pages..).zip(&batch.pages) {
+        check_page(page, sequence, reach)?;
+    }
+    match batch.page_lines.iter().chain(&batch.error_lines).find(|line| line.contains('\n')) {
+        Some(line) => fault(format!("a line has a line end in it: {line:?}")),
+        None => Ok(reach),
+    }
+}
+
+fn check_page(page: &PageRow, sequence: u32, reach: Reach) -> Result<()> {
+    if let Some(url) = page.links.iter().chain([&page.url]).find(|url| url.0 >= reach.urls) {
+        return fault(format!("page {sequence} names URL {url}, the log ends before {}", reach.urls));
+    }
+    if let Some((term, _)) = page.terms.iter().find(|(term, _)| term.0 >= reach.terms) {
+        return fault(format!("page {sequence} names term {term}, the log ends before {}", reach.terms));
+    }
+    if !page.terms.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return fault(format!("the terms of page {sequence} do not ascend"));
+    }
+    match page.verdict.duplicate_of() {
+        Some(of) if of.0 >= sequence => fault(format!("page {sequence} repeats page {of}, which is not before it")),
+        _ => Ok(()),
+    }
+}
+
+fn grown(what: &str, before: u32, more: usize) -> Result<u32> {
+    let after = u32::try_from(more).ok().and_then(|more| before.checked_add(more));
+    after.ok_or_else(|| Error::Batch(format!("more than {} {what}", u32::MAX)))
+}
+
+fn fault<T>(reason: String) -> Result<T> {
+    Err(Error::Batch(reason))
+}

@@ -1,0 +1,137 @@
+//! Where things lie in the output folder, and the lock that says whose it is.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::{Error, Result};
+
+/// The paths of an output folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn pages(&self) -> PathBuf {
+        self.root.join("pages.jsonl")
+    }
+
+    pub(crate) fn errors(&self) -> PathBuf {
+        self.root.join("errors.jsonl")
+    }
+
+    pub(crate) fn warc(&self) -> PathBuf {
+        self.root.join("warc")
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.join("store")
+    }
+
+    /// Makes the folder, for the user alone, if it is not there. A folder that exists keeps its
+    /// mode.
+    pub(crate) fn create(&self) -> Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.root).map_err(|e| Error::io("make", &self.root, e))
+    }
+
+    /// Fails if there is output that a new crawl would overwrite.
+    pub(crate) fn expect_no_output(&self) -> Result<()> {
+        let has_bytes = |path: &Path| fs::metadata(path).is_ok_and(|m| m.len() > 0);
+        let has_entries = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        for file in [self.pages(), self.errors()] {
+            if has_bytes(&file) {
+                return Err(Error::NotEmpty { file });
+            }
+        }
+        if has_entries(&self.warc()) { Err(Error::NotEmpty { file: self.warc() }) } else { Ok(()) }
+    }
+
+    /// Takes the folder for this process. The lock goes with the returned value, or with the
+    /// process, however it ends; the file stays.
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        let path = self.root.join("ndcrawl.lock");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|e| Error::io("open", &path, e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(self.in_use(&mut file)),
+            Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path, e)),
+        }
+        file.set_len(0)
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(|e| Error::io("write", &path, e))?;
+        Ok(Lock { _file: file })
+    }
+
+    fn in_use(&self, file: &mut File) -> Error {
+        let mut pid = String::new();
+        // The holder may not have written its number yet.
+        let known = file.take(20).read_to_string(&mut pid).is_ok() && pid.trim().parse::<u32>().is_ok();
+        let pid = if known { pid.trim().to_owned() } else { "unknown".to_owned() };
+        Error::InUse { folder: self.root.clone(), pid }
+    }
+}
+
+/// A folder that is taken.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_folder_is_for_the_user_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::new(&parent.path().join("a/b"));
+        folder.create().unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(folder.root()).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn the_second_taker_is_told_who_has_the_folder() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::new(parent.path());
+        let lock = folder.lock().unwrap();
+        match folder.lock() {
+            Err(Error::InUse { pid, .. }) => assert_eq!(pid, std::process::id().to_string()),
+            other => panic!("{other:?}"),
+        }
+        drop(lock);
+        folder.lock().unwrap();
+    }
+
+    #[test]
+    fn output_without_a_store_is_not_overwritten() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::new(parent.path());
+        fs::write(folder.pages(), "").unwrap();
+        folder.expect_no_output().unwrap();
+        fs::write(folder.pages(), "{}\n").unwrap();
+        assert!(matches!(folder.expect_no_output(), Err(Error::NotEmpty { file }) if file == folder.pages()));
+    }
+}

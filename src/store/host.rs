@@ -1,0 +1,128 @@
+//! Rows of origins: the newest counts, and robots.txt is kept once however often its origin changes.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{Digest, HostRow};
+
+use super::disk::Disk;
+use super::error::{Error, Result};
+use super::table::Loader;
+use super::trees::Trees;
+
+/// The key of a row: the origin's hash, then the commit that wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HostKey {
+    pub(crate) origin: [u8; 16],
+    pub(crate) commit: u64,
+}
+
+impl HostKey {
+    pub(crate) const BYTES: usize = 24;
+
+    fn new(origin: &str, commit: u64) -> Self {
+        Self { origin: Digest::of(origin.as_bytes()).0, commit }
+    }
+
+    /// Reads the key of a value or of one of its pieces.
+    pub(crate) fn read(key: &[u8]) -> Option<Self> {
+        let (origin, rest) = key.split_first_chunk()?;
+        Some(Self { origin: *origin, commit: u64::from_be_bytes(*rest.first_chunk()?) })
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        [&self.origin[..], &self.commit.to_be_bytes()].concat()
+    }
+}
+
+/// A row as it is written: the body of robots.txt is replaced by its digest.
+#[derive(Serialize, Deserialize)]
+struct StoredHost {
+    row: HostRow,
+    robots_body: Option<Digest>,
+}
+
+/// What the writer remembers of hosts from commit to commit.
+#[derive(Default)]
+pub(crate) struct HostWriter {
+    /// Bodies that this process has written.
+    robots: HashSet<Digest>,
+    /// Keys of rows that the last commit replaced: removed by the next, when they can't be needed.
+    replaced: Vec<Vec<u8>>,
+}
+
+impl HostWriter {
+    /// Writes rows under `commit` and removes those that the commit before replaced. After a
+    /// failure [`HostWriter::forget`] must be called.
+    pub(crate) fn write(&mut self, trees: &Trees, hosts: &[HostRow], commit: u64, disk: &Disk) -> Result<()> {
+        let mut bodies = Loader::new(disk, &trees.robots);
+        let mut rows = Loader::new(disk, &trees.host);
+        for key in std::mem::take(&mut self.replaced) {
+            rows.remove(key)?;
+        }
+        for host in hosts {
+            let key = HostKey::new(&host.origin, commit);
+            let stored = self.without_body(host, &mut bodies)?;
+            rows.put(&key.bytes(), &postcard::to_stdvec(&stored).map_err(|e| Error::Batch(e.to_string()))?)?;
+            for older in trees.host.piece_keys_of(&key.origin) {
+                let older = older?;
+                if HostKey::read(&older).is_some_and(|older| older.commit < commit) {
+                    self.replaced.push(older);
+                }
+            }
+        }
+        bodies.finish()?;
+        rows.finish()
+    }
+
+    /// Forgets all, since what was written may not be there and what was replaced may be needed.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn without_body(&mut self, host: &HostRow, bodies: &mut Loader<'_>) -> Result<StoredHost> {
+        let mut row = host.clone();
+        let Some(robots) = &mut row.robots else { return Ok(StoredHost { row, robots_body: None }) };
+        let body = std::mem::take(&mut robots.body);
+        let digest = Digest::of(&body);
+        if self.robots.insert(digest) {
+            bodies.put(&digest.0, &body)?;
+        }
+        Ok(StoredHost { row, robots_body: Some(digest) })
+    }
+}
+
+/// All rows as of commit `last`, ascending by the hash of the origin.
+pub(crate) fn hosts(trees: &Trees, last: u64) -> impl Iterator<Item = Result<HostRow>> + use<> {
+    let trees = trees.clone();
+    let mut entries = trees.host.entries(&[]).peekable();
+    std::iter::from_fn(move || {
+        let mut newest = None;
+        loop {
+            let (key, value) = match entries.next() {
+                Some(Ok(entry)) => entry,
+                Some(Err(error)) => return Some(Err(error)),
+                None => break,
+            };
+            let Some(key) = HostKey::read(&key) else { return Some(Err(trees.host.damaged(&key, "key too short"))) };
+            if key.commit <= last {
+                newest = Some((key, value));
+            }
+            let next = entries.peek().and_then(|entry| HostKey::read(&entry.as_ref().ok()?.0));
+            if newest.is_some() && next.is_none_or(|next| next.origin != key.origin || next.commit > last) {
+                break;
+            }
+        }
+        newest.map(|(key, value)| read(&trees, key, &value))
+    })
+}
+
+fn read(trees: &Trees, key: HostKey, value: &[u8]) -> Result<HostRow> {
+    let StoredHost { mut row, robots_body } =
+        postcard::from_bytes(value).map_err(|e| trees.host.damaged(&key.bytes(), e))?;
+    if let (Some(robots), Some(digest)) = (&mut row.robots, robots_body) {
+        robots.body = trees.robots.get(&digest.0)?.ok_or_else(|| trees.robots.damaged(&digest.0, "it is missing"))?;
+    }
+    Ok(row)
+}

@@ -1,0 +1,240 @@
+//! Reading what is committed, from any thread, while the writer writes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::record::{CommitMark, HostRow, OutcomeRow, PageRow, Requeue, Sequence, TermId, TermRow, UrlId, UrlRow};
+
+use super::block::Block;
+use super::cache::BlockCache;
+use super::error::{Error, Result};
+use super::folder::Folder;
+use super::host;
+use super::shared::Shared;
+use super::table::{Entries, Table};
+use super::trees::Trees;
+use super::witness::Witness;
+use super::writer::Opened;
+
+/// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all
+/// come before outcomes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DoneRow {
+    /// A deferred URL was queued.
+    Requeued(Requeue),
+    /// A URL got its outcome.
+    Outcome(OutcomeRow),
+}
+
+/// Reads a store. Clones are cheap and share a small cache; what is read is committed.
+#[derive(Clone)]
+pub struct StoreReader {
+    shared: Arc<Shared>,
+}
+
+impl StoreReader {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// Opens a folder only to read it. Nothing is cut or removed; what a crash left above the last
+    /// commit is not seen.
+    ///
+    /// # Errors
+    /// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Format`], [`Error::Corrupt`].
+    pub fn open(folder: &Path, cache_bytes: u64) -> Result<(Self, Opened)> {
+        let folder = Folder::new(folder);
+        if !folder.store().is_dir() {
+            return Err(Error::NotACrawl { folder: folder.root().to_owned() });
+        }
+        let lock = folder.lock()?;
+        let trees = Trees::open(&folder.store(), cache_bytes)?;
+        let Some(identity) = trees.identity(&folder.store())? else {
+            Witness::of(&folder.store()).check(0)?;
+            return Err(Error::NotACrawl { folder: folder.root().to_owned() });
+        };
+        let mark = trees.mark()?;
+        let opened = Opened { mark: mark.clone(), identity, fresh: false };
+        Ok((Self::new(Arc::new(Shared::new(folder, cache_bytes, trees, mark, lock))), opened))
+    }
+
+    /// The last commit.
+    pub fn mark(&self) -> CommitMark {
+        self.shared.mark()
+    }
+
+    /// The URL with this number, if it is committed.
+    pub fn url(&self, id: UrlId) -> Result<Option<UrlRow>> {
+        let known = self.shared.with_mark(|mark| mark.urls);
+        self.row(id.0, known, &self.shared.url_blocks, |trees| &trees.url)
+    }
+
+    /// The judged page with this number, if it is committed.
+    pub fn page(&self, sequence: Sequence) -> Result<Option<PageRow>> {
+        let known = self.shared.with_mark(|mark| mark.pages);
+        self.row(sequence.0, known, &self.shared.page_blocks, |trees| &trees.page)
+    }
+
+    /// At most `count` URLs from `first` on.
+    pub fn urls(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>> {
+        let known = self.shared.with_mark(|mark| mark.urls);
+        self.rows(first.0, known, |trees| &trees.url)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
+    }
+
+    /// At most `count` terms from `first` on.
+    pub fn terms(&self, first: TermId, count: usize) -> Result<Vec<TermRow>> {
+        let known = self.shared.with_mark(|mark| mark.terms);
+        self.rows(first.0, known, |trees| &trees.term)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
+    }
+
+    /// All URLs, in order, block by block.
+    pub fn all_urls(&self) -> Result<impl Iterator<Item = Result<(UrlId, UrlRow)>> + use<>> {
+        let known = self.shared.with_mark(|mark| mark.urls);
+        Ok(self.rows(0, known, |trees| &trees.url)?.map(|row| row.map(|(id, row)| (UrlId(id), row))))
+    }
+
+    /// All terms, in order.
+    pub fn all_terms(&self) -> Result<impl Iterator<Item = Result<(TermId, TermRow)>> + use<>> {
+        let known = self.shared.with_mark(|mark| mark.terms);
+        Ok(self.rows(0, known, |trees| &trees.term)?.map(|row| row.map(|(id, row)| (TermId(id), row))))
+    }
+
+    /// All judged pages, in order.
+    pub fn all_pages(&self) -> Result<impl Iterator<Item = Result<(Sequence, PageRow)>> + use<>> {
+        let known = self.shared.with_mark(|mark| mark.pages);
+        Ok(self.rows(0, known, |trees| &trees.page)?.map(|row| row.map(|(id, row)| (Sequence(id), row))))
+    }
+
+    /// All URLs that were queued after all, and all outcomes, in the order of the commits.
+    pub fn all_done(&self) -> Result<impl Iterator<Item = Result<DoneRow>> + use<>> {
+        let last = self.shared.with_mark(|mark| mark.number);
+        let table = self.shared.trees()?.done;
+        let above = last.saturating_add(1).to_be_bytes();
+        let entries =
+            table.entries(&[]).take_while(move |entry| entry.as_ref().map_or(true, |(key, _)| key[..8] < above[..]));
+        Ok(entries.flat_map(move |entry| match entry.and_then(|(key, value)| rows_of(&table, &key, value)) {
+            Ok(rows) => rows.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        }))
+    }
+
+    /// All origins, in no useful order.
+    pub fn all_hosts(&self) -> Result<impl Iterator<Item = Result<HostRow>> + use<>> {
+        let last = self.shared.with_mark(|mark| mark.number);
+        Ok(host::hosts(&self.shared.trees()?, last))
+    }
+
+    fn row<T: DeserializeOwned>(
+        &self,
+        id: u32,
+        known: u32,
+        cache: &BlockCache,
+        table: impl FnOnce(&Trees) -> &Table,
+    ) -> Result<Option<T>> {
+        if id >= known {
+            return Ok(None);
+        }
+        if let Some((first, block)) = cache.get(id) {
+            let place = |reason| Error::corrupt(format!("row {id}"), reason);
+            return block.row((id - first) as usize).map(Some).map_err(place);
+        }
+        let trees = self.shared.trees()?;
+        let table = table(&trees);
+        let key = id.to_be_bytes();
+        let (found, value) = table.floor(&key)?.ok_or_else(|| table.damaged(&key, "it is missing"))?;
+        let first = first_of(table, &found)?;
+        let block = Arc::new(Block::new(value).map_err(|reason| table.damaged(&found, reason))?);
+        if (id - first) as usize >= block.len() {
+            return Err(table.damaged(&key, "it is missing"));
+        }
+        cache.put(first, block.clone());
+        block.row((id - first) as usize).map(Some).map_err(|reason| table.damaged(&found, reason))
+    }
+
+    fn rows<T: DeserializeOwned>(
+        &self,
+        first: u32,
+        known: u32,
+        table: impl FnOnce(&Trees) -> &Table,
+    ) -> Result<Rows<T>> {
+        let trees = self.shared.trees()?;
+        let table = table(&trees);
+        // The block that has the row may begin before it.
+        let start = match table.floor(&first.to_be_bytes())? {
+            Some((key, _)) if first < known => key,
+            _ => first.to_be_bytes().to_vec(),
+        };
+        Ok(Rows {
+            entries: table.entries(&start),
+            table: table.clone(),
+            block: None,
+            next: first,
+            known,
+            row: std::marker::PhantomData,
+        })
+    }
+}
+
+fn first_of(table: &Table, key: &[u8]) -> Result<u32> {
+    let id = key.first_chunk().ok_or_else(|| table.damaged(key, "its key is too short"))?;
+    Ok(u32::from_be_bytes(*id))
+}
+
+fn rows_of<T: DeserializeOwned>(table: &Table, key: &[u8], value: Vec<u8>) -> Result<Vec<T>> {
+    let block = Block::new(value).map_err(|reason| table.damaged(key, reason))?;
+    (0..block.len()).map(|row| block.row(row).map_err(|reason| table.damaged(key, reason))).collect()
+}
+
+/// Rows with their numbers, in order, without gaps. Ends after the first error.
+struct Rows<T> {
+    entries: Entries,
+    table: Table,
+    block: Option<(u32, Block)>,
+    next: u32,
+    known: u32,
+    row: std::marker::PhantomData<T>,
+}
+
+impl<T: DeserializeOwned> Rows<T> {
+    fn next_row(&mut self) -> Result<(u32, T)> {
+        let id = self.next;
+        let key = id.to_be_bytes();
+        let (first, block) = match self.block.take() {
+            Some((first, block)) if (id - first) as usize == block.len() => self.next_block(id)?,
+            Some(block) => block,
+            None => self.next_block(id)?,
+        };
+        let row = block.row((id - first) as usize).map_err(|reason| self.table.damaged(&key, reason))?;
+        self.block = Some((first, block));
+        self.next += 1;
+        Ok((id, row))
+    }
+
+    /// The next block, which must have row `id`, and must begin with it unless it is the first.
+    fn next_block(&mut self, id: u32) -> Result<(u32, Block)> {
+        let missing = || self.table.damaged(&id.to_be_bytes(), "it is missing");
+        let (key, value) = self.entries.next().ok_or_else(missing)??;
+        let first = first_of(&self.table, &key)?;
+        let block = Block::new(value).map_err(|reason| self.table.damaged(&key, reason))?;
+        let has_row = first <= id && ((id - first) as usize) < block.len();
+        if has_row { Ok((first, block)) } else { Err(missing()) }
+    }
+}
+
+impl<T: DeserializeOwned> Iterator for Rows<T> {
+    type Item = Result<(u32, T)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.known {
+            return None;
+        }
+        let row = self.next_row();
+        if row.is_err() {
+            self.known = 0;
+        }
+        Some(row)
+    }
+}

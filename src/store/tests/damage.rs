@@ -1,0 +1,108 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::{Error, verify};
+use super::support::{Dice, Model, open};
+
+/// A closed crawl of some batches.
+fn crawl(folder: &Path) -> Model {
+    let (mut store, _) = open(folder).unwrap();
+    let (mut dice, mut model) = (Dice(3), Model::default());
+    for _ in 0..8 {
+        let batch = model.next_batch(&mut dice, &store.archive());
+        store.commit(batch.clone()).unwrap();
+        model.apply(batch);
+    }
+    store.close().unwrap();
+    model
+}
+
+fn problems(folder: &Path) -> String {
+    verify(folder).unwrap().problems.join("\n")
+}
+
+fn first_warc(folder: &Path) -> PathBuf {
+    fs::read_dir(folder.join("warc")).unwrap().map(|entry| entry.unwrap().path()).min().unwrap()
+}
+
+#[test]
+fn a_lost_line_a_second_line_and_a_wrong_outcome_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path());
+    assert_eq!(problems(folder.path()), "");
+    let path = folder.path().join("pages.jsonl");
+    let sound = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = sound.lines().collect();
+
+    let wrong = sound.replacen("\"stored\"", "\"failed\"", 1);
+    fs::write(&path, &wrong).unwrap();
+    assert!(problems(folder.path()).contains("failed, the log says stored"));
+
+    let twice = sound.replacen(lines[1], &format!("{:width$}", lines[0], width = lines[1].len()), 1);
+    fs::write(&path, &twice).unwrap();
+    let found = problems(folder.path());
+    assert!(found.contains("a second line for") && found.contains("has no line in pages.jsonl"), "{found}");
+
+    fs::write(&path, &sound[..sound.len() - 10]).unwrap();
+    assert!(problems(folder.path()).contains("the last commit says"));
+    assert!(matches!(open(folder.path()), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn a_flipped_byte_in_an_archive_file_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path());
+    let path = first_warc(folder.path());
+    let sound = fs::read(&path).unwrap();
+    for at in [20, sound.len() / 2, sound.len() - 3] {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 0x10;
+        fs::write(&path, &bytes).unwrap();
+        assert_ne!(problems(folder.path()), "", "{at}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(problems(folder.path()).contains("has no record in WARC file 00000"));
+}
+
+#[test]
+fn flipped_bytes_in_the_database_never_go_unnoticed_and_never_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = crawl(folder.path());
+    let path = folder.path().join("store/db");
+    let sound = fs::read(&path).unwrap();
+    let used = sound.iter().rposition(|&byte| byte != 0).unwrap();
+    let mut dice = Dice(5);
+    let mut noticed = 0;
+    for _ in 0..60 {
+        let copy = tempfile::tempdir().unwrap();
+        copy_folder(folder.path(), copy.path());
+        let at = dice.below(used as u64) as usize;
+        let mut bytes = sound.clone();
+        bytes[at] ^= 1 << dice.below(8);
+        fs::write(copy.path().join("store/db"), &bytes).unwrap();
+        match verify(copy.path()) {
+            Ok(report) if report.is_sound() => {
+                // Bytes that the database has replaced may change; then all is as it was.
+                let (store, opened) = open(copy.path()).unwrap();
+                assert_eq!(opened.mark.number, 8, "byte {at}");
+                assert_eq!(Model::read(copy.path(), &store.reader(), &opened.mark), model, "byte {at}");
+            }
+            Ok(_) | Err(Error::Corrupt { .. }) => noticed += 1,
+            Err(other) => panic!("byte {at}: {other}"),
+        }
+    }
+    assert!(noticed > 0);
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of the room as a whole: against a model, with faults at every step, and with bytes flipped.
+
+mod archive;
+mod damage;
+mod faults;
+mod model;
+mod open;
+pub(super) mod support;

@@ -1,0 +1,217 @@
+//! Made-up pages and batches, and a model of what the store should hold.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::record::{
+    Batch, CommitMark, DecidedBy, Detector, Digest, Fetched, FieldCounts, HostRow, LinkKind, Normaliser, OutcomeKind,
+    OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermRow, UrlId, UrlRow,
+    UrlState, Verdict, WarcLocation,
+};
+
+use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader};
+
+/// Small numbers that look random and are the same each time.
+pub(in super::super) struct Dice(pub(in super::super) u64);
+
+impl Dice {
+    pub(in super::super) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+pub(in super::super) fn options() -> Options {
+    Options { cache_bytes: 4 << 20, warc_size: 20_000, ..Options::default() }
+}
+
+pub(in super::super) fn identity() -> Identity {
+    Identity { crawl: "crawl".into(), format: super::super::FORMAT, rendering: "r1".into(), fingerprint: "f1".into() }
+}
+
+pub(in super::super) fn open(folder: &Path) -> Result<(Store, Opened)> {
+    Store::open(folder, options(), &identity())
+}
+
+/// A page as it was fetched.
+pub(in super::super) fn fetched(url: &str, body: &[u8]) -> Fetched {
+    Fetched {
+        url: Normaliser::default().absolute(url).unwrap(),
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".into(),
+        headers: vec![("Content-Type".into(), b"text/html; charset=utf-8".to_vec())],
+        request_headers: vec![("User-Agent".into(), b"ndcrawl".to_vec())],
+        body: body.to_vec(),
+        truncated: false,
+        address: Some(([127, 0, 0, 1], 80).into()),
+        started_at: 1_800_000_000_123,
+        elapsed: std::time::Duration::from_millis(5),
+    }
+}
+
+pub(in super::super) fn put(page: u128, fetched: Fetched, verdict: Verdict, original: Option<&Fetched>) -> PutPage {
+    let original = original.map(|of| (of.url.to_string(), of.started_at));
+    PutPage { page: PageId(page), fetched: Arc::new(fetched), verdict, original, keep_body: false }
+}
+
+/// All that the store is expected to hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in super::super) struct Model {
+    pub(in super::super) urls: Vec<UrlRow>,
+    pub(in super::super) terms: Vec<TermRow>,
+    pub(in super::super) pages: Vec<PageRow>,
+    pub(in super::super) done: Vec<DoneRow>,
+    pub(in super::super) hosts: Vec<HostRow>,
+    pub(in super::super) page_lines: String,
+    pub(in super::super) error_lines: String,
+    pub(in super::super) leased: Vec<(UrlId, u32)>,
+    pub(in super::super) totals: crate::record::Totals,
+}
+
+impl Model {
+    pub(in super::super) fn apply(&mut self, batch: Batch) {
+        self.urls.extend(batch.urls);
+        self.terms.extend(batch.terms);
+        self.pages.extend(batch.pages);
+        self.done.extend(batch.requeued.into_iter().map(DoneRow::Requeued));
+        self.done.extend(batch.outcomes.into_iter().map(DoneRow::Outcome));
+        for host in batch.hosts {
+            self.hosts.retain(|other| other.origin != host.origin);
+            self.hosts.push(host);
+        }
+        self.hosts.sort_by(|a, b| a.origin.cmp(&b.origin));
+        self.page_lines.extend(batch.page_lines.iter().flat_map(|line| [line, "\n"]));
+        self.error_lines.extend(batch.error_lines.iter().flat_map(|line| [line, "\n"]));
+        (self.leased, self.totals) = (batch.leased, batch.totals);
+    }
+
+    /// What the folder holds, read with everything that reads.
+    pub(in super::super) fn read(folder: &Path, reader: &StoreReader, mark: &CommitMark) -> Self {
+        let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let mut hosts: Vec<HostRow> = reader.all_hosts().unwrap().map(Result::unwrap).collect();
+        hosts.sort_by(|a, b| a.origin.cmp(&b.origin));
+        Self {
+            urls: reader.all_urls().unwrap().map(|row| row.unwrap().1).collect(),
+            terms: reader.all_terms().unwrap().map(|row| row.unwrap().1).collect(),
+            pages: reader.all_pages().unwrap().map(|row| row.unwrap().1).collect(),
+            done: reader.all_done().unwrap().map(Result::unwrap).collect(),
+            hosts,
+            page_lines: text("pages.jsonl"),
+            error_lines: text("errors.jsonl"),
+            leased: mark.leased.clone(),
+            totals: mark.totals.clone(),
+        }
+    }
+
+    /// The next batch: some new URLs, some pages of which some repeat others, their archive records.
+    pub(in super::super) fn next_batch(&self, dice: &mut Dice, archive: &Archive) -> Batch {
+        let mut batch = Batch { totals: self.totals.clone(), ..Batch::default() };
+        for _ in 0..dice.below(30) {
+            let id = self.urls.len() + batch.urls.len();
+            batch.urls.push(url_row(id, dice));
+        }
+        let urls = (self.urls.len() + batch.urls.len()) as u64;
+        for _ in 0..dice.below(60) {
+            batch.terms.push(format!("term{}", self.terms.len() + batch.terms.len()).into());
+        }
+        let undone = self.done.iter().filter(|row| matches!(row, DoneRow::Outcome(_))).count() as u64;
+        for id in (undone..urls).take(dice.below(6) as usize) {
+            self.add_page(&mut batch, UrlId(id as u32), dice, archive);
+        }
+        if urls > 0 {
+            let url = UrlId(dice.below(urls) as u32);
+            batch.leased.push((url, dice.below(4) as u32));
+            batch.requeued.push(Requeue { url, depth: 1, referrer: None, kind: LinkKind::Page, hops: 0, rank: 1 });
+            batch.hosts = (0..dice.below(3)).map(|_| host_row(dice)).collect();
+            batch.hosts.dedup_by(|a, b| a.origin == b.origin);
+        }
+        batch
+    }
+
+    fn add_page(&self, batch: &mut Batch, url: UrlId, dice: &mut Dice, archive: &Archive) {
+        let row = self.urls.get(url.index()).or_else(|| batch.urls.get(url.index() - self.urls.len())).unwrap();
+        let sequence = self.pages.len() + batch.pages.len();
+        let stored = self.pages.iter().chain(&batch.pages).enumerate().filter(|(_, page)| page.verdict.is_unique());
+        let stored: Vec<(usize, UrlId)> = stored.map(|(sequence, page)| (sequence, page.url)).collect();
+        let of = (!stored.is_empty() && dice.below(3) == 0).then(|| stored[dice.below(stored.len() as u64) as usize]);
+        let body_of = |url: UrlId| format!("<p>body of {url}</p>").repeat(20 + url.index() % 7).into_bytes();
+        let (kind, verdict, body) = match of {
+            None => (OutcomeKind::Stored, Verdict::Unique, body_of(url)),
+            Some((of, original)) if dice.below(2) == 0 => {
+                let of = Sequence(of as u32);
+                (
+                    OutcomeKind::ExactDuplicate,
+                    Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest },
+                    body_of(original),
+                )
+            }
+            Some((of, _)) => {
+                let (of, detector, decided_by) = (Sequence(of as u32), Detector::Mwo, DecidedBy::Similarity);
+                let verdict = Verdict::NearDuplicate { of, score: Score(850_000), detector, decided_by };
+                (OutcomeKind::NearDuplicate, verdict, body_of(url))
+            }
+        };
+        let page = PageId::new("crawl", &row.url, 0);
+        let original = of.map(|(_, url)| {
+            (self.urls.iter().chain(&batch.urls).nth(url.index()).unwrap().url.clone(), 1_800_000_000_123)
+        });
+        let fetched = Arc::new(fetched(&row.url, &body));
+        let put = PutPage { page, fetched, verdict, original, keep_body: dice.below(4) == 0 };
+        let location = archive.put_page(&put).unwrap();
+        batch.page_lines.push(format!(r#"{{"url":"{}","outcome":"{}"}}"#, row.url, kind.name()));
+        batch.error_lines.push(format!(r#"{{"url":"{}"}}"#, row.url));
+        batch.outcomes.push(OutcomeRow { url, kind });
+        *batch.totals.outcomes.entry(kind).or_default() += 1;
+        batch.pages.push(self.page_row(batch, url, page, &body, verdict, location, dice));
+        debug_assert_eq!(sequence + 1, self.pages.len() + batch.pages.len());
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn page_row(
+        &self,
+        batch: &Batch,
+        url: UrlId,
+        page: PageId,
+        body: &[u8],
+        verdict: Verdict,
+        location: Option<WarcLocation>,
+        dice: &mut Dice,
+    ) -> PageRow {
+        let terms = self.terms.len() + batch.terms.len();
+        // Now and then a page that takes several pieces.
+        let most = if dice.below(40) == 0 { terms } else { terms.min(50) };
+        PageRow {
+            url,
+            page,
+            body_digest: Digest::of(body),
+            text_digest: None,
+            verdict,
+            terms: (0..most as u32).map(|term| (TermId(term), FieldCounts([1, 0, 0, 0, 0, 0, 0, term]))).collect(),
+            links: vec![url],
+            location,
+        }
+    }
+}
+
+fn url_row(id: usize, dice: &mut Dice) -> UrlRow {
+    UrlRow {
+        url: format!("http://h{}.test/page/{id}?{}", dice.below(5), "q".repeat(dice.below(60) as usize)),
+        depth: dice.below(9) as u16,
+        referrer: None,
+        kind: LinkKind::Page,
+        hops: 0,
+        rank: 0,
+        state: UrlState::Queued,
+    }
+}
+
+fn host_row(dice: &mut Dice) -> HostRow {
+    let robots = RobotsRow { fetched_at: 5, status: 200, body: vec![b'#'; dice.below(3) as usize * 50_000] };
+    HostRow {
+        origin: format!("http://h{}.test:80", dice.below(5)),
+        robots: (dice.below(3) > 0).then_some(robots),
+        requests: dice.below(1000),
+        ..HostRow::default()
+    }
+}

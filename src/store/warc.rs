@@ -1,0 +1,241 @@
+//! WARC/1.1 records (ISO 28500:2017): what stands in them, and how they become gzip members.
+
+use std::io::Write;
+
+use data_encoding::BASE32;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use jiff::Timestamp;
+use sha1::{Digest as _, Sha1};
+
+use crate::record::{Digest, Fetched, PageId, Verdict};
+
+use super::http_block;
+
+/// The revisit profile of a payload that is the same (section 6.7.2).
+const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
+/// The digest of a body as `WARC-Payload-Digest` has it (section 5.9): `sha1:` and base 32.
+pub fn payload_digest(body: &[u8]) -> String {
+    digest(&[body])
+}
+
+pub(crate) fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha1::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    format!("sha1:{}", BASE32.encode(&hasher.finalize()))
+}
+
+/// A type of record; only those that are written here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Warcinfo,
+    Response,
+    Request,
+    Revisit,
+    Metadata,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Warcinfo => "warcinfo",
+            Kind::Response => "response",
+            Kind::Request => "request",
+            Kind::Revisit => "revisit",
+            Kind::Metadata => "metadata",
+        }
+    }
+
+    /// `WARC-Record-ID` (section 5.2): the same page always gets the same ids, one for each kind of
+    /// record. The UUID is of version 8 (RFC 9562, section 5.8).
+    pub(crate) fn id_of(self, page: PageId) -> String {
+        self.id(&page.0.to_le_bytes())
+    }
+
+    fn id(self, name: &[u8]) -> String {
+        let Digest(mut bytes) = Digest::of(&[self.name().as_bytes(), &[0], name].concat());
+        bytes[6] = bytes[6] & 0x0f | 0x80;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
+        format!("<urn:uuid:{a}-{b}-{c}-{d}-{e}>")
+    }
+}
+
+/// A record that is to be written.
+pub(crate) struct Draft<'a> {
+    fields: Vec<(&'static str, String)>,
+    head: Vec<u8>,
+    body: &'a [u8],
+}
+
+impl<'a> Draft<'a> {
+    fn new(kind: Kind, id: String, date: String) -> Self {
+        let fields = vec![("WARC-Type", kind.name().to_owned()), ("WARC-Record-ID", id), ("WARC-Date", date)];
+        Self { fields, head: Vec::new(), body: &[] }
+    }
+
+    fn of_page(kind: Kind, page: PageId, fetched: &Fetched) -> Self {
+        let target = fetched.url.as_str().to_owned();
+        Self::new(kind, kind.id_of(page), date(fetched.started_at)).with("WARC-Target-URI", target)
+    }
+
+    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    fn with_exchange(self, fetched: &Fetched) -> Self {
+        let draft = self.with("WARC-Protocol", http_block::protocol(fetched));
+        match fetched.address {
+            Some(address) => draft.with("WARC-IP-Address", address.ip().to_string()),
+            None => draft,
+        }
+    }
+
+    /// The first record of a file (section 6.2). `file` is its final name.
+    pub(crate) fn warcinfo(crawl: &str, file: &str, lines: &[(&str, &str)]) -> Self {
+        let id = Kind::Warcinfo.id(format!("{crawl}/{file}").as_bytes());
+        let draft = Self::new(Kind::Warcinfo, id, date(now_millis()))
+            .with("WARC-Filename", file)
+            .with("Content-Type", "application/warc-fields");
+        Self { head: fields(lines), ..draft }
+    }
+
+    /// The answer (section 6.3). The payload is the body without codings, as are head and length.
+    pub(crate) fn response(page: PageId, fetched: &'a Fetched) -> Self {
+        let mut draft = Self::of_page(Kind::Response, page, fetched)
+            .with_exchange(fetched)
+            .with("WARC-Payload-Digest", payload_digest(&fetched.body))
+            .with("Content-Type", "application/http;msgtype=response");
+        if fetched.truncated {
+            draft = draft.with("WARC-Truncated", "length");
+        }
+        Self { head: http_block::response_head(fetched), body: &fetched.body, ..draft }
+    }
+
+    /// What was asked (section 6.5).
+    pub(crate) fn request(page: PageId, fetched: &Fetched) -> Self {
+        let draft = Self::of_page(Kind::Request, page, fetched)
+            .with_exchange(fetched)
+            .with("WARC-Concurrent-To", Kind::Response.id_of(page))
+            .with("Content-Type", "application/http;msgtype=request");
+        Self { head: http_block::request(fetched), ..draft }
+    }
+
+    /// An answer whose body is that of `original` (section 6.7.2): only its head is kept.
+    pub(crate) fn revisit(page: PageId, fetched: &Fetched, original: PageId, url: &str, fetched_at: i64) -> Self {
+        let draft = Self::of_page(Kind::Revisit, page, fetched)
+            .with_exchange(fetched)
+            .with("WARC-Profile", SAME_PAYLOAD)
+            .with("WARC-Refers-To", Kind::Response.id_of(original))
+            .with("WARC-Refers-To-Target-URI", url)
+            .with("WARC-Refers-To-Date", date(fetched_at))
+            .with("WARC-Payload-Digest", payload_digest(&fetched.body))
+            .with("Content-Type", "application/http;msgtype=response");
+        Self { head: http_block::response_head(fetched), ..draft }
+    }
+
+    /// What is known of a duplicate (section 6.6). `concurrent`: its response is archived too.
+    pub(crate) fn duplicate(
+        page: PageId,
+        fetched: &Fetched,
+        verdict: &Verdict,
+        original: Option<&str>,
+        concurrent: bool,
+    ) -> Self {
+        let mut draft = Self::of_page(Kind::Metadata, page, fetched).with("Content-Type", "application/warc-fields");
+        if concurrent {
+            draft = draft.with("WARC-Concurrent-To", Kind::Response.id_of(page));
+        }
+        let (score, method, decided_by) = match *verdict {
+            Verdict::NearDuplicate { score, detector, decided_by, .. } => {
+                (Some(score.as_f64().to_string()), detector.name(), decided_by.name())
+            }
+            Verdict::ExactDuplicate { decided_by, .. } => (None, "exact", decided_by.name()),
+            Verdict::Unique => (None, "none", "none"),
+        };
+        let all = [
+            ("duplicate-of", original),
+            ("score", score.as_deref()),
+            ("method", Some(method)),
+            ("decided-by", Some(decided_by)),
+        ];
+        let lines: Vec<(&str, &str)> = all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        Self { head: fields(&lines), ..draft }
+    }
+
+    /// The record as a gzip member of its own (annex D).
+    pub(crate) fn to_member(&self, level: u32) -> Vec<u8> {
+        let length = self.head.len() + self.body.len();
+        let mut header = b"WARC/1.1\r\n".to_vec();
+        let own = [("WARC-Block-Digest", digest(&[&self.head, self.body])), ("Content-Length", length.to_string())];
+        for (name, value) in self.fields.iter().chain(&own) {
+            header.extend(one_line(name, value).into_bytes());
+        }
+        let mut member = GzEncoder::new(Vec::with_capacity(length / 3 + 512), Compression::new(level.min(9)));
+        let parts: [&[u8]; 5] = [&header, b"\r\n", &self.head, self.body, b"\r\n\r\n"];
+        // Writing to memory does not fail.
+        for part in parts {
+            let _ = member.write_all(part);
+        }
+        member.finish().unwrap_or_default()
+    }
+}
+
+/// Lines of `application/warc-fields`.
+fn fields(lines: &[(&str, &str)]) -> Vec<u8> {
+    lines.iter().map(|(name, value)| one_line(name, value)).collect::<String>().into_bytes()
+}
+
+fn one_line(name: &str, value: &str) -> String {
+    let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{name}: {value}\r\n")
+}
+
+/// `WARC-Date` (section 5.4) with milliseconds.
+fn date(millis: i64) -> String {
+    Timestamp::from_millisecond(millis).unwrap_or_default().to_string()
+}
+
+/// Fourteen digits of the date and time, as in names of WARC files (annex C).
+pub(crate) fn date_digits(millis: i64) -> String {
+    Timestamp::from_millisecond(millis).unwrap_or_default().strftime("%Y%m%d%H%M%S").to_string()
+}
+
+/// Milliseconds since 1970 UTC.
+pub(crate) fn now_millis() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_the_same_ids_each_time_and_one_for_each_kind() {
+        let page = PageId::new("crawl", "http://a.test/", 0);
+        let id = Kind::Response.id_of(page);
+        assert_eq!(id, Kind::Response.id_of(page));
+        assert_ne!(id, Kind::Request.id_of(page));
+        assert_ne!(id, Kind::Response.id_of(PageId::new("crawl", "http://a.test/", 1)));
+        let hex = id.strip_prefix("<urn:uuid:").and_then(|id| id.strip_suffix('>')).unwrap();
+        assert_eq!(hex.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+        assert_eq!((&hex[14..15], "89ab".contains(&hex[19..20])), ("8", true));
+    }
+
+    #[test]
+    fn digests_and_dates_are_spelled_as_the_standard_says() {
+        // The SHA-1 of nothing, as every archive of the web has it.
+        assert_eq!(payload_digest(b""), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+        assert_eq!(date(1_800_000_000_123), "2027-01-15T08:00:00.123Z");
+        assert_eq!(date(0), "1970-01-01T00:00:00Z");
+        assert_eq!(date_digits(1_800_000_000_123), "20270115080000");
+    }
+
+    #[test]
+    fn no_value_can_begin_a_field_of_its_own() {
+        assert_eq!(one_line("duplicate-of", "a\r\nb: c"), "duplicate-of: a  b: c\r\n");
+    }
+}

@@ -1,0 +1,310 @@
+//! The files of the archive: their names, which one grows, and how they are brought back to a
+//! commit.
+//!
+//! A file is named `NDCRAWL-YYYYMMDDhhmmss-00000-HOST.warc.gz`, by the time it was made and its
+//! serial number, with `.open` behind it while it grows. A file that has got its final name never
+//! changes again, unless a crash made part of it void.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use crate::record::{CommitMark, WarcLocation};
+
+use super::disk::Disk;
+use super::error::{Error, Result};
+use super::log_file::LogFile;
+use super::options::Options;
+use super::warc::{Draft, date_digits, now_millis};
+
+const OPEN: &str = ".open";
+const HOST_NAME_BYTES: usize = 64;
+
+/// The files of the archive.
+pub(crate) struct WarcFiles {
+    folder: PathBuf,
+    disk: Disk,
+    options: Options,
+    crawl: String,
+    /// Final names by serial number.
+    names: BTreeMap<u32, String>,
+    /// The file that grows.
+    growing: Option<(u32, LogFile)>,
+    /// The last file that was in work, and its length.
+    reached: (u32, u64),
+    next_serial: u32,
+}
+
+impl WarcFiles {
+    /// Finds the files and brings them back to `mark`: the file that it names is cut, later ones
+    /// are removed.
+    pub(crate) fn open(folder: &Path, options: &Options, crawl: &str, mark: &CommitMark, disk: Disk) -> Result<Self> {
+        let reached = (mark.warc_file, mark.warc_bytes);
+        let mut files = Self {
+            folder: folder.to_owned(),
+            disk,
+            options: options.clone(),
+            crawl: crawl.to_owned(),
+            names: BTreeMap::new(),
+            growing: None,
+            reached,
+            // A mark of no bytes names no file: the first is still to come.
+            next_serial: if mark.warc_bytes == 0 { mark.warc_file } else { mark.warc_file + 1 },
+        };
+        for (serial, name) in list(folder)? {
+            files.take_over(serial, &name)?;
+        }
+        if files.next_serial > 0 && !files.names.contains_key(&mark.warc_file) {
+            tracing::warn!(folder = %folder.display(), serial = mark.warc_file, "the last WARC file is gone; a new one is begun");
+        }
+        Ok(files)
+    }
+
+    fn take_over(&mut self, serial: u32, name: &str) -> Result<()> {
+        let path = self.folder.join(name);
+        if serial >= self.next_serial {
+            return self.disk.remove(&path).map_err(|e| Error::io("remove", &path, e));
+        }
+        let (last, length) = self.reached;
+        match (name.strip_suffix(OPEN), serial == last) {
+            (Some(closed), true) => {
+                self.growing = Some((serial, LogFile::open(&path, length, &self.disk)?));
+                self.names.insert(serial, closed.to_owned());
+            }
+            (Some(closed), false) => {
+                self.disk.rename(&path, &self.folder.join(closed)).map_err(|e| Error::io("rename", &path, e))?;
+                self.names.insert(serial, closed.to_owned());
+            }
+            (None, is_last) => {
+                if is_last {
+                    LogFile::open(&path, length, &self.disk)?;
+                }
+                self.names.insert(serial, name.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn gzip_level(&self) -> u32 {
+        self.options.gzip_level
+    }
+
+    /// Appends members, one behind the other in the same file, and says where each lies.
+    pub(crate) fn append(&mut self, members: &[Vec<u8>]) -> Result<Vec<WarcLocation>> {
+        if self.growing.as_ref().is_some_and(|(_, log)| log.length() >= self.options.warc_size) {
+            self.close_growing()?;
+        }
+        let (serial, log) = self.growing()?;
+        let mut offset = log.length();
+        log.append(&members.concat())?;
+        let mut locations = Vec::with_capacity(members.len());
+        for member in members {
+            let length = member.len() as u64;
+            locations.push(WarcLocation { file: serial, offset, length });
+            offset += length;
+        }
+        self.reached = (serial, offset);
+        Ok(locations)
+    }
+
+    /// Makes all durable that was appended. Returns the file in work and its length.
+    pub(crate) fn sync(&mut self) -> Result<(u32, u64)> {
+        if let Some((_, log)) = &mut self.growing {
+            log.sync()?;
+        }
+        Ok(self.reached)
+    }
+
+    /// Drops what lies behind `mark` and gives the growing file its final name.
+    pub(crate) fn close(&mut self, mark: &CommitMark) -> Result<()> {
+        if let Some((serial, log)) = &mut self.growing
+            && *serial == mark.warc_file
+        {
+            log.cut(mark.warc_bytes)?;
+        }
+        self.close_growing()
+    }
+
+    /// The final name of a file, relative to the output folder.
+    pub(crate) fn name(&self, serial: u32) -> Option<String> {
+        self.names.get(&serial).map(|name| format!("warc/{name}"))
+    }
+
+    /// The file as it is named now, for reading.
+    pub(crate) fn read(&self, serial: u32) -> Result<(File, PathBuf)> {
+        let path = match (&self.growing, self.names.get(&serial)) {
+            (Some((growing, log)), _) if *growing == serial => log.path().to_owned(),
+            (_, Some(name)) => self.folder.join(name),
+            _ => {
+                return Err(Error::corrupt(
+                    self.folder.display().to_string(),
+                    format!("no file has number {serial:05}"),
+                ));
+            }
+        };
+        let file = OpenOptions::new().read(true).open(&path).map_err(|e| Error::io("open", &path, e))?;
+        Ok((file, path))
+    }
+
+    fn close_growing(&mut self) -> Result<()> {
+        let Some((serial, log)) = &mut self.growing else { return Ok(()) };
+        log.sync()?;
+        if let Some(name) = self.names.get(serial) {
+            log.rename(&self.folder.join(name))?;
+        }
+        self.growing = None;
+        self.sync_folder()
+    }
+
+    fn growing(&mut self) -> Result<(u32, &mut LogFile)> {
+        let (serial, log) = match self.growing.take() {
+            Some(growing) => growing,
+            None => self.begin()?,
+        };
+        let (_, log) = self.growing.insert((serial, log));
+        Ok((serial, log))
+    }
+
+    /// Makes the next file, with its first record in it.
+    fn begin(&mut self) -> Result<(u32, LogFile)> {
+        let serial = self.next_serial;
+        let name = file_name(now_millis(), serial, &self.options.host_name_for_warc);
+        let path = self.folder.join(format!("{name}{OPEN}"));
+        fs::create_dir_all(&self.folder).map_err(|e| Error::io("make", &self.folder, e))?;
+        let mut log = LogFile::open(&path, 0, &self.disk)?;
+        let host = safe_host_name(&self.options.host_name_for_warc);
+        let lines = [
+            ("software", self.options.software.as_str()),
+            ("format", "WARC file version 1.1"),
+            ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+            ("robots", &self.options.robots),
+            ("hostname", &host),
+            ("http-header-user-agent", &self.options.user_agent),
+            ("isPartOf", &self.crawl),
+        ];
+        let begun = log
+            .append(&Draft::warcinfo(&self.crawl, &name, &lines).to_member(self.options.gzip_level))
+            .and_then(|()| self.sync_folder());
+        if let Err(error) = begun {
+            // The file is not known yet: without this a second attempt would leave it behind.
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        self.names.insert(serial, name);
+        self.next_serial += 1;
+        Ok((serial, log))
+    }
+
+    fn sync_folder(&self) -> Result<()> {
+        self.disk.sync_folder(&self.folder).map_err(|e| Error::io("sync", &self.folder, e))
+    }
+}
+
+/// The archive's files by serial number, ascending; others are left alone.
+pub(crate) fn list(folder: &Path) -> Result<Vec<(u32, String)>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|e| Error::io("list", folder, e))? {
+        let entry = entry.map_err(|e| Error::io("list", folder, e))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(serial) = serial_of(&name) {
+            found.push((serial, name));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn file_name(millis: i64, serial: u32, host: &str) -> String {
+    format!("NDCRAWL-{}-{serial:05}-{}.warc.gz", date_digits(millis), safe_host_name(host))
+}
+
+/// The serial number in a name that this program made.
+fn serial_of(name: &str) -> Option<u32> {
+    let name = name.strip_suffix(OPEN).unwrap_or(name);
+    let mut parts = name.strip_prefix("NDCRAWL-")?.strip_suffix(".warc.gz")?.splitn(3, '-');
+    let (date, serial, _host) = (parts.next()?, parts.next()?, parts.next()?);
+    let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits(date, 14) && digits(serial, 5) { serial.parse().ok() } else { None }
+}
+
+/// Letters, digits, dots and hyphens; never empty, never hidden, never a path.
+fn safe_host_name(host: &str) -> String {
+    let safe: String =
+        host.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).take(HOST_NAME_BYTES).collect();
+    if safe.is_empty() { "localhost".to_owned() } else { safe }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(folder: &Path, mark: &CommitMark) -> WarcFiles {
+        let options = Options { warc_size: 2000, ..Options::default() };
+        WarcFiles::open(folder, &options, "crawl", mark, Disk::default()).unwrap()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        list(folder).unwrap().into_iter().map(|(_, name)| name[22..].to_owned()).collect()
+    }
+
+    fn mark((warc_file, warc_bytes): (u32, u64)) -> CommitMark {
+        CommitMark { warc_file, warc_bytes, ..CommitMark::default() }
+    }
+
+    #[test]
+    fn a_full_file_is_closed_and_the_next_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = open(folder.path(), &CommitMark::default());
+        assert_eq!(files.sync().unwrap(), (0, 0));
+        let serials: Vec<u32> = (0..3).map(|_| files.append(&[vec![0; 1500]]).unwrap()[0].file).collect();
+        assert_eq!(serials, [0, 0, 1]);
+        assert_eq!(names(folder.path()), ["-00000-localhost.warc.gz", "-00001-localhost.warc.gz.open"]);
+        let reached = files.sync().unwrap();
+        files.close(&mark(reached)).unwrap();
+        assert!(names(folder.path())[1].ends_with(".gz"));
+    }
+
+    #[test]
+    fn what_lies_behind_the_mark_is_cut_and_later_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = open(folder.path(), &CommitMark::default());
+        files.append(&[vec![0; 1000]]).unwrap();
+        let reached = files.sync().unwrap();
+        for _ in 0..4 {
+            files.append(&[vec![0; 1500]]).unwrap();
+        }
+        assert_eq!(names(folder.path()).len(), 3);
+        drop(files);
+
+        let mut files = open(folder.path(), &mark(reached));
+        assert_eq!(names(folder.path()), ["-00000-localhost.warc.gz"]);
+        assert_eq!(files.read(0).unwrap().0.metadata().unwrap().len(), reached.1);
+        assert_eq!(files.append(&[vec![1]]).unwrap()[0].file, 1, "a closed file does not grow");
+    }
+
+    #[test]
+    fn a_file_that_still_grows_goes_on_where_the_mark_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = open(folder.path(), &CommitMark::default());
+        files.append(&[vec![0; 100]]).unwrap();
+        let reached = files.sync().unwrap();
+        files.append(&[vec![0; 100]]).unwrap();
+        drop(files);
+        let mut files = open(folder.path(), &mark(reached));
+        let [location] = files.append(&[vec![1; 7]]).unwrap()[..] else { panic!() };
+        assert_eq!(location, WarcLocation { file: 0, offset: reached.1, length: 7 });
+    }
+
+    #[test]
+    fn names_of_others_are_not_ours_and_host_names_are_made_safe() {
+        for name in ["x.warc.gz", "NDCRAWL-2026-00000-h.warc.gz", "NDCRAWL-20261120000000-1-h.warc.gz", ".."] {
+            assert_eq!(serial_of(name), None, "{name}");
+        }
+        let name = file_name(0, 7, "../ev/il host");
+        assert_eq!(name, "NDCRAWL-19700101000000-00007-..evilhost.warc.gz");
+        assert_eq!((serial_of(&name), serial_of(&(name + OPEN))), (Some(7), Some(7)));
+    }
+}

@@ -1,0 +1,337 @@
+//! The one writer: opens the folder, commits batches, ends the crawl.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::record::{Batch, CommitMark};
+
+use super::archive::Archive;
+use super::block::pack;
+use super::check::{Reach, check};
+use super::disk::{Disk, Faults, free_space};
+use super::error::{Error, Result};
+use super::folder::Folder;
+use super::host::HostWriter;
+use super::log_file::LogFile;
+use super::options::{Identity, Options};
+use super::reader::{DoneRow, StoreReader};
+use super::shared::Shared;
+use super::table::{Loader, Table};
+use super::trees::Trees;
+use super::warc_files::WarcFiles;
+use super::witness::Witness;
+
+/// Lines of deferred URLs are appended this many octets at a time.
+const LINES_BYTES: usize = 256 * 1024;
+
+/// What was found when the folder was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// How far the crawl got.
+    pub mark: CommitMark,
+    /// Which crawl it is: the caller's identity for a new one, else the one that was written down.
+    pub identity: Identity,
+    /// Whether the crawl was just made.
+    pub fresh: bool,
+}
+
+/// The folder of a crawl, held for writing.
+///
+/// Dropping it is as safe as a crash; [`Store::close`] also gives the last WARC file its final name.
+pub struct Store {
+    shared: Arc<Shared>,
+    archive: Archive,
+    disk: Disk,
+    min_free: u64,
+    page_lines: LogFile,
+    error_lines: LogFile,
+    hosts: HostWriter,
+    witness: Witness,
+    /// Whether a commit failed and left something above the mark.
+    torn: bool,
+}
+
+impl Store {
+    /// Opens the folder, or makes it, and brings it back to its last commit.
+    ///
+    /// `identity` is written down if the crawl is new. If it is not, its format and rendering must
+    /// be those of the folder; the fingerprint is for the caller to compare.
+    ///
+    /// # Errors
+    /// [`Error::InUse`], [`Error::NotEmpty`], [`Error::Format`], [`Error::Rendering`],
+    /// [`Error::Corrupt`], and what the system says. Nothing is changed unless all of the folder
+    /// could be read so far.
+    pub fn open(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, Opened)> {
+        Self::open_on(folder, options, identity, Disk::default())
+    }
+
+    /// As [`Store::open`], with a say in every step by which the disk changes: for tests.
+    pub fn open_with_faults(
+        folder: &Path,
+        options: Options,
+        identity: &Identity,
+        faults: Arc<dyn Faults>,
+    ) -> Result<(Self, Opened)> {
+        Self::open_on(folder, options, identity, Disk::with_faults(faults))
+    }
+
+    fn open_on(folder: &Path, options: Options, identity: &Identity, disk: Disk) -> Result<(Self, Opened)> {
+        let folder = Folder::new(folder);
+        folder.create()?;
+        let lock = folder.lock()?;
+        if !folder.store().exists() {
+            folder.expect_no_output()?;
+        }
+        let trees = Trees::open(&folder.store(), options.cache_bytes)?;
+        let opened = identify(&folder, &trees, identity, &disk)?;
+        let mark = opened.mark.clone();
+        let witness = Witness::of(&folder.store());
+        witness.check(mark.number)?;
+        let page_lines = LogFile::open(&folder.pages(), mark.page_line_bytes, &disk)?;
+        let error_lines = LogFile::open(&folder.errors(), mark.error_line_bytes, &disk)?;
+        let files = WarcFiles::open(&folder.warc(), &options, &opened.identity.crawl, &mark, disk.clone())?;
+        trees.trim(&mark, &disk)?;
+        disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))?;
+
+        let shared = Arc::new(Shared::new(folder, options.cache_bytes, trees, mark, lock));
+        let archive = Archive::new(files, StoreReader::new(shared.clone()), options.warc);
+        let (min_free, hosts) = (options.min_free, HostWriter::default());
+        let store = Self { shared, archive, disk, min_free, page_lines, error_lines, hosts, witness, torn: false };
+        Ok((store, opened))
+    }
+
+    /// Reads what is committed, on any thread.
+    pub fn reader(&self) -> StoreReader {
+        StoreReader::new(self.shared.clone())
+    }
+
+    /// The archive. Pages that are put there count once a commit has followed.
+    pub fn archive(&self) -> Archive {
+        self.archive.clone()
+    }
+
+    /// The last commit.
+    pub fn mark(&self) -> CommitMark {
+        self.shared.mark()
+    }
+
+    /// Whether there is as much free space as the options ask for. A crawl should stop if not.
+    pub fn has_room(&self) -> Result<bool> {
+        Ok(free_space(self.shared.folder().root())? >= self.min_free)
+    }
+
+    /// Makes a batch durable: all of it, or in effect nothing.
+    ///
+    /// Blocks until the disk has it. After a failure the same batch, or another, may be committed:
+    /// what the failed one left is removed first, but for pages put into the archive, which stay
+    /// where they are until the folder is opened again.
+    ///
+    /// # Errors
+    /// [`Error::Batch`] if the batch does not fit the logs, [`Error::DiskFull`], [`Error::Io`].
+    pub fn commit(&mut self, batch: Batch) -> Result<CommitMark> {
+        let before = self.shared.mark();
+        let reach = check(&batch, &before)?;
+        self.attempt(&before, |store| store.write(batch, &before, reach))
+    }
+
+    /// Ends the crawl: appends the lines of the URLs that stay deferred, without line ends, to
+    /// `pages.jsonl`, and notes where they begin. Does nothing if the crawl has ended.
+    ///
+    /// # Errors
+    /// As [`Store::commit`], and the first error among `lines`; then nothing has changed.
+    pub fn finish<E: From<Error>>(
+        &mut self,
+        lines: impl IntoIterator<Item = Result<String, E>>,
+    ) -> Result<CommitMark, E> {
+        let before = self.shared.mark();
+        if before.finished.is_some() {
+            return Ok(before);
+        }
+        self.attempt(&before, |store| {
+            store.append_lines(lines)?;
+            let finished = Some(before.page_line_bytes);
+            let mark = CommitMark { finished, page_line_bytes: store.page_lines.length(), ..before.clone() };
+            Ok(store.write_mark(mark)?)
+        })
+    }
+
+    /// Goes on with a crawl that has ended: the lines of deferred URLs are taken back. Does nothing
+    /// if the crawl has not ended.
+    ///
+    /// # Errors
+    /// As [`Store::commit`].
+    pub fn reopen(&mut self) -> Result<CommitMark> {
+        let before = self.shared.mark();
+        let Some(page_line_bytes) = before.finished else { return Ok(before) };
+        self.attempt(&before, |store| {
+            let mark = store.write_mark(CommitMark { finished: None, page_line_bytes, ..before.clone() })?;
+            // If this is not reached, it is done when the folder is opened.
+            store.page_lines.cut(page_line_bytes)?;
+            Ok(mark)
+        })
+    }
+
+    /// Closes the store and gives the last WARC file its final name. Pages that were put into the
+    /// archive and not committed are dropped.
+    ///
+    /// # Errors
+    /// As [`Store::commit`]; all that was committed is there nevertheless.
+    pub fn close(mut self) -> Result<()> {
+        let mark = self.shared.mark();
+        if self.torn {
+            self.mend(&mark)?;
+        }
+        self.archive.close(&mark)?;
+        self.shared.close();
+        Ok(())
+    }
+
+    /// Runs `write` on a store that is as `before` says. If it fails, the next attempt will mend.
+    fn attempt<E: From<Error>>(
+        &mut self,
+        before: &CommitMark,
+        write: impl FnOnce(&mut Self) -> Result<CommitMark, E>,
+    ) -> Result<CommitMark, E> {
+        if self.torn {
+            self.mend(before)?;
+        }
+        self.torn = true;
+        let mark = write(self)?;
+        self.torn = false;
+        Ok(mark)
+    }
+
+    fn write(&mut self, batch: Batch, before: &CommitMark, reach: Reach) -> Result<CommitMark> {
+        let (warc_file, warc_bytes) = self.archive.sync()?;
+        self.page_lines.append(joined(&batch.page_lines).as_bytes())?;
+        self.error_lines.append(joined(&batch.error_lines).as_bytes())?;
+        self.page_lines.sync()?;
+        self.error_lines.sync()?;
+
+        let trees = self.shared.trees()?;
+        let number = before.number + 1;
+        self.append_rows(&trees.url, before.urls, &batch.urls)?;
+        self.append_rows(&trees.term, before.terms, &batch.terms)?;
+        self.append_rows(&trees.page, before.pages, &batch.pages)?;
+        self.write_done(&trees.done, number, batch.requeued, batch.outcomes)?;
+        self.hosts.write(&trees, &batch.hosts, number, &self.disk)?;
+        self.write_mark(CommitMark {
+            number: before.number,
+            urls: reach.urls,
+            terms: reach.terms,
+            pages: reach.pages,
+            warc_file,
+            warc_bytes,
+            page_line_bytes: self.page_lines.length(),
+            error_line_bytes: self.error_lines.length(),
+            leased: batch.leased,
+            totals: batch.totals,
+            finished: None,
+        })
+    }
+
+    /// Appends rows to a log that ends before `first`.
+    fn append_rows<T: Serialize>(&self, table: &Table, first: u32, rows: &[T]) -> Result<()> {
+        let mut loader = Loader::new(&self.disk, table);
+        for (index, block) in pack(rows).map_err(|e| Error::Batch(e.to_string()))? {
+            // The check has found that all ids of the batch fit.
+            loader.put(&(first + index as u32).to_be_bytes(), &block)?;
+        }
+        loader.finish()
+    }
+
+    fn write_done(
+        &self,
+        table: &Table,
+        number: u64,
+        requeued: Vec<crate::record::Requeue>,
+        outcomes: Vec<crate::record::OutcomeRow>,
+    ) -> Result<()> {
+        let rows: Vec<DoneRow> =
+            requeued.into_iter().map(DoneRow::Requeued).chain(outcomes.into_iter().map(DoneRow::Outcome)).collect();
+        let mut loader = Loader::new(&self.disk, table);
+        for (chunk, (_, block)) in (0u32..).zip(pack(&rows).map_err(|e| Error::Batch(e.to_string()))?) {
+            let key = [&number.to_be_bytes()[..], &chunk.to_be_bytes()].concat();
+            loader.put(&key, &block)?;
+        }
+        loader.finish()
+    }
+
+    /// The last write of a commit: the record under the next number. Of the records before it one
+    /// is kept, in case that the disk loses this one.
+    fn write_mark(&mut self, mark: CommitMark) -> Result<CommitMark> {
+        let mark = CommitMark { number: mark.number + 1, ..mark };
+        let trees = self.shared.trees()?;
+        let value = postcard::to_stdvec(&mark).map_err(|e| Error::Batch(e.to_string()))?;
+        let kept = (mark.number - 1).to_be_bytes();
+        let mut loader = Loader::new(&self.disk, &trees.commit);
+        for key in trees.commit.piece_keys(&[]) {
+            let key = key?;
+            if key[..] < kept[..] {
+                loader.remove(key)?;
+            }
+        }
+        loader.put(&mark.number.to_be_bytes(), &value)?;
+        loader.finish()?;
+        trees.flush(&self.disk)?;
+        self.witness.note(mark.number);
+        self.shared.set_mark(mark.clone());
+        self.archive.committed();
+        Ok(mark)
+    }
+
+    fn append_lines<E: From<Error>>(&mut self, lines: impl IntoIterator<Item = Result<String, E>>) -> Result<(), E> {
+        let mut buffer = String::new();
+        for line in lines {
+            buffer.push_str(&line?);
+            buffer.push('\n');
+            if buffer.len() >= LINES_BYTES {
+                self.page_lines.append(buffer.as_bytes())?;
+                buffer.clear();
+            }
+        }
+        self.page_lines.append(buffer.as_bytes())?;
+        Ok(self.page_lines.sync()?)
+    }
+
+    /// Brings the folder back to `mark` after a failure.
+    fn mend(&mut self, mark: &CommitMark) -> Result<()> {
+        self.hosts.forget();
+        self.page_lines.cut(mark.page_line_bytes)?;
+        self.error_lines.cut(mark.error_line_bytes)?;
+        // The database refuses all writes after one has failed, until it is opened anew.
+        let mended =
+            self.shared.trees().and_then(|trees| trees.trim(mark, &self.disk).and_then(|()| trees.flush(&self.disk)));
+        if mended.is_err() {
+            let trees = self.shared.reopen()?;
+            trees.trim(mark, &self.disk)?;
+            trees.flush(&self.disk)?;
+        }
+        self.torn = false;
+        Ok(())
+    }
+}
+
+/// Compares identities, or writes down a new one.
+fn identify(folder: &Folder, trees: &Trees, identity: &Identity, disk: &Disk) -> Result<Opened> {
+    let store = folder.store();
+    let Some(found) = trees.identity(&store)? else {
+        Witness::of(&store).check(0)?;
+        folder.expect_no_output()?;
+        trees.set_identity(identity, disk)?;
+        return Ok(Opened { mark: CommitMark::default(), identity: identity.clone(), fresh: true });
+    };
+    if found.format != identity.format {
+        return Err(Error::Format { store, found: found.format, known: identity.format });
+    }
+    if found.rendering != identity.rendering {
+        return Err(Error::Rendering { store, found: found.rendering, wanted: identity.rendering.clone() });
+    }
+    Ok(Opened { mark: trees.mark()?, identity: found, fresh: false })
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
+}
