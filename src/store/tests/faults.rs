@@ -69,9 +69,24 @@ fn a_crash_at_any_step_of_a_commit_leaves_the_state_before_it_or_after_it() {
             after_count += 1
         }
         assert_eq!(verify(folder.path()).unwrap().problems, [""; 0], "step {step}");
+        goes_on_with_other_batches(folder.path(), found, step as u64);
     }
     // The flush is the one step behind the commit record.
     assert!(before_count > 8 && after_count == 1, "{before_count} before, {after_count} after");
+}
+
+/// Nothing of the batch that failed may show through when others come in its place.
+fn goes_on_with_other_batches(folder: &Path, mut model: Model, seed: u64) {
+    let (mut store, _) = open(folder).unwrap();
+    let mut dice = Dice(1000 + seed);
+    for _ in 0..3 {
+        let batch = model.next_batch(&mut dice, &store.archive());
+        store.commit(batch.clone()).unwrap();
+        model.apply(batch);
+    }
+    assert_eq!(Model::read(folder, &store.reader(), &store.mark()), model, "seed {seed}");
+    store.close().unwrap();
+    assert_eq!(verify(folder).unwrap().problems, [""; 0], "seed {seed}");
 }
 
 #[test]
