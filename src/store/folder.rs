@@ -3,8 +3,12 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::error::{Error, Result};
+
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The paths of an output folder.
 #[derive(Clone, Debug)]
@@ -70,10 +74,17 @@ impl Folder {
             .truncate(false)
             .open(&path)
             .map_err(|e| Error::io("open", &path, e))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(self.in_use(&mut file)),
-            Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path, e)),
+        let mut tries = 0;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                // A process that is being started inherits the lock until its program runs, so that
+                // a folder that was just closed may look taken for a moment.
+                Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => std::thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::WouldBlock) => return Err(self.in_use(&mut file)),
+                Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path, e)),
+            }
+            tries += 1;
         }
         file.set_len(0)
             .and_then(|()| writeln!(file, "{}", std::process::id()))

@@ -1,8 +1,10 @@
 //! The database: its tables, how it is opened, and how it is brought back to a commit.
 
 use std::collections::HashMap;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::record::CommitMark;
 
@@ -30,6 +32,9 @@ pub(crate) struct Trees {
 /// The table of `meta` has one key of a fixed length.
 const IDENTITY: &[u8] = b"identity";
 
+/// How long a database that was just closed may take to let go of its file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 impl Trees {
     /// Opens the database, or makes it.
     ///
@@ -37,10 +42,11 @@ impl Trees {
     /// [`Error::Corrupt`] if it can't be read, even if the database meets that with a panic.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self> {
         let place = path.display().to_string();
+        remove_half_snapshots(path)?;
         let config = sled::Config::new().path(path).cache_capacity(cache_bytes).flush_every_ms(None);
-        let opened = catch_unwind(AssertUnwindSafe(|| config.open()))
-            .map_err(|_| Error::corrupt(&place, "the database gave up reading it"))?;
-        let db = opened.map_err(|e| Error::sled("open", &place, e))?;
+        let db = catch_unwind(AssertUnwindSafe(|| open_patiently(&config)))
+            .map_err(|_| Error::corrupt(&place, "the database gave up reading it"))?
+            .map_err(|e| Error::sled("open", &place, e))?;
         Ok(Self {
             url: Table::open(&db, "url", 4)?,
             term: Table::open(&db, "term", 4)?,
@@ -144,6 +150,36 @@ impl Trees {
     pub(crate) fn flush(&self, disk: &Disk) -> Result<()> {
         disk.flush(&self.db).map_err(|e| Error::sled("flush", "store", e))
     }
+}
+
+/// The folder is ours. If the database is locked nevertheless, it was closed a moment ago in this
+/// process, and its threads are still letting go.
+fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
+    let started = Instant::now();
+    loop {
+        match config.open() {
+            Err(sled::Error::Io(e)) if started.elapsed() < PATIENCE && e.to_string().contains("acquire lock") => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// Removes snapshots that were being written when the disk was full or the process was killed: the
+/// database takes the half of one for its newest and refuses to open. Whole ones have another name.
+fn remove_half_snapshots(store: &Path) -> Result<()> {
+    if !store.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(store).map_err(|e| Error::io("list", store, e))? {
+        let entry = entry.map_err(|e| Error::io("list", store, e))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            fs::remove_file(entry.path()).map_err(|e| Error::io("remove", &entry.path(), e))?;
+        }
+    }
+    Ok(())
 }
 
 fn remove_from(table: &Table, first: &[u8], disk: &Disk) -> Result<()> {

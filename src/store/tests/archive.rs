@@ -119,12 +119,14 @@ fn other_programs_find_no_fault_with_the_files() {
     put_all(&store.archive());
     store.commit(Default::default()).unwrap();
     store.close().unwrap();
-    let checker = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/warc_check.py");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let beside = root.ancestors().map(|folder| folder.join("shared/conformance/warc_check.py"));
+    let checker = beside.skip(1).find(|path| path.exists()).unwrap_or_default();
     let programs: [(&str, Vec<&str>); 3] =
         [("python3", vec![checker.to_str().unwrap()]), ("warcio", vec!["check"]), ("fastwarc", vec!["check"])];
     for (program, arguments) in programs {
         let there = Command::new(program).arg("--help").output().is_ok_and(|output| output.status.success());
-        if !there || (program == "python3" && !checker.exists()) {
+        if !there || (program == "python3" && checker.as_os_str().is_empty()) {
             eprintln!("skipped: {program} {arguments:?} is not installed");
             continue;
         }

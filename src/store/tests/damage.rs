@@ -94,6 +94,15 @@ fn flipped_bytes_in_the_database_never_go_unnoticed_and_never_panic() {
     assert!(noticed > 0);
 }
 
+#[test]
+fn a_snapshot_that_was_being_written_does_not_keep_the_store_from_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = crawl(folder.path());
+    fs::write(folder.path().join("store/snap.FFFFFFFFFFFFFFFF.generating"), "").unwrap();
+    let (store, opened) = open(folder.path()).unwrap();
+    assert_eq!(Model::read(folder.path(), &store.reader(), &opened.mark), model);
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
