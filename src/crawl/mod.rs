@@ -1,1 +1,104 @@
 //! *Who does what, in which order, and when is it over?*
+//!
+//! A crawl is a cycle:
+//!
+//! ```text
+//! seeds ─► frontier ─lease─► worker (fetch ► render) ─► judge (decide) ─► committer ─► store
+//!             ▲                                            │
+//!             └──────────── links of the judged page ◄─────┘
+//! ```
+//!
+//! The forward edges are bounded channels; the back edge is an insert into the frontier, which never
+//! waits. Workers are tokio tasks, rendering runs on blocking threads, the judge and the committer
+//! have a thread each. The crawl is over when the frontier is empty and no lease is alive; the
+//! judge ends a lease only after it has offered the page's links.
+//!
+//! Shutdown, in order: stop leasing, let fetches end within the time of grace, close the channel to
+//! the judge, which drains it and seals the last batch, and close the channel to the committer,
+//! which commits it.
+
+mod arrival;
+mod book;
+mod commit;
+mod judge;
+mod lines;
+mod live;
+mod log_access;
+mod options;
+mod run;
+mod scheduler;
+mod worker;
+
+use crate::detect::DetectError;
+use crate::fetch::FetchError;
+use crate::frontier::FrontierError;
+use crate::store::Error as StoreError;
+
+pub use live::Live;
+pub use options::{DuplicateLinks, DuplicateLinksError, Options};
+pub use run::{Crawl, Ending, Seed, Setup};
+
+/// How urgently a crawl is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It goes on.
+    Go,
+    /// No new fetches; those in flight may end within the time of grace.
+    Soon,
+    /// Fetches in flight are dropped; what arrived is committed.
+    Now,
+    /// As `Soon`, because the disk has less than the free space asked for.
+    DiskFull,
+}
+
+/// Why a crawl ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// Nothing was left to fetch within scope and budgets.
+    Finished,
+    /// `max_time` was over.
+    Time,
+    /// A stop was asked for.
+    Signal,
+    /// Too little free space.
+    DiskFull,
+    /// A part failed; the error is reported beside.
+    Failed,
+}
+
+/// Why a crawl could not go on. What was committed before is whole, and the crawl can be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum CrawlError {
+    /// The store or the archive.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The frontier.
+    #[error(transparent)]
+    Frontier(#[from] FrontierError),
+    /// The decider.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// The fetcher could not be set up.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A line could not be written as JSON.
+    #[error("a line of output could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The logs do not hold what they must.
+    #[error("the store does not hold {what} {id}: run `ndcrawl verify` on the folder")]
+    Lost {
+        /// Kind of row.
+        what: &'static str,
+        /// Its number.
+        id: u32,
+    },
+    /// A worker panicked.
+    #[error("a worker failed: {0}")]
+    Worker(tokio::task::JoinError),
+    /// A thread panicked.
+    #[error("the {0} thread panicked")]
+    Panic(&'static str),
+    /// Another part failed first.
+    #[error("stopped because another part failed")]
+    Stopped,
+}

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use hyper_util::client::legacy::connect::HttpInfo;
@@ -40,6 +41,7 @@ struct Inner {
     port_clients: HashMap<u16, reqwest::Client>,
     politeness: Politeness,
     robots: RobotsCache,
+    heard: AtomicBool,
 }
 
 /// What of a body is wanted.
@@ -65,6 +67,7 @@ impl Fetcher {
             port_clients,
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
+            heard: AtomicBool::new(false),
             proxies,
             resolver,
             options,
@@ -93,6 +96,18 @@ impl Fetcher {
     /// before, see [`robots`](Self::robots).
     pub async fn polite_get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &self.wanted()).await
+    }
+
+    /// As [`polite_get`](Self::polite_get), but the body is read whatever its type is: for sitemaps,
+    /// whose types are many.
+    pub async fn polite_get_any_type(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
+        self.ask_politely(url, &Wanted { any_type: true, ..self.wanted() }).await
+    }
+
+    /// Whether any server has ever answered. Until then a failure is likely the network's own, and
+    /// robots.txt is not asked for again.
+    pub fn has_heard(&self) -> bool {
+        self.0.heard.load(Ordering::Relaxed)
     }
 
     /// When the next request to the origin may start, as far as is known now; `None`: at once.
@@ -129,6 +144,7 @@ impl Fetcher {
         let answer = self.exchange(url, address, wanted, Some(&mut permit)).await;
         permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
         if let Ok(fetched) = &answer {
+            self.0.heard.store(true, Ordering::Relaxed);
             self.heed(&origin, fetched);
         }
         answer

@@ -132,7 +132,7 @@ impl Fetcher {
             let answer = self.follow_robots(origin).await;
             let again = match &answer {
                 Ok(fetched) => retry_status(fetched.status),
-                Err(failure) => failure.retryable,
+                Err(failure) => failure.retryable && self.has_heard(),
             };
             if !again || attempt > self.options().retries {
                 return self.judge_robots(origin, answer);

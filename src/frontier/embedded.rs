@@ -56,6 +56,11 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         }
     }
 
+    /// A URL as it was first seen, committed or not.
+    pub fn url(&self, id: UrlId) -> Result<UrlRow, FrontierError> {
+        self.engine().rows.get(id)
+    }
+
     /// URLs below this number can be read through the log from now on.
     pub fn committed(&self, urls: u32) {
         self.engine().rows.forget_below(urls);

@@ -64,6 +64,10 @@ pub struct PageRow {
     pub url: UrlId,
     /// Its deterministic name.
     pub page: PageId,
+    /// Its group (its host), an opaque number to the decider.
+    pub group: u32,
+    /// When it was asked for, milliseconds since 1970 UTC.
+    pub fetched_at: i64,
     /// Digest of the decoded body.
     pub body_digest: Digest,
     /// Digest of the visible text; `None` if there is none.

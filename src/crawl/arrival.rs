@@ -1,0 +1,47 @@
+//! What workers hand to the judge.
+
+use std::sync::Arc;
+
+use crate::fetch::Traffic;
+use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow};
+
+/// Requests that were made to an origin, for the books.
+#[derive(Clone, Debug)]
+pub(super) struct Attempts {
+    pub origin: String,
+    pub traffic: Traffic,
+}
+
+/// What came of a lease.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A page, fetched and rendered.
+    Page(FoundPage),
+    /// A sitemap and what it names.
+    Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl> },
+    /// The server names another URL.
+    Redirect { fetched: Arc<Fetched>, to: CanonicalUrl },
+    /// A rule keeps the page out; if it was asked for, the answer.
+    Excluded { rule: Exclusion, fetched: Option<Arc<Fetched>> },
+    /// The page could not be had; if the server answered, the answer.
+    Failed { class: FailureClass, detail: String, fetched: Option<Arc<Fetched>> },
+}
+
+/// A page, fetched and rendered.
+#[derive(Debug)]
+pub(super) struct FoundPage {
+    pub fetched: Arc<Fetched>,
+    pub rendered: Rendered,
+    pub body_digest: Digest,
+}
+
+/// A message to the judge.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A lease has ended.
+    Arrival { lease: Lease, found: Box<Found> },
+    /// Requests were made.
+    Attempts(Attempts),
+    /// A robots.txt was had; it names sitemaps.
+    Robots { origin: String, row: RobotsRow, sitemaps: Vec<CanonicalUrl> },
+}

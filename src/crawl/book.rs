@@ -1,0 +1,88 @@
+//! The books: what was asked and what came of it, in all and by origin.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::record::{HostRow, OutcomeKind, RobotsRow, Totals};
+
+use super::arrival::Attempts;
+
+/// Octets of the longest robots.txt that is kept from run to run.
+const LONGEST_ROBOTS: usize = 32 * 1024;
+
+/// Counters in all and by origin. Origins that changed since the last commit are remembered, so
+/// that a commit carries only those.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    totals: Totals,
+    hosts: HashMap<String, HostRow>,
+    changed: HashSet<String>,
+}
+
+impl Book {
+    /// The books as the last commit had them.
+    pub fn restore(totals: Totals, hosts: impl IntoIterator<Item = HostRow>) -> Self {
+        Self {
+            totals,
+            hosts: hosts.into_iter().map(|row| (row.origin.clone(), row)).collect(),
+            changed: HashSet::new(),
+        }
+    }
+
+    pub fn attempts(&mut self, Attempts { origin, traffic }: &Attempts) {
+        self.totals.requests += traffic.requests;
+        self.totals.bytes += traffic.bytes;
+        let host = self.host(origin);
+        host.requests += traffic.requests;
+        host.unanswered += traffic.unanswered;
+        host.bytes += traffic.bytes;
+        host.response_millis += traffic.response_millis;
+    }
+
+    /// A URL was kept out before it had a lease. Such URLs are counted in all only: the hosts that
+    /// a crawl does not enter are without number.
+    pub fn excluded(&mut self) {
+        *self.totals.outcomes.entry(OutcomeKind::Excluded).or_default() += 1;
+    }
+
+    /// A robots.txt was had. Long ones are not kept from run to run: they would stay in memory.
+    pub fn robots(&mut self, origin: &str, row: RobotsRow) {
+        self.host(origin).robots = Some(row).filter(|row| row.body.len() <= LONGEST_ROBOTS);
+    }
+
+    pub fn outcome(&mut self, origin: &str, kind: OutcomeKind) {
+        *self.totals.outcomes.entry(kind).or_default() += 1;
+        *self.host(origin).outcomes.entry(kind).or_default() += 1;
+    }
+
+    pub fn links_dropped(&mut self, dropped: u32, over_limit: u32) {
+        self.totals.links_dropped += u64::from(dropped);
+        self.totals.links_over_limit += u64::from(over_limit);
+    }
+
+    pub fn set_millis(&mut self, millis: u64) {
+        self.totals.millis = millis;
+    }
+
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    pub fn hosts(&self) -> impl Iterator<Item = &HostRow> {
+        self.hosts.values()
+    }
+
+    /// The rows of origins that changed since the last call.
+    pub fn take_changed(&mut self) -> Vec<HostRow> {
+        let changed = std::mem::take(&mut self.changed);
+        changed.iter().filter_map(|origin| self.hosts.get(origin).cloned()).collect()
+    }
+
+    fn host(&mut self, origin: &str) -> &mut HostRow {
+        if !self.changed.contains(origin) {
+            self.changed.insert(origin.to_owned());
+        }
+        self.hosts
+            .entry(origin.to_owned())
+            .or_insert_with(|| HostRow { origin: origin.to_owned(), ..HostRow::default() })
+    }
+}

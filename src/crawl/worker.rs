@@ -1,0 +1,209 @@
+//! What is done with one lease: robots.txt, the request, and rendering what came.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use tokio::sync::{Notify, Semaphore, mpsc};
+use url::Url;
+
+use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, retry_after, retry_status};
+use crate::frontier::EmbeddedFrontier;
+use crate::record::{
+    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser,
+};
+use crate::render::{Renderer, SitemapLimits, parse_sitemap};
+
+use super::CrawlError;
+use super::arrival::{Attempts, Found, FoundPage, Message};
+use super::log_access::Urls;
+use super::options::Options;
+
+/// What workers share.
+pub(super) struct Worker {
+    pub options: Options,
+    pub fetcher: Fetcher,
+    pub renderer: Arc<Renderer>,
+    pub normaliser: Normaliser,
+    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub changed: Arc<Notify>,
+    /// Pages rendered at the same time: as many as there are cores.
+    pub rendering: Arc<Semaphore>,
+    /// Of which robots.txt the judge was told in this run: origin and time of fetch.
+    pub robots_told: Mutex<HashSet<(String, i64)>>,
+}
+
+/// How the work on a lease ended.
+enum Step {
+    /// With something to judge.
+    Found(Found),
+    /// The URL is to be asked for again, at this moment or later.
+    Again(Instant),
+}
+
+impl Worker {
+    /// Works on one lease and tells the judge. If the judge is gone, so is the work.
+    pub async fn work(&self, mut lease: Lease, messages: mpsc::Sender<Message>) -> Result<(), CrawlError> {
+        let origin = lease.url.origin();
+        let step = self.step(&mut lease, &messages).await;
+        // Before the lease ends, so that the origin's next URL is not leased too early.
+        if let Some(due) = self.fetcher.next_start(&origin) {
+            self.frontier.postpone(&origin, due).await?;
+        }
+        let traffic = self.fetcher.take_traffic(&origin);
+        if traffic.requests > 0 {
+            let _ = messages.send(Message::Attempts(Attempts { origin, traffic })).await;
+        }
+        match step {
+            Step::Found(found) => {
+                let _ = messages.send(Message::Arrival { lease, found: Box::new(found) }).await;
+            }
+            Step::Again(not_before) => {
+                self.frontier.nak(lease, not_before).await?;
+                self.changed.notify_one();
+            }
+        }
+        Ok(())
+    }
+
+    async fn step(&self, lease: &mut Lease, messages: &mpsc::Sender<Message>) -> Step {
+        let robots = self.fetcher.robots(&lease.url).await;
+        self.tell_robots(&lease.url, &robots, messages).await;
+        if let Some(found) = self.forbidden(lease, &robots) {
+            return Step::Found(found);
+        }
+        // robots.txt may just have been asked for: rather than hold a place among the fetches while
+        // the origin rests, the lease is given back.
+        if let Some(due) = self.fetcher.next_start(&lease.url.origin())
+            && due > Instant::now()
+        {
+            return Step::Again(due);
+        }
+        lease.attempts += 1;
+        let answer = if lease.kind == LinkKind::SitemapFile {
+            self.fetcher.polite_get_any_type(&lease.url).await
+        } else {
+            self.fetcher.polite_get(&lease.url).await
+        };
+        match answer {
+            Ok(fetched) => self.answered(lease, Arc::new(fetched)).await,
+            Err(failure) => self.unanswered(lease, failure),
+        }
+    }
+
+    /// What robots.txt has against the URL.
+    fn forbidden(&self, lease: &Lease, robots: &Robots) -> Option<Found> {
+        let longest = self.fetcher.options().max_crawl_delay;
+        if !longest.is_zero() && robots.crawl_delay().is_some_and(|delay| delay > longest) {
+            return Some(Found::Excluded { rule: Exclusion::CrawlDelay, fetched: None });
+        }
+        match (robots.allows(&lease.url), robots.failure()) {
+            (RobotsAnswer::Allowed, _) => None,
+            (RobotsAnswer::Disallowed, _) => Some(Found::Excluded { rule: Exclusion::Robots, fetched: None }),
+            (RobotsAnswer::Unreachable, None) => {
+                Some(Found::Excluded { rule: Exclusion::RobotsUnreachable, fetched: None })
+            }
+            (RobotsAnswer::Unreachable, Some(failure)) => Some(Found::Failed {
+                class: failure.class,
+                detail: format!("robots.txt: {}", failure.detail),
+                fetched: None,
+            }),
+        }
+    }
+
+    /// Tells the judge of a robots.txt that was had, once: to be kept, and for the sitemaps that it
+    /// names. Those on other hosts are left alone.
+    async fn tell_robots(&self, page: &CanonicalUrl, robots: &Robots, messages: &mpsc::Sender<Message>) {
+        let (origin, row) = (page.origin(), robots.row());
+        let told = (origin.clone(), row.fetched_at);
+        let new = self.robots_told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
+        if !new || !robots.is_reached() || self.fetcher.options().ignore_robots {
+            return;
+        }
+        let sitemaps = if self.options.sitemaps {
+            self.on_host(page, robots.sitemaps().iter().map(Url::as_str))
+        } else {
+            Vec::new()
+        };
+        let _ = messages.send(Message::Robots { origin, row: row.clone(), sitemaps }).await;
+    }
+
+    fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
+        let urls = texts.filter_map(|text| self.normaliser.absolute(text).ok());
+        urls.filter(|url| url.host() == page.host()).collect()
+    }
+
+    async fn answered(&self, lease: &Lease, fetched: Arc<Fetched>) -> Step {
+        match fetched.status {
+            200..=299 if lease.kind == LinkKind::SitemapFile => Step::Found(self.sitemap(lease, fetched)),
+            200..=299 if !self.fetcher.accepts(&fetched.media_type()) => {
+                Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
+            }
+            200..=299 => Step::Found(self.render(fetched).await),
+            301 | 302 | 303 | 307 | 308 => Step::Found(self.redirect(lease, fetched)),
+            status => {
+                if retry_status(status) && lease.attempts <= self.options.retries {
+                    return Step::Again(self.next_try(lease, fetched.header("retry-after")));
+                }
+                let detail = format!("status {status} {}", fetched.reason).trim_end().to_owned();
+                Step::Found(Found::Failed { class: FailureClass::Http, detail, fetched: Some(fetched) })
+            }
+        }
+    }
+
+    /// Before any origin has ever answered, a seed gets one try: then it is the network that fails.
+    fn unanswered(&self, lease: &Lease, failure: FetchFailure) -> Step {
+        let FetchFailure { class, detail, retryable } = failure;
+        if retryable && lease.attempts <= self.options.retries && self.fetcher.has_heard() {
+            return Step::Again(self.next_try(lease, None));
+        }
+        Step::Found(Found::Failed { class, detail, fetched: None })
+    }
+
+    fn next_try(&self, lease: &Lease, asked: Option<String>) -> Instant {
+        let longest = self.fetcher.options().max_retry_after;
+        let asked = asked.and_then(|text| retry_after(&text, SystemTime::now(), longest));
+        let own = back_off(lease.attempts, self.options.random_seed, lease.url.as_str());
+        Instant::now() + asked.unwrap_or(own)
+    }
+
+    fn redirect(&self, lease: &Lease, fetched: Arc<Fetched>) -> Found {
+        let Some(location) = fetched.header("location") else {
+            let detail = format!("status {} without a Location", fetched.status);
+            return Found::Failed { class: FailureClass::Redirect, detail, fetched: Some(fetched) };
+        };
+        match self.normaliser.resolve(lease.url.as_url(), &location) {
+            Ok(to) => Found::Redirect { fetched, to },
+            Err(error) => {
+                let detail = format!("redirect to '{location}': {error}");
+                Found::Failed { class: FailureClass::Redirect, detail, fetched: Some(fetched) }
+            }
+        }
+    }
+
+    fn sitemap(&self, lease: &Lease, fetched: Arc<Fetched>) -> Found {
+        let sitemap = parse_sitemap(&fetched.body, &SitemapLimits::default());
+        Found::Sitemap {
+            urls: self.on_host(&lease.url, sitemap.pages.iter().map(String::as_str)),
+            sitemaps: self.on_host(&lease.url, sitemap.sitemaps.iter().map(String::as_str)),
+            fetched,
+        }
+    }
+
+    /// Renders on a thread that may take its time. A panic in a parser is this page's failure.
+    async fn render(&self, fetched: Arc<Fetched>) -> Found {
+        let permit = self.rendering.clone().acquire_owned().await;
+        let (renderer, page) = (self.renderer.clone(), fetched.clone());
+        let rendered = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            (renderer.render(&page), Digest::of(&page.body))
+        });
+        match rendered.await {
+            Ok((rendered, body_digest)) => Found::Page(FoundPage { fetched, rendered, body_digest }),
+            Err(error) => {
+                let detail = format!("rendering failed: {error}");
+                Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) }
+            }
+        }
+    }
+}
