@@ -49,7 +49,7 @@ fn a_crash_at_any_step_of_a_commit_leaves_the_state_before_it_or_after_it() {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(false);
         let (mut store, before, mut dice) = prepared(folder.path(), faults.clone());
-        let batch = before.next_batch(&mut dice, &store.archive());
+        let batch = before.big_batch(&mut dice, &store.archive());
         let mut after = before.clone();
         after.apply(batch.clone());
 
@@ -79,7 +79,7 @@ fn a_crash_at_any_step_of_a_commit_leaves_the_state_before_it_or_after_it() {
 fn goes_on_with_other_batches(folder: &Path, mut model: Model, seed: u64) {
     let (mut store, _) = open(folder).unwrap();
     let mut dice = Dice(1000 + seed);
-    for _ in 0..3 {
+    for _ in 0..10 {
         let batch = model.next_batch(&mut dice, &store.archive());
         store.commit(batch.clone()).unwrap();
         model.apply(batch);
@@ -115,6 +115,28 @@ fn after_a_step_has_failed_the_same_batch_can_be_committed() {
         assert_eq!(verify(folder.path()).unwrap().problems, [""; 0], "step {step}");
         if result.is_ok() {
             break;
+        }
+    }
+}
+
+#[test]
+fn after_a_step_has_failed_other_batches_can_be_committed() {
+    for step in 0.. {
+        let folder = tempfile::tempdir().unwrap();
+        let faults = Countdown::new(true);
+        let (mut store, mut model, mut dice) = prepared(folder.path(), faults.clone());
+        let batch = model.big_batch(&mut dice, &store.archive());
+        faults.fail_after(step);
+        let result = store.commit(batch);
+        faults.fail_after(i64::MAX);
+        if result.is_ok() {
+            break;
+        }
+        for _ in 0..10 {
+            let batch = model.next_batch(&mut dice, &store.archive());
+            store.commit(batch.clone()).unwrap();
+            model.apply(batch);
+            assert_eq!(Model::read(folder.path(), &store.reader(), &store.mark()), model, "step {step}");
         }
     }
 }

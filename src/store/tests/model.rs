@@ -48,6 +48,10 @@ fn three_hundred_batches_with_reopening_at_random_equal_the_model() {
     let report = verify(folder.path()).unwrap();
     assert_eq!(report.problems, [""; 0]);
     assert_eq!(report.checked.pages, model.pages.len() as u64);
+    let db = sled::open(folder.path().join("store")).unwrap();
+    let entries = |tree: &str| db.open_tree(tree).unwrap().len();
+    assert_eq!(entries("commit"), 2);
+    assert!(entries("host") <= 2 * 5, "rows that were replaced stay no longer than one commit");
     assert!(report.checked.warc_files > 3 && report.checked.hosts == 5, "{report:?}");
 }
 

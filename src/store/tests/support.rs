@@ -129,6 +129,21 @@ impl Model {
         batch
     }
 
+    /// A batch of many blocks, with all hosts in it, so that what it leaves behind would show.
+    pub(in super::super) fn big_batch(&self, dice: &mut Dice, archive: &Archive) -> Batch {
+        let mut batch = self.next_batch(dice, archive);
+        for _ in 0..600 {
+            batch.urls.push(url_row(self.urls.len() + batch.urls.len(), dice));
+            batch.terms.push(format!("big{}", self.terms.len() + batch.terms.len()).into());
+        }
+        let last = UrlId((self.urls.len() + batch.urls.len() - 1) as u32);
+        let again = |url| Requeue { url, depth: 2, referrer: Some(last), kind: LinkKind::Seed, hops: 0, rank: 0 };
+        batch.requeued = (0..2000).map(|_| again(last)).collect();
+        batch.hosts =
+            (0..5).map(|host| HostRow { origin: origin(host), requests: 7777, ..HostRow::default() }).collect();
+        batch
+    }
+
     fn add_page(&self, batch: &mut Batch, url: UrlId, dice: &mut Dice, archive: &Archive) {
         let row = self.urls.get(url.index()).or_else(|| batch.urls.get(url.index() - self.urls.len())).unwrap();
         let sequence = self.pages.len() + batch.pages.len();
@@ -206,10 +221,14 @@ fn url_row(id: usize, dice: &mut Dice) -> UrlRow {
     }
 }
 
+fn origin(host: u64) -> String {
+    format!("http://h{host}.test:80")
+}
+
 fn host_row(dice: &mut Dice) -> HostRow {
     let robots = RobotsRow { fetched_at: 5, status: 200, body: vec![b'#'; dice.below(3) as usize * 50_000] };
     HostRow {
-        origin: format!("http://h{}.test:80", dice.below(5)),
+        origin: origin(dice.below(5)),
         robots: (dice.below(3) > 0).then_some(robots),
         requests: dice.below(1000),
         ..HostRow::default()
