@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::value::Scalar;
-use crate::record::Threshold;
+use crate::crawl::{DuplicateLinks, DuplicateLinksError};
 
 macro_rules! choices {
     ($(#[$doc:meta])* $name:ident {
@@ -152,41 +152,13 @@ choices! {
     }
 }
 
-/// What becomes of the out-links of duplicates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DuplicateLinks {
-    /// They are not followed.
-    #[default]
-    Skip,
-    /// They are followed as others are.
-    Follow,
-    /// They are fetched after all others.
-    Defer,
-    /// A seeded share of them is followed.
-    Sample(Threshold),
-}
-
 impl Scalar for DuplicateLinks {
     fn from_text(text: &str) -> Result<Self, String> {
-        match text {
-            "skip" => Ok(Self::Skip),
-            "follow" => Ok(Self::Follow),
-            "defer" => Ok(Self::Defer),
-            _ => text
-                .strip_prefix("sample:")
-                .and_then(|share| share.parse().ok())
-                .map(Self::Sample)
-                .ok_or_else(|| format!("'{text}' is none of skip, follow, defer, sample:P (P from 0 to 1)")),
-        }
+        text.parse().map_err(|error: DuplicateLinksError| error.to_string())
     }
 
     fn to_value(&self) -> Value {
-        Value::from(match self {
-            Self::Skip => "skip".to_owned(),
-            Self::Follow => "follow".to_owned(),
-            Self::Defer => "defer".to_owned(),
-            Self::Sample(share) => format!("sample:{share}"),
-        })
+        Value::from(self.to_string())
     }
 }
 

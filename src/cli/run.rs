@@ -1,28 +1,233 @@
-//! The commands that need the other rooms.
+//! The commands that need the other rooms: `crawl`, `demo`, `verify`.
+
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use tokio::sync::{oneshot, watch};
 
 use super::arguments::{DemoArguments, RunFlags, VerifyArguments};
 use super::error::{CliError, exit};
-use super::seeds::Seeds;
+use super::folder::{self, CrawlFile, Phase, store_error};
+use super::monitor::Monitor;
+use super::progress::Progress;
+use super::seeds::{Seed, Seeds};
 use super::settings::Settings;
+use super::status::RunState;
+use super::summing;
+use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe, write_stderr, write_stdout};
+use super::{setup, signals};
+use crate::crawl::{Crawl, CrawlError, Ending, Stop, StopReason};
+use crate::demo as demo_site;
+use crate::record::{Normaliser, OutcomeKind};
+use crate::store::{self, Identity, Store};
 
 /// Crawls, and gives the exit code. `seeds` may be empty if there is something to resume.
 pub fn crawl(settings: Settings, seeds: Seeds, flags: RunFlags) -> Result<u8, CliError> {
-    let _ = (settings, seeds, flags);
-    Err(not_yet_joined("crawl"))
+    run(&settings, seeds, flags, &runtime()?)
 }
 
 /// Serves a small site on loopback and crawls it. The settings are defaults, but for the log.
 pub fn demo(settings: Settings, arguments: &DemoArguments) -> Result<u8, CliError> {
-    let _ = (settings, arguments);
-    Err(not_yet_joined("demo"))
+    let runtime = runtime()?;
+    let out = arguments.out.display().to_string();
+    let settings = [
+        ("out.dir", out.as_str()),
+        ("politeness.delay", "0"),
+        ("politeness.ip_delay", "0"),
+        ("politeness.host_concurrency", "1"),
+        ("security.allow_private", "true"),
+        ("http.proxy", "none"),
+    ]
+    .into_iter()
+    .try_fold(settings, |settings, (key, text)| settings.with(key, text))?;
+    let site = Arc::new(demo_site::Site::new(0));
+    let server = runtime.block_on(demo_site::serve(site)).map_err(anyhow::Error::from)?;
+    let url = Normaliser::new(settings.normalise_options()).absolute(&server.url()).map_err(anyhow::Error::from)?;
+    let seeds = Seeds { seeds: vec![Seed { line: "demo".to_owned(), url, fallback: None }], ..Seeds::default() };
+    // The port is another one each time, so there is never anything to resume.
+    let flags = RunFlags { fresh: true, force: true, json: arguments.json, ..RunFlags::default() };
+    let code = run(&settings, seeds, flags, &runtime)?;
+    runtime.block_on(server.stop()).map_err(anyhow::Error::from)?;
+    Ok(code)
 }
 
 /// Checks that an output folder is whole: 0 if it is, 1 if not.
-pub fn verify(settings: Settings, arguments: &VerifyArguments) -> Result<u8, CliError> {
-    let _ = (settings, arguments);
-    Err(not_yet_joined("verify"))
+pub fn verify(_: Settings, arguments: &VerifyArguments) -> Result<u8, CliError> {
+    let report = store::verify(&arguments.dir).map_err(|error| store_error(error, Phase::Opening))?;
+    let checked = &report.checked;
+    let figures = [
+        ("urls", checked.urls),
+        ("terms", checked.terms),
+        ("pages", checked.pages),
+        ("outcomes", checked.outcomes),
+        ("hosts", checked.hosts),
+        ("lines of pages.jsonl", checked.page_lines),
+        ("lines of errors.jsonl", checked.error_lines),
+        ("WARC files", checked.warc_files),
+        ("WARC records", checked.warc_records),
+    ];
+    let text = if arguments.json {
+        let figures: serde_json::Map<_, _> =
+            figures.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
+        let object = serde_json::json!({
+            "sound": report.is_sound(), "checked": figures,
+            "problems": report.problems, "problem_count": report.problem_count,
+        });
+        format!("{object}\n")
+    } else {
+        let mut text: String = figures.iter().map(|(name, count)| format!("{count:>12} {name}\n")).collect();
+        for problem in &report.problems {
+            text += &format!("problem: {}\n", terminal_safe(problem));
+        }
+        text += &match report.problem_count {
+            0 => format!("{} is sound\n", arguments.dir.display()),
+            many => format!("{} has {many} problems\n", arguments.dir.display()),
+        };
+        text
+    };
+    write_stdout(&text)?;
+    Ok(if report.is_sound() { exit::FINISHED } else { exit::NOTHING_FETCHED })
 }
 
-fn not_yet_joined(command: &str) -> CliError {
-    CliError::new(exit::INTERNAL, format!("{command}: not yet joined to the other rooms"))
+fn runtime() -> Result<Runtime, CliError> {
+    let built = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    built.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))
+}
+
+fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
+    folder::prepare(&settings.out.dir, flags)?;
+    folder::forget_fruitless(&settings.out.dir)?;
+    for earlier in folder::earlier_seeds(settings)? {
+        if !seeds.seeds.iter().any(|seed| seed.url == earlier.url) {
+            seeds.seeds.push(earlier);
+        }
+    }
+    warn(settings, &seeds);
+    let setup = setup::setup(settings, &seeds);
+    let wanted = Identity::new(setup.rendering(), settings.fingerprint());
+    let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
+    let (mut store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
+    folder::compare(settings, &opened)?;
+    store.reopen().map_err(|error| store_error(error, Phase::Opening))?;
+    let was_finished = opened.mark.finished.is_some();
+    let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl)?;
+    let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
+    let requests_before = opened.mark.totals.requests;
+
+    let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl))?;
+    let ending = match ending {
+        Ok(ending) => ending,
+        Err(error) => {
+            monitor.end(RunState::Stopped);
+            let error = crawl_error(error);
+            crawl_file.end(Some("failed"), error.code)?;
+            return Err(error);
+        }
+    };
+    let code = exit_code(settings, &ending, signalled);
+    let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
+    monitor.end(state);
+    crawl_file.end(summing::stopped(settings, &ending), code)?;
+    for (seed, why) in &ending.failed_seeds {
+        write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
+    }
+    let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
+    if let Some(hint) = &hint {
+        write_stderr(&format!("hint: {hint}"));
+    }
+    let summary = summing::summary(settings, &ending, hint);
+    let text = match flags.json {
+        true => format!("{}\n", summary.json()),
+        false => summary.text(stdout_color(settings.log.color)),
+    };
+    write_stdout(&text)?;
+    Ok(code)
+}
+
+/// Runs a crawl under watch.
+async fn watched(
+    settings: &Settings,
+    crawl: Crawl,
+) -> Result<(Monitor, Result<Ending, CrawlError>, Option<u8>), CliError> {
+    let (stop, _) = watch::channel(Stop::Go);
+    let signalled = signals::listen(stop.clone()).map_err(anyhow::Error::from)?;
+    let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
+    let monitor = Monitor::new(settings.out.dir.clone(), crawl.watch(), progress);
+    let (end_monitor, ended) = oneshot::channel();
+    let monitoring = tokio::spawn(monitor.run(ended));
+    let ending = crawl.run(stop).await;
+    let _ = end_monitor.send(());
+    let monitor = monitoring.await.map_err(anyhow::Error::from)?;
+    Ok((monitor, ending, signalled.exit_code()))
+}
+
+/// What a person should know before the first request.
+fn warn(settings: &Settings, seeds: &Seeds) {
+    let mut warnings = Vec::new();
+    if settings.politeness.ignore_robots {
+        warnings.push("robots.txt is ignored: make sure that the sites' owners agree");
+    }
+    if settings.http.insecure {
+        warnings.push("certificates are not checked: pages may come from anybody");
+    }
+    if settings.politeness.max_crawl_delay.is_zero() {
+        warnings.push("Crawl-delay is ignored (--max-crawl-delay 0)");
+    }
+    let is_local =
+        |seed: &Seed| matches!(seed.url.host(), "localhost" | "[::1]") || seed.url.host().starts_with("127.");
+    if !settings.is_given("identity.contact") && !seeds.seeds.iter().all(is_local) {
+        warnings.push("no --contact given: name an address where the sites' owners can reach you");
+    }
+    for warning in warnings {
+        write_stderr(&format!("warning: {warning}"));
+    }
+}
+
+fn exit_code(settings: &Settings, ending: &Ending, signalled: Option<u8>) -> u8 {
+    let outcome = |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0);
+    match ending.reason {
+        StopReason::Signal => return signalled.unwrap_or(exit::INTERRUPTED),
+        StopReason::DiskFull => return exit::DISK_FULL,
+        StopReason::Failed => return exit::INTERNAL,
+        StopReason::Time | StopReason::Finished => {}
+    }
+    let pages = outcome(OutcomeKind::Stored)
+        + outcome(OutcomeKind::NearDuplicate)
+        + outcome(OutcomeKind::ExactDuplicate)
+        + outcome(OutcomeKind::NotModified);
+    let failed = outcome(OutcomeKind::Failed);
+    if pages == 0 && !ending.failed_seeds.is_empty() {
+        exit::NOTHING_FETCHED
+    } else if settings.fail_over.is_some_and(|percent| percent.is_exceeded_by(failed, pages + failed)) {
+        exit::TOO_MANY_FAILURES
+    } else {
+        exit::FINISHED
+    }
+}
+
+fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> Option<String> {
+    let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
+    if nothing_done && code == exit::FINISHED {
+        return Some(format!(
+            "the crawl in {out} was finished before; --fresh --force starts anew, --out takes another folder"
+        ));
+    }
+    match ending.reason {
+        StopReason::Finished if ending.budget_used_up => Some("a higher limit and the same command go on".to_owned()),
+        StopReason::Finished if code == exit::NOTHING_FETCHED => {
+            Some("nothing could be fetched from any seed: is the network there, are the addresses right?".to_owned())
+        }
+        StopReason::Finished => None,
+        StopReason::DiskFull => Some("free some space (--min-free), then the same command goes on".to_owned()),
+        _ => Some("the same command goes on where this one stopped".to_owned()),
+    }
+}
+
+fn crawl_error(error: CrawlError) -> CliError {
+    match error {
+        CrawlError::Store(error) => store_error(error, Phase::Running),
+        CrawlError::Fetch(error) => CliError::usage(error.to_string()),
+        CrawlError::Lost { .. } => CliError::new(exit::CORRUPT, error.to_string()),
+        other => CliError::from(anyhow::Error::from(other)),
+    }
 }

@@ -12,14 +12,13 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::choices::{
-    ColorChoice, DuplicateLinks, FilterKind, LogFormat, LogLevel, Noarchive, Obedience, ProgressMode, ScopeKind,
-};
+use super::choices::{ColorChoice, FilterKind, LogFormat, LogLevel, Noarchive, Obedience, ProgressMode, ScopeKind};
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
 use super::percent::Percent;
 use super::source::Source;
 use super::units::Size;
+use crate::crawl::DuplicateLinks;
 use crate::record::{Detector, NormaliseOptions, Threshold};
 
 /// Everything that can be set, settled.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::record::{HostRow, OutcomeKind, RobotsRow, Totals};
+use crate::record::{HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
 
 use super::arrival::Attempts;
 
@@ -49,9 +49,14 @@ impl Book {
         self.host(origin).robots = Some(row).filter(|row| row.body.len() <= LONGEST_ROBOTS);
     }
 
-    pub fn outcome(&mut self, origin: &str, kind: OutcomeKind) {
+    pub fn outcome(&mut self, origin: &str, outcome: &Outcome) {
+        let kind = outcome.kind();
         *self.totals.outcomes.entry(kind).or_default() += 1;
-        *self.host(origin).outcomes.entry(kind).or_default() += 1;
+        let host = self.host(origin);
+        *host.outcomes.entry(kind).or_default() += 1;
+        if let Outcome::Failed { class, .. } = outcome {
+            *host.failures.entry(*class).or_default() += 1;
+        }
     }
 
     pub fn links_dropped(&mut self, dropped: u32, over_limit: u32) {

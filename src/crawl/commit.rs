@@ -13,8 +13,8 @@ use crate::frontier::EmbeddedFrontier;
 use crate::record::{Batch, PageLine, PageStore, PutPage};
 use crate::store::{Archive, Store};
 
-use super::{CrawlError, Stop};
 use super::log_access::Urls;
+use super::{CrawlError, Stop};
 
 /// A line of `pages.jsonl` whose place in the archive is not yet known.
 #[derive(Debug)]

@@ -17,8 +17,9 @@ use tokio::sync::{Notify, mpsc};
 use crate::detect::EmbeddedDecider;
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{
-    Ack, Candidate, CanonicalUrl, Decider, Deferral, Disposition, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease,
-    Link, LinkKind, Offered, Outcome, OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, PutPage, Sequence, UrlId, Verdict,
+    Ack, Candidate, CanonicalUrl, Decider, Deferral, Disposition, Exclusion, FailureClass, Fetched, Frontier, Judged,
+    Lease, Link, LinkKind, Offered, Outcome, OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, PutPage, Sequence,
+    UrlId, Verdict,
 };
 use crate::store::StoreReader;
 
@@ -172,6 +173,9 @@ impl Judge {
             }
             (Found::Redirect { fetched, to }, _) => self.redirected(lease, &fetched, to, building),
             (Found::Excluded { rule, fetched }, _) => {
+                if lease.kind == LinkKind::Seed && fetched.is_none() {
+                    self.live.seed_failed(lease.url.to_string(), format!("excluded: {}", rule.name()));
+                }
                 let outcome = Outcome::Excluded(rule);
                 let mut line = self.line(&lease, &outcome)?;
                 if let Some(fetched) = fetched {
@@ -393,11 +397,12 @@ impl Judge {
         put: Option<PutPage>,
         building: &mut Sealed,
     ) -> Result<(), CrawlError> {
-        self.book.outcome(&lease.url.origin(), outcome.kind());
+        self.book.outcome(&lease.url.origin(), &outcome);
         building.batch.outcomes.push(OutcomeRow { url: lease.id, kind: outcome.kind() });
-        building.batch.error_lines.extend(
-            lines::error_line(lease, &outcome).and_then(|line| serde_json::to_string(&line).ok()),
-        );
+        building
+            .batch
+            .error_lines
+            .extend(lines::error_line(lease, &outcome).and_then(|line| serde_json::to_string(&line).ok()));
         let page = put.map(|put| {
             building.bytes += put.fetched.body.len();
             building.puts.push((building.batch.pages.len().saturating_sub(1), put));

@@ -72,7 +72,5 @@ pub(super) fn error_line(lease: &Lease, outcome: &Outcome) -> Option<ErrorLine> 
 
 /// Milliseconds since 1970 as RFC 3339 UTC with milliseconds.
 pub(super) fn rfc3339(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .map(|time| format!("{time:.3}"))
-        .unwrap_or_default()
+    jiff::Timestamp::from_millisecond(millis).map(|time| format!("{time:.3}")).unwrap_or_default()
 }

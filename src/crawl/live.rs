@@ -1,13 +1,17 @@
 //! What a crawl looks like from outside while it runs.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use crate::detect::DeciderStats;
-use crate::record::Totals;
+use crate::frontier::EmbeddedFrontier;
+use crate::record::{Frontier, FrontierCounts, Totals};
+
+use super::log_access::Urls;
 
 /// Figures that the judge publishes after each round and anyone may read.
 #[derive(Debug, Default)]
-pub struct Live {
+pub(super) struct Live {
     state: Mutex<State>,
 }
 
@@ -36,7 +40,7 @@ impl Live {
 
     /// The index.
     pub fn index(&self) -> DeciderStats {
-        self.lock().index.clone()
+        self.lock().index
     }
 
     /// Seeds that could not be had, each with the reason.
@@ -46,5 +50,34 @@ impl Live {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks at a running crawl.
+#[derive(Clone)]
+pub struct Watch {
+    pub(super) live: Arc<Live>,
+    pub(super) frontier: Arc<EmbeddedFrontier<Urls>>,
+}
+
+impl Watch {
+    /// The counters.
+    pub fn totals(&self) -> Totals {
+        self.live.totals()
+    }
+
+    /// The index.
+    pub fn index(&self) -> DeciderStats {
+        self.live.index()
+    }
+
+    /// Sizes of the frontier.
+    pub fn counts(&self) -> FrontierCounts {
+        self.frontier.counts()
+    }
+
+    /// The origins at which most URLs wait: origin, URLs, and the moment before which none is due.
+    pub fn waiting(&self, most: usize) -> Vec<(String, usize, Option<Instant>)> {
+        self.frontier.hosts_waiting(most)
     }
 }

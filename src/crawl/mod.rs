@@ -34,7 +34,7 @@ use crate::fetch::FetchError;
 use crate::frontier::FrontierError;
 use crate::store::Error as StoreError;
 
-pub use live::Live;
+pub use live::Watch;
 pub use options::{DuplicateLinks, DuplicateLinksError, Options};
 pub use run::{Crawl, Ending, Seed, Setup};
 

@@ -24,7 +24,7 @@ use super::book::Book;
 use super::commit::Committer;
 use super::judge::{self, Judge};
 use super::lines;
-use super::live::Live;
+use super::live::{Live, Watch};
 use super::log_access::{Records, Urls};
 use super::options::Options;
 use super::scheduler::Scheduler;
@@ -85,8 +85,6 @@ pub struct Ending {
     pub reason: StopReason,
     /// Whether URLs were left because a budget of pages was used up.
     pub budget_used_up: bool,
-    /// Whether there was nothing to do: the crawl had been finished before.
-    pub was_finished: bool,
     /// The counters of all runs.
     pub totals: Totals,
     /// By origin.
@@ -126,6 +124,8 @@ impl Crawl {
             rendering: Arc::new(Semaphore::new(cores)),
             robots_told: Default::default(),
         };
+        let live = Arc::new(Live::default());
+        live.publish(mark.totals.clone(), decider.stats());
         Ok(Self {
             options: setup.crawl,
             seeds: setup.seeds,
@@ -136,25 +136,19 @@ impl Crawl {
             book: Book::restore(mark.totals, hosts),
             page_urls,
             changed,
-            live: Arc::new(Live::default()),
+            live,
             store,
         })
     }
 
-    /// Figures to watch while it runs.
-    pub fn live(&self) -> Arc<Live> {
-        self.live.clone()
-    }
-
-    /// The frontier, to look at while it runs.
-    pub fn frontier(&self) -> Arc<EmbeddedFrontier<impl frontier::UrlLog + use<>>> {
-        self.frontier.clone()
+    /// Something to look at while it runs.
+    pub fn watch(&self) -> Watch {
+        Watch { live: self.live.clone(), frontier: self.frontier.clone() }
     }
 
     /// Crawls until nothing is left, a limit is reached or a stop is asked for. Then everything
     /// that arrived is committed and the store is closed.
     pub async fn run(self, stop: watch::Sender<Stop>) -> Result<Ending, CrawlError> {
-        let was_finished = self.store.mark().finished.is_some();
         for host in self.book.hosts() {
             if let Some(robots) = &host.robots {
                 self.worker.fetcher.restore_robots(&host.origin, robots.clone()).await;
@@ -224,7 +218,6 @@ impl Crawl {
         Ok(Ending {
             reason,
             budget_used_up: nothing_left && deferred.contains_key(Deferral::Budget.name()),
-            was_finished,
             totals: book.totals().clone(),
             hosts: book.hosts().cloned().collect(),
             frontier: self.frontier.counts(),

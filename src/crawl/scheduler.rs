@@ -43,7 +43,11 @@ impl Scheduler {
         Ok(reason)
     }
 
-    async fn hand_out(&mut self, workers: &mut JoinSet<Result<(), CrawlError>>, ends: Option<Instant>) -> Result<StopReason, CrawlError> {
+    async fn hand_out(
+        &mut self,
+        workers: &mut JoinSet<Result<(), CrawlError>>,
+        ends: Option<Instant>,
+    ) -> Result<StopReason, CrawlError> {
         loop {
             // Made before the question, so that nothing that happens in between is missed.
             let changed = self.changed.clone();

@@ -9,9 +9,7 @@ use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{
-    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser,
-};
+use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
 
 use super::CrawlError;

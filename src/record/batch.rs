@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Deferral, Digest, Exclusion, FieldCounts, LinkKind, OutcomeKind, PageId, TermId, UrlId, Verdict};
+use super::{
+    Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, TermId, UrlId, Verdict,
+};
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,8 +121,8 @@ pub struct HostRow {
     pub response_millis: u64,
     /// URLs by outcome.
     pub outcomes: BTreeMap<OutcomeKind, u64>,
-    /// Links that were not followed because only duplicates name them.
-    pub links_skipped: u64,
+    /// URLs that failed, by class.
+    pub failures: BTreeMap<FailureClass, u64>,
 }
 
 /// A robots.txt as it was had.
@@ -148,8 +150,6 @@ pub struct Totals {
     pub links_dropped: u64,
     /// Links beyond the limit of links a page.
     pub links_over_limit: u64,
-    /// Links that were not followed because only duplicates name them.
-    pub links_skipped: u64,
     /// Time spent crawling over all runs, milliseconds.
     pub millis: u64,
 }

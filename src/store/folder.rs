@@ -101,6 +101,19 @@ impl Folder {
     }
 }
 
+/// Deletes these files and folders of an output folder, unless a crawl is at work there.
+///
+/// # Errors
+/// [`Error::InUse`], [`Error::Io`].
+pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
+    let _lock = Folder::new(folder).lock()?;
+    for path in paths {
+        let deleted = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        deleted.map_err(|e| Error::io("delete", path, e))?;
+    }
+    Ok(())
+}
+
 /// A folder that is taken.
 #[derive(Debug)]
 pub(crate) struct Lock {

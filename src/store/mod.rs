@@ -83,6 +83,7 @@ pub use archive::Archive;
 pub use crawl_file::{read_json_file, write_crawl_file, write_status_file};
 pub use disk::{Faults, Step, free_space};
 pub use error::{Error, Result};
+pub use folder::delete_crawl;
 pub use options::{FORMAT, Identity, Options};
 pub use reader::{DoneRow, StoreReader};
 pub use verify::{Checked, VerifyReport, verify};

@@ -125,8 +125,9 @@ fn after_a_step_has_failed_other_batches_can_be_committed() {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(true);
         let (mut store, mut model, mut dice) = prepared(folder.path(), faults.clone());
+        let batch = model.big_batch(&mut dice, &store.archive());
         faults.fail_after(step);
-        let result = store.commit(model.big_batch(&mut dice, &store.archive()));
+        let result = store.commit(batch);
         faults.fail_after(i64::MAX);
         if result.is_ok() {
             break;

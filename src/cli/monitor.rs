@@ -1,0 +1,146 @@
+//! Watches a crawl: progress on stderr, and `status.json` for other programs.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::progress::{Progress, Snapshot};
+use super::status::{IndexStatus, RunState, StatusFile, WaitingOrigin};
+use crate::crawl::Watch;
+use crate::record::{OutcomeKind, Totals};
+use crate::store;
+
+/// Progress is looked at this often.
+const LOOK: Duration = Duration::from_millis(200);
+/// `status.json` is rewritten this often.
+const STATUS: Duration = Duration::from_secs(1);
+/// Pages a second are measured over this time.
+const RATE_SPAN: Duration = Duration::from_secs(5);
+/// Origins named in `status.json`.
+const MOST_WAITING: usize = 20;
+
+/// Watches a crawl until it is told to end.
+pub(super) struct Monitor {
+    pub folder: PathBuf,
+    pub watch: Watch,
+    pub progress: Progress,
+    began: Instant,
+    /// Moments and pages fetched by then.
+    rate: VecDeque<(Instant, u64)>,
+}
+
+impl Monitor {
+    pub fn new(folder: PathBuf, watch: Watch, progress: Progress) -> Self {
+        Self { folder, watch, progress, began: Instant::now(), rate: VecDeque::new() }
+    }
+
+    /// Shows and writes figures until `ended` is ready.
+    pub async fn run(mut self, ended: tokio::sync::oneshot::Receiver<()>) -> Self {
+        tokio::pin!(ended);
+        let mut next_status = Instant::now();
+        loop {
+            let snapshot = self.snapshot();
+            self.progress.update(&snapshot);
+            if Instant::now() >= next_status {
+                self.write_status(&snapshot, RunState::Running);
+                next_status = Instant::now() + STATUS;
+            }
+            tokio::select! {
+                _ = &mut ended => break,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+        self.progress.finish();
+        self
+    }
+
+    /// Writes the last `status.json`.
+    pub fn end(mut self, state: RunState) {
+        let snapshot = self.snapshot();
+        self.write_status(&snapshot, state);
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        let (totals, counts) = (self.watch.totals(), self.watch.counts());
+        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
+        Snapshot {
+            elapsed: self.began.elapsed(),
+            fetched: counts.pages,
+            pages_per_second: self.rate_of(counts.pages),
+            queued: counts.queued,
+            leased: counts.leased,
+            origins: counts.origins,
+            stored: outcome(OutcomeKind::Stored),
+            near_duplicates: outcome(OutcomeKind::NearDuplicate),
+            exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
+            failed: outcome(OutcomeKind::Failed),
+            excluded: outcome(OutcomeKind::Excluded),
+            bytes: totals.bytes,
+            memory_bytes: resident_bytes(),
+        }
+    }
+
+    fn rate_of(&mut self, pages: u64) -> f64 {
+        let now = Instant::now();
+        self.rate.push_back((now, pages));
+        while self.rate.len() > 2 && self.rate.front().is_some_and(|(at, _)| now - *at > RATE_SPAN) {
+            self.rate.pop_front();
+        }
+        match self.rate.front() {
+            Some((at, before)) if now > *at => (pages.saturating_sub(*before)) as f64 / (now - *at).as_secs_f64(),
+            _ => 0.0,
+        }
+    }
+
+    fn write_status(&self, snapshot: &Snapshot, state: RunState) {
+        let (totals, counts, index) = (self.watch.totals(), self.watch.counts(), self.watch.index());
+        let now = Instant::now();
+        let status = StatusFile {
+            at: jiff::Timestamp::now().to_string(),
+            state,
+            pid: std::process::id(),
+            elapsed_seconds: totals.millis as f64 / 1000.0,
+            pages_per_second: snapshot.pages_per_second,
+            queued: counts.queued,
+            leased: counts.leased,
+            deferred: counts.deferred,
+            seen: counts.seen,
+            origins: counts.origins,
+            outcomes: by_name(&totals),
+            requests: totals.requests,
+            bytes: totals.bytes,
+            memory_bytes: snapshot.memory_bytes,
+            index: IndexStatus {
+                records: index.indexed,
+                bytes: index.index_bytes + index.vocabulary_bytes + index.ledger_bytes,
+            },
+            waiting: self
+                .watch
+                .waiting(MOST_WAITING)
+                .into_iter()
+                .map(|(origin, queued, due)| WaitingOrigin {
+                    origin,
+                    queued: queued as u64,
+                    due_in_seconds: due.map_or(0.0, |due| due.saturating_duration_since(now).as_secs_f64()),
+                })
+                .collect(),
+        };
+        let written = serde_json::to_value(&status)
+            .map_err(|error| error.to_string())
+            .and_then(|value| store::write_status_file(&self.folder, &value).map_err(|error| error.to_string()));
+        if let Err(error) = written {
+            tracing::warn!("status.json: {error}");
+        }
+    }
+}
+
+fn by_name(totals: &Totals) -> BTreeMap<String, u64> {
+    totals.outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
+}
+
+/// Memory of this process that is in RAM; 0 where the system does not tell.
+fn resident_bytes() -> u64 {
+    let pages =
+        || -> Option<u64> { std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok() };
+    pages().map_or(0, |pages| pages * rustix::param::page_size() as u64)
+}

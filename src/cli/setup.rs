@@ -1,0 +1,127 @@
+//! From settings to the options of each room.
+
+use std::collections::BTreeSet;
+
+use super::choices::{self, Noarchive, Obedience};
+use super::http_values::Proxy;
+use super::seeds::Seeds;
+use super::settings::Settings;
+use crate::record::{FieldWeights, Normaliser};
+use crate::{crawl, detect, fetch, filter, frontier, render, store};
+
+/// The set-up of a crawl.
+pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
+    let seeds: Vec<crawl::Seed> =
+        seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
+    crawl::Setup {
+        fetch: fetch_options(settings, &seeds),
+        seeds,
+        normaliser: Normaliser::new(settings.normalise_options()),
+        crawl: crawl_options(settings),
+        frontier: frontier_options(settings),
+        render: render::Options {
+            robots_agent: settings.identity.robots_agent.0.clone(),
+            ..render::Options::default()
+        },
+        detect: detect::Options {
+            detector: settings.dedup.detector,
+            threshold: settings.dedup.threshold,
+            filter: match settings.dedup.filter {
+                choices::FilterKind::Exact => filter::FilterKind::Exact,
+                choices::FilterKind::Paper => filter::FilterKind::Paper,
+            },
+            min_terms: settings.dedup.min_terms as usize,
+            weights: FieldWeights::default(),
+            within: detect::Within::Crawl,
+        },
+    }
+}
+
+/// How the output folder is written.
+pub(super) fn store_options(settings: &Settings) -> store::Options {
+    store::Options {
+        warc: settings.out.warc,
+        warc_size: settings.out.warc_size.0,
+        min_free: settings.out.min_free.0,
+        user_agent: settings.identity.user_agent.0.clone(),
+        robots: if settings.politeness.ignore_robots { "ignore" } else { "obey" }.to_owned(),
+        ..store::Options::default()
+    }
+}
+
+fn crawl_options(settings: &Settings) -> crawl::Options {
+    crawl::Options {
+        concurrency: settings.politeness.concurrency.get(),
+        retries: settings.http.retries,
+        max_redirects: settings.http.max_redirects,
+        duplicate_links: settings.dedup.links,
+        keep_duplicates: settings.dedup.keep,
+        obey_nofollow: settings.politeness.nofollow == Obedience::Obey,
+        obey_noarchive: settings.politeness.noarchive == Noarchive::Obey,
+        // A sitemap's pages are one link away from the site.
+        sitemaps: settings.scope.sitemaps && settings.scope.depth > 0,
+        random_seed: settings.random_seed,
+        max_time: settings.scope.max_time,
+        ..crawl::Options::default()
+    }
+}
+
+fn frontier_options(settings: &Settings) -> frontier::Options {
+    frontier::Options {
+        scope: match settings.scope.kind {
+            choices::ScopeKind::Host => frontier::ScopeKind::Host,
+            choices::ScopeKind::Domain => frontier::ScopeKind::Domain,
+            choices::ScopeKind::Prefix => frontier::ScopeKind::Prefix,
+            choices::ScopeKind::Any => frontier::ScopeKind::Any,
+        },
+        include: settings.scope.include.clone(),
+        exclude: settings.scope.exclude.clone(),
+        depth: settings.scope.depth,
+        max_pages: settings.scope.max_pages.unwrap_or(0),
+        max_pages_per_host: settings.scope.max_pages_per_host.unwrap_or(0),
+        host_concurrency: settings.politeness.host_concurrency.get(),
+        trap_guard: settings.scope.trap_guard,
+    }
+}
+
+fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
+    let (http, politeness) = (&settings.http, &settings.politeness);
+    let seed_hosts: BTreeSet<String> = seeds.iter().map(|seed| seed.url.host().to_owned()).collect();
+    let contact = &settings.identity.contact.0;
+    fetch::Options {
+        user_agent: settings.identity.user_agent.0.clone(),
+        from: contact.contains('@').then(|| contact.trim_start_matches("mailto:").to_owned()),
+        robots_agent: settings.identity.robots_agent.0.clone(),
+        headers: http.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect(),
+        header_hosts: (!http.header_everywhere).then(|| seed_hosts.into_iter().collect()),
+        proxy: match &http.proxy {
+            Proxy::Environment => None,
+            Proxy::Direct => Some(String::new()),
+            Proxy::Url(url) => Some(url.to_string()),
+        },
+        timeout: http.timeout,
+        connect_timeout: http.connect_timeout.min(http.timeout),
+        header_timeout: http.header_timeout.min(http.timeout),
+        idle_timeout: http.idle_timeout.min(http.timeout),
+        retries: http.retries,
+        max_retry_after: http.max_retry_after,
+        max_body: usize::try_from(http.max_body.0).unwrap_or(usize::MAX),
+        max_header: usize::try_from(http.max_header.0).unwrap_or(usize::MAX),
+        accept_types: http.accept_types.clone(),
+        insecure: http.insecure,
+        http1_only: http.http1_only,
+        resolve: http
+            .resolve
+            .iter()
+            .map(|entry| fetch::ResolveOverride { host: entry.host.clone(), port: entry.port, address: entry.address })
+            .collect(),
+        allow_nets: settings.security.allow_nets.clone(),
+        allow_private: settings.security.allow_private,
+        delay: politeness.delay,
+        ip_delay: politeness.ip_delay,
+        host_concurrency: politeness.host_concurrency.get(),
+        max_crawl_delay: politeness.max_crawl_delay,
+        ignore_robots: politeness.ignore_robots,
+        ..fetch::Options::default()
+    }
+}

@@ -1,0 +1,56 @@
+//! Signals: the first asks the crawl to stop, the second drops what is in flight, the third ends
+//! the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+use super::error::exit;
+use super::terminal::write_stderr;
+use crate::crawl::Stop;
+
+/// Which signal came first: the exit code that it asks for, 0 if none came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signalled(Arc<AtomicU8>);
+
+impl Signalled {
+    pub fn exit_code(&self) -> Option<u8> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|code| *code != 0)
+    }
+}
+
+/// Listens from now on. Must be called within the runtime.
+pub(super) fn listen(stop: watch::Sender<Stop>) -> std::io::Result<Signalled> {
+    let signalled = Signalled::default();
+    let (mut interrupt, mut terminate, mut hangup) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let first = signalled.clone();
+    tokio::spawn(async move {
+        for times in 1_u32.. {
+            let code = next(&mut interrupt, &mut terminate, &mut hangup).await;
+            let _ = first.0.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+            match times {
+                1 => {
+                    write_stderr("stopping: fetches in flight may end (at most 10 s); once more drops them");
+                    stop.send_replace(Stop::Soon);
+                }
+                2 => {
+                    write_stderr("stopping now: fetches in flight are dropped, what has arrived is saved");
+                    stop.send_replace(Stop::Now);
+                }
+                _ => std::process::exit(i32::from(code)),
+            }
+        }
+    });
+    Ok(signalled)
+}
+
+async fn next(interrupt: &mut Signal, terminate: &mut Signal, hangup: &mut Signal) -> u8 {
+    tokio::select! {
+        _ = interrupt.recv() => exit::INTERRUPTED,
+        _ = terminate.recv() => exit::TERMINATED,
+        _ = hangup.recv() => exit::TERMINATED,
+    }
+}
