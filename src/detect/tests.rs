@@ -103,6 +103,8 @@ fn row(candidate: &Candidate, judged: &Judged) -> PageRow {
     PageRow {
         url: UrlId(0),
         page: candidate.page,
+        group: candidate.group,
+        fetched_at: 0,
         body_digest: candidate.body_digest,
         text_digest: candidate.text_digest,
         verdict: judged.verdict,

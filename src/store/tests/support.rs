@@ -199,6 +199,8 @@ impl Model {
         PageRow {
             url,
             page,
+            group: most as u32,
+            fetched_at: 1_700_000_000_000,
             body_digest: Digest::of(body),
             text_digest: None,
             verdict,
