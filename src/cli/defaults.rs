@@ -84,6 +84,7 @@ fn blank() -> Settings {
             threshold: ONE,
             filter: Default::default(),
             min_terms: 0,
+            field_weights: Default::default(),
             keep: false,
             links: Default::default(),
         },

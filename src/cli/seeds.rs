@@ -49,6 +49,9 @@ pub struct Seeds {
     pub seeds: Vec<Seed>,
     /// The lines that were skipped.
     pub rejected: Vec<Rejected>,
+    /// The files that were read.
+    #[serde(skip)]
+    pub files: Vec<String>,
 }
 
 impl Seeds {
@@ -61,6 +64,7 @@ impl Seeds {
                 CliError::usage(format!("{name}: {error}")).with_hint("--seeds takes a file with one URL a line")
             })?;
             reader.read_lines(&name, &bytes);
+            reader.seeds.files.push(name);
         }
         let source = settings.source("seeds");
         for (index, text) in settings.seeds.iter().enumerate() {
@@ -79,8 +83,10 @@ impl Seeds {
             return Ok(());
         }
         Err(match self.rejected.as_slice() {
-            [] => CliError::usage("no seeds: nothing to crawl")
+            [] if self.files.is_empty() => CliError::usage("no seeds: nothing to crawl")
                 .with_hint("name a URL or a file: ndcrawl --seeds seeds.txt (ndcrawl --help tells more)"),
+            [] => CliError::usage(format!("{}: no seed in it: nothing to crawl", self.files.join(", ")))
+                .with_hint("one URL a line; lines that begin with # are comments"),
             [first] => CliError::usage(format!("{}: '{}': {}", first.line, first.text, first.why)),
             [first, ..] => CliError::usage(format!(
                 "no usable seed among {}, the first: {}: '{}': {}",
@@ -258,7 +264,7 @@ mod tests {
         let error = read(b"\nmailto:a\n").require_one().unwrap_err();
         assert_eq!(error.message, "standard input:2: 'mailto:a': scheme 'mailto' is not http or https");
         assert_eq!(error.code, 2);
-        assert_eq!(read(b"").require_one().unwrap_err().message, "no seeds: nothing to crawl");
+        assert_eq!(read(b"").require_one().unwrap_err().message, "standard input: no seed in it: nothing to crawl");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::percent::Percent;
 use super::source::Source;
 use super::units::Size;
 use crate::crawl::DuplicateLinks;
-use crate::record::{Detector, NormaliseOptions, Threshold};
+use crate::record::{Detector, FieldWeights, NormaliseOptions, Threshold};
 
 /// Everything that can be set, settled.
 #[derive(Clone, Debug)]
@@ -126,6 +126,7 @@ pub struct Dedup {
     pub threshold: Threshold,
     pub filter: FilterKind,
     pub min_terms: u32,
+    pub field_weights: FieldWeights,
     pub keep: bool,
     pub links: DuplicateLinks,
 }
@@ -247,6 +248,7 @@ mod tests {
         dedup.threshold = 0.8
         dedup.filter = "exact"
         dedup.min_terms = 20
+        dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
         "#);
     }
 

@@ -6,7 +6,7 @@ use super::choices::{self, Noarchive, Obedience};
 use super::http_values::Proxy;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use crate::record::{FieldWeights, Normaliser};
+use crate::record::Normaliser;
 use crate::{crawl, detect, fetch, filter, frontier, render, store};
 
 /// The set-up of a crawl.
@@ -31,7 +31,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
                 choices::FilterKind::Paper => filter::FilterKind::Paper,
             },
             min_terms: settings.dedup.min_terms as usize,
-            weights: FieldWeights::default(),
+            weights: settings.dedup.field_weights,
             within: detect::Within::Crawl,
         },
     }

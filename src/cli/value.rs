@@ -11,7 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::units::{Size, parse_duration, show_duration};
-use crate::record::{Detector, Threshold};
+use crate::record::{Detector, FieldWeights, FieldWeightsError, Threshold};
 
 /// A value that is written as one text.
 pub trait Scalar: Sized {
@@ -172,6 +172,16 @@ impl Scalar for Regex {
 
     fn to_value(&self) -> Value {
         Value::from(self.as_str())
+    }
+}
+
+impl Scalar for FieldWeights {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: FieldWeightsError| error.to_string())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.to_string())
     }
 }
 

@@ -1,9 +1,9 @@
 //! The fetcher: one request, asked politely.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hyper_util::client::legacy::connect::HttpInfo;
@@ -21,7 +21,7 @@ use super::{
     AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Traffic, accepts, back_off, retry_after,
     slow_down_status,
 };
-use crate::record::{CanonicalUrl, Fetched};
+use crate::record::{CanonicalUrl, FailureClass, Fetched};
 
 /// An idle connection is closed before common servers close it (after 5 s): a request sent into a
 /// closing connection is lost.
@@ -42,6 +42,8 @@ struct Inner {
     politeness: Politeness,
     robots: RobotsCache,
     heard: AtomicBool,
+    /// Addresses that did not answer before any server had.
+    silent: Mutex<HashSet<IpAddr>>,
 }
 
 /// What of a body is wanted.
@@ -68,6 +70,7 @@ impl Fetcher {
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
             heard: AtomicBool::new(false),
+            silent: Mutex::default(),
             proxies,
             resolver,
             options,
@@ -141,13 +144,33 @@ impl Fetcher {
         let origin = url.origin();
         let address = self.address(url).await?;
         let mut permit = self.0.politeness.acquire(&origin, address).await;
+        if let Some(silent) = address.filter(|&address| self.is_silent(address)) {
+            let detail = format!("{silent} did not answer a moment ago");
+            return Err(FetchFailure::passing(FailureClass::Timeout, detail));
+        }
         let answer = self.exchange(url, address, wanted, Some(&mut permit)).await;
         permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
-        if let Ok(fetched) = &answer {
-            self.0.heard.store(true, Ordering::Relaxed);
-            self.heed(&origin, fetched);
+        match &answer {
+            Ok(fetched) => {
+                self.0.heard.store(true, Ordering::Relaxed);
+                self.heed(&origin, fetched);
+            }
+            Err(FetchFailure { class: FailureClass::Timeout, .. }) if !self.has_heard() => {
+                self.silent().extend(address);
+            }
+            Err(_) => {}
         }
         answer
+    }
+
+    /// Before any server has answered, one try at an address speaks for all names that share it:
+    /// without a network, seeds would otherwise time out one after the other.
+    fn is_silent(&self, address: IpAddr) -> bool {
+        !self.has_heard() && self.silent().contains(&address)
+    }
+
+    fn silent(&self) -> MutexGuard<'_, HashSet<IpAddr>> {
+        self.0.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rest that an answer asks for.

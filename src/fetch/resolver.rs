@@ -148,7 +148,10 @@ impl Resolver {
             return Ok((vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()], LONGEST_TTL));
         }
         // The dot at the end keeps the search list of this machine out of it.
-        let answer = self.dns()?.lookup_ip(format!("{host}.")).await.map_err(|error| lookup_error(host, &error))?;
+        let answer = tokio::time::timeout(LONGEST_LOOKUP, self.dns()?.lookup_ip(format!("{host}.")))
+            .await
+            .map_err(|_| ResolveError::Lookup(host.to_owned(), "no answer in time".to_owned()))?
+            .map_err(|error| lookup_error(host, &error))?;
         let ttl = answer.valid_until().saturating_duration_since(std::time::Instant::now());
         // One address is pinned, so there is no race between families: IPv4 is reached from more places.
         let mut addresses: Vec<IpAddr> = answer.iter().collect();
@@ -168,6 +171,9 @@ impl Resolver {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// How long all questions about one name may take together.
+const LONGEST_LOOKUP: Duration = Duration::from_secs(8);
 
 /// The name by which a host is known: lower case, without a dot at the end.
 fn plain(host: &str) -> String {

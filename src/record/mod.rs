@@ -37,4 +37,4 @@ pub use seam::{
 };
 pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError};
 pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
-pub use weights::{Field, FieldCounts, FieldWeights};
+pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};

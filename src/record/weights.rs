@@ -1,5 +1,8 @@
 //! Where on a page a term stands, and what it weighs there.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// The part of a page in which one occurrence of a term is counted. The innermost field wins: a
@@ -81,5 +84,83 @@ impl FieldWeights {
     /// The weighted count of a term in hundredths: the sum over the fields of count times weight.
     pub fn weigh(&self, counts: &FieldCounts) -> u64 {
         counts.0.iter().zip(self.0).map(|(&count, weight)| u64::from(count) * u64::from(weight)).sum()
+    }
+}
+
+/// Written as `url=2,heading=2,...`, in the order of [`Field::ALL`].
+impl fmt::Display for FieldWeights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (field, weight)) in Field::ALL.iter().zip(self.0).enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            write!(f, "{comma}{}={}", field.name(), f64::from(weight) / 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// A text that names no weights.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldWeightsError {
+    /// No such field.
+    #[error("'{0}' is no field: the fields are {names}", names = Field::ALL.map(Field::name).join(", "))]
+    Field(String),
+    /// No such weight.
+    #[error("'{0}' is no weight: give a number from 0 to 600 with at most two places")]
+    Weight(String),
+    /// Nothing would count.
+    #[error("all weights are 0")]
+    AllZero,
+}
+
+/// Reads `field=weight` pairs with commas between. Fields that are not named keep their default.
+impl FromStr for FieldWeights {
+    type Err = FieldWeightsError;
+
+    fn from_str(text: &str) -> Result<Self, FieldWeightsError> {
+        let mut weights = Self::default();
+        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (name, weight) = pair.split_once('=').unwrap_or((pair, ""));
+            let field = Field::ALL.into_iter().find(|field| field.name() == name.trim());
+            let field = field.ok_or_else(|| FieldWeightsError::Field(name.trim().to_owned()))?;
+            let weight = weight.trim();
+            weights.0[field as usize] =
+                hundredths(weight).ok_or_else(|| FieldWeightsError::Weight(weight.to_owned()))?;
+        }
+        if weights.0 == [0; 8] { Err(FieldWeightsError::AllZero) } else { Ok(weights) }
+    }
+}
+
+/// A decimal of at most two places, without rounding.
+fn hundredths(text: &str) -> Option<u16> {
+    let (whole, places) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(places) || places.len() > 2 {
+        return None;
+    }
+    let places: u16 = format!("{places:0<2}").parse().ok()?;
+    whole.parse::<u16>().ok()?.checked_mul(100)?.checked_add(places).filter(|weight| *weight <= 60_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_without_rounding_and_written_as_they_are_read() {
+        let text = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1";
+        assert_eq!(FieldWeights::default().to_string(), text);
+        assert_eq!(text.parse(), Ok(FieldWeights::default()));
+        let changed: FieldWeights = "url=0, body=1.25".parse().unwrap();
+        assert_eq!(changed.0, [0, 200, 200, 100, 50, 300, 300, 125]);
+    }
+
+    #[test]
+    fn what_is_no_weight_is_named() {
+        assert_eq!("text=1".parse::<FieldWeights>(), Err(FieldWeightsError::Field("text".into())));
+        for weight in ["-1", "1.234", "", "x", "601"] {
+            assert_eq!(format!("body={weight}").parse::<FieldWeights>(), Err(FieldWeightsError::Weight(weight.into())));
+        }
+        let nothing = Field::ALL.map(|field| format!("{}=0", field.name())).join(",");
+        assert_eq!(nothing.parse::<FieldWeights>(), Err(FieldWeightsError::AllZero));
     }
 }

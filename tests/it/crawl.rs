@@ -314,15 +314,3 @@ fn assert_demo_is_told_apart(outcomes: &BTreeMap<&str, &str>) {
         assert!(expected.contains(&outcome), "{page:?}: {outcome:?}");
     }
 }
-
-#[test]
-fn a_duplicate_can_be_explained() {
-    let (_web, graph) = planned_web(1, Options { pages: 20, ..Options::default() });
-    let place = Place::new();
-    place.crawl(&graph.seeds()).finish().expect_code(0);
-    let lines = lines(&place.path("out"));
-    let near = *with_outcome(&lines, "near-duplicate").first().unwrap();
-    let explained = place.run(["explain", "out", near]).finish().expect_code(0);
-    assert!(explained.stdout.contains(text(&lines[near], "duplicate_of")), "{}", explained.stdout);
-    assert!(place.path("out/report.html").exists());
-}

@@ -24,6 +24,15 @@ pub const KEYS: &[Key] = &[
         .flag("min-terms")
         .fixed()
         .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.field_weights,
+        Shape::Value("LIST"),
+        "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1",
+        "What a term weighs by where it stands, in hundredths at the finest; fields not named keep theirs"
+    )
+    .flag("field-weights")
+    .fixed()
+    .heading(NEAR_DUPLICATES),
     key!(dedup.keep, Shape::Switch("true"), "false", "Archive the bodies of duplicates too")
         .flag("keep-duplicates")
         .heading(NEAR_DUPLICATES),
