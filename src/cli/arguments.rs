@@ -416,6 +416,9 @@ mod tests {
               --filter <exact|paper>      How candidates are found; exact misses none [default: exact]
               --min-terms <N>             Pages with fewer terms are duplicates only if byte-identical
                                           [default: 20]
+              --field-weights <LIST>      What a term weighs by where it stands, in hundredths at the
+                                          finest; fields not named keep theirs [default:
+                                          url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
               --keep-duplicates           Archive the bodies of duplicates too
               --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
                                           sample:P (follow a share P) [default: skip]

@@ -41,6 +41,7 @@ pub fn clock(duration: Duration) -> String {
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
+        0 if duration < Duration::from_millis(1) && !duration.is_zero() => "<1 ms".to_owned(),
         0 => format!("{} ms", duration.as_millis()),
         1..=59 => format!("{:.1} s", duration.as_millis() as f64 / 1000.0),
         60..=3599 => format!("{} min {} s", seconds / 60, seconds % 60),

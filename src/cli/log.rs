@@ -44,11 +44,12 @@ fn filter(settings: &Settings) -> EnvFilter {
     }
 }
 
+/// The database tells each failure many times over; what matters comes back as an error of ours.
 fn directives(level: LogLevel) -> &'static str {
     match level {
-        LogLevel::Error => "error",
-        LogLevel::Warn => "warn",
-        LogLevel::Info => "warn,ndcrawl=info",
+        LogLevel::Error => "error,sled=off",
+        LogLevel::Warn => "warn,sled=off",
+        LogLevel::Info => "warn,ndcrawl=info,sled=off",
         LogLevel::Debug => "info,ndcrawl=debug",
         LogLevel::Trace => "debug,ndcrawl=trace",
     }

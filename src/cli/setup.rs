@@ -43,10 +43,18 @@ pub(super) fn store_options(settings: &Settings) -> store::Options {
         warc: settings.out.warc,
         warc_size: settings.out.warc_size.0,
         min_free: settings.out.min_free.0,
+        host_name_for_warc: host_name(),
         user_agent: settings.identity.user_agent.0.clone(),
         robots: if settings.politeness.ignore_robots { "ignore" } else { "obey" }.to_owned(),
         ..store::Options::default()
     }
+}
+
+/// The machine's name, of which file names bear letters, digits, dots and hyphens.
+fn host_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).take(64).collect();
+    if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
 fn crawl_options(settings: &Settings) -> crawl::Options {

@@ -18,7 +18,7 @@ struct Site {
     outcomes: BTreeMap<OutcomeKind, u64>,
     failures: BTreeMap<FailureClass, u64>,
     answered: u64,
-    response_millis: u64,
+    response_micros: u64,
 }
 
 impl Site {
@@ -30,7 +30,7 @@ impl Site {
             *self.failures.entry(*class).or_default() += count;
         }
         self.answered += row.requests.saturating_sub(row.unanswered);
-        self.response_millis += row.response_millis;
+        self.response_micros += row.response_micros;
     }
 
     fn count(&self, kind: OutcomeKind) -> u64 {
@@ -38,7 +38,7 @@ impl Site {
     }
 
     fn mean_response(&self) -> Duration {
-        Duration::from_millis(self.response_millis.checked_div(self.answered).unwrap_or(0))
+        Duration::from_micros(self.response_micros.checked_div(self.answered).unwrap_or(0))
     }
 }
 

@@ -35,7 +35,7 @@ impl Book {
         host.requests += traffic.requests;
         host.unanswered += traffic.unanswered;
         host.bytes += traffic.bytes;
-        host.response_millis += traffic.response_millis;
+        host.response_micros += traffic.response_micros;
     }
 
     /// A URL was kept out before it had a lease. Such URLs are counted in all only: the hosts that

@@ -45,8 +45,8 @@ pub struct Traffic {
     pub unanswered: u64,
     /// Octets of decoded bodies.
     pub bytes: u64,
-    /// Sum of response times in milliseconds.
-    pub response_millis: u64,
+    /// Sum of response times in microseconds.
+    pub response_micros: u64,
 }
 
 /// Lets requests start when origin and address have had their rest.
@@ -268,12 +268,12 @@ impl Permit {
 
     /// Counts the request.
     pub(super) fn count(&self, answered: bool, body_bytes: usize) {
-        let elapsed = self.started.elapsed().as_millis() as u64;
+        let elapsed = self.started.elapsed().as_micros() as u64;
         self.politeness.with_origin(&self.origin, |host| {
             host.traffic.requests += 1;
             host.traffic.unanswered += u64::from(!answered);
             host.traffic.bytes += body_bytes as u64;
-            host.traffic.response_millis += elapsed;
+            host.traffic.response_micros += elapsed;
         });
     }
 
@@ -422,7 +422,7 @@ mod tests {
         let end = Instant::now();
         let next = politeness.acquire("a", ONE).await;
         assert!(next.started - end >= SECOND);
-        let counted = Traffic { requests: 1, unanswered: 1, bytes: 0, response_millis: 10_000 };
+        let counted = Traffic { requests: 1, unanswered: 1, bytes: 0, response_micros: 10_000_000 };
         assert_eq!(politeness.take_traffic("a"), counted);
         assert_eq!(politeness.take_traffic("a"), Traffic::default());
     }

@@ -117,8 +117,8 @@ pub struct HostRow {
     pub unanswered: u64,
     /// Octets of decoded bodies.
     pub bytes: u64,
-    /// Sum of response times in milliseconds.
-    pub response_millis: u64,
+    /// Sum of response times in microseconds.
+    pub response_micros: u64,
     /// URLs by outcome.
     pub outcomes: BTreeMap<OutcomeKind, u64>,
     /// URLs that failed, by class.

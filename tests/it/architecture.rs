@@ -101,7 +101,9 @@ fn only_store_knows_sled_only_fetch_the_client_and_only_cli_prints() {
         for file in files(&source()) {
             let Some(room) = room(&file) else { continue };
             // Tests may print.
-            let is_test = file.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs" | "test.rs")));
+            let is_test = file
+                .components()
+                .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs" | "test.rs")));
             let allowed = is_test || users.contains(&room.as_str());
             let code = code(&file);
             let library = code.split("#[cfg(test)]").next().unwrap();
