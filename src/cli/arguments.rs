@@ -381,7 +381,7 @@ mod tests {
                                                 ignores it [default: 60s]
               --ignore-robots                   Do not obey robots.txt (only for your own sites)
               --nofollow <obey|ignore>          What to do about links marked nofollow [default: obey]
-              --noarchive <obey|ignore|record>  What to do about pages marked noarchive [default: record]
+              --noarchive <obey|ignore|record>  What to do about pages marked noarchive [default: obey]
           -A, --user-agent <TEXT>               The User-Agent to send [default: ndcrawl/VERSION (+CONTACT)]
               --contact <URL|MAIL>              Where the owner of a site can reach you; sent with every
                                                 request [default: https://github.com/ndcrawl/ndcrawl]

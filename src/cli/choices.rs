@@ -76,11 +76,11 @@ choices! {
     /// What to do about `noarchive`.
     Noarchive {
         /// The body of a page so marked is not archived.
+        #[default]
         Obey = "obey",
         /// It is archived.
         Ignore = "ignore",
         /// It is archived, and the directive recorded with it.
-        #[default]
         Record = "record",
     }
 }

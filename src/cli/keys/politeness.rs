@@ -34,7 +34,7 @@ pub const KEYS: &[Key] = &[
     key!(politeness.nofollow, Shape::Choice(Obedience::WORDS), "obey", "What to do about links marked nofollow")
         .flag("nofollow")
         .heading(POLITENESS),
-    key!(politeness.noarchive, Shape::Choice(Noarchive::WORDS), "record", "What to do about pages marked noarchive")
+    key!(politeness.noarchive, Shape::Choice(Noarchive::WORDS), "obey", "What to do about pages marked noarchive")
         .flag("noarchive")
         .heading(POLITENESS),
     key!(identity.user_agent, Shape::Value("TEXT"), "", "The User-Agent to send")
