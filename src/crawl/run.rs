@@ -278,25 +278,30 @@ fn tell_deferred(
     is_over: bool,
 ) -> Result<(BTreeMap<String, u64>, BTreeMap<&'static str, u64>), CrawlError> {
     let (mut saved, mut deferred) = (BTreeMap::new(), BTreeMap::new());
-    let mut line = |id: UrlId, reason: Deferral| -> Result<String, CrawlError> {
-        let row = reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
+    let row = |id: UrlId| reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 });
+    let mut count = |id: UrlId, reason: Deferral| -> Result<(), CrawlError> {
         *deferred.entry(reason.name()).or_default() += 1;
         if reason == Deferral::DuplicateLink
-            && let Ok(url) = url::Url::parse(&row.url)
+            && let Ok(url) = url::Url::parse(&row(id)?.url)
         {
             *saved.entry(url.host_str().unwrap_or_default().to_owned()).or_default() += 1;
         }
+        Ok(())
+    };
+    let line = |id: UrlId, reason: Deferral| -> Result<String, CrawlError> {
+        let row = row(id)?;
         let referrer = match row.referrer {
             Some(id) => reader.url(id)?.map(|row| row.url),
             None => None,
         };
         Ok(serde_json::to_string(&lines::unleased_line(&row, referrer, &Outcome::Deferred(reason)))?)
     };
-    let lines = frontier.unfinished().map(|(id, reason)| line(id, reason));
+    // One at a time: there may be millions.
+    let mut unfinished = frontier.unfinished();
     if is_over {
-        store.finish::<CrawlError>(lines)?;
+        store.finish(unfinished.map(|(id, reason)| count(id, reason).and_then(|()| line(id, reason))))?;
     } else {
-        lines.collect::<Result<Vec<String>, CrawlError>>()?;
+        unfinished.try_for_each(|(id, reason)| count(id, reason))?;
     }
     Ok((saved, deferred))
 }

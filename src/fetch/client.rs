@@ -150,6 +150,9 @@ impl Fetcher {
         }
         let answer = self.exchange(url, address, wanted, Some(&mut permit)).await;
         permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
+        if !answer.as_ref().is_ok_and(|fetched| !fetched.truncated) {
+            permit.broken_off();
+        }
         match &answer {
             Ok(fetched) => {
                 self.0.heard.store(true, Ordering::Relaxed);

@@ -266,6 +266,12 @@ impl Permit {
         }
     }
 
+    /// Notes that the response was not heard to its end. The server is at work on it until it
+    /// notices that nobody listens, so that the gap is counted from the moment at which we leave.
+    pub(super) fn broken_off(&mut self) {
+        self.answered = false;
+    }
+
     /// Counts the request.
     pub(super) fn count(&self, answered: bool, body_bytes: usize) {
         let elapsed = self.started.elapsed().as_micros() as u64;
@@ -290,7 +296,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         self.politeness.with_origin(&self.origin, |host| host.pace.finished(self.started.elapsed()));
         if !self.answered {
-            // The server may have seen the request at any moment until now.
+            // The server may have seen the request, or been at work on it, at any moment until now.
             self.count_gap_from_now();
         }
     }
@@ -322,6 +328,19 @@ mod tests {
         permit.answered(connection(port));
         tokio::time::sleep(body).await;
         start
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_gap_after_a_response_that_was_broken_off_is_counted_from_its_end() {
+        let politeness = politeness(|_| {});
+        let mut permit = politeness.acquire("http://a.test:80", ONE).await;
+        permit.answered(connection(1));
+        tokio::time::sleep(30 * SECOND).await;
+        permit.broken_off();
+        drop(permit);
+        let left = Instant::now();
+        politeness.acquire("http://a.test:80", ONE).await;
+        assert!(left.elapsed() >= SECOND);
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,7 +10,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A block is sealed before the row that would make it longer; one long row has a block to itself.
-pub(crate) const BLOCK_BYTES: usize = 8 * 1024;
+///
+/// Short, because the database holds thousands of its pages, of up to 16 blocks each, before it
+/// looks at the bound of its cache for the first time.
+pub(crate) const BLOCK_BYTES: usize = 2 * 1024;
 
 /// Packs rows into blocks: the index of the first row of each, and its bytes.
 pub(crate) fn pack<T: Serialize>(rows: &[T]) -> Result<Vec<(usize, Vec<u8>)>, postcard::Error> {
@@ -121,7 +124,7 @@ mod tests {
 
     #[test]
     fn no_block_is_longer_than_it_may_be_but_for_one_long_row() {
-        let rows: Vec<String> = [100, 8000, 90, 20_000, 5, 5].map(|length| "x".repeat(length)).to_vec();
+        let rows: Vec<String> = [100, 1900, 90, 20_000, 5, 5].map(|length| "x".repeat(length)).to_vec();
         let blocks = pack(&rows).unwrap();
         assert_eq!(blocks.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2, 3, 4]);
         assert!(blocks.iter().all(|(first, block)| block.len() <= BLOCK_BYTES || *first == 3));

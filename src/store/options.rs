@@ -14,7 +14,9 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// How the folder is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Cache of the database in octets; not a bound on its memory.
+    /// Cache of the database in octets; not a bound on its memory. It is divided among 256 parts, and
+    /// a part looks at its size after every 64th access only, so that up to 16,384 pages of the
+    /// database stay in memory whatever is asked for here.
     pub cache_bytes: u64,
     /// Whether pages are archived.
     pub warc: bool,
@@ -37,7 +39,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            cache_bytes: 64 * MEBIBYTE,
+            cache_bytes: 16 * MEBIBYTE,
             warc: true,
             warc_size: 1024 * MEBIBYTE,
             gzip_level: 3,

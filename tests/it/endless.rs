@@ -22,12 +22,13 @@ impl Endless {
         format!("{}/endless/{number}", self.origin)
     }
 
-    /// The pages form a tree: the children of k are k * links + 1 and those that follow.
+    /// The pages form a tree: the children of k are k * links + 1 and those that follow. The links
+    /// have function words for their text, since pages must not come to share terms through them.
     fn page(&self, number: u64) -> String {
         let words = Random::new(number, "endless").words(60);
         let first = number.saturating_mul(self.links).saturating_add(1);
         let links: String = (0..self.links)
-            .map(|step| format!("<a href=\"{}\">{}</a>\n", self.url(first.saturating_add(step)), step))
+            .map(|step| format!("<a href=\"{}\">to the</a>\n", self.url(first.saturating_add(step))))
             .collect();
         format!(
             "<!DOCTYPE html><html lang=\"en\"><head><title>{}</title></head><body><p>{}</p>{links}</body></html>",
