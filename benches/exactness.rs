@@ -2,14 +2,18 @@
 //!
 //! `cargo bench --bench exactness -- OUT [--thresholds 0.5,0.7,0.8,0.9]`
 //!
-//! The first row is the crawl's own decisions as they stand in its log. For each other row the
-//! same pages are decided over again, in the same order, by a decider with an index in memory. Every verdict
-//! is compared with that of brute force: stored or not, the page it names, the score. `index` is
-//! the time of a decision by the index (terms looked up, digests, filter, verification), `brute
-//! force` that of comparing the page with all stored ones, by one thread; both are means over all
-//! pages, exact copies too. Numbers per probe are means over the pages for which the index is asked.
-//! The last columns are the filter as published on the same pages: the near-duplicates that it does
-//! not find among the pages that it has stored, which is a figure and no failure.
+//! The first row is the crawl's own decisions as they stand in its log. For each other row the same
+//! pages are decided over again, in the same order, by a decider with an index in memory. Every
+//! verdict is compared with that of brute force: stored or not, the page it names, the score.
+//!
+//! Times are means over all pages, exact copies too, and by the clock: other work on the machine
+//! lengthens them. `index` is a decision by the index, from looking up the terms to taking the
+//! record in; `copies` the same if only exact copies are looked for, that is without filter and
+//! verification; `brute` the comparison of the page with all stored ones, by one thread. Postings,
+//! sketches and records verified are means over the pages for which the index is asked.
+//!
+//! The last columns are the filter as published on the same pages: the near-duplicates that it
+//! loses, of all that are near to a page it has stored. That is a figure, no failure.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use ndcrawl::detect::{Audit, DeciderStats, Difference, Options};
 use ndcrawl::filter::FilterKind;
-use ndcrawl::record::{Sequence, Threshold, Verdict};
+use ndcrawl::record::{DecidedBy, Detector, Sequence, Threshold, Verdict};
 
 use crate::judged::{Log, Replay};
 
@@ -37,6 +41,8 @@ const THRESHOLDS: &str = "0.5,0.7,0.8,0.9";
 const THREADS: usize = 2;
 /// As many pages as the crawler hands to its decider at once.
 const BATCH: usize = 32;
+/// Replays for one figure.
+const ROUNDS: u32 = 3;
 /// So many differences are told one by one.
 const TOLD: usize = 10;
 
@@ -59,7 +65,13 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let log = Log::read(Path::new(out));
+    let log = match Log::read(Path::new(out)) {
+        Ok(log) => log,
+        Err(error) => {
+            println!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
     print_head();
     let mut differences = crawl_row(&log);
     for threshold in thresholds {
@@ -73,21 +85,42 @@ fn main() -> ExitCode {
 fn crawl_row(log: &Log) -> usize {
     let verdicts = log.verdicts();
     let checked = check(log, &log.options, &verdicts);
-    let name = format!("{} (crawl)", log.options.threshold);
-    print_row(&name, &verdicts, &checked, None, None);
+    print_row(&format!("{} (crawl)", log.options.threshold), &verdicts, &checked, None);
     tell(&checked.differences)
 }
 
 /// The same pages at a threshold. Gives the number of differences.
 fn replay_row(log: &Log, threshold: Threshold) -> usize {
-    let options = |filter| Options { threshold, filter, ..log.options.clone() };
-    let replay = log.replay(&options(FilterKind::Exact), BATCH);
-    let verdicts = replay.verdicts();
-    let checked = check(log, &options(FilterKind::Exact), &verdicts);
-    let paper = log.replay(&options(FilterKind::Paper), BATCH);
-    let missed = missed(&check(log, &options(FilterKind::Paper), &paper.verdicts()).differences);
-    print_row(&threshold.to_string(), &verdicts, &checked, Some(&replay), Some((&paper, missed)));
+    let options = Options { threshold, filter: FilterKind::Exact, ..log.options.clone() };
+    let by_paper = Options { filter: FilterKind::Paper, ..options.clone() };
+    let copies_only = Options { detector: Detector::None, ..options.clone() };
+    let replays = Replays {
+        exact: replay(log, &options),
+        copies: replay(log, &copies_only),
+        paper: log.replay(&by_paper, BATCH),
+    };
+    let verdicts = replays.exact.verdicts();
+    let checked = check(log, &options, &verdicts);
+    let missed = missed(&check(log, &by_paper, &replays.paper.verdicts()).differences);
+    print_row(&threshold.to_string(), &verdicts, &checked, Some((&replays, missed)));
     tell(&checked.differences)
+}
+
+/// The same pages, decided in three ways.
+struct Replays {
+    exact: Replay,
+    /// Without a detector.
+    copies: Replay,
+    paper: Replay,
+}
+
+/// A replay with the mean time of several.
+fn replay(log: &Log, options: &Options) -> Replay {
+    let mut replay = log.replay(options, BATCH);
+    for _ in 1..ROUNDS {
+        replay.took += log.replay(options, BATCH).took;
+    }
+    Replay { took: replay.took / ROUNDS, ..replay }
 }
 
 /// What brute force says of verdicts.
@@ -129,50 +162,52 @@ fn tell(differences: &[Difference]) -> usize {
 
 fn print_head() {
     println!(
-        "threshold     |  pages  stored    near   exact | differences | index µs  brute µs  ratio | postings  \
-         sketches  verified | paper: missed  of near      µs"
+        "{:<13} | {:>6} {:>7} {:>7} {:>7} | {:>11} | {:>8} {:>9} {:>8} {:>6} | {:>8} {:>8} {:>8} | {:>13} {:>8} {:>8}",
+        "threshold",
+        "pages",
+        "stored",
+        "near",
+        "exact",
+        "differences",
+        "index µs",
+        "copies µs",
+        "brute µs",
+        "ratio",
+        "postings",
+        "sketches",
+        "verified",
+        "paper: missed",
+        "of near",
+        "µs"
     );
 }
 
-fn print_row(
-    name: &str,
-    verdicts: &[Verdict],
-    checked: &Checked,
-    replay: Option<&Replay>,
-    paper: Option<(&Replay, usize)>,
-) {
+fn print_row(name: &str, verdicts: &[Verdict], checked: &Checked, replays: Option<(&Replays, usize)>) {
     let pages = verdicts.len();
     let micros = |took: Duration| took.as_secs_f64() * 1e6 / pages.max(1) as f64;
     let near = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::NearDuplicate { .. })).count();
     let stored = verdicts.iter().filter(|verdict| verdict.is_unique()).count();
-    let exact = pages - near - stored;
-    let brute = micros(checked.took);
-    let dash = || "-".to_owned();
-    let index = replay.map_or_else(dash, |replay| format!("{:.1}", micros(replay.took)));
-    let ratio = replay.map_or_else(dash, |replay| format!("{:.1}", brute / micros(replay.took)));
-    let [postings, sketches, verified] =
-        replay.map_or_else(|| [dash(), dash(), dash()], |replay| per_probe(&replay.stats));
-    let [missed, of, paper_micros] = paper.map_or_else(
-        || [dash(), dash(), dash()],
-        |(replay, missed)| {
-            [missed.to_string(), (similar(replay) + missed).to_string(), format!("{:.1}", micros(replay.took))]
-        },
-    );
-    println!(
-        "{name:<13} | {pages:>6} {stored:>7} {near:>7} {exact:>7} | {:>11} | {index:>8} {brute:>9.1} {ratio:>6} | \
-         {postings:>8} {sketches:>9} {verified:>9} | {missed:>13} {of:>8} {paper_micros:>7}",
-        checked.differences.len()
-    );
+    let (exact, differences, brute) = (pages - near - stored, checked.differences.len(), micros(checked.took));
+    print!("{name:<13} | {pages:>6} {stored:>7} {near:>7} {exact:>7} | {differences:>11} | ");
+    let Some((replays, missed)) = replays else {
+        println!("{:>8} {:>9} {brute:>8.1}", "", "");
+        return;
+    };
+    let (index, copies) = (micros(replays.exact.took), micros(replays.copies.took));
+    let [postings, sketches, verified] = per_probe(&replays.exact.stats);
+    print!("{index:>8.1} {copies:>9.1} {brute:>8.1} {:>6.1} | ", brute / index);
+    print!("{postings:>8.1} {sketches:>8.1} {verified:>8.1} | ");
+    println!("{missed:>13} {:>8} {:>8.1}", similar(&replays.paper) + missed, micros(replays.paper.took));
 }
 
 /// Pages that were found to be near-duplicates by comparison.
 fn similar(replay: &Replay) -> usize {
-    use ndcrawl::record::DecidedBy::Similarity;
-    let is_similar = |verdict: &Verdict| matches!(verdict, Verdict::NearDuplicate { decided_by: Similarity, .. });
-    replay.verdicts().iter().filter(|verdict| is_similar(verdict)).count()
+    let is_similar =
+        |verdict: &&Verdict| matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. });
+    replay.verdicts().iter().filter(is_similar).count()
 }
 
-fn per_probe(stats: &DeciderStats) -> [String; 3] {
+fn per_probe(stats: &DeciderStats) -> [f64; 3] {
     let counters = [stats.counters.postings, stats.counters.sketches, stats.counters.verifications];
-    counters.map(|counter| format!("{:.1}", counter as f64 / stats.probes.max(1) as f64))
+    counters.map(|counter| counter as f64 / stats.probes.max(1) as f64)
 }

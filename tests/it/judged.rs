@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ndcrawl::detect::{Audit, DeciderStats, Difference, EmbeddedDecider, Options};
+use ndcrawl::detect::{DeciderStats, EmbeddedDecider, Options};
 use ndcrawl::record::{Candidate, Judged, PageRow, TermCounts, TermRow, Verdict};
-use ndcrawl::store::{StoreReader, read_json_file};
+use ndcrawl::store::{Result, StoreReader, read_json_file};
 
 const CACHE: u64 = 64 << 20;
 
@@ -26,21 +26,17 @@ pub struct Replay {
 }
 
 impl Log {
-    pub fn read(out: &Path) -> Self {
-        let (reader, _) = StoreReader::open(out, CACHE).unwrap();
-        let pages = reader.all_pages().unwrap().map(|row| row.unwrap().1).collect();
-        let terms = reader.all_terms().unwrap().map(|row| row.unwrap().1).collect();
-        Self { options: options(out), pages, terms }
+    /// Reads the folder of a crawl that nobody is writing to.
+    pub fn read(out: &Path) -> Result<Self> {
+        let (reader, _) = StoreReader::open(out, CACHE)?;
+        let pages = reader.all_pages()?.map(|row| Ok(row?.1)).collect::<Result<_>>()?;
+        let terms = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_>>()?;
+        Ok(Self { options: options(out)?, pages, terms })
     }
 
     /// What the crawl itself said of each page.
     pub fn verdicts(&self) -> Vec<Verdict> {
         self.pages.iter().map(|page| page.verdict).collect()
-    }
-
-    /// Where these verdicts are not those of brute force.
-    pub fn differences(&self, options: &Options, verdicts: &[Verdict]) -> Vec<Difference> {
-        Audit::new(options.clone(), &self.pages, verdicts).differences()
     }
 
     /// Hands the pages to a new decider in the order of the log, so many at a time.
@@ -81,18 +77,18 @@ impl Replay {
 }
 
 /// The options by which the crawl decided, from the settings that it wrote down.
-fn options(out: &Path) -> Options {
-    let file = read_json_file(&out.join("crawl.json")).unwrap().expect("a crawl has a crawl.json");
+fn options(out: &Path) -> Result<Options> {
+    let file = read_json_file(&out.join("crawl.json"))?.expect("a crawl has a crawl.json");
     let setting = |name: &str| {
         let value = &file["settings"][name];
         assert!(!value.is_null(), "no {name} in {file}");
         value.clone()
     };
-    Options {
+    Ok(Options {
         detector: serde_json::from_value(setting("dedup.detector")).unwrap(),
         threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
         filter: serde_json::from_value(setting("dedup.filter")).unwrap(),
         min_terms: serde_json::from_value(setting("dedup.min_terms")).unwrap(),
         ..Options::default()
-    }
+    })
 }
