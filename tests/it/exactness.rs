@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ndcrawl::detect::{Audit, BruteForce, Difference, Options};
-use ndcrawl::record::{DecidedBy, Judged, Sequence, TermRow, Verdict};
+use ndcrawl::record::{DecidedBy, Judged, Sequence, TermRow, Threshold, Verdict};
 
 use crate::graph::{Graph, Options as Plan};
 use crate::invariants::{lines, with_outcome};
@@ -14,24 +14,37 @@ use crate::judged::Log;
 use crate::program::Place;
 use crate::web::Web;
 
-const THRESHOLDS: [&str; 4] = ["0.5", "0.7", "0.8", "0.9"];
+/// In millionths.
+const THRESHOLDS: [u32; 4] = [500_000, 700_000, 800_000, 900_000];
 
 /// The crawl's decisions, and those of a replay at each threshold, are what brute force decides.
 #[track_caller]
 pub fn assert_exact(out: &Path) {
     let log = Log::read(out).unwrap();
     let verdicts = log.verdicts();
-    let is_similar =
-        |verdict: &&Verdict| matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. });
-    assert!(verdicts.iter().any(|verdict| is_similar(&verdict)), "a crawl without near-duplicates shows nothing");
     assert_eq!(differences(&log, &log.options, &verdicts), []);
     assert_eq!(brute_force(&log, &log.options), verdicts);
-    for threshold in THRESHOLDS {
-        let options = Options { threshold: threshold.parse().unwrap(), ..log.options.clone() };
+    for millionths in THRESHOLDS.into_iter().chain(borderlines(&verdicts)) {
+        let threshold = Threshold::from_millionths(millionths).unwrap();
+        let options = Options { threshold, ..log.options.clone() };
         let replayed = log.replay(&options, log.pages.len()).verdicts();
         assert_eq!(differences(&log, &options, &replayed), [], "t = {threshold}");
         assert_eq!(brute_force(&log, &options), replayed, "t = {threshold}");
     }
+}
+
+/// Thresholds that the score of a near-duplicate just reaches, and just misses: for the lowest, the
+/// middle and the highest score.
+#[track_caller]
+fn borderlines(verdicts: &[Verdict]) -> Vec<u32> {
+    let score = |verdict: &Verdict| match verdict {
+        Verdict::NearDuplicate { score, decided_by: DecidedBy::Similarity, .. } => Some(score.0),
+        _ => None,
+    };
+    let scores: BTreeSet<u32> = verdicts.iter().filter_map(score).filter(|&score| score < Threshold::ONE).collect();
+    let scores: Vec<u32> = scores.into_iter().collect();
+    assert!(!scores.is_empty(), "a crawl without near-duplicates shows nothing");
+    [0, scores.len() / 2, scores.len() - 1].into_iter().flat_map(|place| [scores[place], scores[place] + 1]).collect()
 }
 
 /// Where these verdicts are not those of brute force.
