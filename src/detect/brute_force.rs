@@ -123,7 +123,8 @@ fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
     (1_000_000 * sum, total_a * total_b)
 }
 
-fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
+/// The verdict on a page that is, by `link`, a copy of the page `number` with that verdict.
+pub(super) fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
     match verdict {
         Verdict::Unique => Verdict::ExactDuplicate { of: number, decided_by: link },
         Verdict::NearDuplicate { of, score, detector, .. } => {

@@ -23,7 +23,8 @@
 //! is named.
 //!
 //! Invariants: this room does no I/O and knows no URL, clock or runtime; a verdict depends on the
-//! options and the pages before it and nothing else; [`BruteForce`] gives the same verdicts.
+//! options and the pages before it and nothing else; [`BruteForce`] gives the same verdicts,
+//! and [`Audit`] holds the log of a whole crawl against it.
 //!
 //! # Example
 //!
@@ -66,6 +67,7 @@
 //! # }
 //! ```
 
+mod audit;
 mod brute_force;
 mod embedded;
 mod error;
@@ -76,6 +78,7 @@ mod records;
 mod stats;
 mod vocabulary;
 
+pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;

@@ -84,6 +84,21 @@ fn any_stream() -> impl Strategy<Value = Vec<Candidate>> {
     })
 }
 
+/// Verdicts that are wrong if this one is right.
+fn other_verdicts(verdict: Verdict) -> Vec<Verdict> {
+    let near = |of, score| {
+        let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
+        Verdict::NearDuplicate { of, score, detector, decided_by }
+    };
+    match verdict {
+        Verdict::Unique => vec![near(Sequence(0), Score(999_999))],
+        Verdict::NearDuplicate { of, score, .. } => {
+            vec![Verdict::Unique, near(of, Score(score.0 - 1)), near(Sequence(of.0 + 1), score)]
+        }
+        Verdict::ExactDuplicate { of, .. } => vec![Verdict::Unique, near(of, Score(1_000_000))],
+    }
+}
+
 /// A log that is read from while it grows.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<PageRow>>>);
@@ -162,6 +177,29 @@ proptest! {
                     prop_assert!(score >= Score(t));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn an_audit_finds_nothing_in_what_brute_force_says_and_every_wrong_verdict(
+        pages in any_stream(),
+        t in prop::sample::select(THRESHOLDS.to_vec()),
+        min_terms in 0usize..5,
+        within in prop::sample::select(vec![Within::Crawl, Within::Host]),
+        wrong in any::<prop::sample::Index>(),
+    ) {
+        let options = Options { within, ..options(t, min_terms) };
+        let judged = EmbeddedDecider::in_memory(options.clone()).decide_now(pages.clone()).unwrap();
+        let rows: Vec<PageRow> = pages.iter().zip(&judged).map(|(page, judged)| row(page, judged)).collect();
+        let mut said = oracle(options.clone(), &pages);
+        prop_assert_eq!(Audit::new(options.clone(), &rows, &said).differences(), []);
+        let wrong = wrong.index(said.len());
+        let expected = said[wrong];
+        for other in other_verdicts(expected) {
+            said[wrong] = other;
+            let page = Sequence(u32::try_from(wrong).unwrap());
+            let differences = Audit::new(options.clone(), &rows, &said).differences();
+            prop_assert_eq!(differences.first(), Some(&Difference { page, said: other, expected }));
         }
     }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::exactness::assert_exact;
 use crate::invariants::{assert_duplicates_name_stored_pages, lines};
 use crate::program::Place;
 use crate::shared::{missing, run, shared, skipped};
@@ -106,21 +108,42 @@ fn score(corpora: &Path, out: &Path) -> BTreeMap<String, f64> {
         .collect()
 }
 
-#[test]
-fn a_crawl_of_real_sites_misses_no_cluster_and_keeps_few_copies() {
-    let Some(corpora) = shared("corpora") else { return skipped("no corpora beside the checkout") };
-    let folder = match sites(&corpora) {
-        Ok(folder) => folder,
-        Err(reason) => return skipped(&reason),
-    };
+/// A crawl of the real sites into the folder `out`; the reason if there can be none.
+fn crawl() -> Result<Place, String> {
+    // The sites are fetched into one folder, and a folder is served once at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let corpora = corpora()?;
+    let folder = sites(&corpora)?;
     let served = Served::start(corpora.join("serve-sites.sh"), folder);
     let seeds = served.seeds();
     assert_eq!(seeds.len(), SITES.len(), "{seeds:?}");
     let place = Place::new();
     place.run(&seeds).args(["-o", "out"]).args(MANNERS).patience(Duration::from_secs(150)).finish().expect_code(0);
+    Ok(place)
+}
+
+fn corpora() -> Result<PathBuf, String> {
+    shared("corpora").ok_or_else(|| "no corpora beside the checkout".to_owned())
+}
+
+#[test]
+fn a_crawl_of_real_sites_misses_no_cluster_and_keeps_few_copies() {
+    let (place, corpora) = match (crawl(), corpora()) {
+        (Ok(place), Ok(corpora)) => (place, corpora),
+        (Err(reason), _) | (_, Err(reason)) => return skipped(&reason),
+    };
     assert_duplicates_name_stored_pages(&lines(&place.path("out")));
     let figures = score(&corpora, &place.path("out"));
     assert!(figures["fetched"] > 100.0, "{figures:?}");
     assert!(figures["missed"] <= MISSED, "{figures:?}");
     assert!(figures["extra_rate"] <= EXTRA_RATE, "{figures:?}");
+}
+
+#[test]
+fn every_decision_on_real_sites_is_that_of_brute_force() {
+    match crawl() {
+        Ok(place) => assert_exact(&place.path("out")),
+        Err(reason) => skipped(&reason),
+    }
 }

@@ -7,11 +7,12 @@
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `hostile` | manners towards a server that misbehaves |
 //! | `corpora` | real sites on a real server |
+//! | `exactness` | that every decision is that of brute force, in whatever batches |
 //! | `planted` | that the planted distances are what they claim to be |
 //! | `architecture` | who imports whom |
 //!
 //! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan,
-//! `invariants` holds what must be true of every finished crawl, `shared` finds the material that
+//! `invariants` holds what must be true of every finished crawl, `judged` judges its log over again, `shared` finds the material that
 //! lies beside a checkout.
 
 #![allow(clippy::unwrap_used)]
@@ -20,9 +21,11 @@ mod architecture;
 mod corpora;
 mod crawl;
 mod endless;
+mod exactness;
 mod graph;
 mod hostile;
 mod invariants;
+mod judged;
 mod kill;
 mod overlap;
 mod planted;

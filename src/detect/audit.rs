@@ -1,0 +1,169 @@
+//! The oracle for whole crawls: holds a log of verdicts against brute force.
+//!
+//! [`BruteForce`](super::BruteForce) decides a stream by itself, as plainly as can be. An audit is
+//! told what somebody else decided and asks of each page: after the pages stored before it, is this
+//! what brute force says? So pages may be looked at in any order, by several threads, and one wrong
+//! verdict does not put all later ones in the wrong. No difference at any page means, page by page,
+//! that brute force would have given the whole stream the same verdicts.
+//!
+//! Like that oracle it shares no code with what it judges: no vocabulary, no ledger, no filter, no
+//! verification. The one thing it does for speed is to give two pages up once what is left of them
+//! cannot reach the bar any more. Cost: quadratic; some seconds for ten thousand pages.
+
+use std::collections::HashMap;
+
+use super::brute_force::inherit;
+use super::{Options, Within};
+use crate::record::{DecidedBy, Detector, Digest, PageRow, Score, Sequence, Verdict};
+
+/// A page of which brute force says something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The page.
+    pub page: Sequence,
+    /// The verdict it was given.
+    pub said: Verdict,
+    /// The verdict of brute force, after the same stored pages.
+    pub expected: Verdict,
+}
+
+/// A log of pages and the verdicts that are held against brute force.
+#[derive(Debug)]
+pub struct Audit<'a> {
+    options: Options,
+    pages: &'a [PageRow],
+    verdicts: &'a [Verdict],
+    weights: Vec<Weights>,
+    /// The pages that others are compared with, ascending.
+    compared: Vec<Sequence>,
+    first_body: HashMap<(u32, Digest), Sequence>,
+    first_text: HashMap<(u32, Digest), Sequence>,
+}
+
+/// A page's terms, ascending, and the sum of their weights.
+#[derive(Debug)]
+struct Weights {
+    terms: Vec<(u32, u32)>,
+    total: u64,
+}
+
+impl<'a> Audit<'a> {
+    /// An audit of the verdicts on these pages, in the order of judgement, under these options. The
+    /// filter named in them plays no part, nor do the verdicts that stand in the rows.
+    ///
+    /// # Panics
+    /// If there is not one verdict for each page.
+    pub fn new(options: Options, pages: &'a [PageRow], verdicts: &'a [Verdict]) -> Self {
+        assert_eq!(pages.len(), verdicts.len(), "each page has one verdict");
+        let weights = pages.iter().map(|page| weigh(page, &options)).collect();
+        let (first_body, first_text) = (HashMap::new(), HashMap::new());
+        let mut audit = Self { options, pages, verdicts, weights, compared: Vec::new(), first_body, first_text };
+        for (number, page) in (0..).map(Sequence).zip(pages) {
+            let group = audit.group(page);
+            audit.first_body.entry((group, page.body_digest)).or_insert(number);
+            if let Some(text) = page.text_digest {
+                audit.first_text.entry((group, text)).or_insert(number);
+            }
+            if verdicts[number.index()].is_unique() && audit.is_long_enough(number) {
+                audit.compared.push(number);
+            }
+        }
+        audit
+    }
+
+    /// All differences, in order.
+    pub fn differences(&self) -> Vec<Difference> {
+        (0..).map(Sequence).zip(self.pages).filter_map(|(number, _)| self.difference(number)).collect()
+    }
+
+    /// How the verdict on a page differs from that of brute force, if it does.
+    ///
+    /// # Panics
+    /// If there is no such page.
+    pub fn difference(&self, page: Sequence) -> Option<Difference> {
+        let (said, expected) = (self.verdicts[page.index()], self.expected(page));
+        (said != expected).then_some(Difference { page, said, expected })
+    }
+
+    fn expected(&self, page: Sequence) -> Verdict {
+        self.copy_of(page).or_else(|| self.best_match(page)).unwrap_or(Verdict::Unique)
+    }
+
+    fn copy_of(&self, page: Sequence) -> Option<Verdict> {
+        let row = &self.pages[page.index()];
+        let group = self.group(row);
+        let inherited = |of: Sequence, link| inherit(of, self.verdicts[of.index()], link);
+        let earlier = |first: Option<&Sequence>| first.copied().filter(|&first| first < page);
+        if let Some(of) = earlier(self.first_body.get(&(group, row.body_digest))) {
+            return Some(inherited(of, DecidedBy::BodyDigest));
+        }
+        let text = row.text_digest.filter(|_| self.is_long_enough(page))?;
+        let of = earlier(self.first_text.get(&(group, text)))?;
+        Some(inherited(of, DecidedBy::TextDigest))
+    }
+
+    fn best_match(&self, page: Sequence) -> Option<Verdict> {
+        let detector = self.options.detector;
+        if detector == Detector::None || !self.is_long_enough(page) {
+            return None;
+        }
+        let group = self.group(&self.pages[page.index()]);
+        let mut bar = self.options.threshold.millionths();
+        let mut best = None;
+        for &of in self.compared.iter().take_while(|of| **of < page) {
+            if self.group(&self.pages[of.index()]) != group {
+                continue;
+            }
+            if let Some(score) = score_from(&self.weights[page.index()], &self.weights[of.index()], bar) {
+                best = Some(Verdict::NearDuplicate { of, score, detector, decided_by: DecidedBy::Similarity });
+                // Of equals the first stays.
+                bar = score.0 + 1;
+            }
+        }
+        best
+    }
+
+    fn is_long_enough(&self, page: Sequence) -> bool {
+        self.weights[page.index()].terms.len() >= self.options.min_terms
+    }
+
+    fn group(&self, page: &PageRow) -> u32 {
+        if self.options.within == Within::Crawl { 0 } else { page.group }
+    }
+}
+
+fn weigh(page: &PageRow, options: &Options) -> Weights {
+    let capped = |weight: u64| u32::try_from(weight).unwrap_or(u32::MAX);
+    let weighed = page.terms.iter().map(|(term, counts)| (term.0, capped(options.weights.weigh(counts))));
+    let terms: Vec<(u32, u32)> = weighed.filter(|&(_, weight)| weight > 0).collect();
+    let total = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();
+    Weights { terms, total }
+}
+
+/// `MWO` in millionths, rounded down, if it reaches that many and anything is shared.
+///
+/// Exact while the product of the total weights stays below 2¹⁰⁸.
+fn score_from(a: &Weights, b: &Weights, millionths: u32) -> Option<Score> {
+    let (total_a, total_b) = (u128::from(a.total), u128::from(b.total));
+    let bar = u128::from(millionths) * total_a * total_b;
+    let mut sum = 0;
+    // What has not been looked at. The newest terms come first: few pages share them.
+    let (mut left_a, mut left_b) = (total_a, total_b);
+    let mut rest = b.terms.iter().rev().peekable();
+    for &(term, weight) in a.terms.iter().rev() {
+        while let Some(&(_, other)) = rest.next_if(|(other, _)| *other > term) {
+            left_b -= u128::from(other);
+        }
+        if let Some(&(_, other)) = rest.next_if(|(other, _)| *other == term) {
+            left_b -= u128::from(other);
+            sum += (u128::from(weight) * total_b).min(u128::from(other) * total_a);
+        }
+        left_a -= u128::from(weight);
+        let still_possible = (left_a * total_b).min(left_b * total_a);
+        if 1_000_000 * (sum + still_possible) < bar {
+            return None;
+        }
+    }
+    let reached = sum > 0 && 1_000_000 * sum >= bar;
+    reached.then(|| Score((1_000_000 * sum / (total_a * total_b)) as u32))
+}

@@ -1,0 +1,94 @@
+//! The log of a finished crawl, judged over again.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ndcrawl::detect::{DeciderStats, EmbeddedDecider, Options};
+use ndcrawl::record::{Candidate, Judged, PageRow, TermCounts, TermRow, Verdict};
+use ndcrawl::store::{Result, StoreReader, read_json_file};
+
+const CACHE: u64 = 64 << 20;
+
+/// All judged pages of a crawl in the order of judgement, and what they were judged by.
+pub struct Log {
+    pub options: Options,
+    pub pages: Vec<PageRow>,
+    pub terms: Vec<TermRow>,
+}
+
+/// What a decider of today says of the pages of a log.
+#[allow(dead_code)] // tests do not measure
+pub struct Replay {
+    pub judged: Vec<Judged>,
+    pub stats: DeciderStats,
+    /// The time that the decider took, and nothing else.
+    pub took: Duration,
+}
+
+impl Log {
+    /// Reads the folder of a crawl that nobody is writing to.
+    pub fn read(out: &Path) -> Result<Self> {
+        let (reader, _) = StoreReader::open(out, CACHE)?;
+        let pages = reader.all_pages()?.map(|row| Ok(row?.1)).collect::<Result<_>>()?;
+        let terms = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_>>()?;
+        Ok(Self { options: options(out)?, pages, terms })
+    }
+
+    /// What the crawl itself said of each page.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        self.pages.iter().map(|page| page.verdict).collect()
+    }
+
+    /// Hands the pages to a new decider in the order of the log, so many at a time.
+    pub fn replay(&self, options: &Options, batch: usize) -> Replay {
+        let mut decider = EmbeddedDecider::in_memory(options.clone());
+        let mut judged = Vec::new();
+        let mut took = Duration::ZERO;
+        for pages in self.pages.chunks(batch) {
+            let candidates = pages.iter().map(|page| self.candidate(page)).collect();
+            let began = Instant::now();
+            let verdicts = decider.decide_now(candidates).unwrap();
+            took += began.elapsed();
+            judged.extend(verdicts);
+        }
+        Replay { judged, stats: decider.stats(), took }
+    }
+
+    /// The page as the decider saw it, but that its terms come in the order of their numbers.
+    pub fn candidate(&self, page: &PageRow) -> Candidate {
+        let counted = |&(term, counts): &(ndcrawl::record::TermId, _)| TermCounts {
+            term: self.terms[term.index()].clone(),
+            counts,
+        };
+        Candidate {
+            page: page.page,
+            group: page.group,
+            body_digest: page.body_digest,
+            text_digest: page.text_digest,
+            terms: page.terms.iter().map(counted).collect(),
+        }
+    }
+}
+
+impl Replay {
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        self.judged.iter().map(|judged| judged.verdict).collect()
+    }
+}
+
+/// The options by which the crawl decided, from the settings that it wrote down.
+fn options(out: &Path) -> Result<Options> {
+    let file = read_json_file(&out.join("crawl.json"))?.expect("a crawl has a crawl.json");
+    let setting = |name: &str| {
+        let value = &file["settings"][name];
+        assert!(!value.is_null(), "no {name} in {file}");
+        value.clone()
+    };
+    Ok(Options {
+        detector: serde_json::from_value(setting("dedup.detector")).unwrap(),
+        threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
+        filter: serde_json::from_value(setting("dedup.filter")).unwrap(),
+        min_terms: serde_json::from_value(setting("dedup.min_terms")).unwrap(),
+        ..Options::default()
+    })
+}
