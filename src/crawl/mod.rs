@@ -34,6 +34,8 @@ mod run;
 mod scheduler;
 mod worker;
 
+#[cfg(test)]
+mod tests;
 
 use crate::detect::DetectError;
 use crate::fetch::FetchError;
