@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::arguments::RunFlags;
 use super::error::{CliError, exit};
@@ -17,7 +17,6 @@ const OURS: [&str; 8] =
 
 /// Prepares the folder as the flags ask: `--resume` wants a crawl in it, `--fresh` none.
 pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
-    let found: Vec<PathBuf> = OURS.iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect();
     if flags.resume && !folder.join("store").exists() {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: nothing to resume", folder.display()));
         return Err(error.with_hint("leave out --resume to begin a crawl there"));
@@ -30,18 +29,47 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: the folder is not empty", folder.display()));
         return Err(error.with_hint("--fresh --force deletes the crawl in it, or choose another folder with --out"));
     }
-    empty(folder, &found)
+    empty(folder, &found(folder))
+}
+
+/// What `crawl.json` tells of the crawl in the folder; nothing if there is none.
+#[derive(Default)]
+pub(super) struct Earlier {
+    pub seeds: Vec<Seed>,
+    /// When it was begun.
+    pub started: Option<String>,
+    /// Whether it fetched nothing from any seed.
+    is_fruitless: bool,
+}
+
+impl Earlier {
+    pub fn read(settings: &Settings) -> Result<Self, CliError> {
+        let read = store::read_json_file(&settings.out.dir.join("crawl.json"));
+        let Some(crawl) = read.map_err(|error| store_error(error, Phase::Opening))? else {
+            return Ok(Self::default());
+        };
+        let normaliser = Normaliser::new(settings.normalise_options());
+        let seed = |text: &str| {
+            let url = normaliser.absolute(text).ok()?;
+            let fallback = crawl["seed_fallbacks"][text].as_str().and_then(|text| normaliser.absolute(text).ok());
+            Some(Seed { line: "crawl.json".to_owned(), url, fallback })
+        };
+        Ok(Self {
+            seeds: crawl["seeds"].as_array().into_iter().flatten().filter_map(Value::as_str).filter_map(seed).collect(),
+            started: crawl["started"].as_str().map(str::to_owned),
+            is_fruitless: crawl["exit_code"] == json!(exit::NOTHING_FETCHED),
+        })
+    }
 }
 
 /// A run that fetched nothing from any seed leaves nothing to resume: the next one begins anew.
-pub(super) fn forget_fruitless(folder: &Path) -> Result<(), CliError> {
-    let earlier = read_crawl_file(folder)?;
-    let fruitless = earlier.as_ref().is_some_and(|crawl| crawl["exit_code"] == json!(exit::NOTHING_FETCHED));
-    if !fruitless {
-        return Ok(());
-    }
-    let found: Vec<PathBuf> = OURS.iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect();
-    empty(folder, &found)
+pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), CliError> {
+    if earlier.is_fruitless { empty(folder, &found(folder)) } else { Ok(()) }
+}
+
+/// What a crawl wrote in this folder.
+fn found(folder: &Path) -> Vec<PathBuf> {
+    OURS.iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect()
 }
 
 /// Deletes what a crawl wrote, unless a crawl is at work.
@@ -73,19 +101,6 @@ pub(super) fn compare(settings: &Settings, opened: &store::Opened) -> Result<(),
     }
 }
 
-/// The seeds of the crawl in the folder.
-pub(super) fn earlier_seeds(settings: &Settings) -> Result<Vec<Seed>, CliError> {
-    let Some(crawl) = read_crawl_file(&settings.out.dir)? else { return Ok(Vec::new()) };
-    let normaliser = Normaliser::new(settings.normalise_options());
-    let urls = crawl["seeds"].as_array().cloned().unwrap_or_default();
-    let urls = urls.iter().filter_map(Value::as_str).filter_map(|text| normaliser.absolute(text).ok());
-    Ok(urls.map(|url| Seed { line: "crawl.json".to_owned(), url, fallback: None }).collect())
-}
-
-fn read_crawl_file(folder: &Path) -> Result<Option<Value>, CliError> {
-    store::read_json_file(&folder.join("crawl.json")).map_err(|error| store_error(error, Phase::Opening))
-}
-
 /// `crawl.json`: what runs in this folder.
 pub(super) struct CrawlFile {
     folder: PathBuf,
@@ -93,8 +108,14 @@ pub(super) struct CrawlFile {
 }
 
 impl CrawlFile {
-    /// Writes what is known at the start.
-    pub fn begin(settings: &Settings, seeds: &Seeds, crawl: &str) -> Result<Self, CliError> {
+    /// Writes what is known at the start. `started` is given if the crawl was begun before.
+    pub fn begin(settings: &Settings, seeds: &Seeds, crawl: &str, started: Option<&str>) -> Result<Self, CliError> {
+        let now = jiff::Timestamp::now().to_string();
+        let fallbacks: Map<String, Value> = seeds
+            .seeds
+            .iter()
+            .filter_map(|seed| Some((seed.url.to_string(), seed.fallback.as_ref()?.as_str().into())))
+            .collect();
         let value = json!({
             "program": "ndcrawl",
             "version": env!("CARGO_PKG_VERSION"),
@@ -103,7 +124,9 @@ impl CrawlFile {
             "settings": settings.to_json(),
             "origins_of_settings": settings.sources_to_json(),
             "seeds": seeds.seeds.iter().map(|seed| seed.url.as_str()).collect::<Vec<_>>(),
-            "started": jiff::Timestamp::now().to_string(),
+            "seed_fallbacks": fallbacks,
+            "started": started.unwrap_or(&now),
+            "resumed": started.map(|_| &now),
         });
         let file = Self { folder: settings.out.dir.clone(), value };
         file.write()?;
@@ -145,4 +168,42 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
         _ => exit::INTERNAL,
     };
     CliError::new(code, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::merge::tests::settings;
+
+    #[test]
+    fn a_later_run_learns_the_start_the_seeds_and_whether_it_was_fruitless() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(&[("out.dir", folder.path().to_str().unwrap())]);
+        let url = |text: &str| Normaliser::default().absolute(text).unwrap();
+        let seed = |text: &str, fallback| Seed { line: String::new(), url: url(text), fallback };
+        let seeds = vec![seed("https://a.test/", Some(url("http://a.test/"))), seed("https://b.test/", None)];
+        let seeds = Seeds { seeds, ..Seeds::default() };
+        let began = CrawlFile::begin(&settings, &seeds, "name", Some("2026-01-02T03:04:05Z")).unwrap();
+        began.end(None, exit::NOTHING_FETCHED).unwrap();
+
+        let earlier = Earlier::read(&settings).unwrap();
+        let found: Vec<_> = earlier.seeds.iter().map(|seed| (&seed.url, &seed.fallback)).collect();
+        let given: Vec<_> = seeds.seeds.iter().map(|seed| (&seed.url, &seed.fallback)).collect();
+        assert_eq!(found, given);
+        assert_eq!(earlier.started.as_deref(), Some("2026-01-02T03:04:05Z"));
+
+        forget_fruitless(folder.path(), &earlier).unwrap();
+        assert!(Earlier::read(&settings).unwrap().seeds.is_empty());
+    }
+
+    #[test]
+    fn a_run_that_goes_on_forgets_that_the_one_before_was_fruitless() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(&[("out.dir", folder.path().to_str().unwrap())]);
+        let begin = || CrawlFile::begin(&settings, &Seeds::default(), "name", None).unwrap();
+        begin().end(None, exit::NOTHING_FETCHED).unwrap();
+        drop(begin());
+        forget_fruitless(folder.path(), &Earlier::read(&settings).unwrap()).unwrap();
+        assert!(folder.path().join("crawl.json").exists());
+    }
 }

@@ -1,5 +1,6 @@
 //! The commands that need the other rooms: `crawl`, `demo`, `verify`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
@@ -7,7 +8,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::arguments::{DemoArguments, RunFlags, VerifyArguments};
 use super::error::{CliError, exit};
-use super::folder::{self, CrawlFile, Phase, store_error};
+use super::folder::{self, CrawlFile, Earlier, Phase, store_error};
 use super::monitor::Monitor;
 use super::progress::Progress;
 use super::seeds::{Seed, Seeds};
@@ -18,7 +19,7 @@ use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe
 use super::{setup, signals};
 use crate::crawl::{Crawl, CrawlError, Ending, Stop, StopReason};
 use crate::demo as demo_site;
-use crate::record::{Normaliser, OutcomeKind};
+use crate::record::{CanonicalUrl, Normaliser, OutcomeKind};
 use crate::store::{self, Identity, Store};
 
 /// Crawls, and gives the exit code. `seeds` may be empty if there is something to resume.
@@ -96,22 +97,20 @@ fn runtime() -> Result<Runtime, CliError> {
 
 fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
     folder::prepare(&settings.out.dir, flags)?;
-    folder::forget_fruitless(&settings.out.dir)?;
-    for earlier in folder::earlier_seeds(settings)? {
-        if !seeds.seeds.iter().any(|seed| seed.url == earlier.url) {
-            seeds.seeds.push(earlier);
-        }
-    }
+    let earlier = Earlier::read(settings)?;
+    folder::forget_fruitless(&settings.out.dir, &earlier)?;
+    let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
+    seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
     let setup = setup::setup(settings, &seeds);
     let wanted = Identity::new(setup.rendering(), settings.fingerprint());
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
-    let (mut store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
+    let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
     folder::compare(settings, &opened)?;
-    store.reopen().map_err(|error| store_error(error, Phase::Opening))?;
     let was_finished = opened.mark.finished.is_some();
-    let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl)?;
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
+    let started = earlier.started.filter(|_| !opened.fresh);
+    let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
     let requests_before = opened.mark.totals.requests;
 
     let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl))?;
@@ -120,7 +119,8 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
         Err(error) => {
             monitor.end(RunState::Stopped);
             let error = crawl_error(error);
-            crawl_file.end(Some("failed"), error.code)?;
+            // On a full disk this fails, too; what failed first is what is told.
+            let _ = crawl_file.end(Some("failed"), error.code);
             return Err(error);
         }
     };
@@ -224,10 +224,26 @@ fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> O
 }
 
 fn crawl_error(error: CrawlError) -> CliError {
-    match error {
-        CrawlError::Store(error) => store_error(error, Phase::Running),
-        CrawlError::Fetch(error) => CliError::usage(error.to_string()),
-        CrawlError::Lost { .. } => CliError::new(exit::CORRUPT, error.to_string()),
-        other => CliError::from(anyhow::Error::from(other)),
-    }
+    use crate::detect::DetectError;
+    use crate::frontier::FrontierError;
+    let error = match error {
+        CrawlError::Store(error) => return store_error(error, Phase::Running),
+        CrawlError::Fetch(error) => return CliError::usage(error.to_string()),
+        other => anyhow::Error::from(other),
+    };
+    let code = match error.downcast_ref() {
+        Some(
+            CrawlError::Lost { .. }
+            | CrawlError::Frontier(FrontierError::Log { .. } | FrontierError::Missing(_) | FrontierError::Damaged { .. })
+            | CrawlError::Detect(
+                DetectError::Source { .. }
+                | DetectError::RepeatedTerm { .. }
+                | DetectError::OutOfOrder { .. }
+                | DetectError::UnknownTerm { .. }
+                | DetectError::UnknownOriginal { .. },
+            ),
+        ) => exit::CORRUPT,
+        _ => exit::INTERNAL,
+    };
+    CliError::new(code, format!("{error:#}"))
 }

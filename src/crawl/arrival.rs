@@ -33,6 +33,8 @@ pub(super) struct FoundPage {
     pub fetched: Arc<Fetched>,
     pub rendered: Rendered,
     pub body_digest: Digest,
+    /// As the archive and `pages.jsonl` spell it.
+    pub payload_digest: String,
 }
 
 /// A message to the judge.

@@ -76,6 +76,11 @@ impl Book {
         self.hosts.values()
     }
 
+    /// The counters in all, and by origin.
+    pub fn into_parts(self) -> (Totals, Vec<HostRow>) {
+        (self.totals, self.hosts.into_values().collect())
+    }
+
     /// The rows of origins that changed since the last call.
     pub fn take_changed(&mut self) -> Vec<HostRow> {
         let changed = std::mem::take(&mut self.changed);

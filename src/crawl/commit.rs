@@ -10,36 +10,12 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{Batch, PageLine, PageStore, PutPage};
+use crate::record::{PageStore, PutPage};
 use crate::store::{Archive, Store};
 
+use super::batch::{Line, Sealed};
 use super::log_access::Urls;
 use super::{CrawlError, Stop};
-
-/// A line of `pages.jsonl` whose place in the archive is not yet known.
-#[derive(Debug)]
-pub(super) struct Line {
-    pub line: PageLine,
-    /// Index into [`Sealed::puts`].
-    pub page: Option<usize>,
-}
-
-/// A batch on its way to the committer.
-#[derive(Debug, Default)]
-pub(super) struct Sealed {
-    pub batch: Batch,
-    pub lines: Vec<Line>,
-    /// Pages for the archive, each with the index of its row in `batch.pages`.
-    pub puts: Vec<(usize, PutPage)>,
-    /// Octets of the bodies.
-    pub bytes: usize,
-}
-
-impl Sealed {
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.batch.urls.is_empty() && self.batch.hosts.is_empty()
-    }
-}
 
 /// What the committer works with.
 pub(super) struct Committer {
@@ -53,12 +29,14 @@ pub(super) struct Committer {
 
 impl Committer {
     /// Commits batch by batch until the judge is done. Gives the store back, also after an error:
-    /// what was committed before is whole.
+    /// what was committed before is whole. An error stops the crawl at once, since nothing that is
+    /// fetched from then on could be kept.
     pub fn run(mut self, batches: Receiver<Sealed>) -> (Store, Result<(), CrawlError>) {
         let mut result = Ok(());
         for sealed in batches {
             result = self.commit(sealed);
             if result.is_err() {
+                self.stop.send_replace(Stop::Failed);
                 break;
             }
         }
@@ -72,8 +50,8 @@ impl Committer {
         for (row, location) in rows.iter().zip(&locations) {
             batch.pages[*row].location = *location;
         }
-        for Line { mut line, page } in lines {
-            if let Some(location) = page.and_then(|page| locations.get(page).copied().flatten()) {
+        for Line { mut line, put } in lines {
+            if let Some(location) = put.and_then(|put| locations.get(put).copied().flatten()) {
                 line.warc_file = self.archive.file_name(location.file);
                 line.warc_offset = Some(location.offset);
             }

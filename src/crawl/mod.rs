@@ -18,25 +18,34 @@
 //! which commits it.
 
 mod arrival;
+mod batch;
 mod book;
 mod commit;
+mod ending;
 mod judge;
 mod lines;
 mod live;
 mod log_access;
+mod offering;
 mod options;
+mod outcomes;
+mod restore;
 mod run;
 mod scheduler;
 mod worker;
+
+#[cfg(test)]
+mod tests;
 
 use crate::detect::DetectError;
 use crate::fetch::FetchError;
 use crate::frontier::FrontierError;
 use crate::store::Error as StoreError;
 
+pub use ending::Ending;
 pub use live::Watch;
 pub use options::{DuplicateLinks, DuplicateLinksError, Options};
-pub use run::{Crawl, Ending, Seed, Setup};
+pub use run::{Crawl, Seed, Setup};
 
 /// How urgently a crawl is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +58,8 @@ pub enum Stop {
     Now,
     /// As `Soon`, because the disk has less than the free space asked for.
     DiskFull,
+    /// As `Now`, because a part failed.
+    Failed,
 }
 
 /// Why a crawl ended.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{Frontier, Wait};
 
-use super::arrival::Message;
 use super::log_access::Urls;
 use super::options::Options;
 use super::worker::Worker;
@@ -17,7 +16,8 @@ use super::{CrawlError, Stop, StopReason};
 
 /// A remote frontier gives a URL to somebody else after this time.
 const LEASE_TTL: Duration = Duration::from_secs(600);
-/// Before any origin has ever answered, all seeds are tried together, at most this many.
+/// If the first seeds fail and no origin has ever answered, it is the network that fails, and so many
+/// of the others are tried together: otherwise it would take long to find out.
 const SEEDS_AT_ONCE: usize = 512;
 
 /// What the scheduler works with.
@@ -27,7 +27,8 @@ pub(super) struct Scheduler {
     pub worker: Arc<Worker>,
     pub changed: Arc<Notify>,
     pub stop: watch::Receiver<Stop>,
-    pub messages: mpsc::Sender<Message>,
+    /// Whether work on a lease has ended in this run.
+    pub has_ended_one: bool,
 }
 
 impl Scheduler {
@@ -35,12 +36,16 @@ impl Scheduler {
     /// fetches in flight. When it returns, no worker is alive and the channel to the judge is shut.
     pub async fn run(mut self) -> Result<StopReason, CrawlError> {
         let mut workers = JoinSet::new();
-        let ends = self.options.max_time.map(|time| Instant::now() + time);
-        let reason = self.hand_out(&mut workers, ends).await?;
-        if reason != StopReason::Finished {
-            self.end_workers(&mut workers).await?;
-        }
-        Ok(reason)
+        // A time that no clock can show is no limit.
+        let ends = self.options.max_time.and_then(|time| Instant::now().checked_add(time));
+        let handed_out = self.hand_out(&mut workers, ends).await;
+        let ended = match handed_out {
+            Ok(StopReason::Failed) | Err(_) => Ok(()),
+            Ok(_) => self.end_workers(&mut workers).await,
+        };
+        workers.shutdown().await;
+        let reason = handed_out?;
+        ended.map(|()| reason)
     }
 
     async fn hand_out(
@@ -58,8 +63,8 @@ impl Scheduler {
             let free = self.limit().saturating_sub(workers.len());
             let answer = self.frontier.lease(free, Instant::now(), LEASE_TTL).await?;
             for lease in answer.leases {
-                let (worker, messages) = (self.worker.clone(), self.messages.clone());
-                workers.spawn(async move { worker.work(lease, messages).await });
+                let worker = self.worker.clone();
+                workers.spawn(async move { worker.work(lease).await });
             }
             let due = match answer.wait {
                 Wait::Done => return Ok(StopReason::Finished),
@@ -71,7 +76,12 @@ impl Scheduler {
                 () = changed => {}
                 () = sleep_until(timer) => {}
                 _ = self.stop.changed() => {}
-                Some(ended) = workers.join_next() => ended.map_err(CrawlError::Worker)??,
+                // Without this a judge that fails while no worker is alive would not be missed.
+                () = self.worker.messages.closed() => {}
+                Some(ended) = workers.join_next() => {
+                    ended.map_err(CrawlError::Worker)??;
+                    self.has_ended_one = true;
+                }
             }
         }
     }
@@ -80,27 +90,28 @@ impl Scheduler {
         match *self.stop.borrow() {
             Stop::Go => {}
             Stop::DiskFull => return Some(StopReason::DiskFull),
+            Stop::Failed => return Some(StopReason::Failed),
             Stop::Soon | Stop::Now => return Some(StopReason::Signal),
         }
-        if self.messages.is_closed() {
+        if self.worker.messages.is_closed() {
             return Some(StopReason::Failed);
         }
         ends.filter(|ends| Instant::now() >= *ends).map(|_| StopReason::Time)
     }
 
     fn limit(&self) -> usize {
-        if self.worker.fetcher.has_heard() {
-            self.options.concurrency
-        } else {
+        if self.has_ended_one && !self.worker.fetcher.has_heard() {
             self.options.concurrency.max(SEEDS_AT_ONCE)
+        } else {
+            self.options.concurrency
         }
     }
 
-    /// Lets fetches in flight end, for the time of grace or until a second stop.
+    /// Waits for fetches in flight, for the time of grace or until a second stop.
     async fn end_workers(&mut self, workers: &mut JoinSet<Result<(), CrawlError>>) -> Result<(), CrawlError> {
         let grace = tokio::time::sleep(self.options.grace);
         tokio::pin!(grace);
-        while *self.stop.borrow() != Stop::Now {
+        while !matches!(*self.stop.borrow(), Stop::Now | Stop::Failed) {
             tokio::select! {
                 ended = workers.join_next() => match ended {
                     Some(ended) => ended.map_err(CrawlError::Worker)??,
@@ -110,7 +121,6 @@ impl Scheduler {
                 _ = self.stop.changed() => {}
             }
         }
-        workers.shutdown().await;
         Ok(())
     }
 }

@@ -1,21 +1,22 @@
 //! What is done with one lease: robots.txt, the request, and rendering what came.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
+use crate::store::payload_digest;
 
-use super::CrawlError;
 use super::arrival::{Attempts, Found, FoundPage, Message};
 use super::log_access::Urls;
 use super::options::Options;
+use super::{CrawlError, Stop};
 
 /// What workers share.
 pub(super) struct Worker {
@@ -27,8 +28,10 @@ pub(super) struct Worker {
     pub changed: Arc<Notify>,
     /// Pages rendered at the same time: as many as there are cores.
     pub rendering: Arc<Semaphore>,
-    /// Of which robots.txt the judge was told in this run: origin and time of fetch.
-    pub robots_told: Mutex<HashSet<(String, i64)>>,
+    /// Of which robots.txt the judge was told in this run: the last one's time of fetch, by origin.
+    pub robots_told: Mutex<HashMap<String, i64>>,
+    pub stop: watch::Receiver<Stop>,
+    pub messages: mpsc::Sender<Message>,
 }
 
 /// How the work on a lease ended.
@@ -41,20 +44,20 @@ enum Step {
 
 impl Worker {
     /// Works on one lease and tells the judge. If the judge is gone, so is the work.
-    pub async fn work(&self, mut lease: Lease, messages: mpsc::Sender<Message>) -> Result<(), CrawlError> {
+    pub async fn work(&self, mut lease: Lease) -> Result<(), CrawlError> {
         let origin = lease.url.origin();
-        let step = self.step(&mut lease, &messages).await;
+        let step = self.step(&mut lease).await;
         // Before the lease ends, so that the origin's next URL is not leased too early.
         if let Some(due) = self.fetcher.next_start(&origin) {
             self.frontier.postpone(&origin, due).await?;
         }
         let traffic = self.fetcher.take_traffic(&origin);
         if traffic.requests > 0 {
-            let _ = messages.send(Message::Attempts(Attempts { origin, traffic })).await;
+            let _ = self.messages.send(Message::Attempts(Attempts { origin, traffic })).await;
         }
         match step {
             Step::Found(found) => {
-                let _ = messages.send(Message::Arrival { lease, found: Box::new(found) }).await;
+                let _ = self.messages.send(Message::Arrival { lease, found: Box::new(found) }).await;
             }
             Step::Again(not_before) => {
                 self.frontier.nak(lease, not_before).await?;
@@ -64,11 +67,14 @@ impl Worker {
         Ok(())
     }
 
-    async fn step(&self, lease: &mut Lease, messages: &mpsc::Sender<Message>) -> Step {
+    async fn step(&self, lease: &mut Lease) -> Step {
         let robots = self.fetcher.robots(&lease.url).await;
-        self.tell_robots(&lease.url, &robots, messages).await;
+        self.tell_robots(&lease.url, &robots).await;
         if let Some(found) = self.forbidden(lease, &robots) {
             return Step::Found(found);
+        }
+        if *self.stop.borrow() != Stop::Go {
+            return Step::Again(Instant::now());
         }
         // robots.txt may just have been asked for: rather than hold a place among the fetches while
         // the origin rests, the lease is given back.
@@ -111,11 +117,14 @@ impl Worker {
 
     /// Tells the judge of a robots.txt that was had, once: to be kept, and for the sitemaps that it
     /// names. Those on other hosts are left alone.
-    async fn tell_robots(&self, page: &CanonicalUrl, robots: &Robots, messages: &mpsc::Sender<Message>) {
+    async fn tell_robots(&self, page: &CanonicalUrl, robots: &Robots) {
+        if !robots.is_reached() || self.fetcher.options().ignore_robots {
+            return;
+        }
         let (origin, row) = (page.origin(), robots.row());
-        let told = (origin.clone(), row.fetched_at);
-        let new = self.robots_told.lock().unwrap_or_else(PoisonError::into_inner).insert(told);
-        if !new || !robots.is_reached() || self.fetcher.options().ignore_robots {
+        let told =
+            self.robots_told.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.clone(), row.fetched_at);
+        if told == Some(row.fetched_at) {
             return;
         }
         let sitemaps = if self.options.sitemaps {
@@ -123,7 +132,7 @@ impl Worker {
         } else {
             Vec::new()
         };
-        let _ = messages.send(Message::Robots { origin, row: row.clone(), sitemaps }).await;
+        let _ = self.messages.send(Message::Robots { origin, row: row.clone(), sitemaps }).await;
     }
 
     fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
@@ -194,10 +203,12 @@ impl Worker {
         let (renderer, page) = (self.renderer.clone(), fetched.clone());
         let rendered = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            (renderer.render(&page), Digest::of(&page.body))
+            (renderer.render(&page), Digest::of(&page.body), payload_digest(&page.body))
         });
         match rendered.await {
-            Ok((rendered, body_digest)) => Found::Page(FoundPage { fetched, rendered, body_digest }),
+            Ok((rendered, body_digest, payload_digest)) => {
+                Found::Page(FoundPage { fetched, rendered, body_digest, payload_digest })
+            }
             Err(error) => {
                 let detail = format!("rendering failed: {error}");
                 Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) }

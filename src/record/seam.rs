@@ -223,6 +223,10 @@ pub struct PutPage {
     pub page: PageId,
     /// The exchange with the server.
     pub fetched: std::sync::Arc<Fetched>,
+    /// Digest of the body.
+    pub body_digest: Digest,
+    /// Digest of the body as the archive spells it: `sha1:` and base 32.
+    pub payload_digest: String,
     /// What the decider said.
     pub verdict: Verdict,
     /// For a duplicate: the stored page's URL, and when that was fetched (milliseconds since 1970).

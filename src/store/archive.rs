@@ -116,7 +116,8 @@ impl Archive {
     fn drafts<'a>(&self, page: &'a PutPage) -> Result<Vec<Draft<'a>>> {
         let (id, fetched) = (page.page, &*page.fetched);
         let original = page.original.as_ref().map(|(url, _)| url.as_str());
-        let in_full = || vec![Draft::response(id, fetched), Draft::request(id, fetched)];
+        let digest = page.payload_digest.as_str();
+        let in_full = || vec![Draft::response(id, fetched, digest), Draft::request(id, fetched)];
         if page.verdict.is_unique() {
             return Ok(in_full());
         }
@@ -126,7 +127,7 @@ impl Archive {
             return Ok(drafts);
         }
         Ok(vec![match (self.same_body(page)?, &page.original) {
-            (Some(of), Some((url, fetched_at))) => Draft::revisit(id, fetched, of, url, *fetched_at),
+            (Some(of), Some((url, fetched_at))) => Draft::revisit(id, fetched, digest, of, (url, *fetched_at)),
             _ => Draft::duplicate(id, fetched, &page.verdict, original, false),
         }])
     }
@@ -135,7 +136,7 @@ impl Archive {
     /// have been decided by its bytes, too, and yet differ from the page that it points to.
     fn same_body(&self, page: &PutPage) -> Result<Option<PageId>> {
         let Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } = page.verdict else { return Ok(None) };
-        let digest = Digest::of(&page.fetched.body);
+        let digest = page.body_digest;
         if let Some(original) = &page.original {
             let state = locked(&self.state);
             let known = state.recent.iter().find_map(|recent| recent.bodies.get(original));
@@ -154,7 +155,7 @@ impl State {
         young.locations.insert(page.page, location);
         if page.verdict.is_unique() {
             let key = (page.fetched.url.as_str().to_owned(), page.fetched.started_at);
-            young.bodies.insert(key, (page.page, Digest::of(&page.fetched.body)));
+            young.bodies.insert(key, (page.page, page.body_digest));
         }
     }
 }

@@ -103,11 +103,12 @@ impl<'a> Draft<'a> {
         Self { head: fields(lines), ..draft }
     }
 
-    /// The answer (section 6.3). The payload is the body without codings, as are head and length.
-    pub(crate) fn response(page: PageId, fetched: &'a Fetched) -> Self {
+    /// The answer (section 6.3). The payload is the body without codings, as are head and length;
+    /// `digest` is its [`payload_digest`].
+    pub(crate) fn response(page: PageId, fetched: &'a Fetched, digest: &str) -> Self {
         let mut draft = Self::of_page(Kind::Response, page, fetched)
             .with_exchange(fetched)
-            .with("WARC-Payload-Digest", payload_digest(&fetched.body))
+            .with("WARC-Payload-Digest", digest)
             .with("Content-Type", "application/http;msgtype=response");
         if fetched.truncated {
             draft = draft.with("WARC-Truncated", "length");
@@ -124,15 +125,22 @@ impl<'a> Draft<'a> {
         Self { head: http_block::request(fetched), ..draft }
     }
 
-    /// An answer whose body is that of `original` (section 6.7.2): only its head is kept.
-    pub(crate) fn revisit(page: PageId, fetched: &Fetched, original: PageId, url: &str, fetched_at: i64) -> Self {
+    /// An answer whose body is that of `original` (section 6.7.2), which was fetched from this URL
+    /// at this time: only its head is kept.
+    pub(crate) fn revisit(
+        page: PageId,
+        fetched: &Fetched,
+        digest: &str,
+        original: PageId,
+        (url, fetched_at): (&str, i64),
+    ) -> Self {
         let draft = Self::of_page(Kind::Revisit, page, fetched)
             .with_exchange(fetched)
             .with("WARC-Profile", SAME_PAYLOAD)
             .with("WARC-Refers-To", Kind::Response.id_of(original))
             .with("WARC-Refers-To-Target-URI", url)
             .with("WARC-Refers-To-Date", date(fetched_at))
-            .with("WARC-Payload-Digest", payload_digest(&fetched.body))
+            .with("WARC-Payload-Digest", digest)
             .with("Content-Type", "application/http;msgtype=response");
         Self { head: http_block::response_head(fetched), ..draft }
     }

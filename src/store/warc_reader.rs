@@ -172,13 +172,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::support::fetched;
-    use super::super::warc::Draft;
+    use super::super::warc::{Draft, payload_digest};
     use super::*;
     use crate::record::PageId;
 
     fn file() -> Vec<u8> {
         let pages = [fetched("http://a.test/", b"first"), fetched("http://a.test/b", &[b'x'; 100_000])];
-        pages.iter().zip(1..).flat_map(|(page, id)| Draft::response(PageId(id), page).to_member(3)).collect()
+        pages
+            .iter()
+            .zip(1..)
+            .flat_map(|(page, id)| Draft::response(PageId(id), page, &payload_digest(&page.body)).to_member(3))
+            .collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::record::{
     UrlState, Verdict, WarcLocation,
 };
 
-use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader};
+use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader, payload_digest};
 
 /// Small numbers that look random and are the same each time.
 pub(in super::super) struct Dice(pub(in super::super) u64);
@@ -52,7 +52,18 @@ pub(in super::super) fn fetched(url: &str, body: &[u8]) -> Fetched {
 
 pub(in super::super) fn put(page: u128, fetched: Fetched, verdict: Verdict, original: Option<&Fetched>) -> PutPage {
     let original = original.map(|of| (of.url.to_string(), of.started_at));
-    PutPage { page: PageId(page), fetched: Arc::new(fetched), verdict, original, keep_body: false }
+    put_page(PageId(page), fetched, verdict, original, false)
+}
+
+fn put_page(
+    page: PageId,
+    fetched: Fetched,
+    verdict: Verdict,
+    original: Option<(String, i64)>,
+    keep_body: bool,
+) -> PutPage {
+    let (body_digest, payload_digest) = (Digest::of(&fetched.body), payload_digest(&fetched.body));
+    PutPage { page, fetched: Arc::new(fetched), body_digest, payload_digest, verdict, original, keep_body }
 }
 
 /// All that the store is expected to hold.
@@ -171,8 +182,7 @@ impl Model {
         let original = of.map(|(_, url)| {
             (self.urls.iter().chain(&batch.urls).nth(url.index()).unwrap().url.clone(), 1_800_000_000_123)
         });
-        let fetched = Arc::new(fetched(&row.url, &body));
-        let put = PutPage { page, fetched, verdict, original, keep_body: dice.below(4) == 0 };
+        let put = put_page(page, fetched(&row.url, &body), verdict, original, dice.below(4) == 0);
         let location = archive.put_page(&put).unwrap();
         batch.page_lines.push(format!(r#"{{"url":"{}","outcome":"{}"}}"#, row.url, kind.name()));
         batch.error_lines.push(format!(r#"{{"url":"{}"}}"#, row.url));

@@ -1,0 +1,71 @@
+//! A batch on its way from the judge to the committer, and when it is full.
+//!
+//! One batch is built while the one before is committed. A kill costs at most these two and the
+//! messages that wait for the judge, some 250 pages in all, besides the fetches in flight.
+
+use crate::record::{Batch, PageLine, PutPage};
+
+/// Judged pages in one batch.
+const PAGES: usize = 100;
+/// Octets of bodies in one batch, the last body not counted.
+const BYTES: usize = 16 << 20;
+/// URLs with a new state in one batch, those of the last page not counted.
+const URLS: usize = 50_000;
+
+/// A line of `pages.jsonl` whose place in the archive is not yet known.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub line: PageLine,
+    /// Index into [`Sealed::puts`].
+    pub put: Option<usize>,
+}
+
+/// A batch on its way to the committer.
+#[derive(Debug, Default)]
+pub(super) struct Sealed {
+    pub batch: Batch,
+    pub lines: Vec<Line>,
+    /// Pages for the archive, each with the index of its row in `batch.pages`.
+    pub puts: Vec<(usize, PutPage)>,
+    /// Octets of the bodies.
+    pub bytes: usize,
+    /// URLs that were first seen, queued again or have got their outcome.
+    pub urls: usize,
+}
+
+impl Sealed {
+    /// Whether there is nothing in it that a later start would miss.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+            && self.batch.urls.is_empty()
+            && self.batch.requeued.is_empty()
+            && self.batch.hosts.is_empty()
+    }
+
+    /// Whether it is to be committed without waiting for more.
+    pub fn is_full(&self) -> bool {
+        self.batch.pages.len() >= PAGES || self.bytes >= BYTES || self.urls >= URLS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{LinkKind, Requeue, UrlId};
+
+    #[test]
+    fn a_url_that_was_queued_again_is_reason_enough_for_a_commit() {
+        let mut sealed = Sealed::default();
+        assert!(sealed.is_empty());
+        let again = Requeue { url: UrlId(0), depth: 0, referrer: None, kind: LinkKind::Seed, hops: 0, rank: 0 };
+        sealed.batch.requeued.push(again);
+        assert!(!sealed.is_empty());
+    }
+
+    #[test]
+    fn a_batch_is_full_of_urls_or_octets_though_it_has_few_pages() {
+        assert!(!Sealed { urls: URLS - 1, bytes: BYTES - 1, ..Sealed::default() }.is_full());
+        assert!(Sealed { urls: URLS, ..Sealed::default() }.is_full());
+        assert!(Sealed { bytes: BYTES, ..Sealed::default() }.is_full());
+    }
+}

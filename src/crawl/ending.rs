@@ -1,0 +1,89 @@
+//! What is told of a crawl that has ended, and the lines of the URLs that it did not fetch.
+
+use std::collections::BTreeMap;
+
+use url::Url;
+
+use crate::frontier::EmbeddedFrontier;
+use crate::record::{Deferral, FrontierCounts, HostRow, Outcome, Totals, UrlId, UrlRow};
+use crate::store::{Store, StoreReader};
+
+use super::log_access::Urls;
+use super::{CrawlError, StopReason, lines};
+
+/// How a crawl ended.
+#[derive(Debug)]
+pub struct Ending {
+    /// Why.
+    pub reason: StopReason,
+    /// Whether URLs were left because a budget of pages was used up.
+    pub budget_used_up: bool,
+    /// The counters of all runs.
+    pub totals: Totals,
+    /// By origin.
+    pub hosts: Vec<HostRow>,
+    /// Sizes of the frontier at the end.
+    pub frontier: FrontierCounts,
+    /// Requests saved by host: URLs that were not fetched because only duplicates name them.
+    pub saved: BTreeMap<String, u64>,
+    /// URLs left unfetched, by reason. Of a crawl that was stopped, those that wait in a queue are
+    /// not among them.
+    pub deferred: BTreeMap<&'static str, u64>,
+    /// Seeds that could not be had, each with the reason.
+    pub failed_seeds: Vec<(String, String)>,
+}
+
+/// URLs that were seen and not fetched.
+#[derive(Default)]
+pub(super) struct Unfetched {
+    pub saved: BTreeMap<String, u64>,
+    pub deferred: BTreeMap<&'static str, u64>,
+}
+
+impl Unfetched {
+    /// Ends a crawl in which nothing is left to do: counts these URLs and writes their lines.
+    pub fn finish(
+        store: &mut Store,
+        reader: &StoreReader,
+        frontier: &EmbeddedFrontier<Urls>,
+    ) -> Result<Self, CrawlError> {
+        let mut unfetched = Self::default();
+        store.finish::<CrawlError>(frontier.unfinished().map(|(id, reason)| {
+            let row = row(reader, id)?;
+            unfetched.count(&row, reason);
+            let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
+            Ok(serde_json::to_string(&lines::unleased_line(&row, referrer, &Outcome::Deferred(reason)))?)
+        }))?;
+        Ok(unfetched)
+    }
+
+    /// Counts these URLs in a crawl that is to go on. What waits in a queue is not deferred.
+    pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<Urls>) -> Result<Self, CrawlError> {
+        let mut unfetched = Self::default();
+        for (id, reason) in frontier.unfinished() {
+            match reason {
+                Deferral::Budget => {}
+                Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),
+                Deferral::Depth | Deferral::NoFollow => unfetched.add(reason),
+            }
+        }
+        Ok(unfetched)
+    }
+
+    fn count(&mut self, row: &UrlRow, reason: Deferral) {
+        self.add(reason);
+        if reason == Deferral::DuplicateLink
+            && let Ok(url) = Url::parse(&row.url)
+        {
+            *self.saved.entry(url.host_str().unwrap_or_default().to_owned()).or_default() += 1;
+        }
+    }
+
+    fn add(&mut self, reason: Deferral) {
+        *self.deferred.entry(reason.name()).or_default() += 1;
+    }
+}
+
+fn row(reader: &StoreReader, id: UrlId) -> Result<UrlRow, CrawlError> {
+    reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })
+}

@@ -1,0 +1,74 @@
+//! What becomes of links: they are offered to the frontier, and those that a rule keeps out get
+//! their outcome at once.
+
+use crate::record::{
+    CanonicalUrl, Deferral, Disposition, Frontier, Lease, Link, LinkKind, Offered, Outcome, OutcomeRow, Rendered, UrlId,
+};
+
+use super::CrawlError;
+use super::batch::Line;
+use super::judge::Judge;
+use super::lines;
+use super::options::DuplicateLinks;
+
+impl Judge {
+    pub(super) fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
+        let links = seeds.into_iter().map(|url| link(url, 0, None, LinkKind::Seed)).collect();
+        self.offer(links, None).map(drop)
+    }
+
+    /// Offers the out-links of a page by the policy that its verdict asks for. Gives the numbers of
+    /// the linked URLs.
+    pub(super) fn offer_links(
+        &mut self,
+        lease: &Lease,
+        page: &Rendered,
+        of_duplicate: bool,
+    ) -> Result<Vec<UrlId>, CrawlError> {
+        self.book.links_dropped(page.links_dropped, page.links_over_limit);
+        let kind = if of_duplicate { LinkKind::Duplicate } else { LinkKind::Page };
+        let last = of_duplicate && self.options.duplicate_links == DuplicateLinks::Defer;
+        let links = page
+            .links
+            .iter()
+            .map(|out| Link {
+                rank: u8::from(last),
+                only_seen: self.reason_not_to_follow(&out.url, out.nofollow || page.robots.nofollow, of_duplicate),
+                ..link(out.url.clone(), lease.depth.saturating_add(1), Some(lease.id), kind)
+            })
+            .collect();
+        let offered = self.offer(links, Some(lease.url.as_str()))?;
+        Ok(offered.into_iter().map(|offered| offered.id).collect())
+    }
+
+    fn reason_not_to_follow(&self, url: &CanonicalUrl, nofollow: bool, of_duplicate: bool) -> Option<Deferral> {
+        if nofollow && self.options.obey_nofollow {
+            return Some(Deferral::NoFollow);
+        }
+        let follows = || self.options.duplicate_links.follows(url.as_str(), self.options.random_seed);
+        (of_duplicate && !follows()).then_some(Deferral::DuplicateLink)
+    }
+
+    /// Offers links to the frontier; those that a rule keeps out get their outcome at once.
+    pub(super) fn offer(&mut self, links: Vec<Link>, referrer: Option<&str>) -> Result<Vec<Offered>, CrawlError> {
+        if links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let offered = self.runtime.block_on(self.frontier.offer(links))?;
+        for Offered { id, disposition } in &offered {
+            self.building.urls += usize::from(*disposition != Disposition::Seen);
+            let Disposition::Excluded(rule) = *disposition else { continue };
+            let outcome = Outcome::Excluded(rule);
+            let line = lines::unleased_line(&self.frontier.url(*id)?, referrer.map(str::to_owned), &outcome);
+            self.building.batch.outcomes.push(OutcomeRow { url: *id, kind: outcome.kind() });
+            self.building.lines.push(Line { line, put: None });
+            self.book.excluded();
+        }
+        Ok(offered)
+    }
+}
+
+/// A link to be followed like most.
+pub(super) fn link(url: CanonicalUrl, depth: u16, referrer: Option<UrlId>, kind: LinkKind) -> Link {
+    Link { url, depth, referrer, kind, hops: 0, rank: 0, only_seen: None }
+}

@@ -1,0 +1,246 @@
+//! From what came of a lease to the URL's outcome: its line, its record, its page for the archive.
+
+use crate::record::{
+    Ack, CanonicalUrl, Disposition, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link, LinkKind, Outcome,
+    OutcomeRow, PageId, PageLine, PageRow, PutPage, Sequence, UrlId, Verdict,
+};
+
+use super::CrawlError;
+use super::arrival::{Found, FoundPage};
+use super::batch::Line;
+use super::judge::{Judge, group, is_page};
+use super::lines;
+use super::offering::link;
+
+/// The stored page that a duplicate repeats.
+struct Original {
+    id: UrlId,
+    url: String,
+    fetched_at: i64,
+}
+
+impl Judge {
+    /// Gives one URL its outcome, which ends the lease.
+    pub(super) fn arrived(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
+        match (found, judged) {
+            (Found::Page(page), Some(judged)) => self.judged_page(lease, page, judged),
+            (Found::Page(page), None) => self.unindexed_page(lease, &page),
+            (Found::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
+            (Found::Redirect { fetched, to }, _) => self.redirected(lease, &fetched, to),
+            (Found::Excluded { rule, fetched }, _) => {
+                if fetched.is_none() {
+                    self.seed_failed(lease, &format!("excluded: {}", rule.name()))?;
+                }
+                self.end_without_page(lease, &Outcome::Excluded(rule), fetched.as_deref())
+            }
+            (Found::Failed { class, detail, fetched }, _) => self.failed(lease, class, detail, fetched.as_deref()),
+        }
+    }
+
+    fn judged_page(&mut self, lease: &Lease, page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
+        let links = self.offer_links(lease, &page.rendered, !judged.verdict.is_unique())?;
+        let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
+        let outcome = outcome_of(judged.verdict, original.as_ref());
+        let mut line = self.page_line(lease, &outcome, &page)?;
+        line.duplicate_of = original.as_ref().map(|original| original.url.clone());
+        if judged.redelivered {
+            return self.end(lease, &outcome, line, None);
+        }
+
+        self.page_urls.push(lease.id);
+        if judged.verdict.is_unique() {
+            self.fresh.insert(judged.sequence, (lease.url.to_string(), page.fetched.started_at));
+        }
+        let id = PageId::new(&self.crawl, lease.url.as_str(), 0);
+        self.building.batch.terms.extend(judged.new_terms);
+        self.building.batch.pages.push(PageRow {
+            url: lease.id,
+            page: id,
+            group: group(lease.url.host()),
+            fetched_at: page.fetched.started_at,
+            body_digest: page.body_digest,
+            text_digest: page.rendered.text_digest,
+            verdict: judged.verdict,
+            terms: judged.terms,
+            links,
+            location: None,
+        });
+        let archived = !(self.options.obey_noarchive && page.rendered.robots.noarchive);
+        let put = archived.then(|| PutPage {
+            page: id,
+            fetched: page.fetched,
+            body_digest: page.body_digest,
+            payload_digest: page.payload_digest,
+            verdict: judged.verdict,
+            original: original.map(|original| (original.url, original.fetched_at)),
+            keep_body: self.options.keep_duplicates,
+        });
+        self.end(lease, &outcome, line, put)
+    }
+
+    /// A page that asks not to be indexed: its links are used, the decider never sees it.
+    fn unindexed_page(&mut self, lease: &Lease, page: &FoundPage) -> Result<(), CrawlError> {
+        self.offer_links(lease, &page.rendered, false)?;
+        let outcome = Outcome::Excluded(Exclusion::NoIndex);
+        let line = self.page_line(lease, &outcome, page)?;
+        self.end(lease, &outcome, line, None)
+    }
+
+    /// A sitemap that a sitemap names counts as a link deeper: the limit on depth ends the chain.
+    fn sitemap(
+        &mut self,
+        lease: &Lease,
+        fetched: &Fetched,
+        urls: Vec<CanonicalUrl>,
+        sitemaps: Vec<CanonicalUrl>,
+    ) -> Result<(), CrawlError> {
+        let deeper = lease.depth.saturating_add(1);
+        let pages = urls.into_iter().map(|url| link(url, 1, Some(lease.id), LinkKind::Sitemap));
+        let sitemaps = sitemaps.into_iter().map(|url| link(url, deeper, Some(lease.id), LinkKind::SitemapFile));
+        self.offer(pages.chain(sitemaps).collect(), Some(lease.url.as_str()))?;
+        self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
+    }
+
+    fn redirected(&mut self, lease: &Lease, fetched: &Fetched, to: CanonicalUrl) -> Result<(), CrawlError> {
+        let hops = lease.hops.saturating_add(1);
+        if hops > self.options.max_redirects {
+            let detail = format!("more than {} redirects in a row", self.options.max_redirects);
+            return self.failed(lease, FailureClass::Redirect, detail, Some(fetched));
+        }
+        let outcome = Outcome::Redirected { to: to.to_string() };
+        if let Some(kind) = kind_behind_redirect(lease, &to) {
+            let next = Link { hops, rank: lease.rank, ..link(to, lease.depth, Some(lease.id), kind) };
+            let offered = self.offer(vec![next], Some(lease.url.as_str()))?;
+            if let Some(Disposition::Excluded(rule)) = offered.first().map(|offered| offered.disposition) {
+                self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
+            }
+        }
+        self.end_without_page(lease, &outcome, Some(fetched))
+    }
+
+    fn failed(
+        &mut self,
+        lease: &Lease,
+        class: FailureClass,
+        detail: String,
+        fetched: Option<&Fetched>,
+    ) -> Result<(), CrawlError> {
+        if !self.fall_back(lease, class)? {
+            self.seed_failed(lease, &format!("{}: {detail}", class.name()))?;
+        }
+        self.end_without_page(lease, &Outcome::Failed { class, detail }, fetched)
+    }
+
+    /// A seed that was given without a scheme is tried as http if no connection by https could be
+    /// made: that port may be shut, or swallow what comes.
+    fn fall_back(&mut self, lease: &Lease, class: FailureClass) -> Result<bool, CrawlError> {
+        use FailureClass::{Connect, Protocol, Timeout, Tls};
+        let Some(fallback) = self.fallbacks.remove(&lease.url) else { return Ok(false) };
+        let may_help = matches!(class, Connect | Timeout | Tls | Protocol);
+        if may_help {
+            self.offer_seeds(vec![fallback])?;
+        }
+        Ok(may_help)
+    }
+
+    /// Reports that a seed, or what it redirects to, could not be had.
+    fn seed_failed(&self, lease: &Lease, why: &str) -> Result<(), CrawlError> {
+        let (mut kind, mut referrer, mut url) = (lease.kind, lease.referrer, lease.url.to_string());
+        // Back through the redirects. It ends: a URL's row names one that was seen before it.
+        while let (LinkKind::Redirect, Some(id)) = (kind, referrer) {
+            let row = self.frontier.url(id)?;
+            (kind, referrer, url) = (row.kind, row.referrer, row.url);
+        }
+        if kind == LinkKind::Seed {
+            let by_redirect =
+                if url == lease.url.as_str() { String::new() } else { format!("by way of {}: ", lease.url) };
+            self.live.seed_failed(url, format!("{by_redirect}{why}"));
+        }
+        Ok(())
+    }
+
+    /// What is told of a stored page.
+    fn original(&self, of: Sequence) -> Result<Original, CrawlError> {
+        let id = *self.page_urls.get(of.index()).ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
+        if let Some((url, fetched_at)) = self.fresh.get(&of) {
+            return Ok(Original { id, url: url.clone(), fetched_at: *fetched_at });
+        }
+        let page = self.reader.page(of)?.ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
+        let row = self.reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
+        Ok(Original { id, url: row.url, fetched_at: page.fetched_at })
+    }
+
+    fn line(&self, lease: &Lease, outcome: &Outcome) -> Result<PageLine, CrawlError> {
+        let referrer = match lease.referrer {
+            Some(id) => Some(self.frontier.url(id)?.url),
+            None => None,
+        };
+        Ok(lines::leased_line(lease, referrer, outcome))
+    }
+
+    fn page_line(&self, lease: &Lease, outcome: &Outcome, page: &FoundPage) -> Result<PageLine, CrawlError> {
+        let mut line = self.line(lease, outcome)?;
+        lines::add_answer(&mut line, &page.fetched);
+        lines::add_page(&mut line, &page.rendered);
+        line.digest = Some(page.payload_digest.clone());
+        Ok(line)
+    }
+
+    fn end_without_page(
+        &mut self,
+        lease: &Lease,
+        outcome: &Outcome,
+        fetched: Option<&Fetched>,
+    ) -> Result<(), CrawlError> {
+        let mut line = self.line(lease, outcome)?;
+        if let Some(fetched) = fetched {
+            lines::add_answer(&mut line, fetched);
+        }
+        self.end(lease, outcome, line, None)
+    }
+
+    /// Enters an outcome into the batch and the books, and ends the lease. `put` belongs to the
+    /// last row of the batch's pages.
+    fn end(
+        &mut self,
+        lease: &Lease,
+        outcome: &Outcome,
+        line: PageLine,
+        put: Option<PutPage>,
+    ) -> Result<(), CrawlError> {
+        self.book.outcome(&lease.url.origin(), outcome);
+        let building = &mut self.building;
+        building.urls += 1;
+        building.batch.outcomes.push(OutcomeRow { url: lease.id, kind: outcome.kind() });
+        if let Some(line) = lines::error_line(lease, outcome) {
+            building.batch.error_lines.push(serde_json::to_string(&line)?);
+        }
+        let put = put.map(|put| {
+            building.bytes += put.fetched.body.len();
+            building.puts.push((building.batch.pages.len() - 1, put));
+            building.puts.len() - 1
+        });
+        building.lines.push(Line { line, put });
+        let ack = Ack { id: lease.id, is_page: is_page(outcome.kind()) };
+        Ok(self.runtime.block_on(self.frontier.ack(vec![ack]))?)
+    }
+}
+
+fn outcome_of(verdict: Verdict, original: Option<&Original>) -> Outcome {
+    match (verdict, original) {
+        (Verdict::NearDuplicate { score, detector, decided_by, .. }, Some(of)) => {
+            Outcome::NearDuplicate { of: of.id, score, detector, decided_by }
+        }
+        (Verdict::ExactDuplicate { decided_by, .. }, Some(of)) => Outcome::ExactDuplicate { of: of.id, decided_by },
+        _ => Outcome::Stored,
+    }
+}
+
+/// As what the target of a redirect is asked for. That of a sitemap is a sitemap; on another host
+/// it is left alone, as are sitemaps there that a robots.txt names.
+fn kind_behind_redirect(lease: &Lease, to: &CanonicalUrl) -> Option<LinkKind> {
+    match lease.kind {
+        LinkKind::SitemapFile => (to.host() == lease.url.host()).then_some(LinkKind::SitemapFile),
+        _ => Some(LinkKind::Redirect),
+    }
+}
