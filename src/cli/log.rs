@@ -44,12 +44,13 @@ fn filter(settings: &Settings) -> EnvFilter {
     }
 }
 
-/// The database tells each failure many times over; what matters comes back as an error of ours.
+/// The database tells each failure many times over, and the HTML parser each oddity of a page; what
+/// matters comes back as an error of ours.
 fn directives(level: LogLevel) -> &'static str {
     match level {
-        LogLevel::Error => "error,sled=off",
-        LogLevel::Warn => "warn,sled=off",
-        LogLevel::Info => "warn,ndcrawl=info,sled=off",
+        LogLevel::Error => "error,sled=off,html5ever=off",
+        LogLevel::Warn => "warn,sled=off,html5ever=off",
+        LogLevel::Info => "warn,ndcrawl=info,sled=off,html5ever=off",
         LogLevel::Debug => "info,ndcrawl=debug",
         LogLevel::Trace => "debug,ndcrawl=trace",
     }

@@ -21,7 +21,9 @@
 //!
 //! **What it loses.** (1)-(3) bound the Jaccard similarity of the term *sets*. MWO weighs: two pages
 //! that agree in their heavy terms reach `MWO ≥ t` with a Jaccard similarity well below `t`, and are
-//! never compared. Recall against brute force on real pages was about one half at t = 0.8.
+//! never compared. On 12,288 pages of nineteen documentation sites it lost 58 of 3,654
+//! near-duplicates at t = 0.8; where they are fewer and looser it loses more (35 of 212 on nine of
+//! these sites).
 //!
 //! **Cost.** Every posting of the probe's prefix terms costs a pass over that record's terms, since
 //! the order moves with the document frequencies. Memory: 8 bytes a posting, 24 a term and record.
