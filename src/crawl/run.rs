@@ -24,7 +24,7 @@ use super::judge::Judge;
 use super::live::{Live, Watch};
 use super::log_access::{Records, Urls};
 use super::options::Options;
-use super::scheduler::Scheduler;
+use super::scheduler::{SILENCE, Scheduler};
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore};
 
@@ -202,7 +202,7 @@ impl Crawl {
             worker: Arc::new(worker),
             changed,
             stop: stop.subscribe(),
-            has_ended_one: false,
+            answer_overdue: Instant::now() + SILENCE,
         };
         let seeds = self.seeds.into_iter().map(|seed| seed.url).collect();
         let committing = spawn("commit", move || committer.run(batches))?;

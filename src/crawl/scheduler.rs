@@ -16,9 +16,12 @@ use super::{CrawlError, Stop, StopReason};
 
 /// A remote frontier gives a URL to somebody else after this time.
 const LEASE_TTL: Duration = Duration::from_secs(600);
-/// If the first seeds fail and no origin has ever answered, it is the network that fails, and so many
-/// of the others are tried together: otherwise it would take long to find out.
+/// If the first seeds fail, or are silent for [`SILENCE`], and no origin has ever answered, it is likely
+/// the network that fails, and so many seeds are tried together: otherwise it would take long to find
+/// out.
 const SEEDS_AT_ONCE: usize = 512;
+/// See [`SEEDS_AT_ONCE`].
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// What the scheduler works with.
 pub(super) struct Scheduler {
@@ -27,8 +30,8 @@ pub(super) struct Scheduler {
     pub worker: Arc<Worker>,
     pub changed: Arc<Notify>,
     pub stop: watch::Receiver<Stop>,
-    /// Whether work on a lease has ended in this run.
-    pub has_ended_one: bool,
+    /// When the first answer is overdue: at once when work on a lease has ended without one.
+    pub answer_overdue: Instant,
 }
 
 impl Scheduler {
@@ -71,7 +74,9 @@ impl Scheduler {
                 Wait::Until(due) if workers.len() < self.limit() => Some(due),
                 Wait::Until(_) | Wait::Event => None,
             };
-            let timer = [due, ends].into_iter().flatten().min();
+            let overdue = (!self.worker.fetcher.has_heard()).then_some(self.answer_overdue);
+            let overdue = overdue.filter(|moment| *moment > Instant::now());
+            let timer = [due, ends, overdue].into_iter().flatten().min();
             tokio::select! {
                 () = changed => {}
                 () = sleep_until(timer) => {}
@@ -80,7 +85,7 @@ impl Scheduler {
                 () = self.worker.messages.closed() => {}
                 Some(ended) = workers.join_next() => {
                     ended.map_err(CrawlError::Worker)??;
-                    self.has_ended_one = true;
+                    self.answer_overdue = self.answer_overdue.min(Instant::now());
                 }
             }
         }
@@ -100,7 +105,7 @@ impl Scheduler {
     }
 
     fn limit(&self) -> usize {
-        if self.has_ended_one && !self.worker.fetcher.has_heard() {
+        if !self.worker.fetcher.has_heard() && Instant::now() >= self.answer_overdue {
             self.options.concurrency.max(SEEDS_AT_ONCE)
         } else {
             self.options.concurrency

@@ -173,7 +173,7 @@ impl Resolver {
 }
 
 /// How long all questions about one name may take together.
-const LONGEST_LOOKUP: Duration = Duration::from_secs(8);
+const LONGEST_LOOKUP: Duration = Duration::from_secs(5);
 
 /// The name by which a host is known: lower case, without a dot at the end.
 fn plain(host: &str) -> String {

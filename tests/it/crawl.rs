@@ -1,8 +1,10 @@
 //! Outcomes, limits, resuming and signals, on a synthetic web.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ndcrawl::demo::{PlantedKind, Site};
@@ -283,6 +285,34 @@ fn private_addresses_are_not_asked_unless_allowed() {
     let place = Place::new();
     place.run(graph.seeds()).args(["-o", "out", "--delay", "0"]).finish().expect_code(1);
     assert!(web.requests().is_empty());
+}
+
+/// Takes connections and answers nothing; counts those that are open, and the most that ever were.
+fn listen_silently(address: &str, open: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> String {
+    let listener = TcpListener::bind(address).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let open = open.clone();
+            std::thread::spawn(move || {
+                let _ = connection.read_to_end(&mut Vec::new());
+                open.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    url
+}
+
+#[test]
+fn seeds_that_are_silent_are_tried_together_whatever_the_concurrency() {
+    let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let seeds: Vec<String> =
+        (1..=12).map(|host| listen_silently(&format!("127.0.3.{host}:0"), open.clone(), most.clone())).collect();
+    let place = Place::new();
+    let flags = ["-o", "out", "--allow-private", "-c", "2", "--timeout", "5s"];
+    place.run(&seeds).args(flags).finish().expect_code(1);
+    assert_eq!(most.load(Ordering::SeqCst), 12);
 }
 
 #[test]
