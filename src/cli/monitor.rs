@@ -74,7 +74,7 @@ impl Monitor {
             near_duplicates: outcome(OutcomeKind::NearDuplicate),
             exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
             failed: outcome(OutcomeKind::Failed),
-            excluded: outcome(OutcomeKind::Excluded),
+            excluded: outcome(OutcomeKind::Excluded) + counts.excluded,
             bytes: totals.bytes,
             memory_bytes: resident_bytes(),
         }
@@ -106,7 +106,7 @@ impl Monitor {
             deferred: counts.deferred,
             seen: counts.seen,
             origins: counts.origins,
-            outcomes: by_name(&totals),
+            outcomes: by_name(&totals, counts.excluded),
             requests: totals.requests,
             bytes: totals.bytes,
             memory_bytes: snapshot.memory_bytes,
@@ -134,8 +134,13 @@ impl Monitor {
     }
 }
 
-fn by_name(totals: &Totals) -> BTreeMap<String, u64> {
-    totals.outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
+/// URLs by outcome, those included that a rule kept out before they had a lease.
+fn by_name(totals: &Totals, excluded: u64) -> BTreeMap<String, u64> {
+    let mut outcomes = totals.outcomes.clone();
+    if excluded > 0 {
+        *outcomes.entry(OutcomeKind::Excluded).or_default() += excluded;
+    }
+    outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
 }
 
 /// Memory of this process that is in RAM; 0 where the system does not tell.

@@ -74,7 +74,7 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
         near_duplicates: outcome(OutcomeKind::NearDuplicate),
         exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
         redirected: outcome(OutcomeKind::Redirected),
-        excluded: outcome(OutcomeKind::Excluded),
+        excluded: outcome(OutcomeKind::Excluded) + ending.frontier.excluded,
         failed: outcome(OutcomeKind::Failed),
         deferred: ending.deferred.values().sum(),
         links_skipped: ending.saved.values().sum(),

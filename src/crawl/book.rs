@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::record::{HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
+use crate::record::{HostRow, Outcome, RobotsRow, Totals};
 
 use super::arrival::Attempts;
 
@@ -36,12 +36,6 @@ impl Book {
         host.unanswered += traffic.unanswered;
         host.bytes += traffic.bytes;
         host.response_micros += traffic.response_micros;
-    }
-
-    /// A URL was kept out before it had a lease. Such URLs are counted in all only: the hosts that
-    /// a crawl does not enter are without number.
-    pub fn excluded(&mut self) {
-        *self.totals.outcomes.entry(OutcomeKind::Excluded).or_default() += 1;
     }
 
     /// A robots.txt was had. Long ones are not kept from run to run: they would stay in memory.

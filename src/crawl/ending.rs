@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use crate::frontier::EmbeddedFrontier;
-use crate::record::{Deferral, FrontierCounts, HostRow, Outcome, Totals, UrlId, UrlRow};
+use crate::frontier::{EmbeddedFrontier, Remaining};
+use crate::record::{Deferral, FrontierCounts, HostRow, Outcome, Totals, UrlId, UrlRow, UrlState};
 use crate::store::{Store, StoreReader};
 
 use super::log_access::Urls;
@@ -48,11 +48,20 @@ impl Unfetched {
         frontier: &EmbeddedFrontier<Urls>,
     ) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
-        store.finish::<CrawlError>(frontier.unfinished().map(|(id, reason)| {
+        store.finish::<CrawlError>(frontier.unfinished().map(|(id, remaining)| {
             let row = row(reader, id)?;
-            unfetched.count(&row, reason);
+            let outcome = match (remaining, row.state) {
+                (Remaining::Deferred(reason), _) => {
+                    unfetched.count(&row, reason);
+                    Outcome::Deferred(reason)
+                }
+                (Remaining::Excluded, UrlState::Excluded(rule)) => Outcome::Excluded(rule),
+                (Remaining::Excluded, _) => {
+                    return Err(CrawlError::Lost { what: "the rule that excluded URL", id: id.0 });
+                }
+            };
             let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
-            Ok(serde_json::to_string(&lines::unleased_line(&row, referrer, &Outcome::Deferred(reason)))?)
+            Ok(serde_json::to_string(&lines::unleased_line(&row, referrer, &outcome))?)
         }))?;
         Ok(unfetched)
     }
@@ -60,7 +69,8 @@ impl Unfetched {
     /// Counts these URLs in a crawl that is to go on. What waits in a queue is not deferred.
     pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<Urls>) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
-        for (id, reason) in frontier.unfinished() {
+        for (id, remaining) in frontier.unfinished() {
+            let Remaining::Deferred(reason) = remaining else { continue };
             match reason {
                 Deferral::Budget => {}
                 Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),

@@ -102,7 +102,7 @@ impl Judge {
                 Message::Robots { origin, row, sitemaps } => {
                     self.book.robots(&origin, row);
                     let links = sitemaps.into_iter().map(|url| link(url, 0, None, LinkKind::SitemapFile)).collect();
-                    self.offer(links, None)?;
+                    self.offer(links)?;
                 }
                 Message::Arrival { lease, found } => {
                     let verdict = if is_judged(&found) { judged.next() } else { None };

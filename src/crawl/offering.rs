@@ -1,20 +1,16 @@
-//! What becomes of links: they are offered to the frontier, and those that a rule keeps out get
-//! their outcome at once.
+//! What becomes of links: they are offered to the frontier. Those that a rule keeps out get their
+//! outcome when the crawl ends, since a seed or its redirect may still take them into scope.
 
-use crate::record::{
-    CanonicalUrl, Deferral, Disposition, Frontier, Lease, Link, LinkKind, Offered, Outcome, OutcomeRow, Rendered, UrlId,
-};
+use crate::record::{CanonicalUrl, Deferral, Disposition, Frontier, Lease, Link, LinkKind, Offered, Rendered, UrlId};
 
 use super::CrawlError;
-use super::batch::Line;
 use super::judge::Judge;
-use super::lines;
 use super::options::DuplicateLinks;
 
 impl Judge {
     pub(super) fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
         let links = seeds.into_iter().map(|url| link(url, 0, None, LinkKind::Seed)).collect();
-        self.offer(links, None).map(drop)
+        self.offer(links).map(drop)
     }
 
     /// Offers the out-links of a page by the policy that its verdict asks for. Gives the numbers of
@@ -37,7 +33,7 @@ impl Judge {
                 ..link(out.url.clone(), lease.depth.saturating_add(1), Some(lease.id), kind)
             })
             .collect();
-        let offered = self.offer(links, Some(lease.url.as_str()))?;
+        let offered = self.offer(links)?;
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
 
@@ -49,21 +45,13 @@ impl Judge {
         (of_duplicate && !follows()).then_some(Deferral::DuplicateLink)
     }
 
-    /// Offers links to the frontier; those that a rule keeps out get their outcome at once.
-    pub(super) fn offer(&mut self, links: Vec<Link>, referrer: Option<&str>) -> Result<Vec<Offered>, CrawlError> {
+    /// Offers links to the frontier.
+    pub(super) fn offer(&mut self, links: Vec<Link>) -> Result<Vec<Offered>, CrawlError> {
         if links.is_empty() {
             return Ok(Vec::new());
         }
         let offered = self.runtime.block_on(self.frontier.offer(links))?;
-        for Offered { id, disposition } in &offered {
-            self.building.urls += usize::from(*disposition != Disposition::Seen);
-            let Disposition::Excluded(rule) = *disposition else { continue };
-            let outcome = Outcome::Excluded(rule);
-            let line = lines::unleased_line(&self.frontier.url(*id)?, referrer.map(str::to_owned), &outcome);
-            self.building.batch.outcomes.push(OutcomeRow { url: *id, kind: outcome.kind() });
-            self.building.lines.push(Line { line, put: None });
-            self.book.excluded();
-        }
+        self.building.urls += offered.iter().filter(|offered| offered.disposition != Disposition::Seen).count();
         Ok(offered)
     }
 }

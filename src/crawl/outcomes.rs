@@ -97,7 +97,7 @@ impl Judge {
         let deeper = lease.depth.saturating_add(1);
         let pages = urls.into_iter().map(|url| link(url, 1, Some(lease.id), LinkKind::Sitemap));
         let sitemaps = sitemaps.into_iter().map(|url| link(url, deeper, Some(lease.id), LinkKind::SitemapFile));
-        self.offer(pages.chain(sitemaps).collect(), Some(lease.url.as_str()))?;
+        self.offer(pages.chain(sitemaps).collect())?;
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 
@@ -110,7 +110,7 @@ impl Judge {
         let outcome = Outcome::Redirected { to: to.to_string() };
         if let Some(kind) = kind_behind_redirect(lease, &to) {
             let next = Link { hops, rank: lease.rank, ..link(to, lease.depth, Some(lease.id), kind) };
-            let offered = self.offer(vec![next], Some(lease.url.as_str()))?;
+            let offered = self.offer(vec![next])?;
             if let Some(Disposition::Excluded(rule)) = offered.first().map(|offered| offered.disposition) {
                 self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
             }

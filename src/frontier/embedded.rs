@@ -24,6 +24,15 @@ pub struct Changes {
     pub leased: Vec<(UrlId, u32)>,
 }
 
+/// What keeps a URL that was seen from being fetched, as things stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remaining {
+    /// It waits for a better path, or for a budget.
+    Deferred(Deferral),
+    /// The rule that its row in the log names kept it out at first sight.
+    Excluded,
+}
+
 /// The frontier of a crawl that runs in one process: one lock around plain state, held for
 /// microseconds, and while up to 32 rows are read back from the log.
 ///
@@ -76,10 +85,8 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().restore_requeue(path)
     }
 
-    /// Takes an outcome of an earlier run's log. After all requeueings, in order, for every outcome
-    /// but `deferred`. The outcome that a URL got as excluded at first sight is told from its later
-    /// one by coming first; if it is left out, a URL that was queued after all and brought no page is
-    /// fetched again.
+    /// Takes an outcome of an earlier run's log. After all requeueings, in order, for every URL that
+    /// was leased.
     pub fn restore_done(&self, id: UrlId, is_page: bool) {
         self.engine().restore_done(id, is_page);
     }
@@ -97,16 +104,16 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
 
     /// The URLs without outcome, ascending, each with the reason: for the last lines of a crawl.
     /// What is still queued or on lease is over budget. Sees the state as it is when it gets there.
-    pub fn unfinished(&self) -> impl Iterator<Item = (UrlId, Deferral)> + '_ {
+    pub fn unfinished(&self) -> impl Iterator<Item = (UrlId, Remaining)> + '_ {
         let blocks = (0..).step_by(LOOKED_AT as usize).map_while(|first| self.unfinished_from(first));
         blocks.flatten()
     }
 
-    fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, Deferral)>> {
+    fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, Remaining)>> {
         let engine = self.engine();
         let end = first.saturating_add(LOOKED_AT).min(engine.seen.len() as u32);
-        let deferred = |id| engine.deferral(UrlId(id)).map(|reason| (UrlId(id), reason));
-        (first < end).then(|| (first..end).filter_map(deferred).collect())
+        let remaining = |id| engine.remaining(UrlId(id)).map(|remaining| (UrlId(id), remaining));
+        (first < end).then(|| (first..end).filter_map(remaining).collect())
     }
 
     /// The origins at which most URLs wait, most first: `scheme://host:port`, how many, and the

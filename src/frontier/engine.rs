@@ -9,7 +9,7 @@ use super::queue::Priority;
 use super::rows::Rows;
 use super::scope::{Scope, Standing};
 use super::seen::SeenSet;
-use super::{FrontierError, Options, UrlLog};
+use super::{FrontierError, Options, Remaining, UrlLog};
 use crate::record::{
     CanonicalUrl, Deferral, Disposition, FrontierCounts, Link, LinkKind, Offered, Requeue, UrlId, UrlRow, UrlState,
 };
@@ -111,8 +111,8 @@ impl<L: UrlLog> Engine<L> {
     fn offer_again(&mut self, id: UrlId, link: Link, standing: Standing) -> Disposition {
         let reason = match self.phases.get(id) {
             Some(Phase::Deferred(reason)) => Some(reason),
-            // A rule that kept it out as a link may not hold for it as a seed.
-            Some(Phase::Excluded) if standing.is_from_seed() => None,
+            // A rule that kept it out may not hold for it as a seed, or since the scope has grown.
+            Some(Phase::Excluded) => None,
             _ => return Disposition::Seen,
         };
         match (self.decide(&link, standing), reason) {
@@ -157,18 +157,19 @@ impl<L: UrlLog> Engine<L> {
             queued: self.phases.count(Phase::Queued),
             leased: self.phases.count(Phase::Leased),
             deferred: self.phases.deferred(),
+            excluded: self.phases.count(Phase::Excluded),
             origins: self.origins.busy(),
             pages: self.pages,
         }
     }
 
-    /// Why a URL will have been seen and not fetched if the crawl ends now; `None` if it was fetched
-    /// or excluded.
-    pub(super) fn deferral(&self, id: UrlId) -> Option<Deferral> {
+    /// What keeps a URL from having been fetched if the crawl ends now; `None` if it was.
+    pub(super) fn remaining(&self, id: UrlId) -> Option<Remaining> {
         match self.phases.get(id)? {
-            Phase::Queued | Phase::Leased => Some(Deferral::Budget),
-            Phase::Deferred(reason) => Some(reason),
-            Phase::Done | Phase::Excluded => None,
+            Phase::Queued | Phase::Leased => Some(Remaining::Deferred(Deferral::Budget)),
+            Phase::Deferred(reason) => Some(Remaining::Deferred(reason)),
+            Phase::Excluded => Some(Remaining::Excluded),
+            Phase::Done => None,
         }
     }
 }

@@ -57,7 +57,7 @@ mod trap;
 #[cfg(test)]
 mod tests;
 
-pub use embedded::{Changes, EmbeddedFrontier};
+pub use embedded::{Changes, EmbeddedFrontier, Remaining};
 pub use error::FrontierError;
 pub use options::{Options, ScopeKind};
 pub use rows::UrlLog;

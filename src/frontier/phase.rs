@@ -43,8 +43,6 @@ impl Phase {
 const PHASE: u8 = 0b111;
 /// The URL is a seed, or redirects alone lead to it from one.
 const FROM_SEED: u8 = 1 << 3;
-/// The URL was excluded at first sight and queued later: it may have two outcomes in the log.
-const PARDONED: u8 = 1 << 4;
 
 /// The state octets of all URLs, and how many URLs are in each phase.
 pub(super) struct Phases {
@@ -82,15 +80,9 @@ impl Phases {
     }
 
     pub(super) fn mark_from_seed(&mut self, id: UrlId) {
-        self.mark(id, FROM_SEED, true);
-    }
-
-    pub(super) fn is_pardoned(&self, id: UrlId) -> bool {
-        self.has(id, PARDONED)
-    }
-
-    pub(super) fn set_pardoned(&mut self, id: UrlId, pardoned: bool) {
-        self.mark(id, PARDONED, pardoned);
+        if let Some(octet) = self.octets.get_mut(id.index()) {
+            *octet |= FROM_SEED;
+        }
     }
 
     /// How many URLs are in this phase.
@@ -106,12 +98,6 @@ impl Phases {
     fn has(&self, id: UrlId, mark: u8) -> bool {
         self.octets.get(id.index()).is_some_and(|octet| octet & mark != 0)
     }
-
-    fn mark(&mut self, id: UrlId, mark: u8, on: bool) {
-        if let Some(octet) = self.octets.get_mut(id.index()) {
-            *octet = if on { *octet | mark } else { *octet & !mark };
-        }
-    }
 }
 
 #[cfg(test)]
@@ -125,7 +111,7 @@ mod tests {
         for phase in Phase::ALL {
             phases.set(UrlId(0), phase);
             assert_eq!(phases.get(UrlId(0)), Some(phase));
-            assert!(phases.is_from_seed(UrlId(0)) && !phases.is_pardoned(UrlId(0)));
+            assert!(phases.is_from_seed(UrlId(0)));
             assert_eq!(phases.count(phase), 1);
         }
         assert_eq!((phases.deferred(), phases.count(Phase::Queued)), (1, 0));

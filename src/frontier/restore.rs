@@ -72,7 +72,6 @@ impl<L: UrlLog> Engine<L> {
             let url = self.rows.get(id)?.url;
             let origin = self.origin_of(id, &url)?;
             self.remember_origin(id, origin);
-            self.phases.set_pardoned(id, true);
         }
         let phase = self.phase_by_depth(path.kind, path.depth);
         if phase == Phase::Queued {
@@ -100,10 +99,6 @@ impl<L: UrlLog> Engine<L> {
 
     /// Takes the next outcome of the log.
     pub(super) fn restore_done(&mut self, id: UrlId, is_page: bool) {
-        if !is_page && self.phases.is_pardoned(id) {
-            // This is the outcome that it got when it was excluded.
-            return self.phases.set_pardoned(id, false);
-        }
         if matches!(self.phases.get(id), None | Some(Phase::Done | Phase::Excluded)) {
             return;
         }

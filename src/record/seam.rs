@@ -134,6 +134,8 @@ pub struct FrontierCounts {
     pub leased: u64,
     /// URLs on record that are not queued.
     pub deferred: u64,
+    /// URLs that a rule kept out at first sight.
+    pub excluded: u64,
     /// Origins with something queued or leased.
     pub origins: u64,
     /// Pages fetched so far, as the budgets count them.

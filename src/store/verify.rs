@@ -225,7 +225,7 @@ impl Verifier {
         }
     }
 
-    fn page_line(&mut self, text: &[u8], is_deferred: bool, seen: &mut [bool]) {
+    fn page_line(&mut self, text: &[u8], is_unfetched: bool, seen: &mut [bool]) {
         let number = self.report.checked.page_lines;
         let line: Line = match serde_json::from_slice(text) {
             Ok(line) => line,
@@ -239,8 +239,8 @@ impl Verifier {
         }
         let outcome = self.outcomes[id.index()];
         let agrees = match outcome {
-            Some(kind) => !is_deferred && kind.name() == line.outcome,
-            None => is_deferred && line.outcome == OutcomeKind::Deferred.name(),
+            Some(kind) => !is_unfetched && kind.name() == line.outcome,
+            None => is_unfetched && UNFETCHED.iter().any(|kind| kind.name() == line.outcome),
         };
         if !agrees {
             let said = outcome.map_or("none", OutcomeKind::name);
@@ -319,7 +319,10 @@ impl Verifier {
     }
 }
 
-/// All outcomes that a commit can give; deferred URLs get their lines when the crawl ends.
+/// The outcomes of URLs that were never leased: they get their lines when the crawl ends.
+const UNFETCHED: [OutcomeKind; 2] = [OutcomeKind::Deferred, OutcomeKind::Excluded];
+
+/// All outcomes that a commit can give.
 const KINDS: [OutcomeKind; 7] = [
     OutcomeKind::Stored,
     OutcomeKind::NearDuplicate,

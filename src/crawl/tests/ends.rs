@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tempfile::tempdir;
 use tokio::sync::watch;
@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::super::{CrawlError, Stop, StopReason};
 use super::site::{Answer, Site, missing, page};
 use super::{Switch, assert_asked_once, assert_outcomes, assert_sound, crawl, crawl_until, lines, run, setup};
+use crate::record::Normaliser;
 use crate::store;
 
 /// Pages behind the front page of a large site: more than one batch.
@@ -164,4 +165,34 @@ async fn a_time_limit_beyond_all_clocks_is_none_and_one_of_no_time_fetches_nothi
         let ending = crawl(folder.path(), setup).await;
         assert_eq!((ending.reason, site.requests() > 0), (reason, reason == StopReason::Finished));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seed_that_is_added_takes_into_scope_what_was_excluded_before() {
+    let other = Arc::new(OnceLock::new());
+    let host = other.clone();
+    let site = Site::new(move |path, _| {
+        let host: &String = host.get().unwrap();
+        match path {
+            "/" => page(0, &[&format!("{host}/away"), &format!("{host}/away/deeper")]),
+            "/away" => page(1, &["/away/deeper"]),
+            "/away/deeper" => page(2, &[]),
+            _ => missing(),
+        }
+    })
+    .await;
+    let away = site.url("/away").as_str().replace("127.0.0.1", "localhost");
+    other.set(away.trim_end_matches("/away").to_owned()).unwrap();
+    let folder = tempdir().unwrap();
+
+    let ending = crawl(folder.path(), setup(&[site.url("/")])).await;
+    assert_eq!(ending.frontier.excluded, 2);
+    assert_outcomes(folder.path(), &[("/", "stored"), ("/away", "excluded scope"), ("/away/deeper", "excluded scope")]);
+
+    let away = Normaliser::default().absolute(&away).unwrap();
+    let ending = crawl(folder.path(), setup(&[site.url("/"), away])).await;
+    assert_eq!(ending.frontier.excluded, 0);
+    assert_outcomes(folder.path(), &[("/", "stored"), ("/away", "stored"), ("/away/deeper", "stored")]);
+    assert_sound(folder.path());
+    assert_eq!(site.times("/"), 1);
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::*;
-use crate::frontier::{ScopeKind, Trap};
+use crate::frontier::{Remaining, ScopeKind, Trap};
 use crate::record::{Deferral, Disposition, Exclusion, Wait};
 
 fn redirect(url: &str, from: Offered) -> Link {
@@ -73,7 +73,11 @@ fn a_run_with_another_depth_queues_and_defers_accordingly() {
     bench.commit();
     let left = |depth| {
         let again = bench.reopen(Options { depth, ..Options::default() }, &History::default()).unwrap();
-        let reasons: Vec<Deferral> = again.frontier.unfinished().map(|(_, reason)| reason).collect();
+        let reason = |(id, remaining)| match remaining {
+            Remaining::Deferred(reason) => reason,
+            Remaining::Excluded => panic!("{id} was never excluded"),
+        };
+        let reasons: Vec<Deferral> = again.frontier.unfinished().map(reason).collect();
         (again.frontier.counts().queued, reasons)
     };
     use Deferral::{Budget, Depth, DuplicateLink};
@@ -109,7 +113,8 @@ fn a_page_budget_is_not_overshot_and_the_rest_is_left_over() {
     bench.ack(answer.leases[0].id, true);
     assert_eq!(bench.lease(9, 0).wait, Wait::Done);
     let left: Vec<_> = bench.frontier.unfinished().collect();
-    assert_eq!(left, [(UrlId(3), Deferral::Budget), (UrlId(4), Deferral::Budget)]);
+    let over_budget = Remaining::Deferred(Deferral::Budget);
+    assert_eq!(left, [(UrlId(3), over_budget), (UrlId(4), over_budget)]);
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Model {
             (None, State::Excluded) => Disposition::Excluded(Exclusion::Scope),
             (None, State::Deferred(reason)) => Disposition::Deferred(reason),
             (None, _) | (Some(State::Deferred(_)), State::Queued) => Disposition::Queued,
-            (Some(State::Excluded), State::Queued) if is_seed => Disposition::Queued,
+            (Some(State::Excluded), State::Queued) => Disposition::Queued,
             (Some(State::Deferred(Deferral::DuplicateLink)), State::Deferred(Deferral::Depth)) => {
                 Disposition::Deferred(Deferral::Depth)
             }
@@ -159,6 +159,7 @@ impl Model {
                 .map(|reason| count(State::Deferred(reason)))
                 .iter()
                 .sum(),
+            excluded: count(State::Excluded),
             origins: origins.len() as u64,
             pages: self.pages.values().sum(),
         }
