@@ -1,6 +1,7 @@
 //! The commands that need the other rooms: `crawl`, `demo`, `verify`.
 
 use std::collections::HashSet;
+use std::io::IsTerminal;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
@@ -128,12 +129,15 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     monitor.end(state);
     crawl_file.end(summing::stopped(settings, &ending), code)?;
-    for (seed, why) in &ending.failed_seeds {
-        write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
-    }
     let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
-    if let Some(hint) = &hint {
-        write_stderr(&format!("hint: {hint}"));
+    // A person who sees the summary on the terminal need not be told twice.
+    if flags.json || !std::io::stdout().is_terminal() {
+        for (seed, why) in &ending.failed_seeds {
+            write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
+        }
+        if let Some(hint) = &hint {
+            write_stderr(&format!("hint: {hint}"));
+        }
     }
     let summary = summing::summary(settings, &ending, hint);
     let text = match flags.json {
