@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::detect::{self, EmbeddedDecider};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::{OutcomeKind, UrlId};
+use crate::record::UrlId;
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
@@ -30,7 +30,7 @@ pub(super) fn frontier(
             DoneRow::Outcome(outcome) => done.push(outcome),
         }
     }
-    for outcome in done.into_iter().filter(|outcome| outcome.kind != OutcomeKind::Deferred) {
+    for outcome in done {
         frontier.restore_done(outcome.url, is_page(outcome.kind));
     }
     for (id, deliveries) in reader.mark().leased {

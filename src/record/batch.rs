@@ -34,11 +34,11 @@ pub enum UrlState {
     Queued,
     /// It was seen and waits for a better path.
     Deferred(Deferral),
-    /// A rule keeps it out; its outcome is in the same batch.
+    /// A rule keeps it out, unless a better path turns up; its line is written when the crawl ends.
     Excluded(Exclusion),
 }
 
-/// A deferred URL to which a better path was found.
+/// A deferred or excluded URL to which a better path was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requeue {
     /// The URL.
@@ -159,7 +159,7 @@ pub struct Totals {
 pub struct Batch {
     /// URLs first seen, in the order of their ids.
     pub urls: Vec<UrlRow>,
-    /// Deferred URLs that were queued after all.
+    /// Deferred and excluded URLs that were queued after all.
     pub requeued: Vec<Requeue>,
     /// URLs that have got their outcome.
     pub outcomes: Vec<OutcomeRow>,
@@ -202,6 +202,7 @@ pub struct CommitMark {
     pub leased: Vec<(UrlId, u32)>,
     /// Counters.
     pub totals: Totals,
-    /// If the crawl is over: length of `pages.jsonl` without the lines of deferred URLs.
+    /// If the crawl is over: length of `pages.jsonl` without the lines of URLs that were never
+    /// leased.
     pub finished: Option<u64>,
 }

@@ -23,7 +23,7 @@ use super::writer::Opened;
 /// come before outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoneRow {
-    /// A deferred URL was queued.
+    /// A deferred or excluded URL was queued.
     Requeued(Requeue),
     /// A URL got its outcome.
     Outcome(OutcomeRow),

@@ -23,7 +23,7 @@ use super::trees::Trees;
 use super::warc_files::WarcFiles;
 use super::witness::Witness;
 
-/// Lines of deferred URLs are appended this many octets at a time.
+/// Lines of URLs that were never leased are appended this many octets at a time.
 const LINES_BYTES: usize = 256 * 1024;
 
 /// What was found when the folder was opened.
@@ -136,7 +136,7 @@ impl Store {
         self.attempt(&before, |store| store.write(batch, &before, reach))
     }
 
-    /// Ends the crawl: appends the lines of the URLs that stay deferred, without line ends, to
+    /// Ends the crawl: appends the lines of URLs that were never leased, without line ends, to
     /// `pages.jsonl`, and notes where they begin. Does nothing if the crawl has ended.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Store {
         })
     }
 
-    /// Goes on with a crawl that has ended: the lines of deferred URLs are taken back. Does nothing
+    /// Goes on with a crawl that has ended: the lines that ending it appended are taken back. Does nothing
     /// if the crawl has not ended.
     ///
     /// # Errors
