@@ -57,7 +57,7 @@ impl Earlier {
         Ok(Self {
             seeds: crawl["seeds"].as_array().into_iter().flatten().filter_map(Value::as_str).filter_map(seed).collect(),
             started: crawl["started"].as_str().map(str::to_owned),
-            is_fruitless: crawl["exit_code"] == json!(exit::NOTHING_FETCHED),
+            is_fruitless: crawl["program"] == "ndcrawl" && crawl["exit_code"] == json!(exit::NOTHING_FETCHED),
         })
     }
 }

@@ -174,9 +174,6 @@ fn warn(settings: &Settings, seeds: &Seeds) {
     if settings.http.insecure {
         warnings.push("certificates are not checked: pages may come from anybody");
     }
-    if settings.politeness.max_crawl_delay.is_zero() {
-        warnings.push("Crawl-delay is ignored (--max-crawl-delay 0)");
-    }
     let is_local =
         |seed: &Seed| matches!(seed.url.host(), "localhost" | "[::1]") || seed.url.host().starts_with("127.");
     if !settings.is_given("identity.contact") && !seeds.seeds.iter().all(is_local) {
