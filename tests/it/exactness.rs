@@ -119,6 +119,16 @@ fn every_decision_of_a_crawl_at_another_threshold_is_that_of_brute_force() {
 }
 
 #[test]
+fn every_decision_of_a_crawl_with_other_field_weights_is_that_of_brute_force() {
+    let (_web, graph) = unsteady_web(1);
+    let place = Place::new();
+    place.crawl(&graph.seeds()).args(["--field-weights", "url=0,heading=6,body=0.25"]).finish().expect_code(0);
+    let log = Log::read(&place.path("out")).unwrap();
+    assert_eq!(log.options.weights.0, [0, 600, 200, 100, 50, 300, 300, 25]);
+    assert_exact(&place.path("out"));
+}
+
+#[test]
 fn the_same_order_of_arrival_gives_the_same_verdicts_whatever_the_batches() {
     let (_web, graph) = unsteady_web(2);
     let log = Log::read(&crawled(&graph, "8").path("out")).unwrap();

@@ -89,6 +89,7 @@ fn options(out: &Path) -> Result<Options> {
         threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
         filter: serde_json::from_value(setting("dedup.filter")).unwrap(),
         min_terms: serde_json::from_value(setting("dedup.min_terms")).unwrap(),
+        weights: setting("dedup.field_weights").as_str().unwrap().parse().unwrap(),
         ..Options::default()
     })
 }
