@@ -97,6 +97,17 @@ choices! {
 }
 
 choices! {
+    /// Which of several matches a verdict names.
+    MatchKind {
+        /// The first one found.
+        #[default]
+        Any = "any",
+        /// The most similar one.
+        Best = "best",
+    }
+}
+
+choices! {
     /// How much is logged.
     LogLevel {
         /// Errors only.

@@ -83,6 +83,7 @@ fn blank() -> Settings {
             detector: Detector::Mwo,
             threshold: ONE,
             filter: Default::default(),
+            matching: Default::default(),
             min_terms: 0,
             field_weights: Default::default(),
             keep: false,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::choices::{ColorChoice, FilterKind, LogFormat, LogLevel, Noarchive, Obedience, ProgressMode, ScopeKind};
+use super::choices::{ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, ProgressMode, ScopeKind};
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
 use super::percent::Percent;
@@ -125,6 +125,7 @@ pub struct Dedup {
     pub detector: Detector,
     pub threshold: Threshold,
     pub filter: FilterKind,
+    pub matching: MatchKind,
     pub min_terms: u32,
     pub field_weights: FieldWeights,
     pub keep: bool,

@@ -33,6 +33,10 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
             min_terms: settings.dedup.min_terms as usize,
             weights: settings.dedup.field_weights,
             within: detect::Within::Crawl,
+            mode: match settings.dedup.matching {
+                choices::MatchKind::Any => detect::Mode::Any,
+                choices::MatchKind::Best => detect::Mode::Best,
+            },
         },
     }
 }

@@ -3,7 +3,8 @@
 //! [`BruteForce`](super::BruteForce) decides a stream by itself, as plainly as can be. An audit is
 //! told what somebody else decided and asks of each page: after the pages stored before it, is this
 //! what brute force says? So pages may be looked at in any order, by several threads, and one wrong
-//! verdict does not put all later ones in the wrong. No difference at any page means, page by page,
+//! verdict does not put all later ones in the wrong. Where any match will do ([`Mode::Any`]), the
+//! one that is named has to be one, with its score. No difference at any page means, page by page,
 //! that brute force would have given the whole stream the same verdicts.
 //!
 //! Like that oracle it shares no code with what it judges: no vocabulary, no ledger, no filter, no
@@ -13,7 +14,7 @@
 use std::collections::HashMap;
 
 use super::brute_force::inherit;
-use super::{Options, Within};
+use super::{Mode, Options, Within};
 use crate::record::{DecidedBy, Detector, Digest, PageRow, Score, Sequence, Verdict};
 
 /// A page of which brute force says something else.
@@ -86,7 +87,8 @@ impl<'a> Audit<'a> {
     }
 
     fn expected(&self, page: Sequence) -> Verdict {
-        self.copy_of(page).or_else(|| self.best_match(page)).unwrap_or(Verdict::Unique)
+        let any_match = || self.named_match(page).filter(|_| self.options.mode == Mode::Any);
+        self.copy_of(page).or_else(any_match).or_else(|| self.best_match(page)).unwrap_or(Verdict::Unique)
     }
 
     fn copy_of(&self, page: Sequence) -> Option<Verdict> {
@@ -100,6 +102,22 @@ impl<'a> Audit<'a> {
         let text = row.text_digest.filter(|_| self.is_long_enough(page))?;
         let of = earlier(self.first_text.get(&(group, text)))?;
         Some(inherited(of, DecidedBy::TextDigest))
+    }
+
+    /// The match that the verdict names, if it is one.
+    fn named_match(&self, page: Sequence) -> Option<Verdict> {
+        let Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } = self.verdicts[page.index()] else {
+            return None;
+        };
+        let is_compared = of < page && self.compared.binary_search(&of).is_ok() && self.is_long_enough(page);
+        let same_group = || self.group(&self.pages[page.index()]) == self.group(&self.pages[of.index()]);
+        if !is_compared || !same_group() {
+            return None;
+        }
+        let threshold = self.options.threshold.millionths();
+        let score = score_from(&self.weights[page.index()], &self.weights[of.index()], threshold)?;
+        let detector = self.options.detector;
+        Some(Verdict::NearDuplicate { of, score, detector, decided_by: DecidedBy::Similarity })
     }
 
     fn best_match(&self, page: Sequence) -> Option<Verdict> {

@@ -1,13 +1,15 @@
 //! The decider that lives in the program's own memory.
 
+use std::collections::HashSet;
+
 use super::ledger::{Entry, Ledger};
-use super::matching::find;
+use super::matching::{Condition, Wanted};
 use super::records::{RecordSource, Records};
+use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
-use crate::filter::{Filter, ProbeCounters, Suspect};
 use crate::record::{
-    Candidate, DecidedBy, Decider, Detector, Digest, FieldCounts, Judged, PageRow, Sequence, TermCounts, TermId,
-    Verdict,
+    Candidate, DecidedBy, Decider, Detector, Digest, FieldCounts, Judged, PageId, PageRow, Sequence, TermCounts,
+    TermId, Verdict,
 };
 use crate::verify::Record;
 
@@ -21,12 +23,13 @@ use crate::verify::Record;
 ///    [`min_terms`](Options::min_terms) terms: an exact copy of that page if that is stored. Else
 ///    it inherits that page's verdict: near-duplicate of the same page with the same score, or
 ///    exact copy of the same page, by its body only if the whole chain has the same bytes.
-/// 3. *Similar* to a stored page, if both have `min_terms` terms: near-duplicate of the [best
-///    match](Mode::Best).
+/// 3. *Similar* to a stored page, if both have `min_terms` terms: near-duplicate of that page; of
+///    several, of the one that [`Options::mode`] chooses.
 /// 4. Else unique, and from this moment in the index, if it has `min_terms` terms.
 ///
-/// So the verdicts follow from the options and the order of arrival alone, and no two stored pages
-/// of `min_terms` terms reach the threshold. With [`FilterKind::Paper`] matches are lost, and which
+/// So the verdicts follow from the options and the order of arrival alone, however the pages are
+/// divided into batches and whatever number of threads asks the index, and no two stored pages of
+/// `min_terms` terms reach the threshold. With [`FilterKind::Paper`] matches are lost, and which
 /// are lost depends on document frequencies; none is invented.
 ///
 /// After an error the decider refuses all further batches ([`DetectError::Broken`]), since part of
@@ -38,12 +41,25 @@ pub struct EmbeddedDecider<S> {
     vocabulary: Vocabulary,
     ledger: Ledger,
     /// `None` for the detector that finds exact copies only.
-    filter: Option<Box<dyn Filter>>,
-    records: Records<S>,
-    suspects: Vec<Suspect>,
-    probes: u64,
-    counters: ProbeCounters,
+    search: Option<Search<S>>,
     broken: bool,
+}
+
+/// After so many judged pages, those that were stored are filed with the rest of the index. A page
+/// that has several matches finds them in an order that depends on what is filed, so this happens at
+/// fixed numbers, not between batches.
+const SETTLE_AFTER: u32 = 64;
+
+/// A page on its way to its verdict.
+struct Candidacy {
+    page: PageId,
+    group: u32,
+    body_digest: Digest,
+    text_digest: Option<Digest>,
+    terms: Vec<(TermId, FieldCounts)>,
+    new_terms: Vec<Box<str>>,
+    record: Record,
+    answer: Option<Answer>,
 }
 
 impl EmbeddedDecider<InMemory> {
@@ -54,23 +70,18 @@ impl EmbeddedDecider<InMemory> {
 }
 
 impl<S: RecordSource> EmbeddedDecider<S> {
-    /// A decider that has judged nothing yet and reads committed records from `source`.
+    /// A decider that has judged nothing yet and reads committed records from `source`. It uses all
+    /// cores where that is quicker.
     pub fn new(options: Options, source: S) -> Self {
-        let filter = match options.detector {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let search = match options.detector {
             Detector::None => None,
-            Detector::Mwo => Some(options.filter.build()),
+            Detector::Mwo => {
+                Some(Search::new(options.filter.build(), Records::new(source, options.weights), threads))
+            }
         };
-        Self {
-            records: Records::new(source, options.weights),
-            options,
-            vocabulary: Vocabulary::default(),
-            ledger: Ledger::default(),
-            filter,
-            suspects: Vec::new(),
-            probes: 0,
-            counters: ProbeCounters::default(),
-            broken: false,
-        }
+        let (vocabulary, ledger) = (Vocabulary::default(), Ledger::default());
+        Self { options, vocabulary, ledger, search, broken: false }
     }
 
     /// Puts the next term of the log back. All terms come before all pages, in the order of their
@@ -95,6 +106,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &PageRow) -> Result<(), DetectError> {
         self.check_row(sequence, row)?;
         let record = Record::from_counts(&row.terms, &self.options.weights);
+        self.settle_if_due();
         if row.verdict.is_unique() && self.is_comparable(&record) {
             self.index(sequence, &record);
         }
@@ -117,7 +129,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         if self.broken {
             return Err(DetectError::Broken);
         }
-        let judged: Result<_, _> = batch.into_iter().map(|candidate| self.judge(candidate)).collect();
+        let judged = self.judge(batch);
         self.broken = judged.is_err();
         judged
     }
@@ -126,7 +138,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// need not stay in memory. [`CommitMark::pages`](crate::record::CommitMark::pages) is this
     /// number.
     pub fn committed(&mut self, up_to: Sequence) {
-        self.records.committed(up_to);
+        if let Some(search) = &mut self.search {
+            search.records().committed(up_to);
+        }
     }
 
     /// The stored pages similar to a text, without judging it. Empty if it has fewer terms than
@@ -135,9 +149,30 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn matches(&mut self, group: u32, terms: &[TermCounts], mode: Mode) -> Result<Vec<Match>, DetectError> {
+        self.matches_that(group, terms, mode, &|_, _, _| true)
+    }
+
+    /// As [`matches`](Self::matches), of those that meet a further condition: with [`Mode::Any`] the
+    /// first that does ends the search.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn matches_that(
+        &mut self,
+        group: u32,
+        terms: &[TermCounts],
+        mode: Mode,
+        condition: &Condition<'_>,
+    ) -> Result<Vec<Match>, DetectError> {
         let counts = self.vocabulary.look_up_page(terms);
         let record = Record::from_counts(&counts, &self.options.weights);
-        self.similar(self.group(group), &record, mode)
+        let asking = Asking { group: self.group(group), record: &record };
+        let wanted = Wanted { mode, threshold: self.options.threshold, condition };
+        let is_comparable = self.is_comparable(&record);
+        match &mut self.search {
+            Some(search) if is_comparable => search.ask(&wanted, asking, &self.ledger, None),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The terms ever seen.
@@ -152,77 +187,145 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     /// Sizes and counters. Cheap: nothing is walked through.
     pub fn stats(&self) -> DeciderStats {
+        let search = self.search.as_ref();
+        let filter = search.map(Search::filter);
         DeciderStats {
             judged: self.ledger.len() as u64,
-            indexed: self.filter.as_ref().map_or(0, |filter| filter.len() as u64),
+            indexed: filter.map_or(0, |filter| filter.len() as u64),
             terms: self.vocabulary.len() as u64,
-            index_bytes: self.filter.as_ref().map_or(0, |filter| filter.bytes() as u64),
+            index_bytes: filter.map_or(0, |filter| filter.bytes() as u64),
             vocabulary_bytes: self.vocabulary.bytes() as u64,
             ledger_bytes: self.ledger.bytes() as u64,
-            probes: self.probes,
-            counters: self.counters,
+            probes: search.map_or(0, |search| search.probes),
+            counters: search.map_or_else(Default::default, |search| search.counters),
         }
     }
 
-    fn judge(&mut self, candidate: Candidate) -> Result<Judged, DetectError> {
-        if let Some((sequence, earlier)) = self.ledger.find(candidate.page) {
-            let (terms, new_terms) = (Vec::new(), Vec::new());
-            return Ok(Judged { sequence, verdict: earlier.verdict, terms, new_terms, redelivered: true });
+    /// Judges a batch in pieces that end where records are filed.
+    fn judge(&mut self, batch: Vec<Candidate>) -> Result<Vec<Judged>, DetectError> {
+        let mut judged = Vec::with_capacity(batch.len());
+        let mut batch = batch.into_iter().peekable();
+        while batch.peek().is_some() {
+            self.settle_if_due();
+            let until_due = SETTLE_AFTER - self.ledger.next()?.0 % SETTLE_AFTER;
+            self.judge_piece(batch.by_ref().take(until_due as usize), &mut judged)?;
         }
+        Ok(judged)
+    }
+
+    /// First the index is asked for all pages together, as far as that is worth while; then they are
+    /// judged one after the other.
+    fn judge_piece(
+        &mut self,
+        piece: impl Iterator<Item = Candidate>,
+        judged: &mut Vec<Judged>,
+    ) -> Result<(), DetectError> {
+        let mut names = HashSet::new();
+        let mut candidacies = Vec::new();
+        for candidate in piece {
+            let repeated = self.ledger.find(candidate.page).is_some() || !names.insert(candidate.page);
+            candidacies.push(if repeated { Err(candidate.page) } else { Ok(self.prepare(candidate)?) });
+        }
+        self.ask_early(&mut candidacies)?;
+        for candidacy in candidacies {
+            judged.push(match candidacy {
+                Ok(candidacy) => self.decide_one(candidacy)?,
+                Err(page) => self.redelivered(page)?,
+            });
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, candidate: Candidate) -> Result<Candidacy, DetectError> {
         let Candidate { page, group, body_digest, text_digest, terms } = candidate;
-        let group = self.group(group);
         let (terms, new_terms) = self.vocabulary.intern_page(terms)?;
         let record = Record::from_counts(&terms, &self.options.weights);
-        let verdict = match self.copied(group, body_digest, text_digest, &record) {
+        let group = self.group(group);
+        Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, record, answer: None })
+    }
+
+    /// Asks the index for those that are no copies of what is known by now.
+    fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
+        let asks = |candidacy: &Candidacy| self.is_comparable(&candidacy.record) && self.copied(candidacy).is_none();
+        let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
+        let (mut asking, wanted) = (asking.into_iter(), self.wanted());
+        let mut candidacies: Vec<&mut Candidacy> =
+            candidacies.iter_mut().filter(|_| asking.next() == Some(true)).flatten().collect();
+        let pages: Vec<_> =
+            candidacies.iter().map(|asking| Asking { group: asking.group, record: &asking.record }).collect();
+        let Some(search) = &mut self.search else { return Ok(()) };
+        let Some(answers) = search.ask_early(&wanted, &pages, &self.ledger)? else { return Ok(()) };
+        for (candidacy, answer) in candidacies.iter_mut().zip(answers) {
+            candidacy.answer = Some(answer);
+        }
+        Ok(())
+    }
+
+    fn decide_one(&mut self, mut candidacy: Candidacy) -> Result<Judged, DetectError> {
+        let verdict = match self.copied(&candidacy) {
             Some(verdict) => verdict,
-            None => self.compared(group, &record)?,
+            None => self.compared(&mut candidacy)?,
         };
+        let Candidacy { page, group, body_digest, text_digest, terms, new_terms, record, .. } = candidacy;
         let sequence = self.ledger.push(Entry { page, group, body_digest, text_digest, verdict })?;
         if verdict.is_unique() && self.is_comparable(&record) {
             self.index(sequence, &record);
-            self.records.insert(sequence, record);
+            if let Some(search) = &mut self.search {
+                search.records().insert(sequence, record);
+            }
         }
         Ok(Judged { sequence, verdict, terms, new_terms, redelivered: false })
     }
 
+    /// A page that was judged before, in this batch or earlier.
+    fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
+        let (sequence, earlier) = self.ledger.find(page).ok_or(DetectError::Broken)?;
+        let (terms, new_terms) = (Vec::new(), Vec::new());
+        Ok(Judged { sequence, verdict: earlier.verdict, terms, new_terms, redelivered: true })
+    }
+
     /// The verdict on an exact copy.
-    fn copied(&self, group: u32, body: Digest, text: Option<Digest>, record: &Record) -> Option<Verdict> {
-        if let Some((sequence, original)) = self.ledger.same_body(group, body) {
+    fn copied(&self, candidacy: &Candidacy) -> Option<Verdict> {
+        let group = candidacy.group;
+        if let Some((sequence, original)) = self.ledger.same_body(group, candidacy.body_digest) {
             return Some(inherited(sequence, original.verdict, DecidedBy::BodyDigest));
         }
-        let text = text.filter(|_| self.is_long_enough(record))?;
+        let text = candidacy.text_digest.filter(|_| self.is_long_enough(&candidacy.record))?;
         let (sequence, original) = self.ledger.same_text(group, text)?;
         Some(inherited(sequence, original.verdict, DecidedBy::TextDigest))
     }
 
     /// The verdict on a page that is no exact copy.
-    fn compared(&mut self, group: u32, record: &Record) -> Result<Verdict, DetectError> {
-        let best = self.similar(group, record, Mode::Best)?;
-        Ok(best.first().map_or(Verdict::Unique, |best| Verdict::NearDuplicate {
-            of: best.of,
-            score: best.score,
+    fn compared(&mut self, candidacy: &mut Candidacy) -> Result<Verdict, DetectError> {
+        let (wanted, is_comparable) = (self.wanted(), self.is_comparable(&candidacy.record));
+        let Some(search) = self.search.as_mut().filter(|_| is_comparable) else { return Ok(Verdict::Unique) };
+        let asking = Asking { group: candidacy.group, record: &candidacy.record };
+        let matches = search.ask(&wanted, asking, &self.ledger, candidacy.answer.take())?;
+        Ok(matches.first().map_or(Verdict::Unique, |found| Verdict::NearDuplicate {
+            of: found.of,
+            score: found.score,
             detector: self.options.detector,
             decided_by: DecidedBy::Similarity,
         }))
     }
 
-    fn similar(&mut self, group: u32, record: &Record, mode: Mode) -> Result<Vec<Match>, DetectError> {
-        let threshold = self.options.threshold;
-        let is_comparable = self.is_comparable(record);
-        let Some(filter) = self.filter.as_mut().filter(|_| is_comparable) else { return Ok(Vec::new()) };
-        let mut counters = filter.probe(record.terms(), threshold, &mut self.suspects);
-        let ledger = &self.ledger;
-        self.suspects.retain(|suspect| ledger.get(suspect.id).is_some_and(|entry| entry.group == group));
-        let (matches, verifications) = find(mode, record, threshold, &self.suspects, &mut self.records)?;
-        counters.verifications = verifications;
-        self.probes += 1;
-        self.counters.add(counters);
-        Ok(matches)
+    fn wanted(&self) -> Wanted<'static> {
+        let mode = if self.options.mode == Mode::Any { Mode::Any } else { Mode::Best };
+        Wanted { mode, threshold: self.options.threshold, condition: &|_, _, _| true }
     }
 
     fn index(&mut self, sequence: Sequence, record: &Record) {
-        if let Some(filter) = &mut self.filter {
-            filter.insert(sequence, record.terms());
+        if let Some(search) = &mut self.search {
+            search.insert(sequence, record);
+        }
+    }
+
+    /// Files what was stored since, before a page whose number says so.
+    fn settle_if_due(&mut self) {
+        if self.ledger.len() % SETTLE_AFTER as usize == 0
+            && let Some(search) = &mut self.search
+        {
+            search.settle();
         }
     }
 
@@ -232,7 +335,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     /// Whether a record is compared with others at all.
     fn is_comparable(&self, record: &Record) -> bool {
-        self.filter.is_some() && !record.is_empty() && self.is_long_enough(record)
+        self.search.is_some() && !record.is_empty() && self.is_long_enough(record)
     }
 
     /// Pages of one group are compared with each other; in a whole crawl there is but one.

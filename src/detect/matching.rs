@@ -1,5 +1,10 @@
 //! From suspects to matches: the exact comparison.
 
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
 use super::DetectError;
 use super::records::{RecordSource, Records};
 use crate::filter::Suspect;
@@ -16,53 +21,98 @@ pub struct Match {
 }
 
 /// How many matches are wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// One, whichever is found first; which one depends on the filter, but not on chance. Cheapest.
+    /// One, whichever is found first: which one depends on the filter and the pages before, but on
+    /// nothing else. Cheapest, above all where pages have many near-duplicates.
+    #[default]
     Any,
     /// The most similar one; of equal scores the page that was first. It depends on nothing but the
-    /// stored records, so every exact filter gives the same. Costs one comparison for each suspect
-    /// whose bound is no lower than the best score: in a store without near-duplicates, few.
-    #[default]
+    /// stored records, so every exact filter gives the same.
     Best,
     /// All, ranked by falling score, then by rising number: the paper's optimal set.
     All,
 }
 
-/// Compares suspects, which come by falling bound. Returns the matches and the number of records
-/// compared.
-pub(super) fn find<S: RecordSource>(
-    mode: Mode,
-    probe: &Record,
-    threshold: Threshold,
-    suspects: &[Suspect],
-    records: &mut Records<S>,
-) -> Result<(Vec<Match>, u64), DetectError> {
-    let mut verifications = 0;
-    let mut matches: Vec<Match> = Vec::new();
-    // With `Best`, a suspect has to reach the best score so far.
-    let mut bar = threshold;
-    for suspect in suspects {
-        match (mode, matches.first()) {
-            (Mode::Any, Some(_)) => break,
-            (Mode::Best, Some(best)) if suspect.at_most < best.score => break,
-            (Mode::Best, Some(best)) if suspect.at_most == best.score && suspect.id > best.of => continue,
-            _ => {}
+/// A further condition on a match, beside its score: told the probe, the stored page's record, and
+/// the match. A match that does not meet it is none.
+pub type Condition<'a> = dyn Fn(&Record, &Record, &Match) -> bool + Sync + 'a;
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) mode: Mode,
+    pub(super) threshold: Threshold,
+    pub(super) condition: &'a Condition<'a>,
+}
+
+/// What was found so far, and what still counts.
+#[derive(Debug)]
+pub(super) struct Findings {
+    matches: Vec<Match>,
+    /// With [`Mode::Best`], a suspect has to reach the best score so far.
+    bar: Threshold,
+    pub(super) verifications: u64,
+}
+
+impl Findings {
+    /// Nothing yet.
+    pub(super) fn new(threshold: Threshold) -> Self {
+        Self { matches: Vec::new(), bar: threshold, verifications: 0 }
+    }
+
+    /// What later suspects have to reach.
+    pub(super) fn bar(&self) -> Threshold {
+        self.bar
+    }
+
+    /// Whether nothing more is wanted.
+    pub(super) fn is_complete(&self, mode: Mode) -> bool {
+        mode == Mode::Any && !self.matches.is_empty()
+    }
+
+    /// The matches by rank.
+    pub(super) fn into_matches(mut self) -> Vec<Match> {
+        self.matches.sort_unstable_by_key(rank);
+        self.matches
+    }
+
+    /// Compares a suspect. The answer is the filter's [`Visit`](crate::filter::Visit).
+    pub(super) fn compare<S: RecordSource>(
+        &mut self,
+        wanted: &Wanted<'_>,
+        probe: &Record,
+        suspect: Suspect,
+        records: &Mutex<Records<S>>,
+    ) -> Result<ControlFlow<(), Threshold>, DetectError> {
+        let best = self.matches.first().filter(|_| wanted.mode == Mode::Best);
+        let cannot_be_better =
+            |best: &Match| (suspect.at_most, std::cmp::Reverse(suspect.id)) < (best.score, std::cmp::Reverse(best.of));
+        if best.is_some_and(cannot_be_better) {
+            return Ok(ControlFlow::Continue(self.bar));
         }
-        verifications += 1;
-        let Some(score) = score_reaching(probe, records.get(suspect.id)?.as_ref(), bar) else { continue };
-        let found = Match { of: suspect.id, score };
-        match (mode, matches.first()) {
-            (Mode::Best, Some(best)) if rank(best) < rank(&found) => continue,
-            (Mode::Best, _) => {
-                matches = vec![found];
-                bar = Threshold::from_millionths(score.0).unwrap_or(bar);
+        self.verifications += 1;
+        let record = super::records::get(records, suspect.id)?;
+        if let Some(score) = score_reaching(probe, &record, self.bar) {
+            let found = Match { of: suspect.id, score };
+            if (wanted.condition)(probe, &record, &found) {
+                self.add(wanted.mode, found);
             }
-            (Mode::Any | Mode::All, _) => matches.push(found),
+        }
+        Ok(if self.is_complete(wanted.mode) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
+    }
+
+    fn add(&mut self, mode: Mode, found: Match) {
+        match (mode, self.matches.first()) {
+            (Mode::Best, Some(best)) if rank(best) < rank(&found) => {}
+            (Mode::Best, _) => {
+                self.matches = vec![found];
+                self.bar = Threshold::from_millionths(found.score.0).map_or(self.bar, |score| self.bar.max(score));
+            }
+            (Mode::Any | Mode::All, _) => self.matches.push(found),
         }
     }
-    matches.sort_unstable_by_key(rank);
-    Ok((matches, verifications))
 }
 
 fn rank(found: &Match) -> (std::cmp::Reverse<Score>, Sequence) {
@@ -76,7 +126,7 @@ mod tests {
     use crate::record::{FieldWeights, TermId};
 
     /// Pages that share 70, 90, 80, 90 of 100 hundredths with the probe; and bounds.
-    fn setting() -> (Record, Records<InMemory>, Vec<Suspect>) {
+    fn setting() -> (Record, Mutex<Records<InMemory>>, Vec<Suspect>) {
         let page = |shared: u32| Record::new(vec![(TermId(0), shared), (TermId(1), 100 - shared)]);
         let mut records = Records::new(InMemory, FieldWeights::default());
         for (id, shared) in (0..).zip([70, 90, 80, 90]) {
@@ -84,14 +134,28 @@ mod tests {
         }
         let suspect = |(id, at_most)| Suspect { id: Sequence(id), at_most: Score(at_most) };
         let suspects = [(2, 980_000), (0, 950_000), (3, 900_000), (1, 900_000)].map(suspect);
-        (Record::new(vec![(TermId(0), 100)]), records, suspects.to_vec())
+        (Record::new(vec![(TermId(0), 100)]), Mutex::new(records), suspects.to_vec())
+    }
+
+    fn threshold(millionths: u32) -> Threshold {
+        Threshold::from_millionths(millionths).unwrap()
+    }
+
+    fn find(mode: Mode, threshold: Threshold, suspects: &[Suspect], condition: &Condition<'_>) -> (Vec<(u32, u32)>, u64) {
+        let (probe, records, _) = setting();
+        let wanted = Wanted { mode, threshold, condition };
+        let mut findings = Findings::new(threshold);
+        for &suspect in suspects {
+            if findings.compare(&wanted, &probe, suspect, &records).unwrap().is_break() {
+                break;
+            }
+        }
+        let verifications = findings.verifications;
+        (findings.into_matches().iter().map(|found| (found.of.0, found.score.0)).collect(), verifications)
     }
 
     fn found(mode: Mode) -> (Vec<(u32, u32)>, u64) {
-        let (probe, mut records, suspects) = setting();
-        let threshold = Threshold::from_millionths(750_000).unwrap();
-        let (matches, verifications) = find(mode, &probe, threshold, &suspects, &mut records).unwrap();
-        (matches.iter().map(|found| (found.of.0, found.score.0)).collect(), verifications)
+        find(mode, threshold(750_000), &setting().2, &|_, _, _| true)
     }
 
     #[test]
@@ -100,8 +164,20 @@ mod tests {
     }
 
     #[test]
+    fn any_goes_on_until_a_match_meets_the_condition_too() {
+        let odd = |_: &Record, _: &Record, found: &Match| found.of.0 % 2 == 1;
+        assert_eq!(find(Mode::Any, threshold(750_000), &setting().2, &odd), (vec![(3, 900_000)], 3));
+    }
+
+    #[test]
     fn best_finds_the_highest_score_and_of_equals_the_first_page() {
         assert_eq!(found(Mode::Best), (vec![(1, 900_000)], 4));
+    }
+
+    #[test]
+    fn best_passes_over_better_matches_that_do_not_meet_the_condition() {
+        let even = |_: &Record, _: &Record, found: &Match| found.of.0 % 2 == 0;
+        assert_eq!(find(Mode::Best, threshold(750_000), &setting().2, &even).0, [(2, 800_000)]);
     }
 
     #[test]
@@ -111,13 +187,12 @@ mod tests {
 
     #[test]
     fn best_does_not_compare_what_cannot_be_better() {
-        let (probe, mut records, mut suspects) = setting();
+        let mut suspects = setting().2;
         suspects.rotate_right(1);
-        let threshold = Threshold::from_millionths(0).unwrap();
         suspects[0].at_most = Score(1_000_000);
         suspects[3].at_most = Score(899_999);
-        let (matches, verifications) = find(Mode::Best, &probe, threshold, &suspects, &mut records).unwrap();
-        assert_eq!(matches[0].of, Sequence(1));
+        let (matches, verifications) = find(Mode::Best, threshold(0), &suspects, &|_, _, _| true);
+        assert_eq!(matches, [(1, 900_000)]);
         assert_eq!(verifications, 3, "the last one's bound is below the best score");
     }
 }

@@ -75,6 +75,7 @@ mod ledger;
 mod matching;
 mod options;
 mod records;
+mod search;
 mod stats;
 mod vocabulary;
 
@@ -82,7 +83,7 @@ pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
-pub use matching::{Match, Mode};
+pub use matching::{Condition, Match, Mode};
 pub use options::{Options, Within};
 pub use records::{InMemory, NoLog, RecordSource};
 pub use stats::DeciderStats;

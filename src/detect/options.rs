@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Mode;
 use crate::filter::FilterKind;
 use crate::record::{Detector, FieldWeights, Threshold};
 
@@ -49,6 +50,9 @@ pub struct Options {
     pub weights: FieldWeights,
     /// Among which pages a copy is looked for.
     pub within: Within,
+    /// Which of several matches a verdict names. Whether there is one does not depend on it, so
+    /// this may change from run to run. [`Mode::All`] decides like [`Mode::Best`].
+    pub mode: Mode,
 }
 
 impl Default for Options {
@@ -60,6 +64,7 @@ impl Default for Options {
             min_terms: 20,
             weights: FieldWeights::default(),
             within: Within::Crawl,
+            mode: Mode::default(),
         }
     }
 }

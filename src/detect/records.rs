@@ -1,8 +1,10 @@
 //! Where stored records come from when they have to be compared.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashMap;
 
 use super::DetectError;
 use crate::record::{FieldCounts, FieldWeights, Sequence, TermId};
@@ -87,6 +89,12 @@ impl<S: RecordSource> Records<S> {
         self.cache.insert(page, Arc::clone(&record));
         Ok(record)
     }
+}
+
+/// The record of a stored page, for threads that share the records.
+pub(super) fn get<S: RecordSource>(records: &Mutex<Records<S>>, page: Sequence) -> Result<Arc<Record>, DetectError> {
+    // A thread that panicked has left nothing half done: a look-up either filled the cache or not.
+    records.lock().unwrap_or_else(PoisonError::into_inner).get(page)
 }
 
 /// Records lately used, in two generations: when the younger is full, the elder is forgotten and

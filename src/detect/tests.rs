@@ -43,7 +43,7 @@ fn with_text(mut page: Candidate, text: &str) -> Candidate {
 }
 
 fn options(millionths: u32, min_terms: usize) -> Options {
-    Options { threshold: threshold(millionths), min_terms, ..Options::default() }
+    Options { threshold: threshold(millionths), min_terms, mode: Mode::Best, ..Options::default() }
 }
 
 fn verdicts(options: Options, pages: &[Candidate]) -> Vec<Verdict> {

@@ -15,11 +15,9 @@
 //! no suspect is certain not to match (`Exact`), so whoever verifies the suspects sees everything.
 
 mod exact;
-mod lists;
 mod paper;
-mod plan;
-mod sketch;
-mod units;
+
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
@@ -94,20 +92,52 @@ impl ProbeCounters {
     }
 }
 
+/// Is shown suspects and answers how to go on: with what threshold (no lower than before; what can't
+/// reach it is not shown any more), or not at all.
+pub type Visit<'a> = dyn FnMut(Suspect) -> ControlFlow<(), Threshold> + 'a;
+
 /// A growing set of records that can be asked for those similar to a given one.
 ///
 /// Terms come as pairs of id and positive weight, each term once, in any order; weights are in a
 /// unit of the caller's choice that may differ from record to record, since only shares of the
 /// record's total count. Term ids are small numbers: memory grows with the largest.
-pub trait Filter: Send {
-    /// Takes a record in.
+///
+/// Probes only read, so that many threads can probe at once, each with a scratch of its own.
+pub trait Filter: Send + Sync {
+    /// Takes a record in. Probes see it from now on, as one of the *fresh* records.
     fn insert(&mut self, id: Sequence, terms: &[(TermId, u32)]);
 
-    /// Replaces `suspects` by the records that could reach the threshold, by falling bound, and by
-    /// rising id where bounds are equal. A record without terms has no suspects.
+    /// Files the fresh records where probes find them quickest. What a probe finds stays the same;
+    /// the order in which it is shown may change.
+    fn settle(&mut self);
+
+    /// Shows `visit` each record that could reach the threshold, once. A record without terms has
+    /// no suspects.
     ///
-    /// `&mut` for scratch memory only: asking twice gives the same answer.
-    fn probe(&mut self, terms: &[(TermId, u32)], threshold: Threshold, suspects: &mut Vec<Suspect>) -> ProbeCounters;
+    /// First come records that are settled, in an order that depends on these alone, likely ones
+    /// first; then the fresh ones in the order they came.
+    fn probe(
+        &self,
+        scratch: &mut Scratch,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters;
+
+    /// As [`probe`](Filter::probe), for the fresh records from the `from`th record on: the part that
+    /// a probe made when there were `from` records has not seen.
+    fn probe_fresh(
+        &self,
+        scratch: &mut Scratch,
+        from: usize,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters;
+
+    /// Whether a probe may be made in two parts: what it is shown of earlier records does not depend
+    /// on fresh ones.
+    fn probes_add_up(&self) -> bool;
 
     /// Records taken in.
     fn len(&self) -> usize;
@@ -119,6 +149,12 @@ pub trait Filter: Send {
 
     /// Memory held, in bytes, estimated from capacities.
     fn bytes(&self) -> usize;
+}
+
+/// Memory that probes work in: one for each thread, for any filter.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    exact: exact::Scratch,
 }
 
 #[cfg(test)]

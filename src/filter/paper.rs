@@ -28,9 +28,9 @@
 //! **Cost.** Every posting of the probe's prefix terms costs a pass over that record's terms, since
 //! the order moves with the document frequencies. Memory: 8 bytes a posting, 24 a term and record.
 
-use std::mem::size_of;
+use std::collections::HashSet;
 
-use super::{Filter, ProbeCounters, Suspect};
+use super::{Filter, ProbeCounters, Scratch, Suspect, Visit};
 use crate::record::{Score, Sequence, TermId, Threshold};
 
 /// Prefix and positional filter by term count. Loses matches; gives no false ones.
@@ -42,8 +42,6 @@ pub struct Paper {
     ids: Vec<Sequence>,
     /// The terms of each record.
     records: Vec<Box<[TermId]>>,
-    /// Whether the current probe has looked at a record; all `false` between probes.
-    seen: Vec<bool>,
 }
 
 impl Filter for Paper {
@@ -57,38 +55,34 @@ impl Filter for Paper {
         }
         self.ids.push(id);
         self.records.push(terms.iter().map(|&(term, _)| term).collect());
-        self.seen.push(false);
     }
 
-    fn probe(&mut self, terms: &[(TermId, u32)], threshold: Threshold, suspects: &mut Vec<Suspect>) -> ProbeCounters {
-        suspects.clear();
-        let mut counters = ProbeCounters::default();
-        let mut canonical: Vec<TermId> = terms.iter().map(|&(term, _)| term).collect();
-        canonical.sort_unstable_by_key(|&term| self.place(term));
-        let mut looked_at = Vec::new();
-        for (p, &term) in (1..).zip(&canonical[..prefix_length(canonical.len(), threshold)]) {
-            for &record in self.lists.get(term.index()).into_iter().flatten() {
-                counters.postings += 1;
-                let other = &self.records[record as usize];
-                if std::mem::replace(&mut self.seen[record as usize], true) {
-                    continue;
-                }
-                looked_at.push(record);
-                let q = self.position(term, other);
-                if q > prefix_length(other.len(), threshold) {
-                    continue;
-                }
-                counters.candidates += 1;
-                let bound = 1 + (canonical.len() - p).min(other.len() - q);
-                if reaches_overlap(bound, canonical.len() + other.len(), threshold) {
-                    suspects.push(Suspect { id: self.ids[record as usize], at_most: Score(Threshold::ONE) });
-                }
-            }
-        }
-        looked_at.into_iter().for_each(|record| self.seen[record as usize] = false);
-        suspects.sort_unstable_by_key(|suspect| suspect.id);
-        counters.mezzanine = suspects.len() as u64;
-        counters
+    fn settle(&mut self) {}
+
+    fn probe(
+        &self,
+        _: &mut Scratch,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters {
+        self.probe_from(0, terms, threshold, visit)
+    }
+
+    fn probe_fresh(
+        &self,
+        _: &mut Scratch,
+        from: usize,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters {
+        self.probe_from(from, terms, threshold, visit)
+    }
+
+    /// Every record moves the canonical order.
+    fn probes_add_up(&self) -> bool {
+        false
     }
 
     fn len(&self) -> usize {
@@ -103,11 +97,51 @@ impl Filter for Paper {
             + terms * size_of::<TermId>()
             + self.records.capacity() * size_of::<Box<[TermId]>>()
             + self.ids.capacity() * size_of::<Sequence>()
-            + self.seen.capacity()
     }
 }
 
 impl Paper {
+    /// Shows the suspects among the records from number `from` on, in the order they came.
+    fn probe_from(
+        &self,
+        from: usize,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters {
+        let mut counters = ProbeCounters::default();
+        let mut canonical: Vec<TermId> = terms.iter().map(|&(term, _)| term).collect();
+        canonical.sort_unstable_by_key(|&term| self.place(term));
+        let mut seen = HashSet::new();
+        let mut suspects = Vec::new();
+        for (p, &term) in (1..).zip(&canonical[..prefix_length(canonical.len(), threshold)]) {
+            for &record in self.lists.get(term.index()).into_iter().flatten() {
+                counters.postings += 1;
+                if (record as usize) < from || !seen.insert(record) {
+                    continue;
+                }
+                let other = &self.records[record as usize];
+                let q = self.position(term, other);
+                if q > prefix_length(other.len(), threshold) {
+                    continue;
+                }
+                counters.candidates += 1;
+                let bound = 1 + (canonical.len() - p).min(other.len() - q);
+                if reaches_overlap(bound, canonical.len() + other.len(), threshold) {
+                    suspects.push(self.ids[record as usize]);
+                }
+            }
+        }
+        suspects.sort_unstable();
+        counters.mezzanine = suspects.len() as u64;
+        for id in suspects {
+            if visit(Suspect { id, at_most: Score(Threshold::ONE) }).is_break() {
+                break;
+            }
+        }
+        counters
+    }
+
     /// The sort key of the canonical order.
     fn place(&self, term: TermId) -> (usize, TermId) {
         (self.lists.get(term.index()).map_or(0, Vec::len), term)
@@ -135,6 +169,8 @@ fn reaches_overlap(bound: usize, both: usize, threshold: Threshold) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
 
     fn threshold(millionths: u32) -> Threshold {
@@ -143,6 +179,15 @@ mod tests {
 
     fn terms(ids: impl IntoIterator<Item = u32>) -> Vec<(TermId, u32)> {
         ids.into_iter().map(|id| (TermId(id), 100)).collect()
+    }
+
+    fn probe(filter: &Paper, terms: &[(TermId, u32)]) -> (ProbeCounters, Vec<Sequence>) {
+        let mut suspects = Vec::new();
+        let counters = filter.probe(&mut Scratch::default(), terms, threshold(800_000), &mut |suspect| {
+            suspects.push(suspect.id);
+            ControlFlow::Continue(threshold(800_000))
+        });
+        (counters, suspects)
     }
 
     #[test]
@@ -166,20 +211,18 @@ mod tests {
         for record in 0..20 {
             filter.insert(Sequence(record), &terms((0..8).chain(100 + 4 * record..104 + 4 * record)));
         }
-        let mut suspects = Vec::new();
-        let counters = filter.probe(&terms((0..8).chain(900..904)), threshold(800_000), &mut suspects);
+        let (counters, _) = probe(&filter, &terms((0..8).chain(900..904)));
         assert_eq!((counters.candidates, counters.mezzanine), (0, 0));
-        let counters = filter.probe(&terms((0..8).chain(100..104)), threshold(800_000), &mut suspects);
+        let (counters, suspects) = probe(&filter, &terms((0..8).chain(100..104)));
         assert_eq!((counters.candidates, counters.mezzanine), (1, 1));
-        assert_eq!(suspects[0].id, Sequence(0));
+        assert_eq!(suspects, [Sequence(0)]);
     }
 
     #[test]
     fn a_much_longer_record_is_a_candidate_that_the_positional_filter_drops() {
         let mut filter = Paper::default();
         filter.insert(Sequence(0), &terms(0..40));
-        let mut suspects = Vec::new();
-        let counters = filter.probe(&terms(0..4), threshold(800_000), &mut suspects);
+        let (counters, _) = probe(&filter, &terms(0..4));
         assert_eq!((counters.candidates, counters.mezzanine), (1, 0));
     }
 
@@ -189,8 +232,7 @@ mod tests {
         let mut filter = Paper::default();
         filter.insert(Sequence(0), &heavy(100));
         filter.insert(Sequence(1), &heavy(200));
-        let mut suspects = Vec::new();
-        filter.probe(&heavy(300), threshold(800_000), &mut suspects);
+        let (_, suspects) = probe(&filter, &heavy(300));
         assert!(suspects.is_empty(), "MWO is 0.909, and no prefix term is shared");
     }
 }

@@ -88,6 +88,8 @@ fn options(out: &Path) -> Result<Options> {
         detector: serde_json::from_value(setting("dedup.detector")).unwrap(),
         threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
         filter: serde_json::from_value(setting("dedup.filter")).unwrap(),
+        // A crawl of before there was a choice says nothing of it.
+        mode: serde_json::from_value(file["settings"]["dedup.matching"].clone()).unwrap_or_default(),
         min_terms: serde_json::from_value(setting("dedup.min_terms")).unwrap(),
         weights: setting("dedup.field_weights").as_str().unwrap().parse().unwrap(),
         ..Options::default()

@@ -1,7 +1,7 @@
 //! What counts as a near-duplicate.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::FilterKind;
+use crate::cli::choices::{FilterKind, MatchKind};
 
 const NEAR_DUPLICATES: &str = "Near-duplicates";
 
@@ -20,6 +20,14 @@ pub const KEYS: &[Key] = &[
         .flag("filter")
         .fixed()
         .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.matching,
+        Shape::Choice(MatchKind::WORDS),
+        "any",
+        "Which of several similar pages a verdict names; any: the first found"
+    )
+    .flag("matching")
+    .heading(NEAR_DUPLICATES),
     key!(dedup.min_terms, Shape::Value("N"), "20", "Pages with fewer terms are duplicates only if byte-identical")
         .flag("min-terms")
         .fixed()

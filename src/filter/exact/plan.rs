@@ -8,14 +8,16 @@
 //! Floors are lowered where a unit of mass costs the fewest postings. A list's options (read one
 //! class more) form a curve of cost over mass; only its lower hull matters, whose segments rise in
 //! price, so that taking the cheapest segments of all lists takes each list's from the top down.
+//! Prices are sorted in steps of a ninth: finer order gains nothing and costs more than it saves.
 //! The choice is made anew for each probe from the lists as they are: how long lists are can
 //! change the cost, never the answer.
 
-use super::lists::{CLASSES, List, top_of};
+use super::classes::{CLASSES, class_in, top_of};
+use super::lists::{List, Lists, Long};
 use crate::record::TermId;
 
 /// What opening a list costs, in postings.
-const OPENING: u64 = 16;
+const OPENING: u32 = 16;
 
 /// Once the unseen mass is below the goal, as much again (in percent of the cost so far) is read to
 /// lift the mark that accumulators have to reach: each posting more spares sketch comparisons.
@@ -25,6 +27,9 @@ const DENSE_EXTRA_PERCENT: u64 = 250;
 
 /// 0.75 of the whole.
 const DENSE_GOAL: u32 = 49_151;
+
+/// Steps of price: eight to an octave, from 2⁻¹⁷ to 2³¹ postings for a unit of mass.
+const PRICES: usize = 48 * 8;
 
 /// One list to read.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +46,12 @@ pub(super) struct Opening {
 /// A piece of a list's hull.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// Cost for 2¹⁶ units of mass, rounded down: in one list it does not fall.
-    price: u64,
     opening: u32,
-    /// Rises along one list, so that equal prices keep their order.
-    step: u8,
-    from: u8,
+    cost: u32,
+    /// Along one list it does not fall.
+    price: u16,
     floor: u16,
-    cost: u64,
+    from: u8,
 }
 
 /// What a probe reads. Reused from probe to probe for its memory.
@@ -56,21 +59,25 @@ struct Segment {
 pub(super) struct Plan {
     openings: Vec<Opening>,
     segments: Vec<Segment>,
+    /// The segments' numbers by rising price.
+    order: Vec<u32>,
     unseen: u32,
 }
 
 impl Plan {
     /// Plans a probe. Afterwards `unseen() < goal`.
-    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &[List], goal: u32) {
+    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &Lists, goal: u32) {
         self.openings.clear();
         self.segments.clear();
         self.unseen = 0;
         for &(term, share) in shares {
-            if let Some(list) = lists.get(term.index()) {
-                self.consider(term, share, list);
+            match lists.get(term) {
+                List::Short([]) => {}
+                List::Short(postings) => self.consider_short(term, share, postings),
+                List::Long(list) => self.consider_long(term, share, list),
             }
         }
-        self.segments.sort_unstable_by_key(|segment| (segment.price, segment.opening, segment.step));
+        self.sort_segments();
         self.take_cheapest(goal);
         self.openings.retain(|opening| usize::from(opening.from) < CLASSES);
     }
@@ -85,67 +92,72 @@ impl Plan {
         self.unseen
     }
 
-    /// Enters a list, closed, with the segments of its hull.
-    fn consider(&mut self, term: TermId, share: u16, list: &List) {
-        let mut hull = Hull::default();
-        let closed = match list {
-            List::Empty => 0,
-            List::One(posting) => share.min(posting.share),
-            List::Short(_) => share,
-            List::Long(classes) => {
-                let heaviest = classes.iter().rposition(|class| !class.is_empty()).unwrap_or(0);
-                share.min(top_of(heaviest))
-            }
+    /// A list that is read whole or not at all.
+    fn consider_short(&mut self, term: TermId, share: u16, postings: &[u32]) {
+        let closed = match postings {
+            [only] => share.min(top_of(class_in(*only))),
+            _ => share,
         };
-        if closed == 0 {
-            return;
-        }
-        match list {
-            List::Empty => {}
-            List::One(_) => hull.add(closed, Point { cost: OPENING + 1, floor: 0, from: 0 }),
-            List::Short(postings) => {
-                hull.add(closed, Point { cost: OPENING + postings.len() as u64, floor: 0, from: 0 });
-            }
-            List::Long(classes) => {
-                let mut cost = OPENING;
-                for class in (0..CLASSES).rev().filter(|&class| !classes[class].is_empty()) {
-                    cost += classes[class].len() as u64;
-                    let below = classes[..class].iter().rposition(|class| !class.is_empty());
-                    let floor = below.map_or(0, |below| share.min(top_of(below)));
-                    hull.add(closed, Point { cost, floor, from: class as u8 });
-                }
-            }
-        }
-        self.enter(Opening { term, share, floor: closed, from: CLASSES as u8 }, &hull);
+        let mut hull = Hull::new(closed);
+        hull.add(Point { cost: OPENING + postings.len() as u32, floor: 0, from: 0 });
+        self.enter(term, share, &hull);
     }
 
-    fn enter(&mut self, opening: Opening, hull: &Hull) {
-        let number = self.openings.len() as u32;
-        let mut before = Point { cost: 0, floor: opening.floor, from: opening.from };
-        for (step, point) in hull.points().iter().enumerate() {
-            let cost = point.cost - before.cost;
-            let price = (cost << 16) / u64::from(before.floor - point.floor);
-            self.segments.push(Segment {
-                price,
-                opening: number,
-                step: step as u8,
-                from: point.from,
-                floor: point.floor,
-                cost,
-            });
-            before = *point;
+    fn consider_long(&mut self, term: TermId, share: u16, list: &Long) {
+        let mut filled = (0..CLASSES).rev().filter(|&class| list.count(class) > 0).peekable();
+        let heaviest = filled.peek().map_or(0, |&class| top_of(class));
+        let mut hull = Hull::new(share.min(heaviest));
+        let mut cost = OPENING;
+        while let Some(class) = filled.next() {
+            cost += list.count(class) as u32;
+            let floor = filled.peek().map_or(0, |&below| share.min(top_of(below)));
+            hull.add(Point { cost, floor, from: class as u8 });
         }
-        self.unseen += u32::from(opening.floor);
-        self.openings.push(opening);
+        self.enter(term, share, &hull);
+    }
+
+    /// Enters a list, closed, with the segments of its hull.
+    fn enter(&mut self, term: TermId, share: u16, hull: &Hull) {
+        let opening = self.openings.len() as u32;
+        let mut least = 0;
+        for ends in hull.points().windows(2) {
+            let cost = ends[1].cost - ends[0].cost;
+            let price = price(cost, ends[0].floor - ends[1].floor).max(least);
+            let Point { floor, from, .. } = ends[1];
+            self.segments.push(Segment { opening, cost, price, floor, from });
+            least = price;
+        }
+        let floor = hull.points()[0].floor;
+        self.unseen += u32::from(floor);
+        self.openings.push(Opening { term, share, floor, from: CLASSES as u8 });
+    }
+
+    /// Counting sort; equal prices keep their order, so that each list's segments do.
+    fn sort_segments(&mut self) {
+        let mut next = [0u32; PRICES + 1];
+        for segment in &self.segments {
+            next[usize::from(segment.price) + 1] += 1;
+        }
+        for price in 0..PRICES {
+            next[price + 1] += next[price];
+        }
+        self.order.clear();
+        self.order.resize(self.segments.len(), 0);
+        for (number, segment) in (0..).zip(&self.segments) {
+            let place = &mut next[usize::from(segment.price)];
+            self.order[*place as usize] = number;
+            *place += 1;
+        }
     }
 
     fn take_cheapest(&mut self, goal: u32) {
         let extra_percent = if goal < DENSE_GOAL { DENSE_EXTRA_PERCENT } else { EXTRA_PERCENT };
         let (mut spent, mut limit) = (0, None);
-        for segment in &self.segments {
+        for &number in &self.order {
+            let segment = &self.segments[number as usize];
             if self.unseen < goal {
                 let limit = *limit.get_or_insert(spent + spent * extra_percent / 100);
-                if spent + segment.cost > limit {
+                if spent + u64::from(segment.cost) > limit {
                     break;
                 }
             }
@@ -153,37 +165,49 @@ impl Plan {
             self.unseen -= u32::from(opening.floor - segment.floor);
             opening.floor = segment.floor;
             opening.from = segment.from;
-            spent += segment.cost;
+            spent += u64::from(segment.cost);
         }
     }
+}
+
+/// The step of a price: exponent and the first three bits of the fraction. `mass` is not 0.
+fn price(cost: u32, mass: u16) -> u16 {
+    const LEAST: u32 = (127 - 17) << 3;
+    let ratio = cost as f32 / f32::from(mass);
+    let step = (ratio.to_bits() >> 20).saturating_sub(LEAST);
+    step.min(PRICES as u32 - 1) as u16
 }
 
 /// Reading a list down to class `from` costs `cost` in all and leaves the floor at `floor`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    cost: u64,
+    cost: u32,
     floor: u16,
     from: u8,
 }
 
-/// The lower hull of cost over mass, points added by rising cost.
-#[derive(Debug, Default)]
+/// The lower hull of cost over mass, points added by rising cost. The first is the closed list.
+#[derive(Debug)]
 struct Hull {
-    points: [Point; CLASSES],
+    points: [Point; CLASSES + 1],
     len: usize,
 }
 
 impl Hull {
-    /// Adds an option of a list whose floor is `closed` while nothing is read, and drops those that
-    /// it makes useless.
-    fn add(&mut self, closed: u16, new: Point) {
-        let start = Point { cost: 0, floor: closed, from: CLASSES as u8 };
-        if self.points().last().unwrap_or(&start).floor <= new.floor {
+    /// For a list whose floor is `closed` while nothing is read.
+    fn new(closed: u16) -> Self {
+        let mut points = [Point::default(); CLASSES + 1];
+        points[0] = Point { cost: 0, floor: closed, from: CLASSES as u8 };
+        Self { points, len: 1 }
+    }
+
+    /// Adds an option, and drops those that it makes useless.
+    fn add(&mut self, new: Point) {
+        if self.points[self.len - 1].floor <= new.floor {
             return;
         }
-        while let Some(last) = self.points().last() {
-            let before = self.len.checked_sub(2).map_or(start, |index| self.points[index]);
-            if is_steeper(before, *last, new) {
+        while let [.., before, last] = self.points() {
+            if is_steeper(*before, *last, new) {
                 break;
             }
             self.len -= 1;
@@ -200,20 +224,19 @@ impl Hull {
 /// Whether a unit of mass costs more from `b` to `c` than from `a` to `b`.
 fn is_steeper(a: Point, b: Point, c: Point) -> bool {
     let mass = |from: Point, to: Point| u64::from(from.floor - to.floor);
-    (b.cost - a.cost) * mass(b, c) < (c.cost - b.cost) * mass(a, b)
+    u64::from(b.cost - a.cost) * mass(b, c) < u64::from(c.cost - b.cost) * mass(a, b)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::lists::Posting;
     use super::*;
 
-    fn lists(postings: &[(u32, u16)]) -> Vec<List> {
-        let mut lists: Vec<List> = (0..8).map(|_| List::default()).collect();
+    fn lists(postings: &[(u32, u16)]) -> Lists {
+        let mut lists = Lists::default();
         for (record, &(term, share)) in (0..).zip(postings) {
-            lists[term as usize].push(Posting { record, share });
+            lists.push(TermId(term), record, share);
         }
         lists
     }
@@ -233,7 +256,7 @@ mod tests {
         let mut plan = Plan::default();
         plan.make(&[(TermId(0), 30_000), (TermId(1), 35_535)], &lists(&postings), 33_000);
         assert_eq!(plan.openings().iter().map(|opening| opening.term).collect::<Vec<_>>(), [TermId(1)]);
-        assert_eq!(plan.unseen(), 128, "the frequent term's records have at most the class's top");
+        assert_eq!(plan.unseen(), 112, "the frequent term's records have at most the class's top");
     }
 
     proptest! {
@@ -254,7 +277,7 @@ mod tests {
                 let opening = plan.openings().iter().find(|opening| opening.term == term);
                 let mut read = Vec::new();
                 if let Some(opening) = opening {
-                    lists[term.index()].for_each(opening.from.into(), |record, bound| {
+                    lists.get(term).for_each(opening.from.into(), |record, bound| {
                         assert!(bound.min(share) >= opening.floor);
                         read.push(record);
                     });

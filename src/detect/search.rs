@@ -1,0 +1,161 @@
+//! Asking the index: for one page, or for several on all cores.
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::ledger::Ledger;
+use super::matching::{Findings, Match, Wanted};
+use super::records::{RecordSource, Records};
+use super::DetectError;
+use crate::filter::{Filter, ProbeCounters, Scratch, Suspect};
+use crate::record::Sequence;
+use crate::verify::Record;
+
+/// With fewer records, asking takes less time than waking another core.
+const WORTH_A_THREAD: usize = 10_000;
+
+/// The stored records that can be asked for matches.
+pub(super) struct Search<S> {
+    filter: Box<dyn Filter>,
+    records: Mutex<Records<S>>,
+    /// One for each thread.
+    scratches: Vec<Scratch>,
+    pub(super) probes: u64,
+    pub(super) counters: ProbeCounters,
+}
+
+/// A page that asks.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) group: u32,
+    pub(super) record: &'a Record,
+}
+
+/// What the index has answered so far.
+#[derive(Debug)]
+pub(super) struct Answer {
+    findings: Findings,
+    counters: ProbeCounters,
+    /// Records that the index held when it was asked last.
+    seen: Option<usize>,
+}
+
+impl<S: RecordSource> Search<S> {
+    pub(super) fn new(filter: Box<dyn Filter>, records: Records<S>, threads: usize) -> Self {
+        let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
+        let counters = ProbeCounters::default();
+        Self { filter, records: Mutex::new(records), scratches, probes: 0, counters }
+    }
+
+    pub(super) fn filter(&self) -> &dyn Filter {
+        &*self.filter
+    }
+
+    pub(super) fn records(&mut self) -> &mut Records<S> {
+        self.records.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn insert(&mut self, sequence: Sequence, record: &Record) {
+        self.filter.insert(sequence, record.terms());
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.filter.settle();
+    }
+
+    /// Asks for several pages at once, on all cores; [`ask`](Self::ask) then adds what was stored
+    /// since. `None` where that would take longer, or the filter's answers don't add up.
+    pub(super) fn ask_early(
+        &mut self,
+        wanted: &Wanted<'_>,
+        pages: &[Asking<'_>],
+        ledger: &Ledger,
+    ) -> Result<Option<Vec<Answer>>, DetectError> {
+        let threads = self.scratches.len().min(pages.len());
+        if threads < 2 || !self.filter.probes_add_up() || self.filter.len() < WORTH_A_THREAD {
+            return Ok(None);
+        }
+        let (filter, records, next) = (&*self.filter, &self.records, AtomicUsize::new(0));
+        let work = |scratch: &mut Scratch| {
+            let mut answers = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(page) = pages.get(number) else { return answers };
+                let mut answer = Answer::new(wanted);
+                let asked = answer.extend(filter, records, scratch, wanted, *page, ledger);
+                answers.push((number, asked.map(|()| answer)));
+            }
+        };
+        let (first, others) = self.scratches[..threads].split_at_mut(1);
+        let mut answers = std::thread::scope(|scope| {
+            let others: Vec<_> = others.iter_mut().map(|scratch| scope.spawn(|| work(scratch))).collect();
+            let mut answers = work(&mut first[0]);
+            for other in others {
+                match other.join() {
+                    Ok(found) => answers.extend(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            answers
+        });
+        answers.sort_unstable_by_key(|(number, _)| *number);
+        answers.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The matches of a page, by rank. `early` is what was found before; only what came since is
+    /// looked at then.
+    pub(super) fn ask(
+        &mut self,
+        wanted: &Wanted<'_>,
+        page: Asking<'_>,
+        ledger: &Ledger,
+        early: Option<Answer>,
+    ) -> Result<Vec<Match>, DetectError> {
+        let mut answer = early.unwrap_or_else(|| Answer::new(wanted));
+        answer.extend(&*self.filter, &self.records, &mut self.scratches[0], wanted, page, ledger)?;
+        self.probes += 1;
+        self.counters.add(answer.counters);
+        self.counters.verifications += answer.findings.verifications;
+        Ok(answer.findings.into_matches())
+    }
+}
+
+impl Answer {
+    fn new(wanted: &Wanted<'_>) -> Self {
+        Self { findings: Findings::new(wanted.threshold), counters: ProbeCounters::default(), seen: None }
+    }
+
+    /// Adds what the index holds now and did not hold before.
+    fn extend<S: RecordSource>(
+        &mut self,
+        filter: &dyn Filter,
+        records: &Mutex<Records<S>>,
+        scratch: &mut Scratch,
+        wanted: &Wanted<'_>,
+        page: Asking<'_>,
+        ledger: &Ledger,
+    ) -> Result<(), DetectError> {
+        let seen = self.seen.replace(filter.len());
+        if self.findings.is_complete(wanted.mode) || seen == self.seen {
+            return Ok(());
+        }
+        let (bar, terms) = (self.findings.bar(), page.record.terms());
+        let mut failed = None;
+        let findings = &mut self.findings;
+        let mut visit = |suspect: Suspect| {
+            if ledger.get(suspect.id).is_none_or(|entry| entry.group != page.group) {
+                return ControlFlow::Continue(findings.bar());
+            }
+            findings.compare(wanted, page.record, suspect, records).unwrap_or_else(|error| {
+                failed = Some(error);
+                ControlFlow::Break(())
+            })
+        };
+        self.counters.add(match seen {
+            None => filter.probe(scratch, terms, bar, &mut visit),
+            Some(from) => filter.probe_fresh(scratch, from, terms, bar, &mut visit),
+        });
+        failed.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,93 @@
+//! A long list: one stream of 16-bit numbers for each class.
+//!
+//! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has
+//! records, the window's number, the number of records less one, and the low half of each record's
+//! number: little more than two bytes a posting, and no dependency from one to the next.
+
+use super::classes::{CLASSES, class_in, record_of};
+use super::memory::{heap_bytes, make_room};
+
+/// Records in a window.
+pub(super) const WINDOW: usize = 1 << 16;
+
+/// A long list.
+#[derive(Debug)]
+pub(super) struct Dense {
+    classes: Box<[Stream; CLASSES]>,
+    /// Postings in each class, side by side for who plans.
+    counts: [u32; CLASSES],
+}
+
+/// The records of one class, ascending.
+#[derive(Debug, Default)]
+struct Stream {
+    words: Vec<u16>,
+    /// Where the last window begins in `words`.
+    last: u32,
+}
+
+/// The records of one class in one window.
+pub(super) struct Run<'a> {
+    pub(super) window: usize,
+    /// The low halves of their numbers.
+    pub(super) records: &'a [u16],
+}
+
+impl Dense {
+    /// A list of postings. Within each class records must ascend.
+    pub(super) fn new(postings: impl Iterator<Item = u32>) -> Self {
+        let mut list = Self { classes: Box::default(), counts: [0; CLASSES] };
+        for posting in postings {
+            list.push(posting);
+        }
+        list
+    }
+
+    /// Adds a posting, and says by how many bytes the list grew. Within each class records must
+    /// ascend.
+    pub(super) fn push(&mut self, posting: u32) -> usize {
+        self.counts[class_in(posting)] += 1;
+        self.classes[class_in(posting)].push(record_of(posting))
+    }
+
+    /// Postings in a class.
+    pub(super) fn count(&self, class: usize) -> usize {
+        self.counts[class] as usize
+    }
+
+    /// The records of a class, window by window.
+    pub(super) fn runs(&self, class: usize) -> impl Iterator<Item = Run<'_>> {
+        let mut rest = &self.classes[class].words[..];
+        std::iter::from_fn(move || {
+            let (&[window, more], after) = rest.split_first_chunk()?;
+            let (records, after) = after.split_at(usize::from(more) + 1);
+            rest = after;
+            Some(Run { window: usize::from(window), records })
+        })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let words: usize = self.classes.iter().map(|stream| heap_bytes(&stream.words)).sum();
+        words + size_of::<[Stream; CLASSES]>()
+    }
+}
+
+impl Stream {
+    fn push(&mut self, record: u32) -> usize {
+        let before = heap_bytes(&self.words);
+        let (window, low) = ((record >> 16) as u16, record as u16);
+        let last = self.last as usize;
+        if self.words.get(last) == Some(&window) {
+            self.words[last + 1] += 1;
+        } else {
+            self.last = self.words.len() as u32;
+            for word in [window, 0] {
+                make_room(&mut self.words);
+                self.words.push(word);
+            }
+        }
+        make_room(&mut self.words);
+        self.words.push(low);
+        heap_bytes(&self.words) - before
+    }
+}

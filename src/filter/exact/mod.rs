@@ -1,0 +1,251 @@
+//! The exact filter: a full inverted index from which each probe reads what it needs.
+//!
+//! **What the paper says.** Section 3: prefix filtering (records that share no rare term cannot be
+//! similar), then positional filtering (bound the overlap by what is left after a shared term), both
+//! by *counting* terms, equations (1)-(3).
+//!
+//! **Where we differ.** MWO weighs terms, so we bound mass, not counts; see [`Paper`](super::Paper)
+//! for what counting loses. All terms are indexed, so neither a common order of terms nor stable
+//! document frequencies are needed, and one index serves every threshold:
+//!
+//! 1. *Guess*: records that share rare terms with the probe are looked at first.
+//! 2. *Plan* (the prefix, restated): choose lists, and how deep each is read, until what stays
+//!    unread is below the threshold.
+//! 3. *Accumulate*: a record met in a list gains `min(q_x, share) − θ_x`, the share rounded up to
+//!    its class. Unseen mass plus gains bounds its overlap: records for which that reaches the goal
+//!    are the candidates, C.
+//! 4. *Sketch* (in place of the positional filter): those whose 64-byte sketch reaches the goal too
+//!    are the suspects, M.
+//!
+//! All shares are rounded up, so nothing that matches is lost; nothing is decided here.
+
+mod classes;
+mod dense;
+mod likely;
+mod lists;
+mod memory;
+mod packed;
+mod plan;
+mod scan;
+mod short;
+mod sketch;
+mod units;
+
+use std::ops::ControlFlow;
+
+use self::lists::Lists;
+use self::memory::{heap_bytes, make_room};
+use self::plan::Plan;
+use self::scan::Scan;
+use self::sketch::{Sketch, Sketches};
+use self::units::{at_most, goal, quantise};
+use super::{Filter, ProbeCounters, Suspect, Visit};
+use crate::record::{Sequence, TermId, Threshold};
+
+/// With more fresh records than this, they are settled unasked.
+const MOST_FRESH: usize = 256;
+
+/// Loses no match, at any threshold.
+#[derive(Debug, Default)]
+pub struct Exact {
+    lists: Lists,
+    /// Inside, records are numbered in order of arrival: what each is called outside.
+    ids: Vec<Sequence>,
+    sketches: Sketches,
+    fresh: Fresh,
+}
+
+/// Records that are not in the lists yet.
+#[derive(Debug, Default)]
+struct Fresh {
+    shares: Vec<(TermId, u16)>,
+    /// Where each record's shares end.
+    ends: Vec<usize>,
+}
+
+/// Memory for one probe at a time.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    shares: Vec<(TermId, u16)>,
+    plan: Plan,
+    scan: Scan,
+    likely: Vec<u32>,
+    /// Bound and record.
+    suspects: Vec<(u32, u32)>,
+}
+
+impl Filter for Exact {
+    fn insert(&mut self, id: Sequence, terms: &[(TermId, u32)]) {
+        let first = self.fresh.shares.len();
+        let mut shares = Vec::with_capacity(terms.len());
+        quantise(terms, &mut shares);
+        self.fresh.shares.append(&mut shares);
+        self.fresh.ends.push(self.fresh.shares.len());
+        self.sketches.push(&Sketch::new(&self.fresh.shares[first..]));
+        make_room(&mut self.ids);
+        self.ids.push(id);
+        if self.fresh.ends.len() > MOST_FRESH {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        let mut record = self.settled() as u32;
+        let mut start = 0;
+        for &end in &self.fresh.ends {
+            for &(term, share) in &self.fresh.shares[start..end] {
+                self.lists.push(term, record, share);
+            }
+            (record, start) = (record + 1, end);
+        }
+        self.fresh.shares.clear();
+        self.fresh.ends.clear();
+    }
+
+    fn probe(
+        &self,
+        scratch: &mut super::Scratch,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters {
+        let mut probe = Probe::new(self, &mut scratch.exact, terms, threshold, visit);
+        // Either way the counters tell what was done.
+        let _ = probe.all();
+        probe.counters
+    }
+
+    fn probe_fresh(
+        &self,
+        scratch: &mut super::Scratch,
+        from: usize,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &mut Visit<'_>,
+    ) -> ProbeCounters {
+        let mut probe = Probe::new(self, &mut scratch.exact, terms, threshold, visit);
+        let _ = probe.fresh(from);
+        probe.counters
+    }
+
+    fn probes_add_up(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.lists.bytes()
+            + heap_bytes(&self.ids)
+            + self.sketches.bytes()
+            + heap_bytes(&self.fresh.shares)
+            + heap_bytes(&self.fresh.ends)
+    }
+}
+
+impl Exact {
+    /// Records that are in the lists.
+    fn settled(&self) -> usize {
+        self.ids.len() - self.fresh.ends.len()
+    }
+}
+
+/// One probe on its way.
+struct Probe<'a, 'v> {
+    index: &'a Exact,
+    scratch: &'a mut Scratch,
+    sketch: Sketch,
+    goal: u32,
+    counters: ProbeCounters,
+    visit: &'a mut Visit<'v>,
+}
+
+impl<'a, 'v> Probe<'a, 'v> {
+    fn new(
+        index: &'a Exact,
+        scratch: &'a mut Scratch,
+        terms: &[(TermId, u32)],
+        threshold: Threshold,
+        visit: &'a mut Visit<'v>,
+    ) -> Self {
+        quantise(terms, &mut scratch.shares);
+        scratch.likely.clear();
+        let sketch = Sketch::new(&scratch.shares);
+        Self { index, scratch, sketch, goal: goal(threshold), counters: ProbeCounters::default(), visit }
+    }
+
+    fn all(&mut self) -> ControlFlow<()> {
+        if self.scratch.shares.is_empty() {
+            return ControlFlow::Break(());
+        }
+        self.likely()?;
+        self.listed()?;
+        self.fresh(0)
+    }
+
+    /// Looks at the records that share rare terms.
+    fn likely(&mut self) -> ControlFlow<()> {
+        likely::find(&self.scratch.shares, &self.index.lists, &mut self.scratch.likely);
+        for place in 0..self.scratch.likely.len() {
+            let record = self.scratch.likely[place];
+            self.look_at(record, u32::MAX)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Looks at the records that the planned lists bring up, by falling bound.
+    fn listed(&mut self) -> ControlFlow<()> {
+        let Scratch { shares, plan, scan, likely, suspects, .. } = &mut *self.scratch;
+        let (lists, goal) = (&self.index.lists, self.goal);
+        plan.make(shares, lists, goal);
+        let unseen = plan.unseen();
+        scan.read(lists, plan, self.index.settled(), (goal - unseen) as u16);
+        suspects.clear();
+        scan.drain(lists, plan, |record, gained| {
+            let bound = self.index.sketches.bound(&self.sketch, record as usize).min(unseen + u32::from(gained));
+            if bound >= goal && !likely.contains(&record) {
+                suspects.push((bound, record));
+            }
+        });
+        let (postings, candidates) = scan.counts();
+        self.counters.postings += postings;
+        self.counters.sketches += candidates;
+        self.counters.candidates += candidates;
+        suspects.sort_unstable_by_key(|&(bound, record)| (std::cmp::Reverse(bound), record));
+        for place in 0..suspects.len() {
+            let (bound, record) = self.scratch.suspects[place];
+            self.show(record, bound)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Looks at the records that are not in the lists yet, from number `from` on, in order.
+    fn fresh(&mut self, from: usize) -> ControlFlow<()> {
+        for record in self.index.settled().max(from)..self.index.len() {
+            self.look_at(record as u32, u32::MAX)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Compares sketches, and shows the record if its bound reaches the goal.
+    fn look_at(&mut self, record: u32, bound: u32) -> ControlFlow<()> {
+        self.counters.sketches += 1;
+        self.counters.candidates += 1;
+        let bound = self.index.sketches.bound(&self.sketch, record as usize).min(bound);
+        self.show(record, bound)
+    }
+
+    /// Hands the record over if its bound still reaches the goal, which may then rise.
+    fn show(&mut self, record: u32, bound: u32) -> ControlFlow<()> {
+        if bound < self.goal {
+            return ControlFlow::Continue(());
+        }
+        self.counters.mezzanine += 1;
+        let suspect = Suspect { id: self.index.ids[record as usize], at_most: at_most(bound) };
+        let threshold = (self.visit)(suspect)?;
+        self.goal = self.goal.max(goal(threshold));
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Reading the planned lists: what each record gains.
+
+use super::classes::{CLASSES, Gains, class_in, record_of, top_of};
+use super::dense::{Run, WINDOW};
+use super::lists::{List, Lists, Long};
+use super::plan::{Opening, Plan};
+
+/// What each record has gained in the current probe, in units of the whole, and who has reached the
+/// mark. Two bytes a record.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// By record; whole windows; all 0 between probes.
+    gains: Vec<u16>,
+    reached: Vec<u32>,
+    postings: usize,
+}
+
+impl Scan {
+    /// Reads the planned lists and notes the records whose gains reach `mark`. `records` is the
+    /// number of records that the lists name.
+    ///
+    /// Gains end at 65,535; a record that is met again after that may be noted twice.
+    pub(super) fn read(&mut self, lists: &Lists, plan: &Plan, records: usize, mark: u16) {
+        self.gains.resize(records.next_multiple_of(WINDOW), 0);
+        self.reached.clear();
+        self.postings = 0;
+        for opening in plan.openings() {
+            let gains = gains_by_class(opening);
+            match lists.get(opening.term) {
+                List::Short(postings) => self.add_postings(postings, &gains, mark),
+                List::Long(Long::Packed(list)) => self.add_postings(list.read(opening.from.into()), &gains, mark),
+                List::Long(Long::Dense(list)) => {
+                    for class in (opening.from.into()..CLASSES).rev() {
+                        list.runs(class).for_each(|run| self.add_run(&run, gains[class], mark));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The records that have reached the mark, and what they gained at least. Sets all gains back
+    /// to 0.
+    pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
+        for &record in &self.reached {
+            // A record that was noted twice has nothing left the second time.
+            let gained = std::mem::take(&mut self.gains[record as usize]);
+            if gained > 0 {
+                visit(record, gained);
+            }
+        }
+        if self.postings * 8 > self.gains.len() {
+            return self.gains.fill(0);
+        }
+        for opening in plan.openings() {
+            match lists.get(opening.term) {
+                List::Short(postings) => self.forget(postings),
+                List::Long(Long::Packed(list)) => self.forget(list.read(opening.from.into())),
+                List::Long(Long::Dense(list)) => {
+                    for run in (opening.from.into()..CLASSES).flat_map(|class| list.runs(class)) {
+                        let gains = &mut self.gains[run.window * WINDOW..][..WINDOW];
+                        run.records.iter().for_each(|&record| gains[usize::from(record)] = 0);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Postings read, gaps included, and records that reached the mark.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.postings as u64, self.reached.len() as u64)
+    }
+
+    fn add_postings(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
+        self.postings += postings.len();
+        for &posting in postings {
+            let record = record_of(posting);
+            let more = gains[class_in(posting)];
+            if has_reached(&mut self.gains[record as usize], more, mark) {
+                self.reached.push(record);
+            }
+        }
+    }
+
+    fn add_run(&mut self, run: &Run<'_>, more: u16, mark: u16) {
+        self.postings += run.records.len();
+        let Some(window) = self.gains[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return };
+        for &record in run.records {
+            if has_reached(&mut window[usize::from(record)], more, mark) {
+                self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
+            }
+        }
+    }
+
+    fn forget(&mut self, postings: &[u32]) {
+        postings.iter().for_each(|&posting| self.gains[record_of(posting) as usize] = 0);
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_clear(&self) -> bool {
+        self.gains.iter().all(|&gain| gain == 0)
+    }
+}
+
+/// Adds a gain; whether it lifts the sum from below the mark.
+#[inline(always)]
+fn has_reached(gained: &mut u16, more: u16, mark: u16) -> bool {
+    *gained = gained.saturating_add(more);
+    gained.wrapping_sub(mark) < more
+}
+
+/// What a record of each class gains in this list.
+fn gains_by_class(opening: &Opening) -> Gains {
+    let mut gains = [0; CLASSES + 1];
+    for class in opening.from.into()..CLASSES {
+        gains[class] = opening.share.min(top_of(class)).saturating_sub(opening.floor);
+    }
+    gains
+}

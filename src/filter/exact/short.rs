@@ -1,0 +1,89 @@
+//! Short lists, in blocks of a common array.
+
+use super::memory::{heap_bytes, make_room};
+
+/// The longest list that stands in a block.
+pub(super) const LONGEST: usize = 64;
+
+/// Sizes of blocks: 2, 4, 8, 16, 32, 64 postings.
+const SIZES: usize = LONGEST.ilog2() as usize;
+
+/// Postings of lists of 2 to [`LONGEST`], in the order they came.
+#[derive(Debug, Default)]
+pub(super) struct ShortLists {
+    sizes: [Blocks; SIZES],
+}
+
+/// Blocks of one size, end to end.
+#[derive(Debug, Default)]
+struct Blocks {
+    postings: Vec<u32>,
+    /// Numbers of blocks that are not in use.
+    free: Vec<u32>,
+}
+
+impl ShortLists {
+    /// The postings of a list of this length at this place.
+    pub(super) fn get(&self, at: u32, len: usize) -> &[u32] {
+        let start = (at as usize) << bits(len);
+        &self.sizes[size_index(len)].postings[start..start + len]
+    }
+
+    /// Begins a list of two.
+    pub(super) fn begin(&mut self, first: u32, second: u32) -> u32 {
+        let at = self.take(2);
+        self.block(at, 2).copy_from_slice(&[first, second]);
+        at
+    }
+
+    /// Adds a posting to a list of `len`, which may move. Returns its place; the list must stay
+    /// within [`LONGEST`].
+    pub(super) fn push(&mut self, at: u32, len: usize, posting: u32) -> u32 {
+        if !len.is_power_of_two() {
+            self.block(at, len)[len] = posting;
+            return at;
+        }
+        let mut postings = [0; LONGEST];
+        postings[..len].copy_from_slice(self.get(at, len));
+        postings[len] = posting;
+        self.free(at, len);
+        let moved = self.take(len + 1);
+        self.block(moved, len + 1)[..=len].copy_from_slice(&postings[..=len]);
+        moved
+    }
+
+    /// Gives a list's block back.
+    pub(super) fn free(&mut self, at: u32, len: usize) {
+        self.sizes[size_index(len)].free.push(at);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.sizes.iter().map(|blocks| heap_bytes(&blocks.postings) + heap_bytes(&blocks.free)).sum()
+    }
+
+    fn take(&mut self, len: usize) -> u32 {
+        let blocks = &mut self.sizes[size_index(len)];
+        if let Some(free) = blocks.free.pop() {
+            return free;
+        }
+        let at = blocks.postings.len() >> bits(len);
+        make_room(&mut blocks.postings);
+        blocks.postings.reserve_exact(1 << bits(len));
+        blocks.postings.resize((at + 1) << bits(len), 0);
+        at as u32
+    }
+
+    fn block(&mut self, at: u32, len: usize) -> &mut [u32] {
+        let start = (at as usize) << bits(len);
+        &mut self.sizes[size_index(len)].postings[start..start + (1 << bits(len))]
+    }
+}
+
+/// The binary logarithm of the size of block that a list of this length needs.
+fn bits(len: usize) -> u32 {
+    len.next_power_of_two().ilog2()
+}
+
+fn size_index(len: usize) -> usize {
+    bits(len) as usize - 1
+}
