@@ -86,6 +86,7 @@ fn blank() -> Settings {
             matching: Default::default(),
             min_terms: 0,
             field_weights: Default::default(),
+            memory: Default::default(),
             keep: false,
             links: Default::default(),
         },

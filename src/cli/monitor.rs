@@ -113,6 +113,8 @@ impl Monitor {
             index: IndexStatus {
                 records: index.indexed,
                 bytes: index.index_bytes + index.vocabulary_bytes + index.ledger_bytes,
+                list_bytes: index.index_bytes,
+                unlisted: index.unlisted,
             },
             waiting: self
                 .watch

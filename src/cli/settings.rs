@@ -12,12 +12,14 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::choices::{ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, ProgressMode, ScopeKind};
+use super::choices::{
+    ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, ProgressMode, ScopeKind,
+};
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
 use super::percent::Percent;
 use super::source::Source;
-use super::units::Size;
+use super::units::{Memory, Size};
 use crate::crawl::DuplicateLinks;
 use crate::record::{Detector, FieldWeights, NormaliseOptions, Threshold};
 
@@ -128,6 +130,7 @@ pub struct Dedup {
     pub matching: MatchKind,
     pub min_terms: u32,
     pub field_weights: FieldWeights,
+    pub memory: Memory,
     pub keep: bool,
     pub links: DuplicateLinks,
 }

@@ -72,6 +72,7 @@ fn crawl_options(settings: &Settings) -> crawl::Options {
         obey_noarchive: settings.politeness.noarchive == Noarchive::Obey,
         // A sitemap's pages are one link away from the site.
         sitemaps: settings.scope.sitemaps && settings.scope.depth > 0,
+        index_memory: settings.dedup.memory.octets(),
         random_seed: settings.random_seed,
         max_time: settings.scope.max_time,
         ..crawl::Options::default()

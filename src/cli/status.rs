@@ -75,7 +75,27 @@ pub enum RunState {
 #[allow(missing_docs)]
 pub struct IndexStatus {
     pub records: u64,
+    /// All memory for knowing pages again: lists, sketches, vocabulary, digests.
     pub bytes: u64,
+    /// Of that, lists and sketches: what `dedup.memory` bounds.
+    pub list_bytes: u64,
+    /// Records that are compared by sketch alone, to keep within that bound.
+    pub unlisted: u64,
+}
+
+impl IndexStatus {
+    /// Memory of lists and sketches for one record.
+    pub fn bytes_per_record(&self) -> u64 {
+        self.list_bytes.checked_div(self.records).unwrap_or_default()
+    }
+
+    /// What a person should know if the index is over its budget.
+    pub fn over_budget(&self) -> Option<String> {
+        let pages = counted(self.unlisted, "page", "pages");
+        (self.unlisted > 0).then(|| {
+            format!("the index has reached dedup.memory: its {pages} stored first are compared one by one, slower and as exact")
+        })
+    }
 }
 
 /// An origin with URLs that wait.
@@ -118,14 +138,19 @@ impl StatusFile {
         );
         let _ = writeln!(
             text,
-            "{}, {}, {:.1} pages/s, memory {}, index of {} in {}\n",
+            "{}, {}, {:.1} pages/s, memory {}\nindex of {} in {}, lists and sketches {} a page",
             counted(self.requests, "request", "requests"),
             octets(self.bytes),
             self.pages_per_second,
             octets(self.memory_bytes),
             counted(self.index.records, "page", "pages"),
-            octets(self.index.bytes)
+            octets(self.index.bytes),
+            octets(self.index.bytes_per_record())
         );
+        if let Some(over_budget) = self.index.over_budget() {
+            let _ = writeln!(text, "{over_budget}");
+        }
+        text.push('\n');
         text + &self.outcome_lines() + &self.waiting_lines()
     }
 
@@ -189,7 +214,7 @@ mod tests {
             requests: 1300,
             bytes: 24_536_000,
             memory_bytes: 120 << 20,
-            index: IndexStatus { records: 1000, bytes: 3 << 20 },
+            index: IndexStatus { records: 1000, bytes: 3 << 20, list_bytes: 900_000, unlisted: 0 },
             waiting: vec![WaitingOrigin {
                 origin: "https://a.example:443".to_owned(),
                 queued: 5000,
@@ -208,7 +233,8 @@ mod tests {
         insta::assert_snapshot!(status().text(at("2026-01-02T03:04:06Z")), @r"
         Running for 1 min 23 s (process 4711)
         60,000 URLs seen: 56,789 queued on 12 sites, 32 in flight, 7 deferred
-        1,300 requests, 23.4 MiB, 14.8 pages/s, memory 120.0 MiB, index of 1,000 pages in 3.0 MiB
+        1,300 requests, 23.4 MiB, 14.8 pages/s, memory 120.0 MiB
+        index of 1,000 pages in 3.0 MiB, lists and sketches 900 B a page
 
                  150  near-duplicate
                1,000  stored

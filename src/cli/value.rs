@@ -10,7 +10,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::Value;
 
-use super::units::{Size, parse_duration, show_duration};
+use super::units::{Memory, Size, parse_duration, show_duration};
 use crate::record::{Detector, FieldWeights, FieldWeightsError, Threshold};
 
 /// A value that is written as one text.
@@ -151,6 +151,16 @@ impl Scalar for Duration {
 }
 
 impl Scalar for Size {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.to_string())
+    }
+}
+
+impl Scalar for Memory {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse()
     }

@@ -27,6 +27,7 @@ use super::live::Live;
 use super::log_access::{Records, Urls};
 use super::offering::link;
 use super::options::Options;
+use super::snapshots::Snapshots;
 
 /// A batch is committed at the latest this long after its first entry.
 const BATCH_AGE: Duration = Duration::from_secs(1);
@@ -56,19 +57,22 @@ pub(super) struct Judge {
     pub earlier_millis: u64,
     /// The batch that is being built.
     pub building: Sealed,
+    pub snapshots: Snapshots,
+    /// Whether it was said that the index has outgrown its memory.
+    pub told_of_budget: bool,
     /// Stored pages whose commit is under way: their URL and time of fetch.
     pub fresh: HashMap<Sequence, (String, i64)>,
 }
 
 impl Judge {
     /// Offers the seeds and says so, then judges what arrives until the channel closes, and seals
-    /// the last batch. Gives the books back.
+    /// the last batch. Gives the books back, and the snapshots, of which one may wait for a commit.
     pub fn run(
         mut self,
         seeds: Vec<CanonicalUrl>,
         mut messages: mpsc::Receiver<Message>,
         ready: oneshot::Sender<()>,
-    ) -> Result<Book, CrawlError> {
+    ) -> Result<(Book, Snapshots), CrawlError> {
         self.offer_seeds(seeds)?;
         // Nobody waits for it only if the crawl was dropped.
         let _ = ready.send(());
@@ -82,13 +86,16 @@ impl Judge {
             let closed = matches!(runtime.block_on(receive), Ok(0));
             if !arrived.is_empty() {
                 self.judge(arrived)?;
+                let committed = self.committed_pages.load(Ordering::Acquire);
+                self.snapshots.consider(&self.decider, &self.page_urls, committed);
             }
             if closed || Instant::now() >= deadline {
                 self.seal()?;
                 deadline = Instant::now() + BATCH_AGE;
             }
             if closed {
-                return Ok(self.book);
+                self.snapshots.finish(&self.decider, &self.page_urls);
+                return Ok((self.book, self.snapshots));
             }
         }
     }
@@ -114,7 +121,14 @@ impl Judge {
                 self.seal()?;
             }
         }
-        self.live.publish(self.book.totals().clone(), self.decider.stats());
+        let stats = self.decider.stats();
+        if stats.unlisted > 0 && !self.told_of_budget {
+            self.told_of_budget = true;
+            tracing::warn!(
+                "the index has reached its memory: its oldest records are compared one by one from now on, slower and as exact; --memory gives it more"
+            );
+        }
+        self.live.publish(self.book.totals().clone(), stats);
         Ok(())
     }
 

@@ -32,6 +32,7 @@ mod outcomes;
 mod restore;
 mod run;
 mod scheduler;
+mod snapshots;
 mod worker;
 
 #[cfg(test)]

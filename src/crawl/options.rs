@@ -94,6 +94,10 @@ pub struct Options {
     pub obey_noarchive: bool,
     /// Whether sitemaps that robots.txt names are read.
     pub sitemaps: bool,
+    /// Bytes that the index may take before it gets slower instead of larger; `None` for no limit.
+    pub index_memory: Option<u64>,
+    /// A snapshot of the index is written after so many judged pages, or half as many as are in it.
+    pub snapshot_after: u32,
     /// Seed of all sampling.
     pub random_seed: u64,
     /// Stop after this time.
@@ -113,6 +117,8 @@ impl Default for Options {
             obey_nofollow: true,
             obey_noarchive: true,
             sitemaps: true,
+            index_memory: None,
+            snapshot_after: 50_000,
             random_seed: 0,
             max_time: None,
             grace: Duration::from_secs(10),

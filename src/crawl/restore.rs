@@ -4,12 +4,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::detect::{self, EmbeddedDecider};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::UrlId;
+use crate::record::{Sequence, TermId};
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
 use super::judge::is_page;
 use super::log_access::{Records, Urls};
+use super::snapshots::{self, State};
 
 /// The frontier as it was at the last commit, for the crawl of this name.
 pub(super) fn frontier(
@@ -40,20 +41,20 @@ pub(super) fn frontier(
     Ok(frontier)
 }
 
-/// The decider as it was at the last commit, and the URL of each judged page.
-pub(super) fn decider(
-    options: detect::Options,
-    reader: &StoreReader,
-) -> Result<(EmbeddedDecider<Records>, Vec<UrlId>), CrawlError> {
-    let mut decider = EmbeddedDecider::new(options, Records(reader.clone()));
-    for term in reader.all_terms()? {
+/// The decider as it was at the last commit, the URL of each judged page, and how many of them came
+/// from a snapshot. Cost: reads the snapshot, about a second for a million records, and from the
+/// logs what is not in it, some microseconds a term and page.
+pub(super) fn decider(options: &detect::Options, reader: &StoreReader) -> Result<(State, u32), CrawlError> {
+    let (mut decider, mut page_urls) = snapshots::load(reader, options)
+        .unwrap_or_else(|| (EmbeddedDecider::new(options.clone(), Records(reader.clone())), Vec::new()));
+    let covered = page_urls.len() as u32;
+    for term in reader.terms_from(TermId(decider.vocabulary().len() as u32))? {
         decider.restore_term(&term?.1)?;
     }
-    let mut page_urls = Vec::new();
-    for page in reader.all_pages()? {
+    for page in reader.pages_from(Sequence(covered))? {
         let (sequence, page) = page?;
         decider.restore_page(sequence, page.group, &page)?;
         page_urls.push(page.url);
     }
-    Ok((decider, page_urls))
+    Ok(((decider, page_urls), covered))
 }

@@ -25,6 +25,7 @@ use super::live::{Live, Watch};
 use super::log_access::{Records, Urls};
 use super::options::Options;
 use super::scheduler::{SILENCE, Scheduler};
+use super::snapshots::Snapshots;
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore};
 
@@ -73,17 +74,22 @@ pub struct Crawl {
     normaliser: Normaliser,
     book: Book,
     page_urls: Vec<UrlId>,
+    snapshots: Snapshots,
     live: Arc<Live>,
 }
 
 impl Crawl {
-    /// Takes up the crawl that `store` holds, or begins it. Cost: reads all URLs and records that
-    /// the store holds, some microseconds each.
+    /// Takes up the crawl that `store` holds, or begins it. Cost: reads all URLs that the store holds,
+    /// half a microsecond each, and the records that came after the last snapshot of the index.
     pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
         let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
-        let (decider, page_urls) = restore::decider(setup.detect, &reader)?;
+        let ((mut decider, page_urls), covered) = restore::decider(&setup.detect, &reader)?;
+        if let Some(bytes) = setup.crawl.index_memory {
+            decider.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
+        let snapshots = Snapshots::new(reader.clone(), &setup.detect, setup.crawl.snapshot_after, covered);
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let totals = store.mark().totals;
         let live = Arc::new(Live::default());
@@ -99,6 +105,7 @@ impl Crawl {
             normaliser: setup.normaliser,
             book: Book::restore(totals, hosts),
             page_urls,
+            snapshots,
             live,
             store,
         })
@@ -174,6 +181,7 @@ impl Crawl {
             earlier_millis: self.book.totals().millis,
             book: self.book,
             page_urls: self.page_urls,
+            snapshots: self.snapshots,
             committed_pages,
             fallbacks,
             commits,
@@ -181,6 +189,7 @@ impl Crawl {
             live: self.live,
             runtime: Handle::current(),
             building: Default::default(),
+            told_of_budget: false,
             fresh: HashMap::new(),
         };
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -216,7 +225,9 @@ impl Crawl {
         // The first failure is the committer's if there is one: the others stop because of it.
         let (store, committed) = committed?;
         committed?;
-        Ok((judged??, store, scheduled?))
+        let (book, mut snapshots) = judged??;
+        snapshots.publish(store.mark().pages);
+        Ok((book, store, scheduled?))
     }
 }
 

@@ -1,14 +1,16 @@
 //! All judged pages: how to know one again.
 
-use std::mem::size_of;
+use std::io::{self, Read, Write};
 
 use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
 
 use super::DetectError;
+use crate::record::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::record::{Digest, PageId, Sequence, Verdict};
 
 /// What is remembered of a judged page beside its record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) page: PageId,
     /// Only pages of the same group are copies of each other.
@@ -88,6 +90,28 @@ impl Ledger {
     pub(super) fn bytes(&self) -> usize {
         let tables = [&self.by_page, &self.by_body, &self.by_text];
         self.entries.capacity() * size_of::<Entry>() + tables.iter().map(|table| table.allocation_size()).sum::<usize>()
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_number(out, self.entries.len() as u64)?;
+        self.entries.iter().try_for_each(|entry| {
+            let row = postcard::to_stdvec(entry).map_err(io::Error::other)?;
+            write_array(out, &row)
+        })
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let count = read_number::<u64>(input)? as usize;
+        let mut ledger = Self::default();
+        ledger.entries.try_reserve_exact(count).map_err(|_| invalid("more pages than memory"))?;
+        for _ in 0..count {
+            let row: Vec<u8> = read_array(input)?;
+            let entry = postcard::from_bytes(&row).map_err(|_| invalid("a page that can't be read"))?;
+            ledger.push(entry).map_err(|_| invalid("more pages than numbers"))?;
+        }
+        Ok(ledger)
     }
 
     fn first(

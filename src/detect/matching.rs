@@ -141,7 +141,12 @@ mod tests {
         Threshold::from_millionths(millionths).unwrap()
     }
 
-    fn find(mode: Mode, threshold: Threshold, suspects: &[Suspect], condition: &Condition<'_>) -> (Vec<(u32, u32)>, u64) {
+    fn find(
+        mode: Mode,
+        threshold: Threshold,
+        suspects: &[Suspect],
+        condition: &Condition<'_>,
+    ) -> (Vec<(u32, u32)>, u64) {
         let (probe, records, _) = setting();
         let wanted = Wanted { mode, threshold, condition };
         let mut findings = Findings::new(threshold);

@@ -68,3 +68,11 @@ impl Default for Options {
         }
     }
 }
+
+impl Options {
+    /// Names everything that decides what is in the index.
+    pub fn signature(&self) -> String {
+        let Self { detector, filter, min_terms, weights, within, .. } = self;
+        format!("{detector:?}, {}, {min_terms} terms, {weights}, {}", filter.name(), within.name())
+    }
+}

@@ -1,13 +1,14 @@
 //! Asking the index: for one page, or for several on all cores.
 
+use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use super::DetectError;
 use super::ledger::Ledger;
 use super::matching::{Findings, Match, Wanted};
 use super::records::{RecordSource, Records};
-use super::DetectError;
 use crate::filter::{Filter, ProbeCounters, Scratch, Suspect};
 use crate::record::Sequence;
 use crate::verify::Record;
@@ -58,6 +59,14 @@ impl<S: RecordSource> Search<S> {
 
     pub(super) fn insert(&mut self, sequence: Sequence, record: &Record) {
         self.filter.insert(sequence, record.terms());
+    }
+
+    pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.filter.load(input)
+    }
+
+    pub(super) fn set_budget(&mut self, bytes: usize) {
+        self.filter.set_budget(bytes);
     }
 
     pub(super) fn settle(&mut self) {

@@ -9,6 +9,8 @@ pub struct DeciderStats {
     pub judged: u64,
     /// Records in the index.
     pub indexed: u64,
+    /// Of these, records that are compared by their sketches alone, to keep to the memory budget.
+    pub unlisted: u64,
     /// Terms in the vocabulary.
     pub terms: u64,
     /// Memory of the index, in bytes, estimated from capacities like the two below.

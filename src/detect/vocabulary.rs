@@ -1,12 +1,14 @@
 //! The terms ever seen, numbered by first appearance.
 
 use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read, Write};
 use std::mem::size_of;
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::DetectError;
+use crate::record::arrays::{invalid, read_array, write_array};
 use crate::record::{FieldCounts, TermCounts, TermId, TermRow};
 
 /// A page's terms, ascending by id, each id once.
@@ -109,6 +111,31 @@ impl Vocabulary {
     /// Memory held, in bytes, estimated from capacities.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<u32>() + self.numbers.allocation_size()
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, self.text.as_bytes())?;
+        write_array(out, &self.ends)
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let text = String::from_utf8(read_array(input)?).map_err(|_| invalid("terms that are no text"))?;
+        let ends: Vec<u32> = read_array(input)?;
+        let is_sound = ends.is_sorted() && ends.iter().all(|&end| text.is_char_boundary(end as usize));
+        if !is_sound {
+            return Err(invalid("terms that do not follow each other"));
+        }
+        let numbers = HashTable::with_capacity(ends.len());
+        let mut vocabulary = Self { text, ends, numbers, ..Self::default() };
+        for number in 0..vocabulary.ends.len() {
+            let id = TermId(number as u32);
+            let hash = vocabulary.hash(vocabulary.term(id).unwrap_or_default());
+            // It has room for all: nothing is hashed twice.
+            vocabulary.numbers.insert_unique(hash, id, |_| hash);
+        }
+        Ok(vocabulary)
     }
 
     fn hash(&self, term: &str) -> u64 {

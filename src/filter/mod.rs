@@ -17,6 +17,7 @@
 mod exact;
 mod paper;
 
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
@@ -138,6 +139,29 @@ pub trait Filter: Send + Sync {
     /// Whether a probe may be made in two parts: what it is shown of earlier records does not depend
     /// on fresh ones.
     fn probes_add_up(&self) -> bool;
+
+    /// Bytes that the filter may take, from now on. Over it, the oldest records are kept in a form
+    /// that is smaller and slower, and loses nothing. A filter may have no such form.
+    fn set_budget(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
+
+    /// Records that are kept in the smaller form.
+    fn unlisted(&self) -> usize {
+        0
+    }
+
+    /// Writes everything into a snapshot.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn save(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Replaces everything by what [`save`](Filter::save) wrote.
+    ///
+    /// # Errors
+    /// Those of `input`, and [`io::ErrorKind::InvalidData`] if it makes no sense.
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()>;
 
     /// Records taken in.
     fn len(&self) -> usize;

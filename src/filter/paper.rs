@@ -29,8 +29,10 @@
 //! the order moves with the document frequencies. Memory: 8 bytes a posting, 24 a term and record.
 
 use std::collections::HashSet;
+use std::io::{self, Read, Write};
 
 use super::{Filter, ProbeCounters, Scratch, Suspect, Visit};
+use crate::record::arrays::{read_array, write_array};
 use crate::record::{Score, Sequence, TermId, Threshold};
 
 /// Prefix and positional filter by term count. Loses matches; gives no false ones.
@@ -83,6 +85,23 @@ impl Filter for Paper {
     /// Every record moves the canonical order.
     fn probes_add_up(&self) -> bool {
         false
+    }
+
+    fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, &self.ids.iter().map(|id| id.0).collect::<Vec<_>>())?;
+        self.records
+            .iter()
+            .try_for_each(|record| write_array(out, &record.iter().map(|term| term.0).collect::<Vec<_>>()))
+    }
+
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        *self = Self::default();
+        for id in read_array(input)? {
+            let terms: Vec<u32> = read_array(input)?;
+            let terms: Vec<_> = terms.into_iter().map(|term| (TermId(term), 1)).collect();
+            self.insert(Sequence(id), &terms);
+        }
+        Ok(())
     }
 
     fn len(&self) -> usize {

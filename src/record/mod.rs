@@ -13,6 +13,7 @@
 //! | [`Verdict`] | detect | unique, or the stored page it repeats and the score |
 //! | [`Batch`] | crawl | everything that one commit makes durable |
 
+pub mod arrays;
 mod batch;
 mod ids;
 mod line;

@@ -44,7 +44,8 @@
 //! | `commit` | commit number, u64 | a [`CommitMark`](crate::record::CommitMark); the last two are kept |
 //! | `meta` | `format` or `identity` | the format in decimal digits; an [`Identity`] |
 //!
-//! Beside the database, `store/last-commit` has the number of the last commit in decimal digits: a
+//! Beside the database, `store/index.snapshot` holds state that was derived from the logs, so that
+//! opening need not derive it again; it is never needed. And `store/last-commit` has the number of the last commit in decimal digits: a
 //! database that has forgotten commits is not taken at its word.
 //!
 //! A block is a sequence of rows, each behind its length (LEB128). Every value but `format` is
@@ -67,6 +68,7 @@ mod options;
 mod piece;
 mod reader;
 mod shared;
+mod snapshot;
 mod table;
 mod trees;
 mod verify;
@@ -86,6 +88,7 @@ pub use error::{Error, Result};
 pub use folder::delete_crawl;
 pub use options::{FORMAT, Identity, Options};
 pub use reader::{DoneRow, StoreReader};
+pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
 pub use verify::{Checked, VerifyReport, verify};
 pub use warc::payload_digest;
 pub use warc_reader::{WarcReader, WarcRecord, WarcRecordError};

@@ -1,6 +1,6 @@
 //! Reading what is committed, from any thread, while the writer writes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -96,16 +96,26 @@ impl StoreReader {
         Ok(self.rows(0, known, |trees| &trees.url)?.map(|row| row.map(|(id, row)| (UrlId(id), row))))
     }
 
+    /// All terms from `first` on, in order.
+    pub fn terms_from(&self, first: TermId) -> Result<impl Iterator<Item = Result<(TermId, TermRow)>> + use<>> {
+        let known = self.shared.with_mark(|mark| mark.terms);
+        Ok(self.rows(first.0, known, |trees| &trees.term)?.map(|row| row.map(|(id, row)| (TermId(id), row))))
+    }
+
     /// All terms, in order.
     pub fn all_terms(&self) -> Result<impl Iterator<Item = Result<(TermId, TermRow)>> + use<>> {
-        let known = self.shared.with_mark(|mark| mark.terms);
-        Ok(self.rows(0, known, |trees| &trees.term)?.map(|row| row.map(|(id, row)| (TermId(id), row))))
+        self.terms_from(TermId(0))
+    }
+
+    /// All judged pages from `first` on, in order.
+    pub fn pages_from(&self, first: Sequence) -> Result<impl Iterator<Item = Result<(Sequence, PageRow)>> + use<>> {
+        let known = self.shared.with_mark(|mark| mark.pages);
+        Ok(self.rows(first.0, known, |trees| &trees.page)?.map(|row| row.map(|(id, row)| (Sequence(id), row))))
     }
 
     /// All judged pages, in order.
     pub fn all_pages(&self) -> Result<impl Iterator<Item = Result<(Sequence, PageRow)>> + use<>> {
-        let known = self.shared.with_mark(|mark| mark.pages);
-        Ok(self.rows(0, known, |trees| &trees.page)?.map(|row| row.map(|(id, row)| (Sequence(id), row))))
+        self.pages_from(Sequence(0))
     }
 
     /// All URLs that were queued after all, and all outcomes, in the order of the commits.
@@ -125,6 +135,10 @@ impl StoreReader {
     pub fn all_hosts(&self) -> Result<impl Iterator<Item = Result<HostRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
         Ok(host::hosts(&self.shared.trees()?, last))
+    }
+
+    pub(super) fn snapshot_path(&self) -> PathBuf {
+        self.shared.folder().store().join("index.snapshot")
     }
 
     fn row<T: DeserializeOwned>(

@@ -41,6 +41,14 @@ pub const KEYS: &[Key] = &[
     .flag("field-weights")
     .fixed()
     .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.memory,
+        Shape::Value("SIZE"),
+        "auto",
+        "Memory of the index; over it, it gets slower, not less exact; auto: a quarter of the machine's"
+    )
+    .flag("memory")
+    .heading(NEAR_DUPLICATES),
     key!(dedup.keep, Shape::Switch("true"), "false", "Archive the bodies of duplicates too")
         .flag("keep-duplicates")
         .heading(NEAR_DUPLICATES),

@@ -4,14 +4,17 @@
 //! records, the window's number, the number of records less one, and the low half of each record's
 //! number: little more than two bytes a posting, and no dependency from one to the next.
 
-use super::classes::{CLASSES, class_in, record_of};
+use std::io::{self, Read, Write};
+
+use super::classes::{CLASSES, class_in, pack, record_of};
 use super::memory::{heap_bytes, make_room};
+use crate::record::arrays::{read_array, read_number, write_array, write_number};
 
 /// Records in a window.
 pub(super) const WINDOW: usize = 1 << 16;
 
 /// A long list.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Dense {
     classes: Box<[Stream; CLASSES]>,
     /// Postings in each class, side by side for who plans.
@@ -36,7 +39,7 @@ pub(super) struct Run<'a> {
 impl Dense {
     /// A list of postings. Within each class records must ascend.
     pub(super) fn new(postings: impl Iterator<Item = u32>) -> Self {
-        let mut list = Self { classes: Box::default(), counts: [0; CLASSES] };
+        let mut list = Self::default();
         for posting in postings {
             list.push(posting);
         }
@@ -64,6 +67,48 @@ impl Dense {
             rest = after;
             Some(Run { window: usize::from(window), records })
         })
+    }
+
+    /// All postings, class by class.
+    pub(super) fn postings(&self) -> impl Iterator<Item = u32> {
+        (0..CLASSES).flat_map(|class| {
+            self.runs(class).flat_map(move |run| {
+                let posting = move |&low: &u16| pack((run.window << 16) as u32 | u32::from(low), class);
+                run.records.iter().map(posting)
+            })
+        })
+    }
+
+    /// Reads of the head what a push of this class will touch: see
+    /// [`Lists::touch`](super::lists::Lists::touch).
+    pub(super) fn touch_head(&self, class: usize) -> u32 {
+        self.counts[class] ^ self.classes[class].last
+    }
+
+    /// Reads the place where a push of this class will write.
+    pub(super) fn touch_end(&self, class: usize) -> u32 {
+        self.classes[class].words.last().map_or(0, |&word| u32::from(word))
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, &self.counts)?;
+        self.classes.iter().try_for_each(|stream| {
+            write_number(out, stream.last)?;
+            write_array(out, &stream.words)
+        })
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let mut list = Self::default();
+        for (count, read) in list.counts.iter_mut().zip(read_array(input)?) {
+            *count = read;
+        }
+        for stream in list.classes.iter_mut() {
+            *stream = Stream { last: read_number(input)?, words: read_array(input)? };
+        }
+        Ok(list)
     }
 
     pub(super) fn bytes(&self) -> usize {

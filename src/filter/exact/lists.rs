@@ -6,12 +6,15 @@
 //! the longest, which hold most postings and are read least, are written in half the space
 //! ([`Dense`]).
 
-use super::classes::{CLASSES, class_in, class_of, pack};
+use std::io::{self, Read, Write};
+
+use super::classes::{GAP, class_of, pack, record_of};
 use super::dense::Dense;
 use super::memory::{heap_bytes, make_room};
 use super::packed::{self, Packed};
 use super::short::{self, ShortLists};
 use crate::record::TermId;
+use crate::record::arrays::{read_array, read_number, write_array, write_number};
 
 /// All lists. Eight bytes a term, and about 4.4 or 2.2 a posting.
 #[derive(Debug, Default)]
@@ -19,23 +22,47 @@ pub(super) struct Lists {
     /// By term id.
     slots: Vec<Slot>,
     short: ShortLists,
-    long: Vec<Long>,
-    /// Heap bytes of `long`'s lists.
+    packed: Vec<Packed>,
+    /// Places in `packed` that are empty.
+    vacant: Vec<u32>,
+    dense: Vec<Dense>,
+    /// Heap bytes of `packed` and `dense` lists.
     long_bytes: usize,
 }
 
-/// Where a term's list is: with one posting, it is that posting; with up to
-/// [`short::LONGEST`], a block; else an index into `long`.
+/// Where a term's list is: with one posting, it is that posting; with up to [`short::LONGEST`], a
+/// block; else, up to [`packed::LONGEST`], an index into `packed`; else, into `dense`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     len: u32,
     at: u32,
 }
 
-#[derive(Debug)]
-pub(super) enum Long {
-    Packed(Box<Packed>),
-    Dense(Dense),
+/// Where the lists of several terms are.
+#[derive(Debug, Default)]
+pub(super) struct Slots(Vec<Slot>);
+
+/// How a list of a certain length is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    None,
+    One,
+    Short,
+    Packed,
+    Dense,
+}
+
+impl Slot {
+    fn shape(self) -> Shape {
+        const LONG: usize = short::LONGEST + 1;
+        match self.len as usize {
+            0 => Shape::None,
+            1 => Shape::One,
+            ..LONG => Shape::Short,
+            LONG..=packed::LONGEST => Shape::Packed,
+            _ => Shape::Dense,
+        }
+    }
 }
 
 /// A list, looked at.
@@ -44,7 +71,9 @@ pub(super) enum List<'a> {
     /// At most [`short::LONGEST`] postings, in no order.
     Short(&'a [u32]),
     /// Divided into classes.
-    Long(&'a Long),
+    Packed(&'a Packed),
+    /// Divided into classes.
+    Dense(&'a Dense),
 }
 
 impl Lists {
@@ -54,25 +83,65 @@ impl Lists {
             make_room(&mut self.slots);
             self.slots.push(Slot::default());
         }
-        let posting = pack(record, class_of(share));
-        let slot = &mut self.slots[term.index()];
-        match slot.len as usize {
-            0 => slot.at = posting,
-            1 => slot.at = self.short.begin(slot.at, posting),
-            len if len < short::LONGEST => slot.at = self.short.push(slot.at, len, posting),
-            short::LONGEST => {
-                let mut postings = self.short.get(slot.at, short::LONGEST).to_vec();
-                postings.push(posting);
-                self.short.free(slot.at, short::LONGEST);
-                slot.at = self.long.len() as u32;
-                let list = Long::Packed(Box::new(Packed::new(&postings)));
-                self.long_bytes += list.bytes();
-                make_room(&mut self.long);
-                self.long.push(list);
+        self.push_posting(term, pack(record, class_of(share)));
+    }
+
+    /// Adds a posting to the list of a term that has a slot. Within a class records must rise.
+    fn push_posting(&mut self, term: TermId, posting: u32) {
+        let Slot { len, at } = self.slots[term.index()];
+        let moved = match len as usize {
+            0 => posting,
+            1 => self.short.begin(at, posting),
+            len if len < short::LONGEST => self.short.push(at, len, posting),
+            short::LONGEST => self.begin_packed(at, posting),
+            len if len < packed::LONGEST => {
+                self.long_bytes += self.packed[at as usize].push(posting);
+                at
             }
-            _ => self.long[slot.at as usize].push(posting, &mut self.long_bytes),
+            packed::LONGEST => self.begin_dense(at, posting),
+            _ => {
+                self.long_bytes += self.dense[at as usize].push(posting);
+                at
+            }
+        };
+        self.slots[term.index()] = Slot { len: len + 1, at: moved };
+    }
+
+    /// Fetches what [`push`](Self::push) will touch into the cache.
+    pub(super) fn touch(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
+        self.touch_heads(shares, slots);
+        let mut read = 0;
+        for (slot, &(_, share)) in slots.0.iter().zip(shares) {
+            read ^= match slot.shape() {
+                Shape::Packed => self.packed[slot.at as usize].touch_end(class_of(share)),
+                Shape::Dense => self.dense[slot.at as usize].touch_end(class_of(share)),
+                _ => 0,
+            };
         }
-        slot.len += 1;
+        std::hint::black_box(read);
+    }
+
+    /// Fetches the heads of these terms' lists into the cache. They lie anywhere; here the reads of
+    /// one stage do not wait for each other, nor for a branch that depends on one, so that memory
+    /// serves many at a time.
+    pub(super) fn touch_heads(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
+        self.look_up(shares, slots);
+        let mut read = 0;
+        for (slot, &(_, share)) in slots.0.iter().zip(shares) {
+            read ^= match slot.shape() {
+                Shape::None | Shape::One => 0,
+                Shape::Short => self.short.get(slot.at, slot.len as usize)[0],
+                Shape::Packed => self.packed[slot.at as usize].touch_head(class_of(share)),
+                Shape::Dense => self.dense[slot.at as usize].touch_head(class_of(share)),
+            };
+        }
+        std::hint::black_box(read);
+    }
+
+    /// Looks up where the lists of these terms are.
+    pub(super) fn look_up(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
+        slots.0.clear();
+        slots.0.extend(shares.iter().map(|(term, _)| self.slots.get(term.index()).copied().unwrap_or_default()));
     }
 
     /// The length of a term's list.
@@ -83,48 +152,112 @@ impl Lists {
     /// A term's list; an empty one for a term never seen.
     pub(super) fn get(&self, term: TermId) -> List<'_> {
         let Some(slot) = self.slots.get(term.index()) else { return List::Short(&[]) };
-        match slot.len as usize {
-            0 => List::Short(&[]),
-            1 => List::Short(std::slice::from_ref(&slot.at)),
-            len if len <= short::LONGEST => List::Short(self.short.get(slot.at, len)),
-            _ => List::Long(&self.long[slot.at as usize]),
+        match slot.shape() {
+            Shape::None => List::Short(&[]),
+            Shape::One => List::Short(std::slice::from_ref(&slot.at)),
+            Shape::Short => List::Short(self.short.get(slot.at, slot.len as usize)),
+            Shape::Packed => List::Packed(&self.packed[slot.at as usize]),
+            Shape::Dense => List::Dense(&self.dense[slot.at as usize]),
         }
+    }
+
+    /// Forgets the postings of all records before this one. Takes a pass over everything; lists that
+    /// have been passed are given back on the way.
+    pub(super) fn forget_before(&mut self, record: u32) {
+        let mut old = std::mem::take(self);
+        self.slots = std::mem::take(&mut old.slots);
+        for number in 0..self.slots.len() {
+            let slot = std::mem::take(&mut self.slots[number]);
+            let mut keep = |posting: u32| {
+                if posting != GAP && record_of(posting) >= record {
+                    self.push_posting(TermId(number as u32), posting);
+                }
+            };
+            match slot.shape() {
+                Shape::None => {}
+                Shape::One => keep(slot.at),
+                Shape::Short => old.short.get(slot.at, slot.len as usize).iter().copied().for_each(keep),
+                Shape::Packed => {
+                    std::mem::take(&mut old.packed[slot.at as usize]).read(0).iter().copied().for_each(keep);
+                }
+                Shape::Dense => std::mem::take(&mut old.dense[slot.at as usize]).postings().for_each(keep),
+            }
+        }
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(
+            out,
+            &self.slots.iter().map(|slot| u64::from(slot.len) << 32 | u64::from(slot.at)).collect::<Vec<_>>(),
+        )?;
+        self.short.save(out)?;
+        write_number(out, self.packed.len() as u64)?;
+        self.packed.iter().try_for_each(|list| list.save(out))?;
+        write_array(out, &self.vacant)?;
+        write_number(out, self.dense.len() as u64)?;
+        self.dense.iter().try_for_each(|list| list.save(out))
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let slot = |packed: u64| Slot { len: (packed >> 32) as u32, at: packed as u32 };
+        let mut lists = Self {
+            slots: read_array(input)?.into_iter().map(slot).collect(),
+            short: ShortLists::load(input)?,
+            ..Self::default()
+        };
+        for _ in 0..read_number::<u64>(input)? {
+            let list = Packed::load(input)?;
+            lists.long_bytes += list.bytes();
+            make_room(&mut lists.packed);
+            lists.packed.push(list);
+        }
+        lists.vacant = read_array(input)?;
+        for _ in 0..read_number::<u64>(input)? {
+            let list = Dense::load(input)?;
+            lists.long_bytes += list.bytes();
+            lists.dense.push(list);
+        }
+        Ok(lists)
     }
 
     /// Memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        heap_bytes(&self.slots) + self.short.bytes() + heap_bytes(&self.long) + self.long_bytes
-    }
-}
-
-impl Long {
-    /// Adds a posting, and to `bytes` what the list grew by.
-    fn push(&mut self, posting: u32, bytes: &mut usize) {
-        match self {
-            Long::Packed(list) if list.len() < packed::LONGEST => *bytes += list.push(posting),
-            Long::Packed(list) => {
-                let heavy_to_light = list.read(0).iter().copied().filter(|&posting| class_in(posting) < CLASSES);
-                let dense = Dense::new(heavy_to_light.chain([posting]));
-                *bytes = *bytes + dense.bytes() - self.bytes();
-                *self = Long::Dense(dense);
-            }
-            Long::Dense(list) => *bytes += list.push(posting),
-        }
+        heap_bytes(&self.slots)
+            + self.short.bytes()
+            + heap_bytes(&self.packed)
+            + heap_bytes(&self.vacant)
+            + heap_bytes(&self.dense)
+            + self.long_bytes
     }
 
-    /// Postings in a class.
-    pub(super) fn count(&self, class: usize) -> usize {
-        match self {
-            Long::Packed(list) => list.count(class),
-            Long::Dense(list) => list.count(class),
+    /// A short list at its longest becomes a packed one.
+    fn begin_packed(&mut self, at: u32, posting: u32) -> u32 {
+        let mut postings = self.short.get(at, short::LONGEST).to_vec();
+        postings.push(posting);
+        self.short.free(at, short::LONGEST);
+        let list = Packed::new(&postings);
+        self.long_bytes += list.bytes();
+        if let Some(vacant) = self.vacant.pop() {
+            self.packed[vacant as usize] = list;
+            return vacant;
         }
+        make_room(&mut self.packed);
+        self.packed.push(list);
+        self.packed.len() as u32 - 1
     }
 
-    fn bytes(&self) -> usize {
-        match self {
-            Long::Packed(list) => size_of::<Packed>() + list.bytes(),
-            Long::Dense(list) => list.bytes(),
-        }
+    /// A packed list at its longest becomes a dense one.
+    fn begin_dense(&mut self, at: u32, posting: u32) -> u32 {
+        let list = std::mem::take(&mut self.packed[at as usize]);
+        self.vacant.push(at);
+        let heavy_to_light = list.read(0).iter().copied().filter(|&posting| posting != GAP);
+        let dense = Dense::new(heavy_to_light.chain([posting]));
+        self.long_bytes = self.long_bytes + dense.bytes() - list.bytes();
+        make_room(&mut self.dense);
+        self.dense.push(dense);
+        self.dense.len() as u32 - 1
     }
 }
 
@@ -133,7 +266,7 @@ impl List<'_> {
     /// bound on its share.
     #[cfg(test)]
     pub(super) fn for_each(self, from: usize, mut visit: impl FnMut(u32, u16)) {
-        use super::classes::{record_of, top_of};
+        use super::classes::{CLASSES, class_in, top_of};
         let mut visit_posting = |posting: u32| {
             if class_in(posting) < CLASSES {
                 visit(record_of(posting), top_of(class_in(posting)));
@@ -141,8 +274,8 @@ impl List<'_> {
         };
         match self {
             List::Short(postings) => postings.iter().copied().for_each(visit_posting),
-            List::Long(Long::Packed(list)) => list.read(from).iter().copied().for_each(visit_posting),
-            List::Long(Long::Dense(list)) => {
+            List::Packed(list) => list.read(from).iter().copied().for_each(visit_posting),
+            List::Dense(list) => {
                 for class in from..CLASSES {
                     for run in list.runs(class) {
                         let record = |&low: &u16| (run.window << 16) as u32 | u32::from(low);
@@ -156,7 +289,7 @@ impl List<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classes::top_of;
+    use super::super::classes::{CLASSES, top_of};
     use super::*;
 
     /// Shares of all classes, and a list through all its shapes.
@@ -191,14 +324,18 @@ mod tests {
         for records in [1_000, 20_000] {
             let mut lists = Lists::default();
             (0..records).for_each(|record| lists.push(TermId(0), record, share(record)));
-            let List::Long(list) = lists.get(TermId(0)) else { panic!("a thousand records are a long list") };
-            assert_eq!((0..CLASSES).map(|class| list.count(class)).sum::<usize>(), records as usize);
+            let count = |class| match lists.get(TermId(0)) {
+                List::Short(_) => panic!("a thousand records are a long list"),
+                List::Packed(list) => list.count(class),
+                List::Dense(list) => list.count(class),
+            };
+            assert_eq!((0..CLASSES).map(count).sum::<usize>(), records as usize);
             for from in 1..CLASSES {
                 let mut read = vec![false; records as usize];
                 lists.get(TermId(0)).for_each(from, |record, _| read[record as usize] = true);
                 let mut left = (0..records).filter(|&record| !read[record as usize]);
                 assert!(left.all(|record| share(record) <= top_of(from - 1)));
-                let counted: usize = (from..CLASSES).map(|class| list.count(class)).sum();
+                let counted: usize = (from..CLASSES).map(count).sum();
                 assert_eq!(read.iter().filter(|&&read| read).count(), counted);
             }
         }

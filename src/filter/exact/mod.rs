@@ -31,15 +31,17 @@ mod short;
 mod sketch;
 mod units;
 
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 
-use self::lists::Lists;
+use self::lists::{Lists, Slots};
 use self::memory::{heap_bytes, make_room};
 use self::plan::Plan;
 use self::scan::Scan;
 use self::sketch::{Sketch, Sketches};
 use self::units::{at_most, goal, quantise};
 use super::{Filter, ProbeCounters, Suspect, Visit};
+use crate::record::arrays::{read_array, read_number, write_array, write_number};
 use crate::record::{Sequence, TermId, Threshold};
 
 /// With more fresh records than this, they are settled unasked.
@@ -53,6 +55,10 @@ pub struct Exact {
     ids: Vec<Sequence>,
     sketches: Sketches,
     fresh: Fresh,
+    /// Records before this one have left the lists: they are compared sketch by sketch.
+    listed_from: usize,
+    /// Bytes that the index may take before it forgets lists; `None` for no limit.
+    budget: Option<usize>,
 }
 
 /// Records that are not in the lists yet.
@@ -61,6 +67,8 @@ struct Fresh {
     shares: Vec<(TermId, u16)>,
     /// Where each record's shares end.
     ends: Vec<usize>,
+    /// Memory to work in.
+    slots: Slots,
 }
 
 /// Memory for one probe at a time.
@@ -93,6 +101,7 @@ impl Filter for Exact {
         let mut record = self.settled() as u32;
         let mut start = 0;
         for &end in &self.fresh.ends {
+            self.lists.touch(&self.fresh.shares[start..end], &mut self.fresh.slots);
             for &(term, share) in &self.fresh.shares[start..end] {
                 self.lists.push(term, record, share);
             }
@@ -100,6 +109,7 @@ impl Filter for Exact {
         }
         self.fresh.shares.clear();
         self.fresh.ends.clear();
+        self.keep_to_budget();
     }
 
     fn probe(
@@ -132,6 +142,42 @@ impl Filter for Exact {
         true
     }
 
+    fn set_budget(&mut self, bytes: usize) {
+        self.budget = Some(bytes);
+        self.keep_to_budget();
+    }
+
+    fn unlisted(&self) -> usize {
+        self.listed_from
+    }
+
+    fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, &self.ids.iter().map(|id| id.0).collect::<Vec<_>>())?;
+        self.sketches.save(out)?;
+        self.lists.save(out)?;
+        write_number(out, self.listed_from as u64)?;
+        write_array(out, &self.fresh.ends.iter().map(|&end| end as u64).collect::<Vec<_>>())?;
+        write_array(out, &self.fresh.shares.iter().map(|(term, _)| term.0).collect::<Vec<_>>())?;
+        write_array(out, &self.fresh.shares.iter().map(|&(_, share)| share).collect::<Vec<_>>())
+    }
+
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        let ids: Vec<u32> = read_array(input)?;
+        let (sketches, lists) = (Sketches::load(input)?, Lists::load(input)?);
+        let listed_from = read_number::<u64>(input)? as usize;
+        let ends: Vec<u64> = read_array(input)?;
+        let (terms, shares): (Vec<u32>, Vec<u16>) = (read_array(input)?, read_array(input)?);
+        let fresh = Fresh {
+            shares: terms.into_iter().map(TermId).zip(shares).collect(),
+            ends: ends.into_iter().map(|end| end as usize).collect(),
+            ..Fresh::default()
+        };
+        let ids = ids.into_iter().map(Sequence).collect();
+        *self = Self { lists, ids, sketches, fresh, listed_from, budget: self.budget };
+        self.keep_to_budget();
+        Ok(())
+    }
+
     fn len(&self) -> usize {
         self.ids.len()
     }
@@ -149,6 +195,20 @@ impl Exact {
     /// Records that are in the lists.
     fn settled(&self) -> usize {
         self.ids.len() - self.fresh.ends.len()
+    }
+
+    /// Takes the oldest records out of the lists when the budget is exceeded, until a fifth of what
+    /// the lists may take is free again: it costs a pass over all lists, so it must not happen often.
+    fn keep_to_budget(&mut self) {
+        let Some(budget) = self.budget.filter(|&budget| self.bytes() > budget) else { return };
+        let lists = self.lists.bytes();
+        let listed = self.settled() - self.listed_from;
+        let allowed = (budget + lists).saturating_sub(self.bytes());
+        let kept = (listed as u128 * allowed as u128 * 4 / (5 * lists.max(1) as u128)) as usize;
+        if kept < listed {
+            self.listed_from = self.settled() - kept;
+            self.lists.forget_before(self.listed_from as u32);
+        }
     }
 }
 
@@ -182,6 +242,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         }
         self.likely()?;
         self.listed()?;
+        self.unlisted()?;
         self.fresh(0)
     }
 
@@ -190,7 +251,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         likely::find(&self.scratch.shares, &self.index.lists, &mut self.scratch.likely);
         for place in 0..self.scratch.likely.len() {
             let record = self.scratch.likely[place];
-            self.look_at(record, u32::MAX)?;
+            self.look_at(record)?;
         }
         ControlFlow::Continue(())
     }
@@ -221,20 +282,24 @@ impl<'a, 'v> Probe<'a, 'v> {
         ControlFlow::Continue(())
     }
 
+    /// Looks at the records that have left the lists, in order.
+    fn unlisted(&mut self) -> ControlFlow<()> {
+        (0..self.index.listed_from).try_for_each(|record| self.look_at(record as u32))
+    }
+
     /// Looks at the records that are not in the lists yet, from number `from` on, in order.
     fn fresh(&mut self, from: usize) -> ControlFlow<()> {
         for record in self.index.settled().max(from)..self.index.len() {
-            self.look_at(record as u32, u32::MAX)?;
+            self.look_at(record as u32)?;
         }
         ControlFlow::Continue(())
     }
 
     /// Compares sketches, and shows the record if its bound reaches the goal.
-    fn look_at(&mut self, record: u32, bound: u32) -> ControlFlow<()> {
+    fn look_at(&mut self, record: u32) -> ControlFlow<()> {
         self.counters.sketches += 1;
         self.counters.candidates += 1;
-        let bound = self.index.sketches.bound(&self.sketch, record as usize).min(bound);
-        self.show(record, bound)
+        self.show(record, self.index.sketches.bound(&self.sketch, record as usize))
     }
 
     /// Hands the record over if its bound still reaches the goal, which may then rise.

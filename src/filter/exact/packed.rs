@@ -4,30 +4,38 @@
 //! no gap left, the whole list is laid out anew with larger ones. So reading the heavy end of a
 //! list is reading the front of one array, without a branch.
 
+use std::io::{self, Read, Write};
+
 use super::classes::{CLASSES, GAP, class_in};
+use super::memory::heap_bytes;
+use crate::record::arrays::{read_array, write_array};
 
 /// The longest list of this shape: with its gaps it must stay below 2¹⁶.
 pub(super) const LONGEST: usize = 16_384;
 
 /// Regions are counted from the heaviest class on: region 0 is class 30.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Packed {
+    /// The last one, without postings, begins where everything ends.
+    regions: [Region; CLASSES + 1],
     postings: Vec<u32>,
-    /// Where each region begins; the last is the end of all.
-    starts: [u16; CLASSES + 1],
-    /// Postings in each region, without gaps.
-    lens: [u16; CLASSES],
-    len: u32,
+}
+
+/// The postings of one class; up to the next region there is a gap.
+#[derive(Clone, Copy, Debug, Default)]
+struct Region {
+    start: u16,
+    len: u16,
 }
 
 impl Packed {
     /// A list of these postings, in any order.
     pub(super) fn new(postings: &[u32]) -> Self {
-        let mut lens = [0; CLASSES];
+        let mut lens = [0; CLASSES + 1];
         for &posting in postings {
             lens[region_of(class_in(posting))] += 1;
         }
-        let mut list = Self { postings: Vec::new(), starts: [0; CLASSES + 1], lens: [0; CLASSES], len: 0 };
+        let mut list = Self::default();
         list.make_gaps(&lens);
         for &posting in postings {
             list.put(region_of(class_in(posting)), posting);
@@ -39,8 +47,8 @@ impl Packed {
     pub(super) fn push(&mut self, posting: u32) -> usize {
         let region = region_of(class_in(posting));
         let before = self.bytes();
-        if self.starts[region] + self.lens[region] == self.starts[region + 1] {
-            let mut lens = self.lens;
+        if self.end_of(region) == usize::from(self.regions[region + 1].start) {
+            let mut lens = self.regions.map(|region| region.len);
             lens[region] += 1;
             self.make_gaps(&lens);
         }
@@ -48,46 +56,75 @@ impl Packed {
         self.bytes() - before
     }
 
-    /// Postings in all.
-    pub(super) fn len(&self) -> usize {
-        self.len as usize
-    }
-
     /// Postings in a class.
     pub(super) fn count(&self, class: usize) -> usize {
-        usize::from(self.lens[region_of(class)])
+        usize::from(self.regions[region_of(class)].len)
     }
 
     /// All postings from class `from` up, with gaps.
     pub(super) fn read(&self, from: usize) -> &[u32] {
-        let last = region_of(from);
-        &self.postings[..usize::from(self.starts[last] + self.lens[last])]
+        &self.postings[..self.end_of(region_of(from))]
+    }
+
+    /// Reads of the head what a push of this class will touch: see
+    /// [`Lists::touch`](super::lists::Lists::touch).
+    pub(super) fn touch_head(&self, class: usize) -> u32 {
+        self.end_of(region_of(class)) as u32 ^ self.postings.len() as u32
+    }
+
+    /// Reads the place where a push of this class will write.
+    pub(super) fn touch_end(&self, class: usize) -> u32 {
+        self.postings.get(self.end_of(region_of(class))).copied().unwrap_or_default()
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, &self.regions.map(|region| region.start))?;
+        write_array(out, &self.regions.map(|region| region.len))?;
+        write_array(out, &self.postings)
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let (starts, lens) = (read_array(input)?, read_array(input)?);
+        let mut list = Self { postings: read_array(input)?, ..Self::default() };
+        for (region, (start, len)) in list.regions.iter_mut().zip(starts.into_iter().zip(lens)) {
+            *region = Region { start, len };
+        }
+        Ok(list)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        super::memory::heap_bytes(&self.postings)
+        heap_bytes(&self.postings)
+    }
+
+    fn end_of(&self, region: usize) -> usize {
+        let Region { start, len } = self.regions[region];
+        usize::from(start) + usize::from(len)
     }
 
     /// Puts a posting into a region that has a gap.
     fn put(&mut self, region: usize, posting: u32) {
-        self.postings[usize::from(self.starts[region] + self.lens[region])] = posting;
-        self.lens[region] += 1;
-        self.len += 1;
+        let end = self.end_of(region);
+        self.postings[end] = posting;
+        self.regions[region].len += 1;
     }
 
     /// Moves the regions apart: room for `lens` postings in each and, where there are any, a gap of
     /// an eighth, at least one.
-    fn make_gaps(&mut self, lens: &[u16; CLASSES]) {
-        let mut starts = [0u16; CLASSES + 1];
-        for (region, &len) in lens.iter().enumerate() {
-            starts[region + 1] = starts[region] + len + len.div_ceil(8);
+    fn make_gaps(&mut self, lens: &[u16; CLASSES + 1]) {
+        let mut regions = self.regions;
+        let mut start = 0;
+        for (region, &len) in regions.iter_mut().zip(lens) {
+            region.start = start;
+            start += len + len.div_ceil(8);
         }
-        let mut postings = vec![GAP; usize::from(starts[CLASSES])];
-        for (region, &len) in self.lens.iter().enumerate() {
-            let (from, to, len) = (usize::from(self.starts[region]), usize::from(starts[region]), usize::from(len));
+        let mut postings = vec![GAP; usize::from(start)];
+        for (before, after) in self.regions.iter().zip(&regions) {
+            let (from, to, len) = (usize::from(before.start), usize::from(after.start), usize::from(before.len));
             postings[to..to + len].copy_from_slice(&self.postings[from..from + len]);
         }
-        (self.postings, self.starts) = (postings, starts);
+        (self.postings, self.regions) = (postings, regions);
     }
 }
 

@@ -13,7 +13,7 @@
 //! change the cost, never the answer.
 
 use super::classes::{CLASSES, class_in, top_of};
-use super::lists::{List, Lists, Long};
+use super::lists::{List, Lists, Slots};
 use crate::record::TermId;
 
 /// What opening a list costs, in postings.
@@ -62,6 +62,7 @@ pub(super) struct Plan {
     /// The segments' numbers by rising price.
     order: Vec<u32>,
     unseen: u32,
+    slots: Slots,
 }
 
 impl Plan {
@@ -70,11 +71,13 @@ impl Plan {
         self.openings.clear();
         self.segments.clear();
         self.unseen = 0;
+        lists.touch_heads(shares, &mut self.slots);
         for &(term, share) in shares {
             match lists.get(term) {
                 List::Short([]) => {}
                 List::Short(postings) => self.consider_short(term, share, postings),
-                List::Long(list) => self.consider_long(term, share, list),
+                List::Packed(list) => self.consider_long(term, share, |class| list.count(class)),
+                List::Dense(list) => self.consider_long(term, share, |class| list.count(class)),
             }
         }
         self.sort_segments();
@@ -98,18 +101,20 @@ impl Plan {
             [only] => share.min(top_of(class_in(*only))),
             _ => share,
         };
-        let mut hull = Hull::new(closed);
-        hull.add(Point { cost: OPENING + postings.len() as u32, floor: 0, from: 0 });
-        self.enter(term, share, &hull);
+        let opening = self.openings.len() as u32;
+        let cost = OPENING + postings.len() as u32;
+        self.segments.push(Segment { opening, cost, price: price(cost, closed), floor: 0, from: 0 });
+        self.open(term, share, closed);
     }
 
-    fn consider_long(&mut self, term: TermId, share: u16, list: &Long) {
-        let mut filled = (0..CLASSES).rev().filter(|&class| list.count(class) > 0).peekable();
+    /// A list that is read from the heaviest class down; `count` gives the postings in each.
+    fn consider_long(&mut self, term: TermId, share: u16, count: impl Fn(usize) -> usize) {
+        let mut filled = (0..CLASSES).rev().filter(|&class| count(class) > 0).peekable();
         let heaviest = filled.peek().map_or(0, |&class| top_of(class));
         let mut hull = Hull::new(share.min(heaviest));
         let mut cost = OPENING;
         while let Some(class) = filled.next() {
-            cost += list.count(class) as u32;
+            cost += count(class) as u32;
             let floor = filled.peek().map_or(0, |&below| share.min(top_of(below)));
             hull.add(Point { cost, floor, from: class as u8 });
         }
@@ -127,7 +132,11 @@ impl Plan {
             self.segments.push(Segment { opening, cost, price, floor, from });
             least = price;
         }
-        let floor = hull.points()[0].floor;
+        self.open(term, share, hull.points()[0].floor);
+    }
+
+    /// Enters a list of which nothing is read yet.
+    fn open(&mut self, term: TermId, share: u16, floor: u16) {
         self.unseen += u32::from(floor);
         self.openings.push(Opening { term, share, floor, from: CLASSES as u8 });
     }

@@ -2,7 +2,7 @@
 
 use super::classes::{CLASSES, Gains, class_in, record_of, top_of};
 use super::dense::{Run, WINDOW};
-use super::lists::{List, Lists, Long};
+use super::lists::{List, Lists};
 use super::plan::{Opening, Plan};
 
 /// What each record has gained in the current probe, in units of the whole, and who has reached the
@@ -28,8 +28,8 @@ impl Scan {
             let gains = gains_by_class(opening);
             match lists.get(opening.term) {
                 List::Short(postings) => self.add_postings(postings, &gains, mark),
-                List::Long(Long::Packed(list)) => self.add_postings(list.read(opening.from.into()), &gains, mark),
-                List::Long(Long::Dense(list)) => {
+                List::Packed(list) => self.add_postings(list.read(opening.from.into()), &gains, mark),
+                List::Dense(list) => {
                     for class in (opening.from.into()..CLASSES).rev() {
                         list.runs(class).for_each(|run| self.add_run(&run, gains[class], mark));
                     }
@@ -54,8 +54,8 @@ impl Scan {
         for opening in plan.openings() {
             match lists.get(opening.term) {
                 List::Short(postings) => self.forget(postings),
-                List::Long(Long::Packed(list)) => self.forget(list.read(opening.from.into())),
-                List::Long(Long::Dense(list)) => {
+                List::Packed(list) => self.forget(list.read(opening.from.into())),
+                List::Dense(list) => {
                     for run in (opening.from.into()..CLASSES).flat_map(|class| list.runs(class)) {
                         let gains = &mut self.gains[run.window * WINDOW..][..WINDOW];
                         run.records.iter().for_each(|&record| gains[usize::from(record)] = 0);

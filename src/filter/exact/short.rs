@@ -1,6 +1,9 @@
 //! Short lists, in blocks of a common array.
 
+use std::io::{self, Read, Write};
+
 use super::memory::{heap_bytes, make_room};
+use crate::record::arrays::{read_array, write_array};
 
 /// The longest list that stands in a block.
 pub(super) const LONGEST: usize = 64;
@@ -59,6 +62,23 @@ impl ShortLists {
 
     pub(super) fn bytes(&self) -> usize {
         self.sizes.iter().map(|blocks| heap_bytes(&blocks.postings) + heap_bytes(&blocks.free)).sum()
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.sizes.iter().try_for_each(|blocks| {
+            write_array(out, &blocks.postings)?;
+            write_array(out, &blocks.free)
+        })
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let mut lists = Self::default();
+        for blocks in &mut lists.sizes {
+            *blocks = Blocks { postings: read_array(input)?, free: read_array(input)? };
+        }
+        Ok(lists)
     }
 
     fn take(&mut self, len: usize) -> u32 {

@@ -11,9 +11,12 @@
 //!
 //! Rounding costs about one and a half hundredths of similarity on average.
 
+use std::io::{self, Read, Write};
+
 use super::memory::{heap_bytes, make_room};
 use super::units::WHOLE;
 use crate::record::TermId;
+use crate::record::arrays::{read_array, write_array};
 
 const BUCKETS: usize = 64;
 
@@ -71,6 +74,20 @@ impl Sketches {
     pub(super) fn bound(&self, probe: &Sketch, record: usize) -> u32 {
         let excess = if probe.excess == 0 { 0 } else { probe.excess.min(self.excesses[record]) };
         (common(&probe.buckets, &self.buckets[record]) + u32::from(excess)) * COARSER
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(out, &self.excesses)?;
+        self.buckets.iter().try_for_each(|buckets| out.write_all(&buckets.0))
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let excesses = read_array(input)?;
+        let mut buckets = vec![Buckets([0; BUCKETS]); excesses.len()];
+        buckets.iter_mut().try_for_each(|buckets| input.read_exact(&mut buckets.0))?;
+        Ok(Self { buckets, excesses })
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -1,0 +1,184 @@
+//! The snapshot: state that is derived from the logs, kept so that opening need not derive it again.
+//!
+//! One file beside the database, replaced whole. It holds a head, which says what it was derived
+//! from, then bytes of which this room knows nothing, and ends with an XXH3 checksum of all before.
+//! It is never needed: one that is missing, damaged, of another format or ahead of the logs is
+//! passed over, and everything is derived from the logs.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::error::{Error, Result};
+use super::reader::StoreReader;
+use crate::record::PageId;
+use crate::record::arrays::{read_array, write_array};
+
+/// Changes with what any room writes into it.
+const FORMAT: u32 = 1;
+const MAGIC: &[u8; 16] = b"ndcrawl snapshot";
+const CHECKSUM_BYTES: u64 = 16;
+const BUFFER: usize = 1 << 20;
+
+/// What a snapshot was derived from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotHead {
+    /// By which options: another's is of no use.
+    pub signature: String,
+    /// From the judged pages below this number.
+    pub pages: u32,
+    /// From the terms below this number.
+    pub terms: u32,
+    /// The last of these pages.
+    pub last_page: Option<PageId>,
+}
+
+/// A snapshot that is written and not yet in its place.
+#[derive(Debug)]
+pub struct NewSnapshot {
+    written: PathBuf,
+    place: PathBuf,
+    /// The pages that must be committed before it may be put in its place.
+    pub pages: u32,
+}
+
+impl NewSnapshot {
+    /// Puts it in the place of the one before. What it was derived from must be committed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn publish(self) -> Result<()> {
+        fs::rename(&self.written, &self.place).map_err(|e| Error::io("replace", &self.place, e))
+    }
+}
+
+/// The contents of a snapshot whose checksum is right.
+pub type SnapshotInput = io::Take<BufReader<File>>;
+
+impl StoreReader {
+    /// Writes a snapshot. It is not waited for until the disk has it, since its loss costs nothing
+    /// but time.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::DiskFull`].
+    pub fn write_snapshot(
+        &self,
+        head: &SnapshotHead,
+        contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<NewSnapshot> {
+        let place = self.snapshot_path();
+        let written = place.with_extension("new");
+        let failed = |e| Error::io("write", &written, e);
+        let file = File::create(&written).map_err(failed)?;
+        let mut out = Hashing { inner: BufWriter::with_capacity(BUFFER, file), hash: Xxh3::new() };
+        let write = |out: &mut Hashing<BufWriter<File>>| -> io::Result<()> {
+            out.write_all(MAGIC)?;
+            out.write_all(&FORMAT.to_le_bytes())?;
+            write_array(out, &postcard::to_stdvec(head).map_err(io::Error::other)?)?;
+            contents(out)?;
+            let checksum = out.hash.digest128();
+            out.inner.write_all(&checksum.to_le_bytes())?;
+            out.inner.flush()
+        };
+        write(&mut out).map_err(failed)?;
+        Ok(NewSnapshot { written, place, pages: head.pages })
+    }
+
+    /// The snapshot, if there is a sound one by these options that is not ahead of the logs. Others
+    /// are deleted, with a word in the log that says why.
+    pub fn snapshot(&self, signature: &str) -> Option<(SnapshotHead, SnapshotInput)> {
+        let path = self.snapshot_path();
+        match self.open_snapshot(&path, signature) {
+            Ok(opened) => Some(opened),
+            Err(reason) if path.exists() => {
+                tracing::warn!(path = %path.display(), reason, "the snapshot of the index is not used: it is rebuilt from the log");
+                self.forget_snapshot();
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Deletes the snapshot, if there is one.
+    pub fn forget_snapshot(&self) {
+        // If it can't be deleted it is found unfit again next time.
+        let _ = fs::remove_file(self.snapshot_path());
+    }
+
+    fn open_snapshot(
+        &self,
+        path: &Path,
+        signature: &str,
+    ) -> std::result::Result<(SnapshotHead, SnapshotInput), String> {
+        let unreadable = |error: io::Error| format!("it can't be read: {error}");
+        let mut file = File::open(path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let contents = length.checked_sub(CHECKSUM_BYTES).ok_or("it is cut short")?;
+        if !is_sound(&mut file, contents).map_err(unreadable)? {
+            return Err("its checksum is wrong".to_owned());
+        }
+        file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+        let mut input = BufReader::with_capacity(BUFFER, file).take(contents);
+        let (mut magic, mut format) = ([0; MAGIC.len()], [0; 4]);
+        input.read_exact(&mut magic).and_then(|()| input.read_exact(&mut format)).map_err(unreadable)?;
+        if &magic != MAGIC || u32::from_le_bytes(format) != FORMAT {
+            return Err("it was made by another version".to_owned());
+        }
+        let head: Vec<u8> = read_array(&mut input).map_err(unreadable)?;
+        let head: SnapshotHead =
+            postcard::from_bytes(&head).map_err(|error| format!("its head can't be read: {error}"))?;
+        if head.signature != signature {
+            return Err("it was made by other settings".to_owned());
+        }
+        let mark = self.mark();
+        if head.pages > mark.pages || head.terms > mark.terms {
+            return Err("it is ahead of the log".to_owned());
+        }
+        let last = head.pages.checked_sub(1).map(|last| self.page(crate::record::Sequence(last)));
+        let last = last.transpose().map_err(|error| error.to_string())?.flatten().map(|row| row.page);
+        if last != head.last_page {
+            return Err("it is of another crawl".to_owned());
+        }
+        Ok((head, input))
+    }
+}
+
+/// Whether the first `contents` octets have the checksum that follows them.
+fn is_sound(file: &mut File, contents: u64) -> io::Result<bool> {
+    let mut hash = Xxh3::new();
+    let mut buffer = vec![0; BUFFER];
+    let mut left = contents;
+    while left > 0 {
+        let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = file.read(&mut buffer[..most])?;
+        if read == 0 {
+            return Ok(false);
+        }
+        hash.update(&buffer[..read]);
+        left -= read as u64;
+    }
+    let mut checksum = [0; CHECKSUM_BYTES as usize];
+    file.read_exact(&mut checksum)?;
+    Ok(u128::from_le_bytes(checksum) == hash.digest128())
+}
+
+/// Writes and hashes what it writes.
+struct Hashing<W> {
+    inner: W,
+    hash: Xxh3,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
