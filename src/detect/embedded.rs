@@ -49,7 +49,7 @@ pub struct EmbeddedDecider<S> {
 /// After so many judged pages, those that were stored are filed with the rest of the index. A page
 /// that has several matches finds them in an order that depends on what is filed, so this happens at
 /// fixed numbers, not between batches.
-const SETTLE_AFTER: u32 = 64;
+const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 64 };
 
 /// A page on its way to its verdict.
 struct Candidacy {
@@ -127,7 +127,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.vocabulary.save(out)?;
         self.ledger.save(out)?;
-        self.search.as_ref().map_or(Ok(()), |search| search.filter().save(out))
+        self.search.as_ref().map_or(Ok(()), |search| search.save(out))
     }
 
     /// Replaces everything by what [`save`](Self::save) wrote, under options of the same
@@ -232,7 +232,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             indexed: filter.map_or(0, |filter| filter.len() as u64),
             unlisted: filter.map_or(0, |filter| filter.unlisted() as u64),
             terms: self.vocabulary.len() as u64,
-            index_bytes: filter.map_or(0, |filter| filter.bytes() as u64),
+            index_bytes: search.map_or(0, |search| search.bytes() as u64),
             vocabulary_bytes: self.vocabulary.bytes() as u64,
             ledger_bytes: self.ledger.bytes() as u64,
             probes: search.map_or(0, |search| search.probes),
@@ -285,7 +285,10 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     /// Asks the index for those that are no copies of what is known by now.
     fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
-        let asks = |candidacy: &Candidacy| self.is_comparable(&candidacy.record) && self.copied(candidacy).is_none();
+        let has_copy = |record: &Record| self.search.as_ref().is_some_and(|search| search.has_copy(record));
+        let asks = |candidacy: &Candidacy| {
+            self.is_comparable(&candidacy.record) && self.copied(candidacy).is_none() && !has_copy(&candidacy.record)
+        };
         let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
         let (mut asking, wanted) = (asking.into_iter(), self.wanted());
         let mut candidacies: Vec<&mut Candidacy> =

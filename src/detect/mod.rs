@@ -69,6 +69,7 @@
 
 mod audit;
 mod brute_force;
+mod copies;
 mod embedded;
 mod error;
 mod ledger;

@@ -1,24 +1,26 @@
 //! Asking the index: for one page, or for several on all cores.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::DetectError;
+use super::copies::Copies;
 use super::ledger::Ledger;
 use super::matching::{Findings, Match, Wanted};
 use super::records::{RecordSource, Records};
+use super::{DetectError, Mode};
 use crate::filter::{Filter, ProbeCounters, Scratch, Suspect};
-use crate::record::Sequence;
+use crate::record::{Score, Sequence, Threshold};
 use crate::verify::Record;
 
 /// With fewer records, asking takes less time than waking another core.
-const WORTH_A_THREAD: usize = 10_000;
+const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 
 /// The stored records that can be asked for matches.
 pub(super) struct Search<S> {
     filter: Box<dyn Filter>,
+    copies: Copies,
     records: Mutex<Records<S>>,
     /// One for each thread.
     scratches: Vec<Scratch>,
@@ -46,7 +48,7 @@ impl<S: RecordSource> Search<S> {
     pub(super) fn new(filter: Box<dyn Filter>, records: Records<S>, threads: usize) -> Self {
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
-        Self { filter, records: Mutex::new(records), scratches, probes: 0, counters }
+        Self { filter, copies: Copies::default(), records: Mutex::new(records), scratches, probes: 0, counters }
     }
 
     pub(super) fn filter(&self) -> &dyn Filter {
@@ -59,9 +61,26 @@ impl<S: RecordSource> Search<S> {
 
     pub(super) fn insert(&mut self, sequence: Sequence, record: &Record) {
         self.filter.insert(sequence, record.terms());
+        self.copies.insert(record, sequence);
+    }
+
+    /// Whether a stored record holds the same, most likely: then there is no need to ask early.
+    pub(super) fn has_copy(&self, record: &Record) -> bool {
+        self.copies.find(record).is_some()
+    }
+
+    /// Memory of lists, sketches and hashes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.filter.bytes() + self.copies.bytes()
+    }
+
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.copies.save(out)?;
+        self.filter.save(out)
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.copies = Copies::load(input)?;
         self.filter.load(input)
     }
 
@@ -112,8 +131,8 @@ impl<S: RecordSource> Search<S> {
         answers.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The matches of a page, by rank. `early` is what was found before; only what came since is
-    /// looked at then.
+    /// The matches of a page, by rank. A stored record that holds the same comes first. `early` is
+    /// what was found before; only what came since is looked at then.
     pub(super) fn ask(
         &mut self,
         wanted: &Wanted<'_>,
@@ -122,11 +141,27 @@ impl<S: RecordSource> Search<S> {
         early: Option<Answer>,
     ) -> Result<Vec<Match>, DetectError> {
         let mut answer = early.unwrap_or_else(|| Answer::new(wanted));
+        if let Some(copied) = self.copied(wanted, page, ledger)? {
+            answer = copied;
+        }
         answer.extend(&*self.filter, &self.records, &mut self.scratches[0], wanted, page, ledger)?;
         self.probes += 1;
         self.counters.add(answer.counters);
         self.counters.verifications += answer.findings.verifications;
         Ok(answer.findings.into_matches())
+    }
+}
+
+impl<S: RecordSource> Search<S> {
+    /// With [`Mode::Any`], the match with a stored record that holds the same.
+    fn copied(&self, wanted: &Wanted<'_>, page: Asking<'_>, ledger: &Ledger) -> Result<Option<Answer>, DetectError> {
+        let same_group = |id: &Sequence| ledger.get(*id).is_some_and(|entry| entry.group == page.group);
+        let copy = self.copies.find(page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
+        let Some(id) = copy else { return Ok(None) };
+        let mut answer = Answer::new(wanted);
+        let suspect = Suspect { id, at_most: Score(Threshold::ONE) };
+        let _ = answer.findings.compare(wanted, page.record, suspect, &self.records)?;
+        Ok(answer.findings.is_complete(wanted.mode).then_some(answer))
     }
 }
 

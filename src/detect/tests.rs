@@ -224,6 +224,86 @@ proptest! {
     }
 
     #[test]
+    fn neither_batches_nor_threads_show_in_what_is_judged(
+        pages in any_stream(),
+        sizes in prop::collection::vec(1usize..30, 1..6),
+        t in prop::sample::select(THRESHOLDS.to_vec()),
+    ) {
+        for mode in [Mode::Any, Mode::Best] {
+            let options = Options { mode, ..options(t, 2) };
+            let mut one_by_one = EmbeddedDecider::in_memory(options.clone());
+            let expected: Vec<Judged> =
+                pages.iter().flat_map(|page| one_by_one.decide_now(vec![page.clone()]).unwrap()).collect();
+            let mut in_batches = EmbeddedDecider::in_memory(options);
+            let (mut found, mut rest, mut sizes) = (Vec::new(), &pages[..], sizes.iter().cycle());
+            while !rest.is_empty() {
+                let (batch, after) = rest.split_at(rest.len().min(*sizes.next().unwrap()));
+                found.extend(in_batches.decide_now(batch.to_vec()).unwrap());
+                rest = after;
+            }
+            prop_assert_eq!(told(&found), told(&expected));
+        }
+    }
+
+    #[test]
+    fn any_match_will_do_but_it_must_be_one(pages in any_stream(), t in prop::sample::select(THRESHOLDS.to_vec())) {
+        let options = Options { mode: Mode::Any, ..options(t, 2) };
+        let judged = EmbeddedDecider::in_memory(options.clone()).decide_now(pages.clone()).unwrap();
+        let rows: Vec<PageRow> = pages.iter().zip(&judged).map(|(page, judged)| row(page, judged)).collect();
+        let said: Vec<Verdict> = judged.iter().map(|judged| judged.verdict).collect();
+        prop_assert_eq!(Audit::new(options.clone(), &rows, &said).differences(), []);
+        let best = oracle(Options { mode: Mode::Best, ..options }, &pages);
+        for (any, best) in said.iter().zip(&best) {
+            prop_assert_eq!(any.is_unique(), best.is_unique());
+        }
+    }
+
+    #[test]
+    fn a_snapshot_and_what_came_after_it_are_the_whole_log(
+        pages in any_stream(),
+        cuts in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        filter in prop::sample::select(vec![FilterKind::Exact, FilterKind::Paper]),
+        budget in prop::sample::select(vec![0, usize::MAX]),
+    ) {
+        let (first, second) = (cuts.0.index(pages.len()), cuts.1.index(pages.len()));
+        let (saved, killed) = (first.min(second), first.max(second));
+        let options = Options { filter, mode: Mode::Any, ..options(700_000, 3) };
+        let log = Log::default();
+        let mut whole = EmbeddedDecider::new(options.clone(), log.clone());
+        whole.set_memory_budget(budget);
+        let mut judged = whole.decide_now(pages[..saved].to_vec()).unwrap();
+        let mut snapshot = Vec::new();
+        whole.save(&mut snapshot).unwrap();
+        judged.extend(whole.decide_now(pages[saved..killed].to_vec()).unwrap());
+
+        let rows: Vec<PageRow> = pages.iter().zip(&judged).map(|(page, judged)| row(page, judged)).collect();
+        log.0.lock().unwrap().extend(rows.iter().cloned());
+        let mut reopened = EmbeddedDecider::new(options, log);
+        reopened.set_memory_budget(budget);
+        reopened.load(&mut &snapshot[..]).unwrap();
+        for term in judged[saved..].iter().flat_map(|judged| &judged.new_terms) {
+            reopened.restore_term(term).unwrap();
+        }
+        for (row, judged) in rows.iter().zip(&judged).skip(saved) {
+            reopened.restore_page(judged.sequence, 0, row).unwrap();
+        }
+        whole.committed(Sequence(u32::try_from(killed).unwrap()));
+        let (expected, found) = (whole.decide_now(pages[killed..].to_vec()), reopened.decide_now(pages[killed..].to_vec()));
+        prop_assert_eq!(told(&found.unwrap()), told(&expected.unwrap()));
+    }
+
+    #[test]
+    fn a_budget_of_nothing_changes_no_verdict(pages in any_stream(), t in prop::sample::select(THRESHOLDS.to_vec())) {
+        let mut decider = EmbeddedDecider::in_memory(options(t, 2));
+        decider.set_memory_budget(0);
+        let judged = decider.decide_now(pages.clone()).unwrap();
+        let said: Vec<Verdict> = judged.iter().map(|judged| judged.verdict).collect();
+        prop_assert_eq!(said, oracle(options(t, 2), &pages));
+        let stats = decider.stats();
+        prop_assert!(stats.indexed < 20 || stats.unlisted > 0);
+    }
+
+    #[test]
     fn unrelated_pages_change_no_verdict(pages in any_stream(), every in 1usize..4) {
         let mut mixed = Vec::new();
         for (number, candidate) in pages.iter().enumerate() {

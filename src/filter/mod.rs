@@ -182,4 +182,11 @@ pub struct Scratch {
 }
 
 #[cfg(test)]
+impl Scratch {
+    fn is_clear(&self) -> bool {
+        self.exact.is_clear()
+    }
+}
+
+#[cfg(test)]
 mod tests;

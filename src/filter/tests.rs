@@ -20,6 +20,10 @@ fn matches(a: &Terms, b: &Terms, threshold: Threshold) -> bool {
     sum > 0 && 1_000_000 * sum >= u128::from(threshold.millionths()) * total_a * total_b
 }
 
+fn threshold_of(millionths: u32) -> Threshold {
+    Threshold::from_millionths(millionths).unwrap()
+}
+
 fn any_threshold() -> impl Strategy<Value = Threshold> {
     prop_oneof![prop::sample::select(vec![0, 500_000, 700_000, 800_000, 900_000, 1_000_000]), 0u32..=1_000_000]
         .prop_map(|millionths| Threshold::from_millionths(millionths).unwrap())
@@ -80,6 +84,26 @@ fn assert_nothing_is_lost(records: &[Terms], probe: &Terms, threshold: Threshold
     Ok(())
 }
 
+/// The records that match, as a user of the filter finds them.
+fn found(filter: &dyn Filter, records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Sequence> {
+    let suspects = suspects_of(filter, probe, threshold).into_iter().map(|suspect| suspect.id);
+    let mut found: Vec<_> = suspects.filter(|id| matches(probe, &records[id.index()], threshold)).collect();
+    found.sort_unstable();
+    found
+}
+
+/// A filter in which some records are settled.
+fn settled_at(records: &[Terms], settled: usize) -> Exact {
+    let mut exact = Exact::default();
+    for (id, terms) in (0..).zip(records) {
+        if id as usize == settled {
+            exact.settle();
+        }
+        exact.insert(Sequence(id), terms);
+    }
+    exact
+}
+
 proptest! {
     #[test]
     fn the_exact_filter_loses_no_match_among_small_records(
@@ -119,6 +143,90 @@ proptest! {
 }
 
 proptest! {
+    #[test]
+    fn ties_at_the_threshold_are_found_and_one_unit_below_is_not(
+        shared in prop::collection::btree_map(0u32..40, 1u32..50_000, 1..20),
+        t in prop::sample::select(vec![500_000u32, 700_000, 800_000, 900_000]),
+        off in -1i32..=1,
+    ) {
+        // Both weigh a million; what they share weighs t, one more or one less.
+        let wanted = t.saturating_add_signed(off);
+        let given: u32 = shared.values().sum();
+        let mut shared: Terms = shared.into_iter().map(|(term, weight)| (TermId(term), weight)).collect();
+        prop_assume!(given < wanted);
+        shared.push((TermId(50), wanted - given));
+        let with_rest = |rest: u32| [&shared[..], &[(TermId(rest), 1_000_000 - wanted)]].concat();
+        let records = [with_rest(60)];
+        for settled in [0, 1] {
+            let mut exact = settled_at(&records, 0);
+            (0..settled).for_each(|_| exact.settle());
+            let is_found = !found(&exact, &records, &with_rest(61), threshold_of(t)).is_empty();
+            prop_assert_eq!(is_found, off >= 0);
+        }
+    }
+
+    #[test]
+    fn numbering_order_and_strangers_change_nothing(
+        records in prop::collection::vec(any_terms(), 1..60),
+        probe in any_terms(),
+        threshold in any_threshold(),
+        strangers in prop::collection::vec(any_terms(), 0..60),
+    ) {
+        let expected = found(&settled_at(&records, records.len() / 2), &records, &probe, threshold);
+        prop_assert_eq!(&expected, &matching(&records, &probe, threshold));
+        // Terms numbered the other way round, and each record's in another order.
+        let renumbered = |terms: &Terms| terms.iter().rev().map(|&(term, w)| (TermId(100 - term.0), w)).collect::<Terms>();
+        let turned: Vec<Terms> = records.iter().map(renumbered).collect();
+        prop_assert_eq!(&found(&settled_at(&turned, 7), &turned, &renumbered(&probe), threshold), &expected);
+        // Lists of other lengths: records that hold each term and enough else to match nothing.
+        let heavy = |terms: &Terms| [&terms[..], &[(TermId(99), u32::MAX)]].concat();
+        let mixed: Vec<Terms> = records.iter().cloned().chain(strangers.iter().map(heavy)).collect();
+        let among: Vec<_> = found(&settled_at(&mixed, mixed.len() / 3), &mixed, &probe, threshold)
+            .into_iter()
+            .filter(|id| id.index() < records.len())
+            .collect();
+        prop_assert_eq!(among, expected);
+    }
+
+    #[test]
+    fn a_small_budget_and_a_snapshot_lose_nothing(
+        records in prop::collection::vec(any_terms(), 1..80),
+        probe in any_terms(),
+        threshold in any_threshold(),
+        budget in 0usize..20_000,
+    ) {
+        let mut exact = settled_at(&records, records.len() / 2);
+        exact.set_budget(budget);
+        let expected = matching(&records, &probe, threshold);
+        prop_assert_eq!(&found(&exact, &records, &probe, threshold), &expected);
+        let mut bytes = Vec::new();
+        exact.save(&mut bytes).unwrap();
+        let mut loaded = Exact::default();
+        loaded.load(&mut &bytes[..]).unwrap();
+        prop_assert_eq!(suspects_of(&loaded, &probe, threshold), suspects_of(&exact, &probe, threshold));
+        prop_assert_eq!(loaded.unlisted(), exact.unlisted());
+    }
+
+    #[test]
+    fn a_probe_in_two_parts_is_shown_what_a_whole_one_is(
+        records in prop::collection::vec(any_terms(), 1..60),
+        probe in any_terms(),
+        threshold in any_threshold(),
+        cuts in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+    ) {
+        let (settled, early) = (cuts.0.index(records.len()), cuts.1.index(records.len()));
+        let (settled, early) = (settled.min(early), settled.max(early));
+        let mut shown = suspects_of(&settled_at(&records[..early], settled), &probe, threshold);
+        let whole = settled_at(&records, settled);
+        whole.probe_fresh(&mut Scratch::default(), early, &probe, threshold, &mut |suspect| {
+            shown.push(suspect);
+            ControlFlow::Continue(threshold)
+        });
+        prop_assert_eq!(shown, suspects_of(&whole, &probe, threshold));
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
@@ -134,6 +242,44 @@ proptest! {
         }
         assert_nothing_is_lost(&records, &probe.into_iter().collect(), threshold)?;
     }
+}
+
+#[test]
+fn any_page_can_be_planned_for() {
+    let common: Terms = (0..10_000).map(|term| (TermId(term), 1 + term % 7)).collect();
+    let records: Vec<Terms> =
+        (0..300).map(|n| common[n * 30..n * 30 + 1_000].to_vec()).chain([common.clone()]).collect();
+    let exact = settled_at(&records, 250);
+    let mut scratch = Scratch::default();
+    let new: Terms = (20_000..20_500).map(|term| (TermId(term), 1)).collect();
+    for probe in [vec![], vec![(TermId(5), 1)], new, common.clone(), common[..40].to_vec()] {
+        for millionths in [0, 1, 500_000, 999_999, 1_000_000] {
+            let threshold = threshold_of(millionths);
+            let mut shown = Vec::new();
+            exact.probe(&mut scratch, &probe, threshold, &mut |suspect| {
+                shown.push(suspect.id);
+                ControlFlow::Continue(threshold)
+            });
+            assert!(scratch.is_clear());
+            let expected = matching(&records, &probe, threshold);
+            assert!(expected.iter().all(|id| shown.contains(id)));
+            shown.sort_unstable();
+            assert!(shown.is_sorted_by(|a, b| a < b), "a suspect is shown once");
+        }
+    }
+}
+
+#[test]
+fn who_has_seen_enough_is_shown_no_more() {
+    let page: Terms = (0..30).map(|term| (TermId(term), 100)).collect();
+    let exact = settled_at(&vec![page.clone(); 40], 35);
+    let (mut scratch, mut shown) = (Scratch::default(), 0);
+    exact.probe(&mut scratch, &page, threshold_of(800_000), &mut |_| {
+        shown += 1;
+        if shown < 3 { ControlFlow::Continue(threshold_of(1_000_000)) } else { ControlFlow::Break(()) }
+    });
+    assert_eq!(shown, 3);
+    assert!(scratch.is_clear());
 }
 
 #[test]

@@ -182,3 +182,63 @@ impl<W: Write> Write for Hashing<W> {
         self.inner.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Identity, Options, Store};
+
+    fn head(pages: u32) -> SnapshotHead {
+        SnapshotHead { signature: "so and so".to_owned(), pages, terms: 0, last_page: None }
+    }
+
+    fn with_snapshot(pages: u32) -> (tempfile::TempDir, Store, StoreReader) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { min_free: 0, ..Options::default() };
+        let (store, _) = Store::open(folder.path(), options, &Identity::new(String::new(), "")).unwrap();
+        let reader = store.reader();
+        let new = reader.write_snapshot(&head(pages), |out| out.write_all(&[7; 5_000])).unwrap();
+        assert!(!reader.snapshot_path().exists(), "it has its place only once it is published");
+        new.publish().unwrap();
+        (folder, store, reader)
+    }
+
+    #[test]
+    fn a_snapshot_comes_back_as_it_was_written() {
+        let (_folder, _store, reader) = with_snapshot(0);
+        let (found, mut input) = reader.snapshot("so and so").unwrap();
+        assert_eq!(found, head(0));
+        let mut contents = Vec::new();
+        input.read_to_end(&mut contents).unwrap();
+        assert_eq!(contents, [7; 5_000]);
+    }
+
+    #[test]
+    fn one_of_other_settings_or_ahead_of_the_log_is_deleted() {
+        for (pages, signature) in [(0, "otherwise"), (1, "so and so")] {
+            let (_folder, _store, reader) = with_snapshot(pages);
+            assert!(reader.snapshot(signature).is_none());
+            assert!(!reader.snapshot_path().exists());
+            assert!(reader.snapshot(signature).is_none(), "nor is it missed");
+        }
+    }
+
+    #[test]
+    fn a_flipped_byte_anywhere_or_a_missing_end_is_noticed() {
+        let (_folder, _store, reader) = with_snapshot(0);
+        let path = reader.snapshot_path();
+        let sound = fs::read(&path).unwrap();
+        for place in (0..sound.len()).step_by(97).chain([0, 16, 20, sound.len() - 1]) {
+            let mut damaged = sound.clone();
+            damaged[place] ^= 0x20;
+            fs::write(&path, damaged).unwrap();
+            assert!(reader.snapshot("so and so").is_none(), "octet {place}");
+        }
+        for length in [0, 1, 15, 16, 40, sound.len() - 1] {
+            fs::write(&path, &sound[..length]).unwrap();
+            assert!(reader.snapshot("so and so").is_none(), "{length} octets");
+        }
+        fs::write(&path, sound).unwrap();
+        assert!(reader.snapshot("so and so").is_some());
+    }
+}

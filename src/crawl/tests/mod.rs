@@ -3,6 +3,7 @@
 mod ends;
 mod outcomes;
 mod site;
+mod snapshots;
 
 use std::collections::BTreeMap;
 use std::path::Path;

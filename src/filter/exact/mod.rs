@@ -212,6 +212,13 @@ impl Exact {
     }
 }
 
+#[cfg(test)]
+impl Scratch {
+    pub(super) fn is_clear(&self) -> bool {
+        self.scan.is_clear()
+    }
+}
+
 /// One probe on its way.
 struct Probe<'a, 'v> {
     index: &'a Exact,

@@ -25,11 +25,11 @@ impl Scan {
         self.reached.clear();
         self.postings = 0;
         for opening in plan.openings() {
-            let gains = gains_by_class(opening);
             match lists.get(opening.term) {
-                List::Short(postings) => self.add_postings(postings, &gains, mark),
-                List::Packed(list) => self.add_postings(list.read(opening.from.into()), &gains, mark),
+                List::Short(postings) => self.add_short(postings, opening, mark),
+                List::Packed(list) => self.add_postings(list.read(opening.from.into()), &gains_by_class(opening), mark),
                 List::Dense(list) => {
+                    let gains = gains_by_class(opening);
                     for class in (opening.from.into()..CLASSES).rev() {
                         list.runs(class).for_each(|run| self.add_run(&run, gains[class], mark));
                     }
@@ -68,6 +68,16 @@ impl Scan {
     /// Postings read, gaps included, and records that reached the mark.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.postings as u64, self.reached.len() as u64)
+    }
+
+    fn add_short(&mut self, postings: &[u32], opening: &Opening, mark: u16) {
+        self.postings += postings.len();
+        for &posting in postings {
+            let more = opening.share.min(top_of(class_in(posting))) - opening.floor;
+            if has_reached(&mut self.gains[record_of(posting) as usize], more, mark) {
+                self.reached.push(record_of(posting));
+            }
+        }
     }
 
     fn add_postings(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
