@@ -65,13 +65,7 @@ fn matching(records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Seque
 
 /// Every third record stays fresh, so that both parts of a probe have something to find.
 fn assert_nothing_is_lost(records: &[Terms], probe: &Terms, threshold: Threshold) -> Result<(), TestCaseError> {
-    let mut exact = Exact::default();
-    let settled = records.len() * 2 / 3;
-    filled(&mut exact, &records[..settled]);
-    exact.settle();
-    for (id, terms) in (0..).zip(records).skip(settled) {
-        exact.insert(Sequence(id), terms);
-    }
+    let exact = settled_at(records, records.len() * 2 / 3);
     let suspects = suspects_of(&exact, probe, threshold);
     for id in matching(records, probe, threshold) {
         let suspect = suspects.iter().find(|suspect| suspect.id == id);
@@ -92,13 +86,12 @@ fn found(filter: &dyn Filter, records: &[Terms], probe: &Terms, threshold: Thres
     found
 }
 
-/// A filter in which some records are settled.
+/// A filter in which the first so many records are settled.
 fn settled_at(records: &[Terms], settled: usize) -> Exact {
     let mut exact = Exact::default();
-    for (id, terms) in (0..).zip(records) {
-        if id as usize == settled {
-            exact.settle();
-        }
+    filled(&mut exact, &records[..settled.min(records.len())]);
+    exact.settle();
+    for (id, terms) in (0..).zip(records).skip(settled) {
         exact.insert(Sequence(id), terms);
     }
     exact

@@ -53,9 +53,13 @@ impl Dense {
         self.classes[class_in(posting)].push(record_of(posting))
     }
 
-    /// Postings in a class.
-    pub(super) fn count(&self, class: usize) -> usize {
-        self.counts[class] as usize
+    /// For each class, how many postings are read if all from it up are.
+    pub(super) fn reads(&self) -> [u32; CLASSES] {
+        let mut reads = self.counts;
+        for class in (0..CLASSES - 1).rev() {
+            reads[class] += reads[class + 1];
+        }
+        reads
     }
 
     /// The records of a class, window by window.

@@ -324,19 +324,19 @@ mod tests {
         for records in [1_000, 20_000] {
             let mut lists = Lists::default();
             (0..records).for_each(|record| lists.push(TermId(0), record, share(record)));
-            let count = |class| match lists.get(TermId(0)) {
+            let reads = match lists.get(TermId(0)) {
                 List::Short(_) => panic!("a thousand records are a long list"),
-                List::Packed(list) => list.count(class),
-                List::Dense(list) => list.count(class),
+                List::Packed(list) => list.reads(),
+                List::Dense(list) => list.reads(),
             };
-            assert_eq!((0..CLASSES).map(count).sum::<usize>(), records as usize);
+            assert!(reads.is_sorted_by(|a, b| a >= b) && reads[0] >= records);
             for from in 1..CLASSES {
                 let mut read = vec![false; records as usize];
                 lists.get(TermId(0)).for_each(from, |record, _| read[record as usize] = true);
                 let mut left = (0..records).filter(|&record| !read[record as usize]);
                 assert!(left.all(|record| share(record) <= top_of(from - 1)));
-                let counted: usize = (from..CLASSES).map(count).sum();
-                assert_eq!(read.iter().filter(|&&read| read).count(), counted);
+                let counted = read.iter().filter(|&&read| read).count();
+                assert!(counted <= reads[from] as usize && reads[from] as usize <= counted * 9 / 8 + 2 * CLASSES);
             }
         }
     }

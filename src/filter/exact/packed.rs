@@ -56,9 +56,9 @@ impl Packed {
         self.bytes() - before
     }
 
-    /// Postings in a class.
-    pub(super) fn count(&self, class: usize) -> usize {
-        usize::from(self.regions[region_of(class)].len)
+    /// For each class, how many postings are read, gaps included, if all from it up are.
+    pub(super) fn reads(&self) -> [u32; CLASSES] {
+        std::array::from_fn(|class| self.end_of(region_of(class)) as u32)
     }
 
     /// All postings from class `from` up, with gaps.

@@ -12,7 +12,7 @@
 //! The choice is made anew for each probe from the lists as they are: how long lists are can
 //! change the cost, never the answer.
 
-use super::classes::{CLASSES, class_in, top_of};
+use super::classes::{CLASSES, class_in, class_of, top_of};
 use super::lists::{List, Lists, Slots};
 use crate::record::TermId;
 
@@ -76,8 +76,8 @@ impl Plan {
             match lists.get(term) {
                 List::Short([]) => {}
                 List::Short(postings) => self.consider_short(term, share, postings),
-                List::Packed(list) => self.consider_long(term, share, |class| list.count(class)),
-                List::Dense(list) => self.consider_long(term, share, |class| list.count(class)),
+                List::Packed(list) => self.consider_long(term, share, &list.reads()),
+                List::Dense(list) => self.consider_long(term, share, &list.reads()),
             }
         }
         self.sort_segments();
@@ -107,16 +107,21 @@ impl Plan {
         self.open(term, share, closed);
     }
 
-    /// A list that is read from the heaviest class down; `count` gives the postings in each.
-    fn consider_long(&mut self, term: TermId, share: u16, count: impl Fn(usize) -> usize) {
-        let mut filled = (0..CLASSES).rev().filter(|&class| count(class) > 0).peekable();
-        let heaviest = filled.peek().map_or(0, |&class| top_of(class));
-        let mut hull = Hull::new(share.min(heaviest));
-        let mut cost = OPENING;
-        while let Some(class) = filled.next() {
-            cost += count(class) as u32;
-            let floor = filled.peek().map_or(0, |&below| share.min(top_of(below)));
-            hull.add(Point { cost, floor, from: class as u8 });
+    /// A list of classes; `reads[class]` are the postings read if everything from this class up is.
+    fn consider_long(&mut self, term: TermId, share: u16, reads: &[u32; CLASSES]) {
+        let all = reads[0];
+        let heaviest = (0..CLASSES).rev().find(|&class| reads[class] > 0).unwrap_or(0);
+        let mut hull = Hull::new(share.min(top_of(heaviest)));
+        // In a short list a finer choice is worth less than the time to make it.
+        let step = if all < 1024 { 4 } else { 2 };
+        // Down to the share's own class everything is worth the same.
+        for class in (0..=class_of(share).min(heaviest)).rev().filter(|class| class % step == 0) {
+            let is_all = reads[class] == all;
+            let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
+            hull.add(Point { cost: OPENING + reads[class], floor, from });
+            if is_all {
+                break;
+            }
         }
         self.enter(term, share, &hull);
     }
