@@ -22,8 +22,8 @@ pub struct Base {
 /// Rank, and share of the pages in which the term of that rank stands. Between them lines on paper
 /// with logarithmic axes.
 const SHARES: [(f64, f64); 7] = [
-    (1.0, 0.95),
-    (10.0, 0.64),
+    (1.0, 0.9),
+    (10.0, 0.54),
     (100.0, 0.225),
     (1_000.0, 0.022),
     (10_000.0, 0.0011),
@@ -32,12 +32,17 @@ const SHARES: [(f64, f64); 7] = [
 ];
 /// Divisible by the number of topics.
 const VOCABULARY: usize = 454_016;
-/// Words on the median page; and by which factors one deviation less or more differs from it.
+/// Words drawn for the median page, some of them twice; and by which factors one deviation less or more differs from it.
 const WORDS: f64 = 65.0;
 const SHORTER: f64 = 2.4;
 const LONGER: f64 = 4.0;
-/// Longest page.
+/// As many for the longest page.
 const MOST_WORDS: f64 = 5_000.0;
+/// Terms of lower rank occur more often on a page.
+const FREQUENT: u32 = 1_000;
+const MOST_OCCURRENCES: f64 = 60.0;
+/// The share of a term's pages on which it occurs as often as is usual for it.
+const USUAL: f64 = 0.7;
 const TOPICS: u32 = 64;
 /// Terms of higher rank go with a topic.
 const TOPICAL: u32 = 2_000;
@@ -73,7 +78,19 @@ fn model_page(words: &Words, random: &mut Random) -> Vec<u32> {
     let factor: f64 = if deviations < 0.0 { SHORTER } else { LONGER };
     let length = (WORDS * factor.powf(deviations)).clamp(3.0, MOST_WORDS) as usize;
     let topic = random.below(TOPICS as usize) as u32;
-    (0..length).map(|_| topical(words.draw(random), topic)).collect()
+    let mut distinct: Vec<u32> = (0..length).map(|_| topical(words.draw(random), topic)).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct.into_iter().flat_map(|rank| std::iter::repeat_n(rank, occurrences(rank, random))).collect()
+}
+
+/// How often a term occurs on a page on which it stands: half the frequent ones once, a few very
+/// often. What a term is like on one page it tends to be like on others.
+fn occurrences(rank: u32, random: &mut Random) -> usize {
+    let exponent = if rank < FREQUENT { 0.95 } else { 1.6 };
+    let usual = random.share() < USUAL;
+    let quantile = if usual { Random::new(rank.into()).share() } else { random.share() };
+    (1.0 - quantile).powf(-1.0 / exponent).min(MOST_OCCURRENCES) as usize
 }
 
 /// The topic's own among the rare terms of about the same rank.

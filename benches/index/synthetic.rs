@@ -15,11 +15,13 @@ use crate::random::Random;
 
 const COMMON: usize = 20_000;
 const GROUPS: usize = 16;
-const SITES: usize = 2_000;
+const SITES: usize = 20_000;
+/// A site of rank r is as big as 1 / (r + OFFSET).
+const OFFSET: usize = 50;
 /// Words from base pages on the median page; and the factors of one deviation less or more.
-const WORDS: f64 = 155.0;
+const WORDS: f64 = 350.0;
 const SHORTER: f64 = 1.55;
-const LONGER: f64 = 2.8;
+const LONGER: f64 = 3.0;
 /// The share of them that comes from the first of the two.
 const FIRST: f64 = 0.6;
 /// Words of a template.
@@ -66,7 +68,7 @@ impl<'a> Synthetic<'a> {
         let sites = (0..SITES).map(|number| Site::new(base, number % GROUPS, &mut random)).collect();
         let mut sum = 0.0;
         let size = |rank| {
-            sum += 1.0 / (rank + 1) as f64;
+            sum += 1.0 / (rank + OFFSET) as f64;
             sum
         };
         let names = COMMON + GROUPS * base.vocabulary.saturating_sub(COMMON);

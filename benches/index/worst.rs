@@ -10,11 +10,14 @@ use crate::settings::Settings;
 use crate::table::Printer;
 
 const RECORDS: usize = 20_000;
-const PROBES: usize = 100;
+const PROBES: usize = 50;
 
 pub fn run(settings: &Settings, printer: Printer) {
     let threshold = Threshold::from_millionths(800_000).expect("0.8 is a threshold");
-    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|&kind| settings.takes_part(kind, !kind.is_lsh())).collect();
+    let kinds: Vec<Kind> = Kind::ALL
+        .into_iter()
+        .filter(|&kind| settings.takes_part(kind, kind != Kind::Prefix && !kind.is_lsh()))
+        .collect();
     let mut rows = Vec::new();
     let mut figures = Vec::new();
     let cases: [(&str, fn(&mut Random) -> Record); 3] =
