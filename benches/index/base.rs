@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use ndcrawl::verify::Record;
 
-use crate::random::Random;
+use super::random::Random;
 
 /// Terms are named by rank: 0 is the most frequent.
 pub struct Base {

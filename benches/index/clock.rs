@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::statistics::quantile;
+
 /// A moment of this thread's life.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(Duration);
@@ -40,10 +42,4 @@ impl Spread {
             max: quantile(&times, 1.0),
         }
     }
-}
-
-/// The value below which that share of the values, which ascend, lies; 0 of nothing.
-pub fn quantile(ascending: &[f64], share: f64) -> f64 {
-    let place = (ascending.len() as f64 * share) as usize;
-    ascending.get(place.min(ascending.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }

@@ -10,7 +10,7 @@ use crate::sets::{Outcome, Set, micros_of};
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 use crate::synthetic::{Probe, Synthetic};
-use crate::table::{Printer, Row};
+use crate::table::{Printer, Row, grouped};
 
 /// As many as the real pages to which the model is fitted.
 const BASE_PAGES: usize = 113_000;
@@ -28,13 +28,14 @@ pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) {
     for &size in &settings.synthetic {
         let mut synthetic = Synthetic::new(&base, settings.seed);
         let records: Vec<Record> = (0..size).map(|_| synthetic.record()).collect();
-        printer.table(&format!("{size} synthetic records"), &describe(&records));
+        let name = grouped(&size.to_string());
+        printer.table(&format!("{name} synthetic records"), &describe(&records));
         let probes = synthetic.probes(settings.probes, &records);
         let changed = probes.iter().filter(|probe| probe.is_changed).count();
         printer.note(&format!("\n  {} probes, {changed} of them stored records with a part replaced", probes.len()));
         drop(synthetic);
         let probes: Vec<Record> = probes.into_iter().map(|Probe { record, .. }| record).collect();
-        let set = Set { name: size.to_string(), records: &records, probes: &probes };
+        let set = Set { name, records: &records, probes: &probes };
         let outcomes = set.measure(&contenders(settings, size), &settings.thresholds);
         printer.table("All that is similar, per probe", &set.rows(&outcomes));
         printer.note("");
@@ -115,6 +116,7 @@ fn growth(settings: &Settings, printer: Printer, done: &[(usize, Vec<Outcome>)])
         };
         for &threshold in &settings.thresholds {
             if let Some(ratio) = ratio(threshold) {
+                let [small, big] = [small, big].map(|size| grouped(&size.to_string()));
                 printer.figure(&format!("t = {threshold}: time at {big} records / at {small}"), ratio, "");
             }
         }

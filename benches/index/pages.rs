@@ -10,7 +10,7 @@ use std::path::Path;
 
 use ndcrawl::record::{Sequence, Threshold};
 use ndcrawl::store::Result;
-use ndcrawl::verify::Record;
+use ndcrawl::verify::{Record, reaches};
 
 use crate::brute;
 use crate::clock::{Moment, Spread};
@@ -18,7 +18,7 @@ use crate::contender::{Cost, Kind};
 use crate::judged::Log;
 use crate::random::Random;
 use crate::settings::Settings;
-use crate::table::{Printer, Row};
+use crate::table::{Printer, Row, grouped};
 
 /// The records of all judged pages of a finished crawl, in order, weighed as the crawl weighed them.
 pub fn read(out: &Path) -> Result<Vec<Record>> {
@@ -54,7 +54,11 @@ pub fn run(settings: &Settings, printer: Printer, records: &[Record]) {
         let mean_of = |kind| runs.iter().find(|run| run.kind == kind).map(|run| run.spread.mean);
         let ours = mean_of(Kind::Ours);
         rows.extend(runs.iter().map(|run| run.row(ours)));
-        if let Some(ours) = runs.iter().find(|run| run.kind == Kind::Ours) {
+        let exact = runs.iter().find(|run| run.kind == Kind::Ours);
+        if let Some(run) = exact.filter(|_| settings.takes_part(Kind::Early, true)) {
+            rows.push(brute_row(run, records, settings));
+        }
+        if let Some(ours) = exact {
             figures.push((format!("real pages, t = {threshold}: p99 / mean"), ours.spread.p99 / ours.spread.mean));
             for run in runs.iter().filter(|run| run.kind.is_lsh()) {
                 let name = format!("real pages, t = {threshold}: time of ndcrawl / {} + check", run.kind.name());
@@ -62,21 +66,23 @@ pub fn run(settings: &Settings, printer: Printer, records: &[Record]) {
             }
         }
     }
-    printer.table(&format!("{} real pages in crawl order: look up, and take in if unique", records.len()), &rows);
+    let pages = grouped(&records.len().to_string());
+    printer.table(&format!("{pages} real pages in crawl order: look up, and take in if unique"), &rows);
     printer.note("");
     for (name, number) in figures {
         printer.figure(&name, number, "");
     }
 }
 
-/// Brute force, and a rival that comes near to it, would take hours, so they have to be asked for.
+/// Brute force and a rival that comes near to it would take hours. The former is asked about a
+/// sample, the latter if that is wished.
 fn contenders(settings: &Settings, threshold: Threshold) -> impl Iterator<Item = Kind> {
     let by_default = move |kind: Kind| match kind {
         Kind::Lsh16x8 | Kind::Lsh21x6 => threshold.millionths() == 800_000,
-        Kind::Prefix | Kind::Early | Kind::Plain => false,
         Kind::Ours | Kind::PrefixSketch => true,
+        Kind::Prefix | Kind::Early | Kind::Plain => false,
     };
-    Kind::ALL.into_iter().filter(move |&kind| settings.takes_part(kind, by_default(kind)))
+    Kind::ALL.into_iter().filter(move |&kind| !kind.is_brute() && settings.takes_part(kind, by_default(kind)))
 }
 
 fn stream(kind: Kind, threshold: Threshold, records: &[Record]) -> Run {
@@ -108,6 +114,42 @@ fn audit(run: &mut Run, records: &[Record], settings: &Settings) {
     run.audited = (sample.len(), wrong.count());
 }
 
+/// What brute force with early end takes for some of the same decisions.
+fn brute_row(run: &Run, records: &[Record], settings: &Settings) -> Row {
+    let stored: Vec<usize> = (0..records.len()).filter(|&id| run.decisions[id].is_none()).collect();
+    let sample = Random::new(settings.seed).sample(settings.audits, records.len());
+    let mut compared = 0;
+    let times = sample.iter().map(|&page| {
+        let before = stored.partition_point(|&id| id < page);
+        let began = Moment::now();
+        let found = stored[..before].iter().position(|&id| reaches(&records[page], &records[id], run.threshold));
+        let took = began.micros();
+        compared += found.map_or(before, |place| place + 1);
+        took
+    });
+    let spread = Spread::of(times.collect());
+    let mut row = Row::default();
+    row.text("t", run.threshold.to_string());
+    row.text("contender", format!("{} (sample)", Kind::Early.name()));
+    row.number_if("kept", None);
+    row.number_if("near %", None);
+    spread_cells(&mut row, spread, Some(run.spread.mean));
+    ["postings", "candidates", "sketches"].into_iter().for_each(|head| row.number_if(head, None));
+    row.number("verified", compared as f64 / sample.len().max(1) as f64);
+    row.number_if("B/record", None);
+    row.text("wrong", "");
+    row
+}
+
+fn spread_cells(row: &mut Row, spread: Spread, ours: Option<f64>) {
+    row.number("µs/page", spread.mean);
+    row.number("p50", spread.p50);
+    row.number("p99", spread.p99);
+    row.number("max µs", spread.max);
+    row.number("p99/mean", spread.p99 / spread.mean);
+    row.number_if("x ours", ours.map(|ours| spread.mean / ours));
+}
+
 impl Run {
     fn row(&self, ours: Option<f64>) -> Row {
         let pages = self.decisions.len().max(1) as f64;
@@ -117,12 +159,7 @@ impl Run {
         row.text("contender", self.kind.name());
         row.count("kept", kept);
         row.number("near %", 100.0 * (pages - kept as f64) / pages);
-        row.number("µs/page", self.spread.mean);
-        row.number("p50", self.spread.p50);
-        row.number("p99", self.spread.p99);
-        row.number("max µs", self.spread.max);
-        row.number("p99/mean", self.spread.p99 / self.spread.mean);
-        row.number_if("x ours", ours.map(|ours| self.spread.mean / ours));
+        spread_cells(&mut row, self.spread, ours);
         row.number("postings", self.cost.postings as f64 / pages);
         row.number("candidates", self.cost.candidates as f64 / pages);
         row.number("sketches", self.cost.sketches as f64 / pages);

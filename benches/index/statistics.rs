@@ -2,8 +2,6 @@
 
 use ndcrawl::verify::Record;
 
-use crate::clock::quantile;
-
 /// Ranks at which frequencies are told.
 pub const RANKS: [usize; 4] = [10, 100, 1_000, 10_000];
 
@@ -45,4 +43,10 @@ impl Statistics {
             single: single as f64 / frequencies.len().max(1) as f64,
         }
     }
+}
+
+/// The value below which that share of the values, which ascend, lies; 0 of nothing.
+pub fn quantile(ascending: &[f64], share: f64) -> f64 {
+    let place = (ascending.len() as f64 * share) as usize;
+    ascending.get(place.min(ascending.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }

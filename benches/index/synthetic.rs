@@ -10,8 +10,8 @@
 use ndcrawl::record::TermId;
 use ndcrawl::verify::Record;
 
-use crate::base::Base;
-use crate::random::Random;
+use super::base::Base;
+use super::random::Random;
 
 const COMMON: usize = 20_000;
 const GROUPS: usize = 16;

@@ -108,7 +108,7 @@ fn short(number: f64) -> String {
 }
 
 /// With a comma between thousands.
-fn grouped(number: &str) -> String {
+pub fn grouped(number: &str) -> String {
     let whole = number.find('.').unwrap_or(number.len());
     let mut grouped = String::new();
     for (place, digit) in number.char_indices() {

@@ -12,6 +12,17 @@ use crate::table::Printer;
 const RECORDS: usize = 20_000;
 const PROBES: usize = 50;
 
+const CASES: [Case; 3] = [
+    Case { name: "template 75 %", make: template },
+    Case { name: "3-8 terms", make: short },
+    Case { name: "even weights", make: even },
+];
+
+struct Case {
+    name: &'static str,
+    make: fn(&mut Random) -> Record,
+}
+
 pub fn run(settings: &Settings, printer: Printer) {
     let threshold = Threshold::from_millionths(800_000).expect("0.8 is a threshold");
     let kinds: Vec<Kind> = Kind::ALL
@@ -20,9 +31,7 @@ pub fn run(settings: &Settings, printer: Printer) {
         .collect();
     let mut rows = Vec::new();
     let mut figures = Vec::new();
-    let cases: [(&str, fn(&mut Random) -> Record); 3] =
-        [("template 75 %", template), ("3-8 terms", short), ("even weights", even)];
-    for (name, make) in cases {
+    for Case { name, make } in CASES {
         let mut random = Random::new(settings.seed);
         let mut records: Vec<Record> = (0..RECORDS + PROBES).map(|_| make(&mut random)).collect();
         let probes = records.split_off(RECORDS);
