@@ -6,7 +6,7 @@ use ndcrawl::verify::Record;
 use crate::base::Base;
 use crate::contender::Kind;
 use crate::random::Random;
-use crate::sets::{Outcome, Set, micros_of};
+use crate::sets::{BIG, Outcome, Set, micros_of};
 use crate::settings::Settings;
 use crate::statistics::Statistics;
 use crate::synthetic::{Probe, Synthetic};
@@ -14,8 +14,7 @@ use crate::table::{Printer, Row, grouped};
 
 /// As many as the real pages to which the model is fitted.
 const BASE_PAGES: usize = 113_000;
-/// Rivals that are slow or much like another one take part in smaller sets only, unless asked for.
-const BIG: usize = 200_000;
+/// More records do not fit into a common machine's memory beside the signatures of MinHash.
 const HUGE: usize = 2_000_000;
 
 /// Measures all sizes, with base pages of a crawl or, if there are none, of the model.
@@ -31,8 +30,9 @@ pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) {
         let name = grouped(&size.to_string());
         printer.table(&format!("{name} synthetic records"), &describe(&records));
         let probes = synthetic.probes(settings.probes, &records);
+        printer.note("");
         let changed = probes.iter().filter(|probe| probe.is_changed).count();
-        printer.note(&format!("\n  {} probes, {changed} of them stored records with a part replaced", probes.len()));
+        printer.note(&format!("  {} probes, {changed} of them stored records with a part replaced", probes.len()));
         drop(synthetic);
         let probes: Vec<Record> = probes.into_iter().map(|Probe { record, .. }| record).collect();
         let set = Set { name, records: &records, probes: &probes };
@@ -45,6 +45,7 @@ pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) {
     growth(settings, printer, &done);
 }
 
+/// Rivals that are slow or much like another one take part in smaller sets only, unless asked for.
 fn contenders(settings: &Settings, size: usize) -> Vec<Kind> {
     let by_default = |kind| match kind {
         Kind::Prefix | Kind::Lsh21x6 => size < BIG,

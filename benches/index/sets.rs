@@ -16,6 +16,8 @@ use crate::contender::{Contender, Cost, Kind};
 use crate::table::Row;
 
 const PASSES: usize = 3;
+/// A set of so many records is big.
+pub const BIG: usize = 200_000;
 /// Passes of rivals that take longer are not repeated, in microseconds.
 const LONG: f64 = 2e6;
 /// Comparisons that brute force makes at one threshold, and the fewest probes that it sees.
@@ -49,7 +51,7 @@ impl Set<'_> {
         for &kind in kinds {
             let mut built = None;
             for &threshold in thresholds {
-                if kind.is_lsh() && threshold.millionths() != 800_000 {
+                if !self.suits(kind, threshold) {
                     continue;
                 }
                 let (contender, insert_micros) = match &mut built {
@@ -64,6 +66,17 @@ impl Set<'_> {
         }
         outcomes.sort_by_key(|outcome| outcome.threshold);
         outcomes
+    }
+
+    /// MinHash is built for one similarity. At low ones a prefix is most of a record: in a big set
+    /// that would take as long as brute force, for all probes.
+    fn suits(&self, kind: Kind, threshold: Threshold) -> bool {
+        let is_low = threshold.millionths() < 700_000;
+        match kind {
+            Kind::Lsh16x8 | Kind::Lsh21x6 => threshold.millionths() == 800_000,
+            Kind::Prefix | Kind::PrefixSketch => !is_low || self.records.len() < BIG,
+            Kind::Ours | Kind::Early | Kind::Plain => true,
+        }
     }
 
     /// Stores all records. Gives the mean time for one, too.

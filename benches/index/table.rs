@@ -88,10 +88,10 @@ impl Printer {
     }
 
     pub fn note(self, text: &str) {
-        if self.json {
-            println!("{}", json!({ "note": text }));
-        } else {
+        if !self.json {
             println!("{text}");
+        } else if !text.is_empty() {
+            println!("{}", json!({ "note": text.trim() }));
         }
     }
 }
