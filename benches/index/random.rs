@@ -1,4 +1,5 @@
-//! Chance that is the same on every machine and in every year: xoshiro256**, seeded by SplitMix64.
+//! Chance that comes again: xoshiro256**, seeded by SplitMix64. The numbers themselves are the same
+//! on every machine; what is computed of them with logarithms is so where the mathematical library is.
 
 /// A sequence of numbers that depends on its seed and nothing else.
 #[derive(Clone, Debug)]
