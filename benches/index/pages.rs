@@ -74,12 +74,13 @@ pub fn run(settings: &Settings, printer: Printer, records: &[Record]) {
     }
 }
 
-/// Brute force and a rival that comes near to it would take hours. The former is asked about a
-/// sample, the latter if that is wished.
+/// Brute force, and prefixes at low thresholds, would take hours. The former is asked about a sample
+/// instead, the latter take part if that is wished.
 fn contenders(settings: &Settings, threshold: Threshold) -> impl Iterator<Item = Kind> {
     let by_default = move |kind: Kind| match kind {
         Kind::Lsh16x8 | Kind::Lsh21x6 => threshold.millionths() == 800_000,
-        Kind::Ours | Kind::PrefixSketch => true,
+        Kind::Ours => true,
+        Kind::PrefixSketch => threshold.millionths() >= 700_000,
         Kind::Prefix | Kind::Early | Kind::Plain => false,
     };
     Kind::ALL.into_iter().filter(move |&kind| !kind.is_brute() && settings.takes_part(kind, by_default(kind)))
