@@ -9,6 +9,7 @@
 //! | `corpora` | real sites on a real server |
 //! | `exactness` | that every decision is that of brute force, in whatever batches |
 //! | `planted` | that the planted distances are what they claim to be |
+//! | `synthetic` | that the sets on which the index is measured are always the same |
 //! | `architecture` | who imports whom |
 //!
 //! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan,
@@ -32,5 +33,6 @@ mod planted;
 mod program;
 mod shared;
 mod surface;
+mod synthetic;
 mod web;
 mod words;

@@ -1,0 +1,52 @@
+//! What a set of records is like.
+
+use ndcrawl::verify::Record;
+
+/// Ranks at which frequencies are told.
+pub const RANKS: [usize; 4] = [10, 100, 1_000, 10_000];
+
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics {
+    /// Distinct terms of a record: mean, and 10th, 50th, 90th percentile.
+    pub terms: f64,
+    pub percentiles: [f64; 3],
+    /// The share of the records in which the terms of these ranks stand.
+    pub shares: [f64; 4],
+    pub vocabulary: usize,
+    /// The share of the terms that stand in one record only.
+    pub single: f64,
+}
+
+impl Statistics {
+    pub fn of(records: &[Record]) -> Self {
+        let mut lengths: Vec<f64> = records.iter().map(|record| record.len() as f64).collect();
+        lengths.sort_unstable_by(f64::total_cmp);
+        let mut frequencies = Vec::<u32>::new();
+        for (term, _) in records.iter().flat_map(Record::terms) {
+            if frequencies.len() <= term.index() {
+                frequencies.resize(term.index() + 1, 0);
+            }
+            frequencies[term.index()] += 1;
+        }
+        frequencies.retain(|&frequency| frequency > 0);
+        frequencies.sort_unstable_by_key(|&frequency| std::cmp::Reverse(frequency));
+        let single = frequencies.iter().filter(|&&frequency| frequency == 1).count();
+        let share = |rank: usize| {
+            let frequency = frequencies.get(rank - 1).copied().unwrap_or(0);
+            f64::from(frequency) / records.len().max(1) as f64
+        };
+        Self {
+            terms: lengths.iter().sum::<f64>() / records.len().max(1) as f64,
+            percentiles: [0.1, 0.5, 0.9].map(|share| quantile(&lengths, share)),
+            shares: RANKS.map(share),
+            vocabulary: frequencies.len(),
+            single: single as f64 / frequencies.len().max(1) as f64,
+        }
+    }
+}
+
+/// The value below which that share of the values, which ascend, lies; 0 of nothing.
+pub fn quantile(ascending: &[f64], share: f64) -> f64 {
+    let place = (ascending.len() as f64 * share) as usize;
+    ascending.get(place.min(ascending.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
