@@ -11,6 +11,7 @@ use crate::settings::Settings;
 use crate::statistics::Statistics;
 use crate::synthetic::{Probe, Synthetic};
 use crate::table::{Printer, Row, grouped};
+use crate::{reopen, threads};
 
 /// As many as the real pages to which the model is fitted.
 const BASE_PAGES: usize = 113_000;
@@ -18,7 +19,7 @@ const BASE_PAGES: usize = 113_000;
 const HUGE: usize = 2_000_000;
 
 /// Measures all sizes, with base pages of a crawl or, if there are none, of the model.
-pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) {
+pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) -> Result<(), String> {
     let base = match crawl {
         Some(records) => Base::of(records),
         None => Base::model(BASE_PAGES, &mut Random::new(settings.seed)),
@@ -40,9 +41,16 @@ pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) {
         printer.table("All that is similar, per probe", &set.rows(&outcomes));
         printer.note("");
         figures(printer, &set, &outcomes);
+        if settings.threads {
+            threads::run(printer, &set, &settings.thresholds);
+        }
+        if settings.reopen {
+            reopen::run(printer, &set.name, &records).map_err(|error| error.to_string())?;
+        }
         done.push((size, outcomes));
     }
     growth(settings, printer, &done);
+    Ok(())
 }
 
 /// Rivals that are slow or much like another one take part in smaller sets only, unless asked for.

@@ -7,6 +7,8 @@
 //! | real pages (`--pages OUT`) | look up, take in if unique, in the order of a crawl | whichever match is found first |
 //! | synthetic sets (`--synthetic 10k,100k,1m`) | look up in a store of that size | all matches |
 //! | worst cases (`--worst`) | the same, in sets made to defeat filters | all matches |
+//! | threads (`--threads`) | the same in a synthetic set, by one thread and by all cores | all matches |
+//! | reopen (`--reopen`) | a synthetic set in a store on disk | the whole index in memory again |
 //!
 //! Times are those of the thread, not of the clock, so that other work on the machine counts for
 //! little; yet compare figures of one run only. What is counted (postings, candidates, sketches,
@@ -35,6 +37,7 @@ mod ours;
 mod pages;
 mod prefix;
 mod random;
+mod reopen;
 mod sets;
 mod settings;
 mod sketch;
@@ -71,13 +74,10 @@ fn run(settings: &Settings) -> Result<(), String> {
     }
     if !settings.synthetic.is_empty() {
         let crawl: Option<Vec<Record>> = settings.base.as_deref().map(read).transpose()?;
-        growing::run(settings, printer, crawl.as_deref());
+        growing::run(settings, printer, crawl.as_deref())?;
     }
     if settings.worst {
         worst::run(settings, printer);
-    }
-    if settings.threads {
-        threads::run(printer);
     }
     Ok(())
 }

@@ -1,43 +1,51 @@
 //! The exact index of this crate. All that is known of its interface stands here.
 
-use ndcrawl::filter::{Exact, Filter, ProbeCounters, Suspect};
+use std::ops::ControlFlow;
+
+use ndcrawl::filter::{Exact, Filter, ProbeCounters, Scratch};
 use ndcrawl::record::{Sequence, Threshold};
 use ndcrawl::verify::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 
+/// As many records as the decider files at a time, at most.
+const SETTLE_AFTER: usize = 64;
+
 pub struct Ours<'a> {
     records: &'a [Record],
-    filter: Exact,
-    suspects: Vec<Suspect>,
+    pub filter: Exact,
+    scratch: Scratch,
 }
 
 impl<'a> Ours<'a> {
     pub fn new(records: &'a [Record]) -> Self {
-        Self { records, filter: Exact::default(), suspects: Vec::new() }
+        Self { records, filter: Exact::default(), scratch: Scratch::default() }
     }
 }
 
 impl Contender for Ours<'_> {
     fn insert(&mut self, id: Sequence) {
         self.filter.insert(id, self.records[id.index()].terms());
+        if self.filter.len().is_multiple_of(SETTLE_AFTER) {
+            self.filter.settle();
+        }
     }
 
     fn probe(&mut self, probe: &Record, threshold: Threshold, found: &mut Vec<Sequence>) -> Cost {
-        let counters = self.filter.probe(probe.terms(), threshold, &mut self.suspects);
-        let matching = |suspect: &&Suspect| reaches(probe, &self.records[suspect.id.index()], threshold);
-        found.clear();
-        found.extend(self.suspects.iter().filter(matching).map(|suspect| suspect.id));
-        cost(counters, self.suspects.len())
+        look_up(&self.filter, self.records, &mut self.scratch, probe, threshold, found)
     }
 
     fn admit(&mut self, id: Sequence, threshold: Threshold) -> (Option<Sequence>, Cost) {
         let record = &self.records[id.index()];
-        let counters = self.filter.probe(record.terms(), threshold, &mut self.suspects);
-        let mut compared = 0;
-        let mut suspects = self.suspects.iter().inspect(|_| compared += 1);
-        let found = suspects.find(|suspect| reaches(record, &self.records[suspect.id.index()], threshold));
-        let found = found.map(|suspect| suspect.id);
+        let (mut found, mut compared) = (None, 0);
+        let counters = self.filter.probe(&mut self.scratch, record.terms(), threshold, &mut |suspect| {
+            compared += 1;
+            if reaches(record, &self.records[suspect.id.index()], threshold) {
+                found = Some(suspect.id);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(threshold)
+        });
         if found.is_none() {
             self.insert(id);
         }
@@ -49,11 +57,32 @@ impl Contender for Ours<'_> {
     }
 }
 
-fn cost(counters: ProbeCounters, compared: usize) -> Cost {
+/// All matches of a probe, as any thread can ask for them.
+pub fn look_up(
+    filter: &Exact,
+    records: &[Record],
+    scratch: &mut Scratch,
+    probe: &Record,
+    threshold: Threshold,
+    found: &mut Vec<Sequence>,
+) -> Cost {
+    let mut compared = 0;
+    found.clear();
+    let counters = filter.probe(scratch, probe.terms(), threshold, &mut |suspect| {
+        compared += 1;
+        if reaches(probe, &records[suspect.id.index()], threshold) {
+            found.push(suspect.id);
+        }
+        ControlFlow::Continue(threshold)
+    });
+    cost(counters, compared)
+}
+
+fn cost(counters: ProbeCounters, compared: u64) -> Cost {
     Cost {
         postings: counters.postings,
         sketches: counters.sketches,
         candidates: counters.candidates,
-        verifications: compared as u64,
+        verifications: compared,
     }
 }

@@ -17,7 +17,8 @@ Without a part: a synthetic set of 10,000 records at 0.8 and the three worst cas
   --synthetic LIST     synthetic sets of these sizes, such as 10k,100k,1m
   --base OUT           make synthetic sets of the pages of this crawl, not of a model's
   --worst              the three worst cases
-  --threads            batches of probes by one thread and by two
+  --threads            synthetic sets: probes by one thread and by all cores
+  --reopen             synthetic sets: written to disk and opened again
   --thresholds LIST    [default: 0.5,0.7,0.8,0.9]
   --only LIST          of ours, sketch, prefix, lsh16x8, lsh21x6, early, plain
   --probes N           probes of a set [default: 200]
@@ -32,6 +33,7 @@ pub struct Settings {
     pub base: Option<PathBuf>,
     pub worst: bool,
     pub threads: bool,
+    pub reopen: bool,
     pub thresholds: Vec<Threshold>,
     only: Option<Vec<Kind>>,
     pub probes: usize,
@@ -49,6 +51,7 @@ impl Settings {
             base: None,
             worst: false,
             threads: false,
+            reopen: false,
             thresholds: Vec::new(),
             only: None,
             probes: 200,
@@ -67,6 +70,7 @@ impl Settings {
                 "--base" => settings.base = Some(value()?.into()),
                 "--worst" => settings.worst = true,
                 "--threads" => settings.threads = true,
+                "--reopen" => settings.reopen = true,
                 "--thresholds" => settings.thresholds = list(&value()?, |text| text.parse().ok())?,
                 "--only" => settings.only = Some(list(&value()?, kind)?),
                 "--probes" => settings.probes = one(&value()?)?,

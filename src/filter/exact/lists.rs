@@ -138,6 +138,19 @@ impl Lists {
         std::hint::black_box(read);
     }
 
+    /// Fetches the beginnings of these terms' lists into the cache.
+    pub(super) fn touch_starts(&self, terms: impl Iterator<Item = TermId>) {
+        let mut read = 0;
+        for term in terms {
+            read ^= match self.get(term) {
+                List::Short(postings) => postings.first().copied().unwrap_or_default(),
+                List::Packed(list) => list.read(0).first().copied().unwrap_or_default(),
+                List::Dense(_) => 0,
+            };
+        }
+        std::hint::black_box(read);
+    }
+
     /// Looks up where the lists of these terms are.
     pub(super) fn look_up(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
         slots.0.clear();

@@ -1,0 +1,151 @@
+//! What it costs to keep records on disk, and to open them again.
+//!
+//! The records are those of the last synthetic set, as if each were a stored page: they are
+//! committed to a real store, read back term by term and page by page, and by way of a snapshot.
+
+use std::path::Path;
+
+use ndcrawl::detect::{EmbeddedDecider, InMemory, Options};
+use ndcrawl::record::{
+    Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, Sequence, TermId, UrlId, UrlRow, UrlState,
+    Verdict,
+};
+use ndcrawl::store::{self, Identity, SnapshotHead, Store, StoreReader};
+use ndcrawl::verify::Record;
+
+use crate::clock::Moment;
+use crate::table::{Printer, Row};
+
+/// As many pages as the crawler commits at a time.
+const BATCH: usize = 100;
+/// The longest tail that the crawler leaves behind a snapshot, as a part of what it covers.
+const TAIL: usize = 8;
+
+type Error = Box<dyn std::error::Error>;
+
+pub fn run(printer: Printer, name: &str, records: &[Record]) -> Result<(), Error> {
+    let folder = std::env::temp_dir().join(format!("ndcrawl-reopen-{}", std::process::id()));
+    let measured = measure(&folder, name, records);
+    // Whatever came of it, the records are not left lying about.
+    let _ = std::fs::remove_dir_all(&folder);
+    printer.table("Records on disk, seconds of one thread", &[measured?]);
+    Ok(())
+}
+
+fn measure(folder: &Path, name: &str, records: &[Record]) -> Result<Row, Error> {
+    let mut row = Row::default();
+    row.text("set", name);
+    let options = store::Options { min_free: 0, ..store::Options::default() };
+    let (mut store, _) = Store::open(folder, options, &Identity::new(String::new(), ""))?;
+    let began = Moment::now();
+    let mut committing = 0.0;
+    let mut terms = 0;
+    for (number, records) in (0..).step_by(BATCH).zip(records.chunks(BATCH)) {
+        let batch = batch(number, records, &mut terms);
+        let began = Moment::now();
+        store.commit(batch)?;
+        committing += began.micros();
+    }
+    row.number("µs/record to log", committing / records.len() as f64);
+    row.number("all", began.micros() / 1e6);
+
+    let reader = store.reader();
+    let began = Moment::now();
+    let mut decider = decider();
+    restore(&reader, &mut decider, 0)?;
+    row.number("from the log", began.micros() / 1e6);
+
+    let began = Moment::now();
+    let head = |decider: &EmbeddedDecider<InMemory>| SnapshotHead {
+        signature: "bench".to_owned(),
+        pages: decider.stats().judged as u32,
+        terms: decider.vocabulary().len() as u32,
+        last_page: decider.last_page(),
+    };
+    reader.write_snapshot(&head(&decider), |out| decider.save(out))?.publish()?;
+    row.number("snapshot written", began.micros() / 1e6);
+    row.number("MB", std::fs::metadata(folder.join("store/index.snapshot"))?.len() as f64 / 1e6);
+    row.number("read", open(&reader)?);
+
+    let covered = records.len() * TAIL / (TAIL + 1);
+    let mut decider = self::decider();
+    for term in reader.all_terms()? {
+        decider.restore_term(&term?.1)?;
+    }
+    for page in reader.all_pages()?.take(covered) {
+        let (sequence, page) = page?;
+        decider.restore_page(sequence, 0, &page)?;
+    }
+    reader.write_snapshot(&head(&decider), |out| decider.save(out))?.publish()?;
+    drop(decider);
+    row.number("read with the longest tail", open(&reader)?);
+    store.close()?;
+    Ok(row)
+}
+
+/// Reads the snapshot and what came after it. Gives the seconds.
+fn open(reader: &StoreReader) -> Result<f64, Error> {
+    let began = Moment::now();
+    let mut decider = decider();
+    let (head, mut input) = reader.snapshot("bench").ok_or("the snapshot is not sound")?;
+    decider.load(&mut input)?;
+    restore(reader, &mut decider, head.pages)?;
+    Ok(began.micros() / 1e6)
+}
+
+fn restore(reader: &StoreReader, decider: &mut EmbeddedDecider<InMemory>, from: u32) -> Result<(), Error> {
+    for term in reader.terms_from(TermId(decider.vocabulary().len() as u32))? {
+        decider.restore_term(&term?.1)?;
+    }
+    for page in reader.pages_from(Sequence(from))? {
+        let (sequence, page) = page?;
+        decider.restore_page(sequence, 0, &page)?;
+    }
+    Ok(())
+}
+
+/// Body counts weigh a hundredth, so that a count is a weight.
+fn decider() -> EmbeddedDecider<InMemory> {
+    let weights = FieldWeights([0, 0, 0, 0, 0, 0, 0, 1]);
+    EmbeddedDecider::new(Options { weights, ..Options::default() }, InMemory)
+}
+
+fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
+    let url = |number: u32| format!("http://example.com/a/path/of/some/length/{number}.html");
+    let numbered = || (first..).zip(records);
+    let last = records.iter().filter_map(|record| record.terms().last()).map(|(term, _)| term.0 + 1).max();
+    let known = std::mem::replace(terms, last.unwrap_or(0).max(*terms));
+    Batch {
+        urls: numbered()
+            .map(|(number, _)| UrlRow {
+                url: url(number),
+                depth: 1,
+                referrer: None,
+                kind: LinkKind::Page,
+                hops: 0,
+                rank: 0,
+                state: UrlState::Queued,
+            })
+            .collect(),
+        terms: (known..*terms).map(|term| format!("term{term}").into()).collect(),
+        pages: numbered()
+            .map(|(number, record)| PageRow {
+                url: UrlId(number),
+                page: PageId::new("bench", &url(number), 0),
+                group: 0,
+                fetched_at: 0,
+                body_digest: Digest::of(&number.to_le_bytes()),
+                text_digest: Some(Digest::of(url(number).as_bytes())),
+                verdict: Verdict::Unique,
+                terms: record.terms().iter().map(|&(term, weight)| (term, counts(weight))).collect(),
+                links: Vec::new(),
+                location: None,
+            })
+            .collect(),
+        ..Batch::default()
+    }
+}
+
+fn counts(weight: u32) -> FieldCounts {
+    FieldCounts([0, 0, 0, 0, 0, 0, 0, weight])
+}
