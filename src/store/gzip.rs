@@ -13,25 +13,37 @@ pub(crate) struct Gzip {
     compressor: Compressor,
     /// The parts of a member, one behind the other.
     parts: Vec<u8>,
+    /// Room for a member. Its length is what was needed so far: lengthening writes zeros.
+    room: Vec<u8>,
 }
 
 impl Gzip {
     /// With this level of compression, 1 to 12; beyond them the nearest.
     pub(crate) fn new(level: u32) -> Self {
         let level = i32::try_from(level).unwrap_or(i32::MAX).clamp(1, 12);
-        Self { compressor: Compressor::new(CompressionLvl::new(level).unwrap_or_default()), parts: Vec::new() }
+        let compressor = Compressor::new(CompressionLvl::new(level).unwrap_or_default());
+        Self { compressor, parts: Vec::new(), room: Vec::new() }
     }
 
     /// One member of these parts.
     pub(crate) fn member(&mut self, parts: &[&[u8]]) -> Vec<u8> {
-        self.parts.clear();
         parts.iter().for_each(|part| self.parts.extend_from_slice(part));
-        let mut member = vec![0; self.compressor.gzip_compress_bound(self.parts.len())];
+        let bound = self.compressor.gzip_compress_bound(self.parts.len());
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
         // It fails for want of room only, and the bound is room enough.
-        let length = self.compressor.gzip_compress(&self.parts, &mut member).unwrap_or_default();
-        member.truncate(length);
-        self.parts.shrink_to(KEPT_BYTES);
+        let length = self.compressor.gzip_compress(&self.parts, &mut self.room).unwrap_or_default();
+        let member = self.room[..length].to_vec();
+        self.forget_much();
         member
+    }
+
+    fn forget_much(&mut self) {
+        self.parts.clear();
+        self.parts.shrink_to(KEPT_BYTES);
+        self.room.truncate(KEPT_BYTES);
+        self.room.shrink_to(KEPT_BYTES);
     }
 }
 
@@ -64,6 +76,6 @@ mod tests {
         let mut gzip = Gzip::new(1);
         let text = b"the same words again and again, ".repeat(100_000);
         assert!(gzip.member(&[&text]).len() < text.len() / 50);
-        assert!(gzip.parts.capacity() < text.len());
+        assert!(gzip.parts.capacity() < text.len() && gzip.room.capacity() < text.len());
     }
 }
