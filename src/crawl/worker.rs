@@ -208,6 +208,8 @@ impl Worker {
     /// long one on a thread that may take its time.
     async fn render(&self, fetched: Arc<Fetched>) -> Found {
         let read = if fetched.body.len() <= SHORT {
+            // What has come in goes first: it wakes threads that take their share of the rendering.
+            tokio::task::yield_now().await;
             read(&self.renderer, &fetched)
         } else {
             let permit = self.rendering.clone().acquire_owned().await;
