@@ -40,9 +40,9 @@ pub(super) struct FoundPage {
 /// A message to the judge.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// A lease has ended.
-    Arrival { lease: Lease, found: Box<Found> },
-    /// Requests were made.
+    /// A lease has ended, with these requests, if any.
+    Arrival { lease: Lease, found: Box<Found>, attempts: Option<Attempts> },
+    /// Requests were made, and the lease goes back.
     Attempts(Attempts),
     /// A robots.txt was had; it names sitemaps.
     Robots { origin: String, row: RobotsRow, sitemaps: Vec<CanonicalUrl> },

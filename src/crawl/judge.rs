@@ -111,7 +111,8 @@ impl Judge {
                     let links = sitemaps.into_iter().map(|url| link(url, 0, None, LinkKind::SitemapFile)).collect();
                     self.offer(links)?;
                 }
-                Message::Arrival { lease, found } => {
+                Message::Arrival { lease, found, attempts } => {
+                    attempts.iter().for_each(|attempts| self.book.attempts(attempts));
                     let verdict = if is_judged(&found) { judged.next() } else { None };
                     self.arrived(&lease, *found, verdict)?;
                 }
@@ -137,7 +138,7 @@ impl Judge {
         let candidates: Vec<Candidate> = messages
             .iter_mut()
             .filter_map(|message| match message {
-                Message::Arrival { lease, found } if is_judged(found) => candidate(&self.crawl, lease, found),
+                Message::Arrival { lease, found, .. } if is_judged(found) => candidate(&self.crawl, lease, found),
                 _ => None,
             })
             .collect();

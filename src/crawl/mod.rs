@@ -9,9 +9,10 @@
 //! ```
 //!
 //! The forward edges are bounded channels; the back edge is an insert into the frontier, which never
-//! waits. Workers are tokio tasks, rendering runs on blocking threads, the judge and the committer
-//! have a thread each. The crawl is over when the frontier is empty and no lease is alive; the
-//! judge ends a lease only after it has offered the page's links.
+//! waits. Workers and the scheduler are tokio tasks; a worker renders a short page itself and has a
+//! long one rendered on a blocking thread. The judge and the committer have a thread each. The crawl
+//! is over when the frontier is empty and no lease is alive; the judge ends a lease only after it
+//! has offered the page's links.
 //!
 //! Shutdown, in order: stop leasing, let fetches end within the time of grace, close the channel to
 //! the judge, which drains it and seals the last batch, and close the channel to the committer,

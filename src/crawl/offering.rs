@@ -13,24 +13,23 @@ impl Judge {
         self.offer(links).map(drop)
     }
 
-    /// Offers the out-links of a page by the policy that its verdict asks for. Gives the numbers of
-    /// the linked URLs.
+    /// Takes the out-links of a page and offers them by the policy that its verdict asks for. Gives
+    /// the numbers of the linked URLs.
     pub(super) fn offer_links(
         &mut self,
         lease: &Lease,
-        page: &Rendered,
+        page: &mut Rendered,
         of_duplicate: bool,
     ) -> Result<Vec<UrlId>, CrawlError> {
         self.book.links_dropped(page.links_dropped, page.links_over_limit);
         let kind = if of_duplicate { LinkKind::Duplicate } else { LinkKind::Page };
         let last = of_duplicate && self.options.duplicate_links == DuplicateLinks::Defer;
-        let links = page
-            .links
-            .iter()
+        let links = std::mem::take(&mut page.links)
+            .into_iter()
             .map(|out| Link {
                 rank: u8::from(last),
                 only_seen: self.reason_not_to_follow(&out.url, out.nofollow || page.robots.nofollow, of_duplicate),
-                ..link(out.url.clone(), lease.depth.saturating_add(1), Some(lease.id), kind)
+                ..link(out.url, lease.depth.saturating_add(1), Some(lease.id), kind)
             })
             .collect();
         let offered = self.offer(links)?;

@@ -24,7 +24,7 @@ impl Judge {
     pub(super) fn arrived(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
         match (found, judged) {
             (Found::Page(page), Some(judged)) => self.judged_page(lease, page, judged),
-            (Found::Page(page), None) => self.unindexed_page(lease, &page),
+            (Found::Page(page), None) => self.unindexed_page(lease, page),
             (Found::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
             (Found::Redirect { fetched, to }, _) => self.redirected(lease, &fetched, to),
             (Found::Excluded { rule, fetched }, _) => {
@@ -37,8 +37,8 @@ impl Judge {
         }
     }
 
-    fn judged_page(&mut self, lease: &Lease, page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
-        let links = self.offer_links(lease, &page.rendered, !judged.verdict.is_unique())?;
+    fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
+        let links = self.offer_links(lease, &mut page.rendered, !judged.verdict.is_unique())?;
         let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
         let outcome = outcome_of(judged.verdict, original.as_ref());
         let mut line = self.page_line(lease, &outcome, &page)?;
@@ -79,10 +79,10 @@ impl Judge {
     }
 
     /// A page that asks not to be indexed: its links are used, the decider never sees it.
-    fn unindexed_page(&mut self, lease: &Lease, page: &FoundPage) -> Result<(), CrawlError> {
-        self.offer_links(lease, &page.rendered, false)?;
+    fn unindexed_page(&mut self, lease: &Lease, mut page: FoundPage) -> Result<(), CrawlError> {
+        self.offer_links(lease, &mut page.rendered, false)?;
         let outcome = Outcome::Excluded(Exclusion::NoIndex);
-        let line = self.page_line(lease, &outcome, page)?;
+        let line = self.page_line(lease, &outcome, &page)?;
         self.end(lease, &outcome, line, None)
     }
 

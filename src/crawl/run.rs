@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
 
 use crate::detect::{self, EmbeddedDecider};
 use crate::fetch::{self, Fetcher};
@@ -219,7 +220,11 @@ impl Crawl {
         // Without the seeds the frontier may look empty. If the judge has failed, the scheduler finds
         // the channel to it closed.
         let _ = is_ready.await;
-        let scheduled = scheduler.run().await;
+        // As a task, not here: the thread that waits for the crawl is none of the runtime's, and each
+        // lease that ends would have to wake it.
+        let mut scheduling = JoinSet::new();
+        scheduling.spawn(scheduler.run());
+        let scheduled = scheduling.join_next().await;
         let judged = join(judging, "judge").await;
         let committed = join(committing, "commit").await;
         // The first failure is the committer's if there is one: the others stop because of it.
@@ -227,7 +232,8 @@ impl Crawl {
         committed?;
         let (book, mut snapshots) = judged??;
         snapshots.publish(store.mark().pages);
-        Ok((book, store, scheduled?))
+        let reason = scheduled.transpose().map_err(CrawlError::Worker)?.unwrap_or(Ok(StopReason::Failed))?;
+        Ok((book, store, reason))
     }
 }
 

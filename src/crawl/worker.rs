@@ -1,6 +1,7 @@
 //! What is done with one lease: robots.txt, the request, and rendering what came.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -9,7 +10,9 @@ use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
+use crate::record::{
+    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser, Rendered,
+};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
 use crate::store::payload_digest;
 
@@ -17,6 +20,9 @@ use super::arrival::{Attempts, Found, FoundPage, Message};
 use super::log_access::Urls;
 use super::options::Options;
 use super::{CrawlError, Stop};
+
+/// Octets of a body that is rendered among the requests: a millisecond's work.
+const SHORT: usize = 64 * 1024;
 
 /// What workers share.
 pub(super) struct Worker {
@@ -26,7 +32,7 @@ pub(super) struct Worker {
     pub normaliser: Normaliser,
     pub frontier: Arc<EmbeddedFrontier<Urls>>,
     pub changed: Arc<Notify>,
-    /// Pages rendered at the same time: as many as there are cores.
+    /// Long pages rendered at the same time: as many as there are cores.
     pub rendering: Arc<Semaphore>,
     /// Of which robots.txt the judge was told in this run: the last one's time of fetch, by origin.
     pub robots_told: Mutex<HashMap<String, i64>>,
@@ -52,14 +58,15 @@ impl Worker {
             self.frontier.postpone(&origin, due).await?;
         }
         let traffic = self.fetcher.take_traffic(&origin);
-        if traffic.requests > 0 {
-            let _ = self.messages.send(Message::Attempts(Attempts { origin, traffic })).await;
-        }
+        let attempts = (traffic.requests > 0).then_some(Attempts { origin, traffic });
         match step {
             Step::Found(found) => {
-                let _ = self.messages.send(Message::Arrival { lease, found: Box::new(found) }).await;
+                let _ = self.messages.send(Message::Arrival { lease, found: Box::new(found), attempts }).await;
             }
             Step::Again(not_before) => {
+                if let Some(attempts) = attempts {
+                    let _ = self.messages.send(Message::Attempts(attempts)).await;
+                }
                 self.frontier.nak(lease, not_before).await?;
                 self.changed.notify_one();
             }
@@ -197,22 +204,51 @@ impl Worker {
         }
     }
 
-    /// Renders on a thread that may take its time. A panic in a parser is this page's failure.
+    /// Renders: a short page here and now, since another thread would cost more than it saves, a
+    /// long one on a thread that may take its time.
     async fn render(&self, fetched: Arc<Fetched>) -> Found {
-        let permit = self.rendering.clone().acquire_owned().await;
-        let (renderer, page) = (self.renderer.clone(), fetched.clone());
-        let rendered = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            (renderer.render(&page), Digest::of(&page.body), payload_digest(&page.body))
-        });
-        match rendered.await {
-            Ok((rendered, body_digest, payload_digest)) => {
+        let read = if fetched.body.len() <= SHORT {
+            // What has come in goes first: it wakes threads that take their share of the rendering.
+            tokio::task::yield_now().await;
+            read(&self.renderer, &fetched)
+        } else {
+            let permit = self.rendering.clone().acquire_owned().await;
+            let (renderer, page) = (self.renderer.clone(), fetched.clone());
+            let reading = tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                read(&renderer, &page)
+            });
+            reading.await.unwrap_or_else(|error| Err(error.to_string()))
+        };
+        match read {
+            Ok(Read { rendered, body_digest, payload_digest }) => {
                 Found::Page(FoundPage { fetched, rendered, body_digest, payload_digest })
             }
-            Err(error) => {
-                let detail = format!("rendering failed: {error}");
+            Err(why) => {
+                let detail = format!("rendering failed: {why}");
                 Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) }
             }
         }
     }
+}
+
+/// What is made of a body.
+struct Read {
+    rendered: Rendered,
+    body_digest: Digest,
+    payload_digest: String,
+}
+
+/// Renders a page. A panic in a parser is this page's failure: a renderer holds nothing of a page
+/// that it could leave half done.
+fn read(renderer: &Renderer, page: &Fetched) -> Result<Read, String> {
+    let read = catch_unwind(AssertUnwindSafe(|| Read {
+        rendered: renderer.render(page),
+        body_digest: Digest::of(&page.body),
+        payload_digest: payload_digest(&page.body),
+    }));
+    read.map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+        format!("panic: {}", text.unwrap_or("no message"))
+    })
 }

@@ -218,9 +218,10 @@ impl Politeness {
 
     fn with_origin<T>(&self, origin: &str, f: impl FnOnce(&mut Host) -> T) -> T {
         let origins = &mut self.tables().origins;
-        if !origins.contains_key(origin) {
-            forget_idle(origins);
+        if let Some(host) = origins.get_mut(origin) {
+            return f(host);
         }
+        forget_idle(origins);
         f(origins.entry(origin.to_owned()).or_insert_with(|| Host::new(self.0.delay, self.0.concurrency)))
     }
 

@@ -1,20 +1,41 @@
 //! The links of a page: resolved, each once.
+//!
+//! Pages name the same targets again and again (menus, indexes, fragments of one page), and
+//! resolving is what costs. So each spelling of a reference is resolved once; its fragment, which
+//! is never sent, does not count as spelling.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use url::Url;
 
 use crate::record::{CanonicalUrl, Normaliser, OutLink, UrlError};
+
+/// Where a reference leads.
+#[derive(Clone, Copy)]
+enum Target {
+    /// To no URL to crawl.
+    Nowhere,
+    /// To a URL that is not among the links: the page itself, or one over the limit.
+    Uncollected { same_site: bool, over_limit: bool },
+    /// To the link at this position.
+    Link { same_site: bool, at: usize },
+}
 
 /// Collects links in order of first appearance.
 pub(super) struct Links<'a> {
     normaliser: &'a Normaliser,
     page: &'a CanonicalUrl,
+    /// The registrable domain of `page`.
+    site: &'a str,
     base: Url,
     most: usize,
     found: Vec<OutLink>,
-    /// Position in `found`. Also holds the page itself, at a position that does not exist.
-    seen: HashMap<CanonicalUrl, usize>,
+    /// Positions in `found`, by URL. Keyed at random: pages choose what is hashed.
+    by_url: HashTable<usize>,
+    hasher: DefaultHashBuilder,
+    /// Targets of the references seen since the base was set, by their text up to the fragment.
+    targets: HashMap<Box<str>, Target>,
     pub dropped: u32,
     pub over_limit: u32,
 }
@@ -22,9 +43,19 @@ pub(super) struct Links<'a> {
 impl<'a> Links<'a> {
     /// For the links of `page`, at most `most` of them.
     pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize) -> Self {
-        let seen = HashMap::from([(page.clone(), usize::MAX)]);
-        let base = page.as_url().clone();
-        Self { normaliser, page, base, most, found: Vec::new(), seen, dropped: 0, over_limit: 0 }
+        Self {
+            normaliser,
+            page,
+            site: page.registrable_domain(),
+            base: page.as_url().clone(),
+            most,
+            found: Vec::new(),
+            by_url: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            targets: HashMap::new(),
+            dropped: 0,
+            over_limit: 0,
+        }
     }
 
     /// Sets the base for what follows, as the first `base[href]` does. Only http and https can be
@@ -34,6 +65,7 @@ impl<'a> Links<'a> {
             && matches!(base.scheme(), "http" | "https")
         {
             self.base = base;
+            self.targets.clear();
         }
     }
 
@@ -46,26 +78,119 @@ impl<'a> Links<'a> {
     /// Answers whether its target lies in the page's registrable domain; `None` if it is no URL to
     /// crawl.
     pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<bool> {
-        let Ok(url) = self.resolve(reference) else {
-            self.dropped = self.dropped.saturating_add(1);
-            return None;
-        };
-        let same_site = url.registrable_domain() == self.page.registrable_domain();
-        if let Some(&at) = self.seen.get(&url) {
-            if let Some(known) = self.found.get_mut(at) {
-                known.nofollow &= nofollow;
+        let reference = without_fragment(reference);
+        let target = match self.targets.get(reference) {
+            Some(target) => *target,
+            None => {
+                let target = self.find(reference);
+                self.targets.insert(reference.into(), target);
+                target
             }
-        } else if self.found.len() < self.most {
-            self.seen.insert(url.clone(), self.found.len());
-            self.found.push(OutLink { url, nofollow });
-        } else {
-            self.over_limit = self.over_limit.saturating_add(1);
+        };
+        match target {
+            Target::Nowhere => {
+                self.dropped = self.dropped.saturating_add(1);
+                None
+            }
+            Target::Uncollected { same_site, over_limit } => {
+                self.over_limit = self.over_limit.saturating_add(u32::from(over_limit));
+                Some(same_site)
+            }
+            Target::Link { same_site, at } => {
+                self.found[at].nofollow &= nofollow;
+                Some(same_site)
+            }
         }
-        Some(same_site)
+    }
+
+    /// Resolves a reference, and collects its URL, as nofollow, if it is new.
+    fn find(&mut self, reference: &str) -> Target {
+        let Ok(url) = self.resolve(reference) else { return Target::Nowhere };
+        let same_site = url.host() == self.page.host() || url.registrable_domain() == self.site;
+        if url == *self.page {
+            return Target::Uncollected { same_site, over_limit: false };
+        }
+        let hash = self.hasher.hash_one(url.as_str());
+        if let Some(&at) = self.by_url.find(hash, |&at| self.found[at].url == url) {
+            return Target::Link { same_site, at };
+        }
+        if self.found.len() >= self.most {
+            return Target::Uncollected { same_site, over_limit: true };
+        }
+        let at = self.found.len();
+        self.found.push(OutLink { url, nofollow: true });
+        let hash_of = |&at: &usize| self.hasher.hash_one(self.found[at].url.as_str());
+        self.by_url.insert_unique(hash, at, hash_of);
+        Target::Link { same_site, at }
     }
 
     /// The links.
     pub fn into_found(self) -> Vec<OutLink> {
         self.found
+    }
+}
+
+/// The reference up to its fragment. A space before the `#` would be one at the end without it, and
+/// those do not count: such a reference is left as it is.
+fn without_fragment(reference: &str) -> &str {
+    match reference.split_once('#') {
+        Some((rest, _)) if !rest.ends_with(|c| c <= ' ') => rest,
+        _ => reference,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn url(text: &str) -> CanonicalUrl {
+        Normaliser::default().absolute(text).unwrap()
+    }
+
+    #[test]
+    fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
+        let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
+        let mut links = Links::new(&normaliser, &page, 3);
+        let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "?q#f"]
+            .map(|reference| links.add(reference, true))
+            .to_vec();
+        let yes = Some(true);
+        assert_eq!(answers, [yes, yes, yes, yes, yes, yes, None, None, yes]);
+        assert_eq!(links.add("//other.test/", true), Some(false));
+        assert_eq!(links.add("//a.test/", false), yes);
+        for _ in 0..2 {
+            assert_eq!(links.add("//other.test/more", false), Some(false));
+        }
+        assert_eq!(links.add("x", false), yes);
+        assert_eq!((links.dropped, links.over_limit), (2, 2));
+        let found: Vec<_> = links.into_found().into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
+        let expected = [("http://www.a.test/d/x", false), ("http://other.test/", true), ("http://a.test/", false)];
+        assert_eq!(found, expected.map(|(url, nofollow)| (url.to_owned(), nofollow)));
+    }
+
+    #[test]
+    fn a_new_base_holds_for_what_follows() {
+        let (normaliser, page) = (Normaliser::default(), url("http://a.test/d/page"));
+        let mut links = Links::new(&normaliser, &page, 9);
+        links.add("x", false);
+        links.set_base("/e/");
+        links.add("x", false);
+        links.set_base("mailto:x");
+        links.add("y", false);
+        let found: Vec<_> = links.into_found().into_iter().map(|link| link.url.to_string()).collect();
+        assert_eq!(found, ["http://a.test/d/x", "http://a.test/e/x", "http://a.test/e/y"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_reference_without_its_fragment_leads_where_the_whole_leads(
+            reference in "(https?:|javascript:|mailto:|//|/|\\?)?[a.:/\\\\ \t\n\u{1}%20?&;@é\u{a0}]{0,8}(#[a#/ \t?é]{0,5})?[ \t]?",
+        ) {
+            let base = Url::parse("http://a.test/b/c?d").unwrap();
+            let resolve = |text: &str| Normaliser::default().resolve(&base, text).ok();
+            prop_assert_eq!(resolve(without_fragment(&reference)), resolve(&reference), "{:?}", reference);
+        }
     }
 }

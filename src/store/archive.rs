@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::record::{CommitMark, DecidedBy, Digest, PageId, PageStore, PutPage, Verdict, WarcLocation};
 
 use super::error::{Error, Result};
+use super::gzip::Gzip;
 use super::reader::StoreReader;
 use super::shared::locked;
 use super::warc::{Draft, Kind};
@@ -38,6 +39,8 @@ struct State {
     files: WarcFiles,
     /// Pages put since the last commit, and since the one before it.
     recent: [Recent; 2],
+    /// Lent to one page at a time; others make their own.
+    gzip: Option<Gzip>,
 }
 
 /// Pages that readers of the store may not see yet.
@@ -51,7 +54,7 @@ struct Recent {
 impl Archive {
     pub(crate) fn new(files: WarcFiles, reader: StoreReader, enabled: bool) -> Self {
         let level = files.gzip_level();
-        let state = State { files, recent: Default::default() };
+        let state = State { files, recent: Default::default(), gzip: None };
         Self { state: Arc::new(Mutex::new(state)), reader, enabled, level }
     }
 
@@ -75,8 +78,10 @@ impl Archive {
         }
         let drafts = self.drafts(page)?;
         // Compressing takes the longest and needs no lock.
-        let members: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.to_member(self.level)).collect();
+        let mut gzip = locked(&self.state).gzip.take().unwrap_or_else(|| Gzip::new(self.level));
+        let members: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.to_member(&mut gzip)).collect();
         let mut state = locked(&self.state);
+        state.gzip = Some(gzip);
         let locations = state.files.append(&members)?;
         let main = locations.first().copied();
         if let Some(location) = main {

@@ -18,13 +18,15 @@ pub(crate) const BLOCK_BYTES: usize = 2 * 1024;
 /// Packs rows into blocks: the index of the first row of each, and its bytes.
 pub(crate) fn pack<T: Serialize>(rows: &[T]) -> Result<Vec<(usize, Vec<u8>)>, postcard::Error> {
     let mut blocks: Vec<(usize, Vec<u8>)> = Vec::new();
+    let mut bytes = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        let row = postcard::to_stdvec(row)?;
+        bytes.clear();
+        bytes = postcard::to_extend(row, bytes)?;
         match blocks.last_mut() {
-            Some((_, block)) if block.len() + row.len() + 3 <= BLOCK_BYTES => push(block, &row),
+            Some((_, block)) if block.len() + bytes.len() + 3 <= BLOCK_BYTES => push(block, &bytes),
             _ => {
-                let mut block = Vec::new();
-                push(&mut block, &row);
+                let mut block = Vec::with_capacity(BLOCK_BYTES.max(bytes.len() + 3));
+                push(&mut block, &bytes);
                 blocks.push((index, block));
             }
         }

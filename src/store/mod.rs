@@ -61,6 +61,7 @@ mod crawl_file;
 mod disk;
 mod error;
 mod folder;
+mod gzip;
 mod host;
 mod http_block;
 mod log_file;

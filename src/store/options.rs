@@ -22,7 +22,8 @@ pub struct Options {
     pub warc: bool,
     /// A WARC file that has reached this many octets is closed before the next page.
     pub warc_size: u64,
-    /// Level of compression, 0 to 9. 3 costs half the time of 6 for files that are a tenth larger.
+    /// Level of compression, 1 to 12. 1 costs 2/3 of the time of 3 and 2/5 of that of 6, for files
+    /// that are larger by 5 and by 10 %.
     pub gzip_level: u32,
     /// Free space in octets below which the crawl is to stop; see [`super::Store::has_room`].
     pub min_free: u64,
@@ -42,7 +43,7 @@ impl Default for Options {
             cache_bytes: 16 * MEBIBYTE,
             warc: true,
             warc_size: 1024 * MEBIBYTE,
-            gzip_level: 3,
+            gzip_level: 1,
             min_free: 500 * MEBIBYTE,
             host_name_for_warc: "localhost".to_owned(),
             user_agent: concat!("ndcrawl/", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -1,15 +1,12 @@
 //! WARC/1.1 records (ISO 28500:2017): what stands in them, and how they become gzip members.
 
-use std::io::Write;
-
 use data_encoding::BASE32;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
 use crate::record::{Digest, Fetched, PageId, Verdict};
 
+use super::gzip::Gzip;
 use super::http_block;
 
 /// The revisit profile of a payload that is the same (section 6.7.2).
@@ -175,20 +172,14 @@ impl<'a> Draft<'a> {
     }
 
     /// The record as a gzip member of its own (annex D).
-    pub(crate) fn to_member(&self, level: u32) -> Vec<u8> {
+    pub(crate) fn to_member(&self, gzip: &mut Gzip) -> Vec<u8> {
         let length = self.head.len() + self.body.len();
         let mut header = b"WARC/1.1\r\n".to_vec();
         let own = [("WARC-Block-Digest", digest(&[&self.head, self.body])), ("Content-Length", length.to_string())];
         for (name, value) in self.fields.iter().chain(&own) {
             header.extend(one_line(name, value).into_bytes());
         }
-        let mut member = GzEncoder::new(Vec::with_capacity(length / 3 + 512), Compression::new(level.min(9)));
-        let parts: [&[u8]; 5] = [&header, b"\r\n", &self.head, self.body, b"\r\n\r\n"];
-        // Writing to memory does not fail.
-        for part in parts {
-            let _ = member.write_all(part);
-        }
-        member.finish().unwrap_or_default()
+        gzip.member(&[&header, b"\r\n", &self.head, self.body, b"\r\n\r\n"])
     }
 }
 

@@ -13,6 +13,7 @@ use crate::record::{CommitMark, WarcLocation};
 
 use super::disk::Disk;
 use super::error::{Error, Result};
+use super::gzip::Gzip;
 use super::log_file::LogFile;
 use super::options::Options;
 use super::warc::{Draft, date_digits, now_millis};
@@ -183,7 +184,7 @@ impl WarcFiles {
             ("isPartOf", &self.crawl),
         ];
         let begun = log
-            .append(&Draft::warcinfo(&self.crawl, &name, &lines).to_member(self.options.gzip_level))
+            .append(&Draft::warcinfo(&self.crawl, &name, &lines).to_member(&mut Gzip::new(self.options.gzip_level)))
             .and_then(|()| self.sync_folder());
         if let Err(error) = begun {
             // The file is not known yet: without this a second attempt would leave it behind.

@@ -171,6 +171,7 @@ impl<R: BufRead> BufRead for Counted<R> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::gzip::Gzip;
     use super::super::tests::support::fetched;
     use super::super::warc::{Draft, payload_digest};
     use super::*;
@@ -181,7 +182,9 @@ mod tests {
         pages
             .iter()
             .zip(1..)
-            .flat_map(|(page, id)| Draft::response(PageId(id), page, &payload_digest(&page.body)).to_member(3))
+            .flat_map(|(page, id)| {
+                Draft::response(PageId(id), page, &payload_digest(&page.body)).to_member(&mut Gzip::new(1))
+            })
             .collect()
     }
 
