@@ -13,12 +13,17 @@
 //! A bad page is never an error: what can't be read is left out.
 
 mod charset;
+mod construct;
 mod directives;
 mod document;
+mod dom;
 mod language;
+mod lexer;
 mod links;
 mod markup;
+mod names;
 mod nesting;
+mod parser;
 mod refresh;
 mod sitemap;
 mod stem;
@@ -30,18 +35,22 @@ mod url_terms;
 
 use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives};
 
+use construct::Stop;
 use document::Document;
 use stem::Terms;
 use terms::TermTable;
 
+pub use parser::{Parser, ParserError};
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 
 /// The version of the rendering. Records made by different versions can't be compared.
-pub const RENDERING_VERSION: u32 = 1;
+pub const RENDERING_VERSION: u32 = 2;
 
 /// How pages are rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// How elements are found.
+    pub parser: Parser,
     /// Links kept of one page.
     pub max_links: usize,
     /// Elements nested deeper are read as text.
@@ -59,6 +68,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            parser: Parser::Fast,
             max_links: 10_000,
             max_depth: 512,
             min_language_chars: 200,
@@ -94,9 +104,9 @@ impl Renderer {
 
     /// Names everything that makes two renderings incomparable.
     pub fn signature(&self) -> String {
-        let Options { max_depth, min_language_chars, stop_words, stem, .. } = &self.options;
+        let Options { parser, max_depth, min_language_chars, stop_words, stem, .. } = &self.options;
         format!(
-            "rendering {RENDERING_VERSION}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}",
+            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}",
             if *stem { stem::STEMMER } else { "no stemmer" },
             if *stop_words { stop_words::VERSION } else { 0 },
         )
@@ -115,11 +125,10 @@ impl Renderer {
         if is_binary(&text) {
             return self.unread(page);
         }
-        let too_deep = kind == Kind::Html && nesting::is_deeper_than(&text, self.options.max_depth);
-        let mut document = match kind {
-            Kind::Html if !too_deep => document::read(&text, page, &self.options, &self.normaliser),
-            Kind::Html | Kind::Xml => markup::read(&text, page, &self.options, &self.normaliser),
-            Kind::Plain | Kind::Other => plain(&text),
+        let (mut document, too_deep) = match kind {
+            Kind::Html => self.read_html(&text, page),
+            Kind::Xml => (markup::read(&text, page, &self.options, &self.normaliser), false),
+            Kind::Plain | Kind::Other => (plain(&text), false),
         };
         self.add_header_directives(page, &mut document.robots);
         let language = document.language.take().or_else(|| {
@@ -144,6 +153,30 @@ impl Renderer {
             robots: document.robots,
             too_deep,
         }
+    }
+
+    /// Why the fast parser leaves this page to the other one; `None` if it does not.
+    pub fn detour(&self, page: &Fetched) -> Option<&'static str> {
+        let (text, _) = charset::decode(&page.body, page.header("content-type").as_deref(), false, None);
+        match construct::read(&text, page, &self.options, &self.normaliser) {
+            Err(Stop::OutOfOrder(why)) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Reads HTML, and says whether it is nested too deep to be read as such.
+    fn read_html(&self, html: &str, page: &Fetched) -> (Document, bool) {
+        let too_deep = match self.options.parser {
+            Parser::Fast => match construct::read(html, page, &self.options, &self.normaliser) {
+                Ok(document) => return (document, false),
+                Err(stop) => stop == Stop::TooDeep,
+            },
+            Parser::Dom => false,
+        };
+        if too_deep || nesting::is_deeper_than(html, self.options.max_depth) {
+            return (markup::read(html, page, &self.options, &self.normaliser), true);
+        }
+        (dom::read(html, page, &self.options, &self.normaliser), false)
     }
 
     /// What is known of a page without reading its body.

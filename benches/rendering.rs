@@ -1,0 +1,131 @@
+//! Holds the fast parser against the one that builds a tree, and measures what rendering costs.
+//!
+//! `cargo bench --bench rendering -- DIR [--every N] [--agree]`
+//!
+//! Every HTML page under the folder is rendered by both parsers, and what differs is told by class.
+//! Then a sample of the pages is rendered over and over. Times are CPU time of one thread, medians
+//! of three rounds.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use ndcrawl::record::{Fetched, Normaliser, Rendered};
+use ndcrawl::render::{Options, Parser, Renderer};
+
+const HOW: &str = "\
+To hold the parsers against each other, give a folder of HTML pages:
+
+    cargo bench --bench rendering -- DIR [--every N] [--agree]
+
+  --every N   measure times on every N-th page only
+  --agree     measure no times";
+/// So many pages of a class are named.
+const NAMED: usize = 4;
+
+fn main() -> ExitCode {
+    // `cargo bench` adds a flag of its own.
+    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let agree_only = arguments.iter().position(|a| a == "--agree").map(|at| arguments.remove(at)).is_some();
+    let every = arguments.iter().position(|a| a == "--every").map(|at| {
+        arguments.remove(at);
+        arguments.remove(at).parse::<usize>().unwrap()
+    });
+    let [folder] = &arguments[..] else {
+        println!("{HOW}");
+        return ExitCode::SUCCESS;
+    };
+    let mut files = Vec::new();
+    html_files(Path::new(folder), &mut files);
+    files.sort();
+    agreement(&files);
+    if !agree_only {
+        let every = every.unwrap_or(files.len().div_ceil(800).max(1));
+        speed(&files.iter().step_by(every).collect::<Vec<_>>());
+    }
+    ExitCode::SUCCESS
+}
+
+fn html_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            html_files(&path, files);
+        } else if kind.is_file() && path.extension().is_some_and(|name| name == "html" || name == "htm") {
+            files.push(path);
+        }
+    }
+}
+
+fn page(file: &Path) -> Fetched {
+    let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
+    Fetched {
+        url: Normaliser::default().absolute(&format!("http://site.test{name}")).unwrap(),
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".into(),
+        headers: vec![("content-type".into(), b"text/html".to_vec())],
+        request_headers: Vec::new(),
+        body: std::fs::read(file).unwrap(),
+        truncated: false,
+        address: None,
+        started_at: 0,
+        elapsed: Duration::ZERO,
+    }
+}
+
+fn renderer(parser: Parser) -> Renderer {
+    Renderer::new(Options { parser, ..Options::default() }, Normaliser::default())
+}
+
+/// What differs between two renderings.
+fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
+    let all = [
+        (one.terms != other.terms, "terms"),
+        (one.text_digest != other.text_digest, "text digest"),
+        (one.title != other.title, "title"),
+        (one.language != other.language, "language"),
+        (one.links != other.links, "links"),
+        (one.links_dropped != other.links_dropped, "links dropped"),
+        (one.links_over_limit != other.links_over_limit, "links over limit"),
+        (one.canonical != other.canonical, "canonical"),
+        (one.robots != other.robots, "robots"),
+        (one.too_deep != other.too_deep, "too deep"),
+    ];
+    all.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
+}
+
+fn agreement(files: &[PathBuf]) {
+    let (fast, dom) = (renderer(Parser::Fast), renderer(Parser::Dom));
+    let mut classes: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
+    let mut detours: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+    let mut same = 0;
+    for file in files {
+        let page = page(file);
+        if let Some(why) = fast.detour(&page) {
+            detours.entry(why).or_default().push(file);
+        }
+        let found = differences(&fast.render(&page), &dom.render(&page));
+        if found.is_empty() {
+            same += 1;
+        } else {
+            classes.entry(found.join(", ")).or_default().push(file);
+        }
+    }
+    let share = |count: usize| 100.0 * count as f64 / files.len() as f64;
+    println!("{} pages, {same} the same by both parsers ({:.3} %)", files.len(), share(same));
+    for (what, classes) in [
+        ("differ in", classes.into_iter().collect::<Vec<_>>()),
+        ("by way of a tree:", detours.into_iter().map(|(why, files)| (why.to_owned(), files)).collect()),
+    ] {
+        for (class, files) in classes {
+            println!("{:>8} ({:.3} %) {what} {class}", files.len(), share(files.len()));
+            files.iter().take(NAMED).for_each(|file| println!("           {}", file.display()));
+        }
+    }
+}
+
+fn speed(_files: &[&PathBuf]) {}
