@@ -13,8 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use html5ever::TokenizerResult;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use ndcrawl::record::{Fetched, Normaliser, Rendered};
-use ndcrawl::render::{Options, Parser, Renderer};
+use ndcrawl::render::{Options, Parser, Renderer, WordCache};
 
 const HOW: &str = "\
 To hold the parsers against each other, give a folder of HTML pages:
@@ -128,4 +131,77 @@ fn agreement(files: &[PathBuf]) {
     }
 }
 
-fn speed(_files: &[&PathBuf]) {}
+/// What is measured: how pages are read, and how often a word is stemmed.
+const ROWS: [(&str, Parser, WordCache); 5] = [
+    ("DOM, every word stemmed", Parser::Dom, WordCache::None),
+    ("DOM, each word once a page", Parser::Dom, WordCache::Page),
+    ("DOM, words kept", Parser::Dom, WordCache::Kept),
+    ("fast, each word once a page", Parser::Fast, WordCache::Page),
+    ("fast, words kept", Parser::Fast, WordCache::Kept),
+];
+
+fn speed(files: &[&PathBuf]) {
+    let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
+    let octets: usize = pages.iter().map(|page| page.body.len()).sum();
+    println!("\n{} pages, {} octets a page", pages.len(), octets / pages.len());
+    println!("{:<32} {:>9} {:>8} {:>8}", "", "us/page", "MB/s", "times");
+    let mut yardstick = None;
+    let tokenizer = measured(|| pages.iter().for_each(tokenize));
+    for (name, parser, word_cache) in ROWS {
+        let renderer = Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default());
+        let time = measured(|| {
+            for page in &pages {
+                std::hint::black_box(renderer.render(page));
+            }
+        });
+        row(name, time, pages.len(), octets, *yardstick.get_or_insert(time));
+    }
+    row("html5ever's tokenizer alone", tokenizer, pages.len(), octets, yardstick.unwrap_or(tokenizer));
+}
+
+fn row(name: &str, time: Duration, pages: usize, octets: usize, yardstick: Duration) {
+    let seconds = time.as_secs_f64();
+    println!(
+        "{name:<32} {:>9.1} {:>8.1} {:>8.2}",
+        seconds * 1e6 / pages as f64,
+        octets as f64 / 1e6 / seconds,
+        yardstick.as_secs_f64() / seconds
+    );
+}
+
+/// The median CPU time of three rounds.
+fn measured(work: impl Fn()) -> Duration {
+    let mut rounds = [Duration::ZERO; 3].map(|_| {
+        let start = cpu_time();
+        work();
+        cpu_time() - start
+    });
+    rounds.sort();
+    rounds[1]
+}
+
+/// The CPU time of this thread, as Linux has it.
+fn cpu_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// Passes over every token.
+struct Nothing;
+
+impl TokenSink for Nothing {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
+        std::hint::black_box(token);
+        TokenSinkResult::Continue
+    }
+}
+
+fn tokenize(page: &Fetched) {
+    let queue = BufferQueue::default();
+    queue.push_back(StrTendril::from(&*String::from_utf8_lossy(&page.body)));
+    let tokenizer = Tokenizer::new(Nothing, TokenizerOpts::default());
+    while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+    tokenizer.end();
+}

@@ -24,6 +24,7 @@ mod markup;
 mod names;
 mod nesting;
 mod parser;
+mod pool;
 mod refresh;
 mod sitemap;
 mod stem;
@@ -32,13 +33,16 @@ mod terms;
 mod text;
 mod tokens;
 mod url_terms;
+mod words;
 
-use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives};
+use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts};
 
 use construct::Stop;
 use document::Document;
+use pool::Pool;
 use stem::Terms;
 use terms::TermTable;
+use text::Text;
 
 pub use parser::{Parser, ParserError};
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
@@ -63,6 +67,21 @@ pub struct Options {
     pub stop_words: bool,
     /// Whether words are stemmed.
     pub stem: bool,
+    /// How often the same word is stemmed. Nothing but time depends on it.
+    pub word_cache: WordCache,
+}
+
+/// How often the same word is stemmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WordCache {
+    /// Wherever it stands, and words are found by the crate for Unicode segmentation alone: the
+    /// yardstick.
+    None,
+    /// Once a page.
+    Page,
+    /// Once, as long as it is met often enough.
+    #[default]
+    Kept,
 }
 
 impl Default for Options {
@@ -75,15 +94,17 @@ impl Default for Options {
             robots_agent: "ndcrawl".to_owned(),
             stop_words: true,
             stem: true,
+            word_cache: WordCache::Kept,
         }
     }
 }
 
-/// Renders pages. Shared by threads; holds no state of a page.
+/// Renders pages. Shared by threads; holds no state of a page, but words that it has met.
 #[derive(Clone, Debug, Default)]
 pub struct Renderer {
     options: Options,
     normaliser: Normaliser,
+    pool: Pool,
 }
 
 /// How a media type is read.
@@ -99,7 +120,7 @@ impl Renderer {
     /// A renderer with these options; links are brought into their canonical spelling by
     /// `normaliser`.
     pub fn new(options: Options, normaliser: Normaliser) -> Self {
-        Self { options, normaliser }
+        Self { options, normaliser, pool: Pool::default() }
     }
 
     /// Names everything that makes two renderings incomparable.
@@ -135,13 +156,9 @@ impl Renderer {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
         });
-        let mut table = TermTable::new(Terms::of(language.as_deref(), self.options.stem, self.options.stop_words));
-        table.count(Field::Url, &url_terms::words(&page.url));
-        for (field, text) in document.text.parts() {
-            table.count(field, text);
-        }
+        let terms = self.terms(&document.text, page, language.as_deref());
         Rendered {
-            terms: table.into_terms(),
+            terms,
             text_digest: document.text.digest(),
             title: document.title,
             language,
@@ -153,6 +170,20 @@ impl Renderer {
             robots: document.robots,
             too_deep,
         }
+    }
+
+    /// The terms of a text and of the page's own URL.
+    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> Vec<TermCounts> {
+        let Options { stem, stop_words, word_cache, .. } = self.options;
+        let url = url_terms::words(&page.url);
+        self.pool.with(|words| {
+            let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
+            table.count(Field::Url, &url);
+            for (field, text) in text.parts() {
+                table.count(field, text);
+            }
+            table.into_terms()
+        })
     }
 
     /// Why the fast parser leaves this page to the other one; `None` if it does not.

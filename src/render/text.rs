@@ -54,14 +54,9 @@ impl Text {
 
     /// Digest of the visible text with white space folded to single spaces; `None` if there is none.
     pub fn digest(&self) -> Option<Digest> {
-        let mut folded = String::with_capacity(self.text.len());
+        let mut folded = String::with_capacity(self.text.len() + self.parts.len());
         for (_, text) in self.ranges().filter(|(part, _)| part.visible) {
-            for word in text.split_whitespace() {
-                if !folded.is_empty() {
-                    folded.push(' ');
-                }
-                folded.push_str(word);
-            }
+            fold_into(&mut folded, text);
         }
         (!folded.is_empty()).then(|| Digest::of(folded.as_bytes()))
     }
@@ -75,14 +70,53 @@ impl Text {
 /// White space folded to single spaces, at most `most` characters.
 pub(super) fn folded(text: &str, most: usize) -> String {
     let mut folded = String::new();
-    for word in text.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(word);
-    }
+    fold_into(&mut folded, text);
     match folded.char_indices().nth(most) {
         Some((end, _)) => folded[..end].to_owned(),
         None => folded,
+    }
+}
+
+/// Appends the words of a text, a space before each but the first.
+fn fold_into(folded: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().position(|byte| !is_ascii_space(*byte)).unwrap_or(bytes.len() - at);
+        if at == bytes.len() {
+            return;
+        }
+        let length = bytes[at..].iter().position(|byte| is_ascii_space(*byte)).unwrap_or(bytes.len() - at);
+        let word = &text[at..at + length];
+        at += length;
+        if word.is_ascii() {
+            append(folded, word);
+        } else {
+            // There are other spaces, too.
+            word.split_whitespace().for_each(|word| append(folded, word));
+        }
+    }
+}
+
+fn append(folded: &mut String, word: &str) {
+    if !folded.is_empty() {
+        folded.push(' ');
+    }
+    folded.push_str(word);
+}
+
+fn is_ascii_space(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_white_space_is_folded() {
+        let text = "\u{a0}a\x0b b\u{2028}\u{3000}c\u{85} \x1cd \n";
+        assert_eq!(folded(text, 100), text.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!(folded("abc d", 4), "abc ");
     }
 }
