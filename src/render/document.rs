@@ -5,6 +5,9 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashMap;
+use memchr::memchr;
+
 use crate::record::{CanonicalUrl, Field, Normaliser, OutLink, RobotsDirectives};
 
 use super::links::Links;
@@ -39,6 +42,8 @@ pub(super) struct Findings<'a> {
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,
+    /// The fields of links that say nothing new, by what is written up to the fragment.
+    known: HashMap<Box<str>, Field>,
 }
 
 impl<'a> Findings<'a> {
@@ -48,6 +53,7 @@ impl<'a> Findings<'a> {
             document: Document::default(),
             links: Links::new(normaliser, page, options.max_links),
             title: None,
+            known: HashMap::new(),
         }
     }
 
@@ -68,10 +74,21 @@ impl<'a> Findings<'a> {
         is_first
     }
 
-    /// The field of the text of a link.
+    /// The field of the text of a link. Many links of a page are written the same, or differ in
+    /// what they point to within another page or this one; they are resolved once.
     pub fn anchor(&mut self, href: &str, nofollow: bool) -> Field {
+        let target = memchr(b'#', href.as_bytes()).map_or(href, |at| &href[..at]);
+        if let Some(field) = self.known.get(target) {
+            return *field;
+        }
+        let refused = (self.links.dropped, self.links.over_limit);
         let same_site = self.links.add(href, nofollow).unwrap_or(false);
-        if same_site { Field::AnchorSameSite } else { Field::AnchorOtherSite }
+        let field = if same_site { Field::AnchorSameSite } else { Field::AnchorOtherSite };
+        // What was refused counts each time, and a link that says nofollow may be linked without.
+        if !nofollow && refused == (self.links.dropped, self.links.over_limit) {
+            self.known.insert(target.into(), field);
+        }
+        field
     }
 
     /// Elements that link by an attribute and have no text.

@@ -5,7 +5,7 @@ use whichlang::Lang;
 use super::tokens::is_unspaced;
 
 /// How many octets the detector reads.
-const SAMPLE_BYTES: usize = 8 * 1024;
+const SAMPLE_BYTES: usize = 2 * 1024;
 
 /// The primary subtag (BCP 47) of a `lang` attribute, in lower case.
 pub(super) fn primary_subtag(tag: &str) -> Option<String> {
@@ -22,8 +22,9 @@ pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
         end -= 1;
     }
     let sample = &text[..end];
-    let letters = sample.chars().filter(|c| c.is_alphabetic());
-    let (mut all, mut kana, mut hangul, mut han, mut known) = (0, 0, 0, 0, 0);
+    let ascii = sample.bytes().filter(u8::is_ascii_alphabetic).count();
+    let letters = sample.chars().filter(|c| !c.is_ascii() && c.is_alphabetic());
+    let (mut all, mut kana, mut hangul, mut han, mut known) = (ascii, 0, 0, 0, ascii);
     for letter in letters {
         all += 1;
         match letter {

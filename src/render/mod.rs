@@ -26,6 +26,7 @@ mod nesting;
 mod parser;
 mod pool;
 mod refresh;
+mod short_words;
 mod sitemap;
 mod stem;
 mod stop_words;
@@ -176,7 +177,8 @@ impl Renderer {
     fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> Vec<TermCounts> {
         let Options { stem, stop_words, word_cache, .. } = self.options;
         let url = url_terms::words(&page.url);
-        self.pool.with(|words| {
+        let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
+        pool.with(|words| {
             let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
             table.count(Field::Url, &url);
             for (field, text) in text.parts() {

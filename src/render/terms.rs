@@ -1,90 +1,98 @@
 //! Counts the terms of a page by field.
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::record::{Field, FieldCounts, TermCounts};
 
 use super::WordCache;
+use super::short_words::ShortWord;
 use super::stem::Terms;
 use super::tokens;
-use super::words::Words;
+use super::words::{STOP_WORD, Words};
 
-/// The distinct terms of one page. A word is turned into its term when it is first met on the page;
-/// after that its term is looked up by the word as it is written.
+/// The distinct terms of one page.
 pub(super) struct TermTable<'w, 't> {
     language: Terms,
     cache: WordCache,
     kept: &'w mut Words,
+    hasher: DefaultHashBuilder,
     terms: Vec<TermCounts>,
     by_term: HashTable<u32>,
-    /// Each distinct word and its term, [`STOP_WORD`] for none.
-    words: HashTable<(&'t str, u32)>,
+    /// Each distinct long word and its term, [`STOP_WORD`] for none.
+    long: HashTable<(&'t str, u32)>,
 }
 
-const STOP_WORD: u32 = u32::MAX;
-/// Distinct words of a page of usual size.
-const USUAL_WORDS: usize = 1024;
+/// Distinct terms of a page of usual size.
+const USUAL_TERMS: usize = 512;
 
 impl<'w, 't> TermTable<'w, 't> {
     /// Terms of this language, looked up in `kept` as far as `cache` allows.
     pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
+        kept.begin_page();
         Self {
             language,
             cache,
+            hasher: kept.hasher(),
             kept,
-            terms: Vec::new(),
-            by_term: HashTable::with_capacity(USUAL_WORDS),
-            words: HashTable::with_capacity(USUAL_WORDS),
+            terms: Vec::with_capacity(USUAL_TERMS),
+            by_term: HashTable::with_capacity(USUAL_TERMS),
+            long: HashTable::new(),
         }
     }
 
     /// Counts every word of `text` in `field`.
     pub fn count(&mut self, field: Field, text: &'t str) {
         if self.cache == WordCache::None {
-            return tokens::for_each_by_crate(text, |word| self.count_word(field, word));
+            return tokens::for_each_by_crate(text, |start, end| {
+                let term = self.new_word(&text[start..end]);
+                self.add(term, field);
+            });
         }
-        tokens::for_each(text, |word| self.count_word(field, word));
+        tokens::for_each(text, |start, end| {
+            let term = match ShortWord::of(text, start, end) {
+                Some(short) => {
+                    let Self { language, kept, terms, by_term, hasher, .. } = self;
+                    let place = |term: &str| intern(term, terms, by_term, hasher);
+                    kept.position(short, &text[start..end], language, place)
+                }
+                None => self.long_word(&text[start..end]),
+            };
+            self.add(term, field);
+        });
     }
 
     #[inline]
-    fn count_word(&mut self, field: Field, word: &'t str) {
-        let term = self.term_of(word);
+    fn add(&mut self, term: u32, field: Field) {
         if let Some(term) = self.terms.get_mut(term as usize) {
             term.counts.add(field);
         }
     }
 
     /// The terms in order of first appearance.
-    pub fn into_terms(self) -> Vec<TermCounts> {
+    pub fn into_terms(mut self) -> Vec<TermCounts> {
+        self.terms.shrink_to_fit();
         self.terms
     }
 
-    #[inline]
-    fn term_of(&mut self, word: &'t str) -> u32 {
+    fn long_word(&mut self, word: &'t str) -> u32 {
         let hash = self.kept.hash(word);
-        if self.cache != WordCache::None
-            && let Some((_, term)) = self.words.find(hash, |(known, _)| *known == word)
-        {
+        if let Some((_, term)) = self.long.find(hash, |(known, _)| *known == word) {
             return *term;
         }
-        self.new_word(word, hash)
+        let term = self.new_word(word);
+        let kept = &self.kept;
+        self.long.insert_unique(hash, (word, term), |(known, _)| kept.hash(known));
+        term
     }
 
-    fn new_word(&mut self, word: &'t str, hash: u64) -> u32 {
-        let Self { language, cache, kept, terms, by_term, words } = self;
-        let hasher = kept.hasher();
+    /// The term of a word that is met first.
+    fn new_word(&mut self, word: &str) -> u32 {
+        let Self { language, cache, kept, terms, by_term, hasher, .. } = self;
         let term = match cache {
-            WordCache::Kept => kept.term(word, hash, language),
-            WordCache::Page | WordCache::None => kept.made(word, language),
+            WordCache::None => kept.made(word, language),
+            WordCache::Page | WordCache::Kept => kept.term(word, language),
         };
-        let term = match term {
-            Some(term) => intern(term, terms, by_term, &hasher),
-            None => STOP_WORD,
-        };
-        if *cache != WordCache::None {
-            words.insert_unique(hash, (word, term), |(known, _)| std::hash::BuildHasher::hash_one(&hasher, *known));
-        }
-        term
+        term.map_or(STOP_WORD, |term| intern(term, terms, by_term, hasher))
     }
 }
 
@@ -112,8 +120,8 @@ mod tests {
 
     #[test]
     fn each_occurrence_counts_in_its_field_under_its_stem() {
+        let mut words = Words::default();
         for cache in [WordCache::None, WordCache::Page, WordCache::Kept] {
-            let mut words = Words::default();
             let mut table = TermTable::new(Terms::of(Some("en"), true, true), cache, &mut words);
             table.count(Field::Title, "The crawlers");
             table.count(Field::Body, "a crawler crawls the crawler");

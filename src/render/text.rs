@@ -19,6 +19,11 @@ struct Part {
 }
 
 impl Text {
+    /// With room for so many octets.
+    pub fn with_capacity(octets: usize) -> Self {
+        Self { text: String::with_capacity(octets), parts: Vec::with_capacity(octets / 64), broken: false }
+    }
+
     /// Adds text. It goes on where the text before ended, unless a break or another field lies
     /// between: `foo<b>bar</b>` is one word.
     pub fn push(&mut self, field: Field, text: &str) {
@@ -79,23 +84,36 @@ pub(super) fn folded(text: &str, most: usize) -> String {
 
 /// Appends the words of a text, a space before each but the first.
 fn fold_into(folded: &mut String, text: &str) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
+    let mut rest = text;
     loop {
-        at += bytes[at..].iter().position(|byte| !is_ascii_space(*byte)).unwrap_or(bytes.len() - at);
-        if at == bytes.len() {
+        rest = rest.trim_ascii_start();
+        // Not what `trim_ascii` takes for a space.
+        rest = rest.strip_prefix('\x0b').unwrap_or(rest);
+        if rest.is_empty() {
             return;
         }
-        let length = bytes[at..].iter().position(|byte| is_ascii_space(*byte)).unwrap_or(bytes.len() - at);
-        let word = &text[at..at + length];
-        at += length;
-        if word.is_ascii() {
-            append(folded, word);
+        let (length, is_ascii) = word(rest.as_bytes());
+        if is_ascii {
+            append(folded, &rest[..length]);
         } else {
             // There are other spaces, too.
-            word.split_whitespace().for_each(|word| append(folded, word));
+            rest[..length].split_whitespace().for_each(|word| append(folded, word));
         }
+        rest = &rest[length..];
     }
+}
+
+/// The length of the word that begins here, up to a space of ASCII, and whether it is of ASCII.
+#[inline]
+fn word(bytes: &[u8]) -> (usize, bool) {
+    let mut seen = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if matches!(byte, b'\t'..=b'\r' | b' ') {
+            return (at, seen < 0x80);
+        }
+        seen |= byte;
+    }
+    (bytes.len(), seen < 0x80)
 }
 
 fn append(folded: &mut String, word: &str) {
@@ -103,10 +121,6 @@ fn append(folded: &mut String, word: &str) {
         folded.push(' ');
     }
     folded.push_str(word);
-}
-
-fn is_ascii_space(byte: u8) -> bool {
-    matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
 #[cfg(test)]

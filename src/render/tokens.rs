@@ -82,8 +82,8 @@ fn class_of(c: char) -> Class {
     }
 }
 
-/// Calls `word` for every word of the text, as it is written.
-pub(super) fn for_each<'a>(text: &'a str, mut word: impl FnMut(&'a str)) {
+/// Calls `word` with where every word of the text begins and ends.
+pub(super) fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     // Where what is left to the crate may begin at the earliest.
@@ -97,7 +97,7 @@ pub(super) fn for_each<'a>(text: &'a str, mut word: impl FnMut(&'a str)) {
                     at = by_crate(text, at, &mut word);
                 } else {
                     if found.is_word {
-                        word(&text[at..found.end]);
+                        word(at, found.end);
                     }
                     at = found.end;
                 }
@@ -210,7 +210,7 @@ fn before(text: &str, settled: usize, at: usize) -> usize {
 
 /// Leaves what follows to the crate, up to a space behind which a character of ASCII stands, or to a
 /// script without spaces. Answers where that is.
-fn by_crate<'a>(text: &'a str, start: usize, word: &mut impl FnMut(&'a str)) -> usize {
+fn by_crate(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
     let mut end = text.len();
     let mut after_space = false;
     let mut unknown = false;
@@ -223,7 +223,9 @@ fn by_crate<'a>(text: &'a str, start: usize, word: &mut impl FnMut(&'a str)) -> 
         unknown |= !c.is_ascii();
         after_space = c.is_ascii_whitespace();
     }
-    text[start..end].unicode_words().for_each(word);
+    for (at, found) in text[start..end].unicode_word_indices() {
+        word(start + at, start + at + found.len());
+    }
     end
 }
 
@@ -237,7 +239,7 @@ pub(super) fn is_unspaced(c: char) -> bool {
 
 /// Overlapping pairs of the characters that follow; a single character is itself. Answers where
 /// they end.
-fn unspaced_run<'a>(text: &'a str, start: usize, word: &mut impl FnMut(&'a str)) -> usize {
+fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
     let mut two_back = None;
     let mut last = start;
     let mut end = text.len();
@@ -248,28 +250,26 @@ fn unspaced_run<'a>(text: &'a str, start: usize, word: &mut impl FnMut(&'a str))
             break;
         }
         if let Some(first) = two_back {
-            word(&text[first..at]);
+            word(first, at);
         }
         if at > start {
             two_back = Some(last);
         }
         last = at;
     }
-    word(&text[two_back.unwrap_or(start)..end]);
+    word(two_back.unwrap_or(start), end);
     end
 }
 
 /// The same by the crate alone: what [`for_each`] has to give.
-pub(super) fn for_each_by_crate<'a>(text: &'a str, mut word: impl FnMut(&'a str)) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let spaced = rest.find(is_unspaced).unwrap_or(rest.len());
-        rest[..spaced].unicode_words().for_each(&mut word);
-        let unspaced = rest[spaced..].find(|c| !is_unspaced(c)).map_or(rest.len(), |at| spaced + at);
-        if unspaced > spaced {
-            unspaced_run(&rest[..unspaced], spaced, &mut word);
+pub(super) fn for_each_by_crate(text: &str, mut word: impl FnMut(usize, usize)) {
+    let mut at = 0;
+    while at < text.len() {
+        let spaced = text[at..].find(is_unspaced).map_or(text.len(), |found| at + found);
+        for (start, found) in text[at..spaced].unicode_word_indices() {
+            word(at + start, at + start + found.len());
         }
-        rest = &rest[unspaced..];
+        at = if spaced < text.len() { unspaced_run(text, spaced, &mut word) } else { spaced };
     }
 }
 
@@ -281,9 +281,9 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        for_each(text, |word| {
+        for_each(text, |start, end| {
             let mut lowered = String::new();
-            lower(word, &mut lowered);
+            lower(&text[start..end], &mut lowered);
             words.push(lowered);
         });
         words
@@ -291,8 +291,8 @@ mod tests {
 
     fn both(text: &str) -> (Vec<&str>, Vec<&str>) {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for_each(text, |word| ours.push(word));
-        for_each_by_crate(text, |word| theirs.push(word));
+        for_each(text, |start, end| ours.push(&text[start..end]));
+        for_each_by_crate(text, |start, end| theirs.push(&text[start..end]));
         (ours, theirs)
     }
 

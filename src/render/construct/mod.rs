@@ -30,6 +30,7 @@ use crate::record::{Fetched, Field, Normaliser};
 
 use super::document::{Attributes, Document, Findings, is_nofollow};
 use super::lexer::{Lexer, RawText, Tag, Token, references};
+use super::text::Text;
 use super::names::{HEADING, HIDDEN, INLINE, Name, SHALLOW};
 use super::{Options, language};
 
@@ -83,6 +84,7 @@ pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &N
     let mut base: Option<String> = None;
     loop {
         let mut findings = Findings::new(&page.url, options, normaliser);
+        findings.document.text = Text::with_capacity(html.len() / 2);
         if let Some(href) = &base {
             findings.links.set_base(href);
         }
@@ -138,6 +140,8 @@ struct Builder<'a, 'o> {
     hidden: u32,
     /// Open `svg` and `math` elements.
     foreign: u32,
+    /// Open `p` elements, so that mostly none need be looked for.
+    paragraphs: u32,
     has_nul: bool,
     /// Elements that nest and are not closed, as [`super::nesting`] counts them.
     depth: usize,
@@ -171,6 +175,7 @@ impl<'a, 'o> Builder<'a, 'o> {
             field: Field::Body,
             hidden: 0,
             foreign: 0,
+            paragraphs: 0,
             has_nul: memchr(0, html.as_bytes()).is_some(),
             depth: 0,
             max_depth,
@@ -527,6 +532,7 @@ impl<'a, 'o> Builder<'a, 'o> {
     fn push(&mut self, open: Open<'a>) {
         self.hidden += u32::from(open.hidden);
         self.foreign += u32::from(matches!(open.name, Name::Svg | Name::Math));
+        self.paragraphs += u32::from(open.name == Name::P);
         if let Some(field) = open.field {
             self.field = field;
         }
@@ -566,6 +572,7 @@ impl<'a, 'o> Builder<'a, 'o> {
     fn closed(&mut self, open: &Open<'a>) {
         self.hidden -= u32::from(open.hidden);
         self.foreign -= u32::from(matches!(open.name, Name::Svg | Name::Math));
+        self.paragraphs -= u32::from(open.name == Name::P);
         if open.field.is_some() {
             self.settle_field();
         }
@@ -593,7 +600,7 @@ impl<'a, 'o> Builder<'a, 'o> {
 
     /// Closes an open `p`.
     fn close_p(&mut self) {
-        if self.stack.p_in_button_scope() {
+        if self.paragraphs > 0 && self.stack.p_in_button_scope() {
             self.pop_implied(false, Name::P);
             self.pop_until(Name::P);
         }
