@@ -44,10 +44,15 @@ fn main() -> ExitCode {
     let mut files = Vec::new();
     html_files(Path::new(folder), &mut files);
     files.sort();
-    if std::env::var("ONLY").is_err() && std::env::var("TIMES").is_err() { agreement(&files); }
+    if std::env::var("ONLY").is_err() && std::env::var("TIMES").is_err() {
+        agreement(&files);
+    }
     if !agree_only {
         let every = every.unwrap_or(files.len().div_ceil(800).max(1));
-        if std::env::var("ONLY").is_ok() { only_fast(&files.iter().step_by(every).collect::<Vec<_>>()); return ExitCode::SUCCESS; }
+        if std::env::var("ONLY").is_ok() {
+            only_fast(&files.iter().step_by(every).collect::<Vec<_>>());
+            return ExitCode::SUCCESS;
+        }
         speed(&files.iter().step_by(every).collect::<Vec<_>>());
     }
     ExitCode::SUCCESS
@@ -144,7 +149,11 @@ const ROWS: [(&str, Parser, WordCache); 5] = [
 fn only_fast(files: &[&PathBuf]) {
     let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
     let r = renderer(Parser::Fast);
-    for _ in 0..15 { for p in &pages { std::hint::black_box(r.render(p)); } }
+    for _ in 0..15 {
+        for p in &pages {
+            std::hint::black_box(r.render(p));
+        }
+    }
 }
 fn speed(files: &[&PathBuf]) {
     let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();

@@ -12,7 +12,9 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::choices::{ColorChoice, FilterKind, LogFormat, LogLevel, Noarchive, Obedience, ProgressMode, ScopeKind};
+use super::choices::{
+    ColorChoice, FilterKind, LogFormat, LogLevel, Noarchive, Obedience, Parser, ProgressMode, ScopeKind,
+};
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
 use super::percent::Percent;
@@ -35,6 +37,7 @@ pub struct Settings {
     pub http: Http,
     pub security: Security,
     pub normalise: Normalise,
+    pub render: Render,
     pub dedup: Dedup,
     pub out: Out,
     pub log: Log,
@@ -116,6 +119,13 @@ pub struct Security {
 pub struct Normalise {
     pub strip_params: Vec<String>,
     pub max_url_length: usize,
+}
+
+/// How pages are turned into terms.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Render {
+    pub parser: Parser,
 }
 
 /// What counts as a near-duplicate, and what becomes of it.
@@ -244,6 +254,7 @@ mod tests {
         insta::assert_snapshot!(settings(&[]).fingerprint(), @r#"
         scope.kind = "host"
         normalise.strip_params = ["utm_*","gclid","fbclid","jsessionid","phpsessid"]
+        render.parser = "fast"
         dedup.detector = "mwo"
         dedup.threshold = 0.8
         dedup.filter = "exact"

@@ -5,7 +5,7 @@ use whichlang::Lang;
 use super::tokens::is_unspaced;
 
 /// How many octets the detector reads.
-const SAMPLE_BYTES: usize = 2 * 1024;
+const SAMPLE_BYTES: usize = 1024;
 
 /// The primary subtag (BCP 47) of a `lang` attribute, in lower case.
 pub(super) fn primary_subtag(tag: &str) -> Option<String> {

@@ -107,52 +107,56 @@ impl Name {
         if text.len() > LONGEST {
             return Self::Other;
         }
-        let mut slot = slot(text);
+        let number = number(text);
+        let mut slot = slot(number);
         loop {
-            let known = SLOTS[slot];
+            let (known, name) = SLOTS[slot];
+            if known == number {
+                return name;
+            }
             if known == 0 {
                 return Self::Other;
-            }
-            let (name, spelling) = KNOWN[usize::from(known) - 1];
-            if text.eq_ignore_ascii_case(spelling.as_bytes()) {
-                return name;
             }
             slot = (slot + 1) % SLOT_COUNT;
         }
     }
 }
 
-const LONGEST: usize = 14;
-const SLOT_COUNT: usize = 1024;
+/// Names up to this length are numbers of 128 bits.
+const LONGEST: usize = 16;
+const SLOT_COUNT: usize = 512;
 
-/// Positions in [`KNOWN`] plus one by the hash of the name; 0 where there is none. Computed once,
-/// by the compiler; names that meet stand in the slots that follow.
-static SLOTS: [u8; SLOT_COUNT] = {
-    let mut slots = [0; SLOT_COUNT];
+/// Names by their numbers; 0 where there is none. Computed once, by the compiler; names that meet
+/// stand in the slots that follow.
+static SLOTS: [(u128, Name); SLOT_COUNT] = {
+    let mut slots = [(0, Name::Other); SLOT_COUNT];
     let mut at = 0;
     while at < KNOWN.len() {
-        let mut slot = slot(KNOWN[at].1.as_bytes());
-        while slots[slot] != 0 {
+        let number = number(KNOWN[at].1.as_bytes());
+        let mut slot = slot(number);
+        while slots[slot].0 != 0 {
             slot = (slot + 1) % SLOT_COUNT;
         }
-        #[allow(clippy::cast_possible_truncation)] // There are fewer than 255 names.
-        {
-            slots[slot] = (at + 1) as u8;
-        }
+        slots[slot] = (number, KNOWN[at].0);
         at += 1;
     }
     slots
 };
 
-/// The hash of a name, the same for both cases of a letter.
-const fn slot(text: &[u8]) -> usize {
-    let mut hash: u32 = 0;
+/// The letters of a name in lower case, as one number.
+const fn number(text: &[u8]) -> u128 {
+    let mut number = 0;
     let mut at = 0;
     while at < text.len() {
-        hash = (hash ^ (text[at] | 0x20) as u32).wrapping_mul(0x9e37_79b1);
+        number = number << 8 | text[at].to_ascii_lowercase() as u128;
         at += 1;
     }
-    (hash >> 22) as usize
+    number
+}
+
+const fn slot(number: u128) -> usize {
+    let hash = (number as u64 ^ (number >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash >> 55) as usize
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
 
 /// The octets of a short word, filled up with zeros; no word holds the octet 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortWord(u128);
 
 impl ShortWord {
@@ -93,6 +93,14 @@ impl ShortWords {
     #[allow(clippy::cast_possible_truncation)] // The halves are meant.
     pub fn find(&self, ShortWord(word): ShortWord, language: u8) -> Slot {
         self.slot([word as u64, (word >> 64) as u64], language)
+    }
+
+    /// The page of whatever stands where the word is sought first.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // The halves are meant.
+    pub fn first_page(&self, ShortWord(word): ShortWord, language: u8) -> u32 {
+        let slot = self.hash([word as u64, (word >> 64) as u64], language) & (self.slots.len() - 1);
+        self.slots[slot].page
     }
 
     #[inline]

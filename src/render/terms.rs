@@ -10,6 +10,17 @@ use super::stem::Terms;
 use super::tokens;
 use super::words::{STOP_WORD, Words};
 
+/// Words that are looked up together.
+const BATCH: usize = 24;
+
+/// A word of a text.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    short: Option<ShortWord>,
+    start: usize,
+    end: usize,
+}
+
 /// The distinct terms of one page.
 pub(super) struct TermTable<'w, 't> {
     language: Terms,
@@ -48,17 +59,32 @@ impl<'w, 't> TermTable<'w, 't> {
                 self.add(term, field);
             });
         }
+        let mut batch = [Found::default(); BATCH];
+        let mut length = 0;
         tokens::for_each(text, |start, end| {
-            let term = match ShortWord::of(text, start, end) {
+            batch[length] = Found { short: ShortWord::of(text, start, end), start, end };
+            length += 1;
+            if length == BATCH {
+                self.count_batch(&batch, text, field);
+                length = 0;
+            }
+        });
+        self.count_batch(&batch[..length], text, field);
+    }
+
+    fn count_batch(&mut self, batch: &[Found], text: &'t str, field: Field) {
+        self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
+        for &Found { short, start, end } in batch {
+            let word = &text[start..end];
+            let term = match short {
                 Some(short) => {
                     let Self { language, kept, terms, by_term, hasher, .. } = self;
-                    let place = |term: &str| intern(term, terms, by_term, hasher);
-                    kept.position(short, &text[start..end], language, place)
+                    kept.position(short, word, language, |term| intern(term, terms, by_term, hasher))
                 }
-                None => self.long_word(&text[start..end]),
+                None => self.long_word(word),
             };
             self.add(term, field);
-        });
+        }
     }
 
     #[inline]

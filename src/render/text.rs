@@ -84,6 +84,44 @@ pub(super) fn folded(text: &str, most: usize) -> String {
 
 /// Appends the words of a text, a space before each but the first.
 fn fold_into(folded: &mut String, text: &str) {
+    if text.is_ascii() { fold_ascii(folded, text) } else { fold_any(folded, text) }
+}
+
+/// The same for text of ASCII, in which a stretch with single spaces between words is copied as it
+/// stands.
+fn fold_ascii(folded: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        while bytes.get(at).is_some_and(|byte| is_space(*byte)) {
+            at += 1;
+        }
+        let start = at;
+        let mut end = at;
+        while let Some(&byte) = bytes.get(at) {
+            if is_space(byte) {
+                end = at;
+                if byte != b' ' || bytes.get(at + 1).is_none_or(|next| is_space(*next)) {
+                    break;
+                }
+            }
+            at += 1;
+        }
+        if at == bytes.len() {
+            end = at;
+        }
+        if start == end {
+            return;
+        }
+        append(folded, &text[start..end]);
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+fn fold_any(folded: &mut String, text: &str) {
     let mut rest = text;
     loop {
         rest = rest.trim_ascii_start();
@@ -108,7 +146,7 @@ fn fold_into(folded: &mut String, text: &str) {
 fn word(bytes: &[u8]) -> (usize, bool) {
     let mut seen = 0;
     for (at, &byte) in bytes.iter().enumerate() {
-        if matches!(byte, b'\t'..=b'\r' | b' ') {
+        if is_space(byte) {
             return (at, seen < 0x80);
         }
         seen |= byte;

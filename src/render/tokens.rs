@@ -142,6 +142,14 @@ fn scan(text: &str, start: usize) -> Found {
     let mut at = start;
     let mut is_word = false;
     let mut last = Class::Gap;
+    // Nearly all words are letters, and then a gap.
+    while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+        at += 1;
+    }
+    if at > start {
+        is_word = true;
+        last = Class::Letter;
+    }
     while let Some(&byte) = bytes.get(at) {
         let (class, width) = if byte < 128 { (ASCII[usize::from(byte)], 1) } else { char_at(text, at) };
         match class {

@@ -30,8 +30,8 @@ use crate::record::{Fetched, Field, Normaliser};
 
 use super::document::{Attributes, Document, Findings, is_nofollow};
 use super::lexer::{Lexer, RawText, Tag, Token, references};
-use super::text::Text;
 use super::names::{HEADING, HIDDEN, INLINE, Name, SHALLOW};
+use super::text::Text;
 use super::{Options, language};
 
 use formatting::Formatting;
