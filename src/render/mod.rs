@@ -255,4 +255,6 @@ fn plain(text: &str) -> Document {
 }
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod tests;

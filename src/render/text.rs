@@ -124,9 +124,7 @@ fn is_space(byte: u8) -> bool {
 fn fold_any(folded: &mut String, text: &str) {
     let mut rest = text;
     loop {
-        rest = rest.trim_ascii_start();
-        // Not what `trim_ascii` takes for a space.
-        rest = rest.strip_prefix('\x0b').unwrap_or(rest);
+        rest = rest.trim_start_matches(|c: char| u8::try_from(c).is_ok_and(is_space));
         if rest.is_empty() {
             return;
         }
