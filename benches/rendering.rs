@@ -1,6 +1,6 @@
 //! Holds the fast parser against the one that builds a tree, and measures what rendering costs.
 //!
-//! `cargo bench --bench rendering -- DIR [--every N] [--agree]`
+//! `cargo bench --bench rendering -- DIR [--every N] [--agree | --times]`
 //!
 //! Every HTML page under the folder is rendered by both parsers, and what differs is told by class.
 //! Then a sample of the pages is rendered over and over. Times are CPU time of one thread, medians
@@ -22,10 +22,11 @@ use ndcrawl::render::{Options, Parser, Renderer, WordCache};
 const HOW: &str = "\
 To hold the parsers against each other, give a folder of HTML pages:
 
-    cargo bench --bench rendering -- DIR [--every N] [--agree]
+    cargo bench --bench rendering -- DIR [--every N] [--agree | --times]
 
   --every N   measure times on every N-th page only
-  --agree     measure no times";
+  --agree     measure no times
+  --times     measure times only";
 /// So many pages of a class are named.
 const NAMED: usize = 4;
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     // `cargo bench` adds a flag of its own.
     let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let agree_only = arguments.iter().position(|a| a == "--agree").map(|at| arguments.remove(at)).is_some();
+    let times_only = arguments.iter().position(|a| a == "--times").map(|at| arguments.remove(at)).is_some();
     let every = arguments.iter().position(|a| a == "--every").map(|at| {
         arguments.remove(at);
         arguments.remove(at).parse::<usize>().unwrap()
@@ -44,15 +46,11 @@ fn main() -> ExitCode {
     let mut files = Vec::new();
     html_files(Path::new(folder), &mut files);
     files.sort();
-    if std::env::var("ONLY").is_err() && std::env::var("TIMES").is_err() {
+    if !times_only {
         agreement(&files);
     }
     if !agree_only {
         let every = every.unwrap_or(files.len().div_ceil(800).max(1));
-        if std::env::var("ONLY").is_ok() {
-            only_fast(&files.iter().step_by(every).collect::<Vec<_>>());
-            return ExitCode::SUCCESS;
-        }
         speed(&files.iter().step_by(every).collect::<Vec<_>>());
     }
     ExitCode::SUCCESS
@@ -86,8 +84,8 @@ fn page(file: &Path) -> Fetched {
     }
 }
 
-fn renderer(parser: Parser) -> Renderer {
-    Renderer::new(Options { parser, ..Options::default() }, Normaliser::default())
+fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
+    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default())
 }
 
 /// What differs between two renderings.
@@ -108,7 +106,8 @@ fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
 }
 
 fn agreement(files: &[PathBuf]) {
-    let (fast, dom) = (renderer(Parser::Fast), renderer(Parser::Dom));
+    // The reference leaves out the word cache, too, and finds words by the crate alone.
+    let (fast, dom) = (renderer(Parser::Fast, WordCache::Kept), renderer(Parser::Dom, WordCache::None));
     let mut classes: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
     let mut detours: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
     let mut same = 0;
@@ -126,15 +125,17 @@ fn agreement(files: &[PathBuf]) {
     }
     let share = |count: usize| 100.0 * count as f64 / files.len() as f64;
     println!("{} pages, {same} the same by both parsers ({:.3} %)", files.len(), share(same));
-    for (what, classes) in [
-        ("differ in", classes.into_iter().collect::<Vec<_>>()),
-        ("by way of a tree:", detours.into_iter().map(|(why, files)| (why.to_owned(), files)).collect()),
-    ] {
-        for (class, files) in classes {
-            println!("{:>8} ({:.3} %) {what} {class}", files.len(), share(files.len()));
-            files.iter().take(NAMED).for_each(|file| println!("           {}", file.display()));
-        }
+    for (class, files) in &classes {
+        told("differ in", class, files, share(files.len()));
     }
+    for (why, files) in &detours {
+        told("by way of a tree:", why, files, share(files.len()));
+    }
+}
+
+fn told(what: &str, class: &str, files: &[&Path], share: f64) {
+    println!("{:>8} ({share:.3} %) {what} {class}", files.len());
+    files.iter().take(NAMED).for_each(|file| println!("           {}", file.display()));
 }
 
 /// What is measured: how pages are read, and how often a word is stemmed.
@@ -146,15 +147,6 @@ const ROWS: [(&str, Parser, WordCache); 5] = [
     ("fast, words kept", Parser::Fast, WordCache::Kept),
 ];
 
-fn only_fast(files: &[&PathBuf]) {
-    let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
-    let r = renderer(Parser::Fast);
-    for _ in 0..15 {
-        for p in &pages {
-            std::hint::black_box(r.render(p));
-        }
-    }
-}
 fn speed(files: &[&PathBuf]) {
     let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
     let octets: usize = pages.iter().map(|page| page.body.len()).sum();
@@ -163,7 +155,7 @@ fn speed(files: &[&PathBuf]) {
     let mut yardstick = None;
     let tokenizer = measured(|| pages.iter().for_each(tokenize));
     for (name, parser, word_cache) in ROWS {
-        let renderer = Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default());
+        let renderer = renderer(parser, word_cache);
         let time = measured(|| {
             for page in &pages {
                 std::hint::black_box(renderer.render(page));

@@ -4,8 +4,9 @@ use whichlang::Lang;
 
 use super::tokens::is_unspaced;
 
-/// How many octets the detector reads.
-const SAMPLE_BYTES: usize = 1024;
+/// How many octets the detector reads. With a quarter of that it takes one page in ten for another
+/// language, by what stands in the navigation at its head.
+const SAMPLE_BYTES: usize = 8 * 1024;
 
 /// The primary subtag (BCP 47) of a `lang` attribute, in lower case.
 pub(super) fn primary_subtag(tag: &str) -> Option<String> {

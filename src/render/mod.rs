@@ -1,9 +1,10 @@
 //! *Which terms and links does this page hold?*
 //!
-//! A page goes through these steps: its octets are decoded ([`Rendered::charset`]), a linear scan
-//! guards against deep nesting, the document is parsed and walked over once (text by field, links,
-//! title, what it asks of robots), the language is settled, and the words of each field are counted
-//! under their stems. Nothing of the markup remains.
+//! A page goes through these steps: its octets are decoded, its elements are followed in one pass
+//! over the text ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language
+//! is settled, and the words of each field are counted under their stems. Nothing of the markup
+//! remains. [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the
+//! order of their source are left to it in any case. Pages that are nested too deep are read as text.
 //!
 //! The fields and what falls into them are those of the MWO paper (section "Rendering"); which
 //! field an occurrence counts in is decided by the innermost element. The paper is silent on the
@@ -134,7 +135,8 @@ impl Renderer {
         )
     }
 
-    /// Renders a page. Cost: about that of parsing it into a tree.
+    /// Renders a page. Cost: linear in its length, some 5 ns an octet; a tree costs three times that
+    /// alone.
     pub fn render(&self, page: &Fetched) -> Rendered {
         let kind = kind_of(&page.media_type());
         if kind == Kind::Other {

@@ -14,7 +14,9 @@
 
 mod body;
 mod body_end;
+mod characters;
 mod doctype;
+mod elements;
 mod foreign;
 mod formatting;
 mod frames;
@@ -28,14 +30,14 @@ use memchr::memchr;
 
 use crate::record::{Fetched, Field, Normaliser};
 
-use super::document::{Attributes, Document, Findings, is_nofollow};
-use super::lexer::{Lexer, RawText, Tag, Token, references};
-use super::names::{HEADING, HIDDEN, INLINE, Name, SHALLOW};
+use super::document::{Attributes, Document, Findings};
+use super::lexer::{Lexer, RawText, Tag, Token};
+use super::names::{Name, SHALLOW};
 use super::text::Text;
 use super::{Options, language};
 
 use formatting::Formatting;
-use stack::{Open, Space, Stack};
+use stack::{Space, Stack};
 
 /// Why the pass stopped before the end.
 #[derive(Debug, PartialEq, Eq)]
@@ -322,288 +324,8 @@ impl<'a, 'o> Builder<'a, 'o> {
         }
     }
 
-    /// Text outside of raw text elements.
-    #[inline]
-    fn text(&mut self, text: &'a str) {
-        if text.is_empty() {
-            return;
-        }
-        let foreign = self.in_foreign_text();
-        if self.has_nul && memchr(0, text.as_bytes()).is_some() {
-            // NUL is nothing in HTML, and a character in foreign content.
-            let text = text.replace('\0', if foreign { "\u{fffd}" } else { "" });
-            return self.some_text(&text, foreign);
-        }
-        self.some_text(text, foreign);
-    }
-
-    fn some_text(&mut self, text: &str, foreign: bool) {
-        if foreign {
-            self.frameset_ok &= is_space(text);
-            return self.append(text);
-        }
-        match self.mode {
-            Mode::InBody | Mode::InCell | Mode::InCaption | Mode::InTemplate => self.body_text(text),
-            Mode::InTable | Mode::InTableBody | Mode::InRow => self.table_text(text),
-            _ => self.text_elsewhere(text),
-        }
-    }
-
-    fn body_text(&mut self, text: &str) {
-        self.reconstruct_formatting();
-        if self.frameset_ok {
-            self.frameset_ok = is_space(text);
-        }
-        self.append(text);
-    }
-
-    /// Text in modes that tell white space from other text.
-    fn text_elsewhere(&mut self, text: &str) {
-        let mut decoded = String::new();
-        references::in_text(text, |piece| decoded.push_str(piece));
-        let other = decoded.trim_start_matches(|c: char| c.is_ascii_whitespace());
-        let space = &decoded[..decoded.len() - other.len()];
-        match self.mode {
-            Mode::Initial | Mode::BeforeHtml | Mode::BeforeHead => {}
-            Mode::AfterBody | Mode::AfterAfterBody => {
-                if !space.is_empty() {
-                    self.reconstruct_formatting();
-                    self.push_text(space);
-                }
-            }
-            _ => self.push_text(space),
-        }
-        if other.is_empty() {
-            return;
-        }
-        match self.mode {
-            Mode::InFrameset | Mode::AfterFrameset | Mode::AfterAfterFrameset => {
-                let spaces = other.chars().filter(char::is_ascii_whitespace);
-                let spaces: String = spaces.collect();
-                self.push_text(&spaces);
-                return;
-            }
-            Mode::InColumnGroup => {
-                if !self.stack.top_named(Name::ColGroup) {
-                    return;
-                }
-                self.pop();
-                self.mode = Mode::InTable;
-                return self.table_text(other);
-            }
-            Mode::AfterBody | Mode::AfterAfterBody => self.mode = Mode::InBody,
-            mode => self.begin_body(mode),
-        }
-        self.reconstruct_formatting();
-        self.frameset_ok = false;
-        self.push_text(other);
-    }
-
-    /// A CDATA section: text without references.
-    fn characters(&mut self, text: &str) {
-        let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
-        self.frameset_ok &= is_space(&text);
-        self.push_text(&text);
-    }
-
-    /// The content of an element that holds text only, and its end.
-    fn raw_text(&mut self, text: &str, kind: RawText) {
-        if self.hidden == 0 {
-            let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
-            let text = if std::mem::take(&mut self.ignore_line_feed) {
-                text.strip_prefix('\n').unwrap_or(&text)
-            } else {
-                &text
-            };
-            match kind {
-                RawText::References => self.append(text),
-                RawText::Plain | RawText::Script | RawText::All => self.push_text(text),
-            }
-        }
-        self.ignore_line_feed = false;
-        self.pop();
-    }
-
-    /// Adds text with character references to the page.
-    #[inline]
-    fn append(&mut self, text: &str) {
-        if self.hidden > 0 {
-            return;
-        }
-        let (findings, field) = (&mut self.findings, self.field);
-        references::in_text(text, |piece| findings.text(field, piece));
-    }
-
-    /// Adds text to the page as it stands.
-    fn push_text(&mut self, text: &str) {
-        if self.hidden == 0 && !text.is_empty() {
-            self.findings.text(self.field, text);
-        }
-    }
-
     fn stop(&mut self, why: Stop) {
         self.stop.get_or_insert(why);
-    }
-
-    /// "Insert an HTML element".
-    fn insert(&mut self, tag: &Tag<'a>) {
-        let open = self.element(tag, Space::Html);
-        self.push(open);
-    }
-
-    /// Inserts an element that is not pushed onto the stack, or is popped at once.
-    fn insert_empty(&mut self, tag: &Tag<'a>, space: Space) {
-        let open = self.element(tag, space);
-        if open.breaks {
-            self.findings.document.text.break_line();
-        }
-    }
-
-    /// Inserts an element that the source does not name.
-    fn insert_implied(&mut self, name: Name) {
-        self.insert(&Tag { name, ..Tag::default() });
-    }
-
-    /// What the element means to the page, whether it is pushed or not.
-    fn element(&mut self, tag: &Tag<'a>, space: Space) -> Open<'a> {
-        if self.foster && self.stack.in_table_part() {
-            self.stop(Stop::OutOfOrder("content of a table outside of its cells"));
-        }
-        let name = tag.name;
-        let breaks = !name.is(INLINE);
-        if breaks {
-            self.findings.document.text.break_line();
-        }
-        let field = match name {
-            Name::A => self.anchor(tag),
-            _ if name.is(HEADING) => Some(Field::Heading),
-            Name::Title if self.foreign == 0 => self.findings.open_title().then_some(Field::Title),
-            Name::Area | Name::Iframe | Name::Frame | Name::Meta | Name::Link | Name::Base => {
-                self.referring(tag);
-                None
-            }
-            _ => None,
-        };
-        self.next_id += 1;
-        Open {
-            name,
-            space,
-            written: tag.written,
-            id: self.next_id,
-            field,
-            hidden: name.is(HIDDEN),
-            breaks,
-            holds_html: false,
-        }
-    }
-
-    fn anchor(&mut self, tag: &Tag<'a>) -> Option<Field> {
-        let href = tag.get("href")?;
-        self.linked = true;
-        Some(self.findings.anchor(&href, is_nofollow(tag)))
-    }
-
-    /// Elements that refer to other pages, or speak of this one.
-    fn referring(&mut self, tag: &Tag<'a>) {
-        match tag.name {
-            Name::Base => return self.base(tag),
-            Name::Area => self.findings.link(tag, "href"),
-            Name::Meta => self.findings.meta(tag),
-            Name::Link => self.findings.link_element(tag),
-            _ => self.findings.link(tag, "src"),
-        }
-        self.linked = true;
-    }
-
-    /// The first base holds for the whole page.
-    fn base(&mut self, tag: &Tag<'a>) {
-        if self.based {
-            return;
-        }
-        let Some(href) = tag.get("href") else { return };
-        self.based = true;
-        if self.linked {
-            self.stop(Stop::Base(href.into_owned()));
-        } else {
-            self.findings.links.set_base(&href);
-        }
-    }
-
-    fn push(&mut self, open: Open<'a>) {
-        self.hidden += u32::from(open.hidden);
-        self.foreign += u32::from(matches!(open.name, Name::Svg | Name::Math));
-        self.paragraphs += u32::from(open.name == Name::P);
-        if let Some(field) = open.field {
-            self.field = field;
-        }
-        self.stack.0.push(open);
-    }
-
-    fn pop(&mut self) {
-        if let Some(open) = self.stack.0.pop() {
-            if open.breaks {
-                self.findings.document.text.break_line();
-            }
-            self.closed(&open);
-        }
-    }
-
-    fn pop_to(&mut self, length: usize) {
-        while self.stack.0.len() > length {
-            self.pop();
-        }
-    }
-
-    /// Takes an element out of the stack, wherever it stands. What stands above it is still within
-    /// it, so that its line ends where that does.
-    fn remove_at(&mut self, at: usize) {
-        if at + 1 >= self.stack.0.len() {
-            return self.pop_to(at);
-        }
-        let open = self.stack.0.remove(at);
-        if open.hidden || open.field.is_some() {
-            self.stop(Stop::OutOfOrder("an element that goes on behind its end"));
-        }
-        self.stack.0[at].breaks |= open.breaks;
-        self.closed(&open);
-    }
-
-    /// An element is open no more.
-    fn closed(&mut self, open: &Open<'a>) {
-        self.hidden -= u32::from(open.hidden);
-        self.foreign -= u32::from(matches!(open.name, Name::Svg | Name::Math));
-        self.paragraphs -= u32::from(open.name == Name::P);
-        if open.field.is_some() {
-            self.settle_field();
-        }
-    }
-
-    fn settle_field(&mut self) {
-        self.field = self.stack.0.iter().rev().find_map(|open| open.field).unwrap_or(Field::Body);
-    }
-
-    fn pop_implied(&mut self, thorough: bool, except: Name) {
-        while self.stack.top_is_implied(thorough, except) {
-            self.pop();
-        }
-    }
-
-    /// Pops up to an element of that name, which is open.
-    fn pop_until(&mut self, name: Name) {
-        self.pop_until_any(|open| open.named(name));
-    }
-
-    fn pop_until_any(&mut self, last: impl Fn(&Open<'a>) -> bool) {
-        let at = self.stack.0.iter().rposition(last).unwrap_or(0);
-        self.pop_to(at);
-    }
-
-    /// Closes an open `p`.
-    fn close_p(&mut self) {
-        if self.paragraphs > 0 && self.stack.p_in_button_scope() {
-            self.pop_implied(false, Name::P);
-            self.pop_until(Name::P);
-        }
     }
 
     fn count_open(&mut self, name: Name) {
@@ -621,8 +343,4 @@ impl<'a, 'o> Builder<'a, 'o> {
             self.depth = self.depth.saturating_sub(1);
         }
     }
-}
-
-fn is_space(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_whitespace())
 }

@@ -13,7 +13,7 @@ impl<'a> Builder<'a, '_> {
             return self.body_text(text);
         }
         let mut space = true;
-        references::in_text(text, |piece| space &= super::is_space(piece));
+        references::in_text(text, |piece| space &= super::characters::is_space(piece));
         if space {
             self.append(text);
         } else {
