@@ -88,10 +88,8 @@ impl<'a> Walk<'a> {
             "area" => self.findings.link(element, "href"),
             "iframe" | "frame" => self.findings.link(element, "src"),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.fields.push((Field::Heading, "h")),
-            "title" if self.foreign == 0 => {
-                if self.findings.open_title() {
-                    self.fields.push((Field::Title, "title"));
-                }
+            "title" if self.foreign == 0 && self.findings.open_title() => {
+                self.fields.push((Field::Title, "title"));
             }
             "svg" | "math" => self.foreign += 1,
             "meta" => self.findings.meta(element),

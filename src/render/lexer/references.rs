@@ -12,7 +12,7 @@ const LONGEST_BARE: usize = 6;
 const LONGEST: usize = 32;
 
 /// Hands out a text piece by piece, references replaced.
-pub(in crate::render) fn in_text<'a>(text: &'a str, mut piece: impl FnMut(&str)) {
+pub(in crate::render) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(at) = memchr(b'&', rest.as_bytes()) {
         match read(&rest[at + 1..], false) {
