@@ -21,7 +21,10 @@ impl<'a> Builder<'a, '_> {
         if self.has_nul && memchr(0, text.as_bytes()).is_some() {
             // NUL is nothing in HTML, and a character in foreign content.
             let text = text.replace('\0', if foreign { "\u{fffd}" } else { "" });
-            return self.some_text(&text, foreign);
+            if !text.is_empty() {
+                self.some_text(&text, foreign);
+            }
+            return;
         }
         self.some_text(text, foreign);
     }

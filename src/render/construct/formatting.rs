@@ -2,7 +2,8 @@
 //! algorithm" (13.2.6.4.7).
 //!
 //! What the algorithm moves in a tree stays within elements of the same kind, so that no text
-//! changes its field; only what is open for the text that follows has to be settled.
+//! changes its field, but for headings that change places with a link; only what is open for the
+//! text that follows has to be settled.
 
 use std::borrow::Cow;
 
@@ -85,6 +86,9 @@ impl<'a> Builder<'a, '_> {
                 if self.foster && self.stack.in_table_part() {
                     self.stop(Stop::OutOfOrder("formatting of a table outside of its cells"));
                 }
+                if open.breaks {
+                    self.findings.document.text.break_line();
+                }
                 self.push(open);
             }
         }
@@ -101,9 +105,6 @@ impl<'a> Builder<'a, '_> {
             self.findings.links.add(href, *nofollow);
         }
         let breaks = !element.name.is(INLINE);
-        if breaks {
-            self.findings.document.text.break_line();
-        }
         let (name, field) = (element.name, element.field);
         Some(Open { name, space: Space::Html, written: "", id, field, hidden: false, breaks, holds_html: false })
     }
@@ -162,6 +163,9 @@ impl<'a> Builder<'a, '_> {
             };
             if self.foster {
                 return self.stop(Stop::OutOfOrder("formatting of a table outside of its cells"));
+            }
+            if self.stack.0[in_stack].field.is_some() && self.stack.0[furthest].field.is_some() {
+                return self.stop(Stop::OutOfOrder("a heading in a link that becomes a link in a heading"));
             }
             self.adopt_block(id, furthest);
         }
