@@ -410,6 +410,8 @@ mod tests {
               --allow-private     Allow connections to all private and loopback networks
 
         Near-duplicates:
+              --parser <fast|dom>         How HTML is read; dom builds a tree of each page, which is slower
+                                          and finds the same [default: fast]
               --detector <mwo|none>       How pages are compared; none: exact copies only [default: mwo]
           -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
                                           [default: 0.8]

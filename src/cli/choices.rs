@@ -86,6 +86,17 @@ choices! {
 }
 
 choices! {
+    /// How HTML is read.
+    Parser {
+        /// In one pass.
+        #[default]
+        Fast = "fast",
+        /// By way of a tree.
+        Dom = "dom",
+    }
+}
+
+choices! {
     /// By which cut pages that cannot match are left out of the comparison.
     FilterKind {
         /// Loses no near-duplicate.

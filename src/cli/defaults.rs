@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::keys;
-use super::settings::{Dedup, Http, Identity, Log, Normalise, Out, Politeness, Scope, Security, Settings};
+use super::settings::{Dedup, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings};
 use super::units::Size;
 use crate::record::{Detector, Threshold};
 
@@ -79,6 +79,7 @@ fn blank() -> Settings {
         },
         security: Security { allow_nets: vec![], allow_private: false },
         normalise: Normalise { strip_params: vec![], max_url_length: 0 },
+        render: Render { parser: Default::default() },
         dedup: Dedup {
             detector: Detector::Mwo,
             threshold: ONE,

@@ -13,7 +13,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::choices::{
-    ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, ProgressMode, ScopeKind,
+    ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser, ProgressMode, ScopeKind,
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
@@ -37,6 +37,7 @@ pub struct Settings {
     pub http: Http,
     pub security: Security,
     pub normalise: Normalise,
+    pub render: Render,
     pub dedup: Dedup,
     pub out: Out,
     pub log: Log,
@@ -118,6 +119,13 @@ pub struct Security {
 pub struct Normalise {
     pub strip_params: Vec<String>,
     pub max_url_length: usize,
+}
+
+/// How pages are turned into terms.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Render {
+    pub parser: Parser,
 }
 
 /// What counts as a near-duplicate, and what becomes of it.
@@ -248,6 +256,7 @@ mod tests {
         insta::assert_snapshot!(settings(&[]).fingerprint(), @r#"
         scope.kind = "host"
         normalise.strip_params = ["utm_*","gclid","fbclid","jsessionid","phpsessid"]
+        render.parser = "fast"
         dedup.detector = "mwo"
         dedup.threshold = 0.8
         dedup.filter = "exact"

@@ -20,6 +20,10 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
         crawl: crawl_options(settings),
         frontier: frontier_options(settings),
         render: render::Options {
+            parser: match settings.render.parser {
+                choices::Parser::Fast => render::Parser::Fast,
+                choices::Parser::Dom => render::Parser::Dom,
+            },
             robots_agent: settings.identity.robots_agent.0.clone(),
             ..render::Options::default()
         },

@@ -3,6 +3,8 @@
 //! The order is that of browsers (WHATWG HTML, section 13.2.3): byte order mark, then the charset
 //! of `Content-Type`, then what the document declares in its first 1024 octets, then a detector.
 
+use std::borrow::Cow;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
@@ -13,15 +15,15 @@ const DETECTOR_BYTES: usize = 64 * 1024;
 
 /// Decodes a document, with U+FFFD for what can't be decoded. `top_level_domain` (`de`, `jp`) helps
 /// the detector.
-pub(super) fn decode(
-    body: &[u8],
+pub(super) fn decode<'a>(
+    body: &'a [u8],
     content_type: Option<&str>,
     is_xml: bool,
     top_level_domain: Option<&str>,
-) -> (String, &'static Encoding) {
+) -> (Cow<'a, str>, &'static Encoding) {
     let (encoding, mark) = encoding_of(body, content_type, is_xml, top_level_domain);
     let (text, _) = encoding.decode_without_bom_handling(&body[mark..]);
-    (text.into_owned(), encoding)
+    (text, encoding)
 }
 
 /// The encoding and the length of the byte order mark.

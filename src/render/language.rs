@@ -1,11 +1,15 @@
 //! In which language is a page written?
 
+use std::borrow::Cow;
+
 use whichlang::Lang;
 
 use super::tokens::is_unspaced;
 
-/// How many octets the detector reads.
-const SAMPLE_BYTES: usize = 8 * 1024;
+/// How many pieces of a text the detector reads, and how many octets each. The head of a page alone
+/// is navigation, whose few words are often taken for another language.
+const PIECES: usize = 32;
+const PIECE_BYTES: usize = 64;
 
 /// The primary subtag (BCP 47) of a `lang` attribute, in lower case.
 pub(super) fn primary_subtag(tag: &str) -> Option<String> {
@@ -17,13 +21,10 @@ pub(super) fn primary_subtag(tag: &str) -> Option<String> {
 /// The language of a text by its script and its letters. Below `least` letters nothing is said:
 /// the detector knows 16 languages and has no word for "none of them".
 pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
-    let mut end = text.len().min(SAMPLE_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let sample = &text[..end];
-    let letters = sample.chars().filter(|c| c.is_alphabetic());
-    let (mut all, mut kana, mut hangul, mut han, mut known) = (0, 0, 0, 0, 0);
+    let sample = &*sample(text);
+    let ascii = sample.bytes().filter(u8::is_ascii_alphabetic).count();
+    let letters = sample.chars().filter(|c| !c.is_ascii() && c.is_alphabetic());
+    let (mut all, mut kana, mut hangul, mut han, mut known) = (ascii, 0, 0, 0, ascii);
     for letter in letters {
         all += 1;
         match letter {
@@ -54,6 +55,28 @@ pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
         return Some("zh");
     }
     (known * 2 > all).then(|| subtag(whichlang::detect_language(sample)))
+}
+
+/// Pieces of the text, evenly spread; all of a short text.
+fn sample(text: &str) -> Cow<'_, str> {
+    if text.len() <= PIECES * PIECE_BYTES {
+        return Cow::Borrowed(text);
+    }
+    let mut sample = String::with_capacity(PIECES * (PIECE_BYTES + 1));
+    for piece in 0..PIECES {
+        let start = (text.len() - PIECE_BYTES) * piece / (PIECES - 1);
+        sample.push_str(&text[boundary(text, start)..boundary(text, start + PIECE_BYTES)]);
+        sample.push(' ');
+    }
+    Cow::Owned(sample)
+}
+
+/// The end of the character before this position, or the position itself.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 fn subtag(language: Lang) -> &'static str {
@@ -87,6 +110,13 @@ mod tests {
         assert_eq!(primary_subtag("zh_CN").as_deref(), Some("zh"));
         assert_eq!(primary_subtag("{{lang}}"), None);
         assert_eq!(primary_subtag(""), None);
+    }
+
+    #[test]
+    fn a_text_is_judged_by_all_of_it_and_not_by_its_head() {
+        let german = "Die Suchmaschine liest jede Seite nur einmal und merkt sich, was sie gesehen hat. ".repeat(100);
+        let text = format!("{}{german}", "Documentation navigation index module section page. ".repeat(40));
+        assert_eq!(detect(&text, 200), Some("de"));
     }
 
     #[test]

@@ -3,42 +3,23 @@
 //! Building a tree takes time that grows with the square of the nesting depth, so that 80 KB of
 //! `<div>` cost seconds. This linear scan estimates the depth before the tree is built.
 
-/// Elements that never have content.
-const VOID: [&[u8]; 16] = [
-    b"area", b"base", b"br", b"col", b"embed", b"frame", b"hr", b"img", b"input", b"link", b"meta", b"param",
-    b"source", b"track", b"wbr", b"keygen",
-];
-/// Elements whose end tag is often left out; the next one of their kind ends them.
-const IMPLIED: [&[u8]; 18] = [
-    b"p",
-    b"li",
-    b"dt",
-    b"dd",
-    b"tr",
-    b"td",
-    b"th",
-    b"option",
-    b"optgroup",
-    b"thead",
-    b"tbody",
-    b"tfoot",
-    b"colgroup",
-    b"rp",
-    b"rt",
-    b"html",
-    b"head",
-    b"body",
-];
+use memchr::memchr;
+
+use super::names::{BREAKS_OUT, Name, SHALLOW};
+
 /// Elements whose content is text.
-const RAW: [&[u8]; 7] = [b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noscript"];
+const RAW: [Name; 7] =
+    [Name::Script, Name::Style, Name::TextArea, Name::Title, Name::Xmp, Name::Iframe, Name::NoScript];
 
 /// Whether elements are nested deeper than `most`. Elements whose end tag may be left out do not
-/// count, so that flat but sloppy pages pass: they nest only inside elements that do count.
+/// count, so that flat but sloppy pages pass: they nest only inside elements that do count. Nor do
+/// the shapes of a drawing, which are closed where they are opened; HTML knows no such tags.
 pub(super) fn is_deeper_than(html: &str, most: usize) -> bool {
     let bytes = html.as_bytes();
     let mut depth = 0_usize;
+    let mut foreign = false;
     let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|&b| b == b'<') {
+    while let Some(next) = memchr(b'<', &bytes[at..]) {
         at += next + 1;
         let closes = bytes.get(at) == Some(&b'/');
         let start = at + usize::from(closes);
@@ -48,15 +29,20 @@ pub(super) fn is_deeper_than(html: &str, most: usize) -> bool {
         }
         let name = &bytes[start..start + length];
         at = start + length;
-        let is = |names: &[&[u8]]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-        if is(&VOID) || is(&IMPLIED) {
+        let known = Name::of(name);
+        foreign = match known {
+            Name::Svg | Name::Math => !closes,
+            Name::ForeignObject | Name::Desc | Name::Title => false,
+            _ => foreign && !known.is(BREAKS_OUT),
+        };
+        if known.is(SHALLOW) || (foreign && is_self_closing(&bytes[at..])) {
             continue;
         }
         if closes {
             depth = depth.saturating_sub(1);
             continue;
         }
-        if is(&RAW) {
+        if RAW.contains(&known) {
             at = end_of_raw_text(bytes, at, name);
             continue;
         }
@@ -68,9 +54,15 @@ pub(super) fn is_deeper_than(html: &str, most: usize) -> bool {
     false
 }
 
+/// Whether a tag ends in a stroke; `rest` begins behind its name. Quotes are not looked at: shapes
+/// with a ">" in quotes count as open.
+fn is_self_closing(rest: &[u8]) -> bool {
+    memchr(b'>', rest).is_some_and(|end| rest[..end].ends_with(b"/"))
+}
+
 /// The position of the end tag that closes the raw text, or the end.
 fn end_of_raw_text(bytes: &[u8], mut at: usize, name: &[u8]) -> usize {
-    while let Some(next) = bytes[at..].iter().position(|&b| b == b'<') {
+    while let Some(next) = memchr(b'<', &bytes[at..]) {
         at += next;
         let end = bytes.get(at + 1) == Some(&b'/');
         if end && bytes.get(at + 2..at + 2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
@@ -94,6 +86,8 @@ mod tests {
         assert!(!is_deeper_than(&closed, 512));
         let script = format!("<script>{}</script>", "if (a<b) document.write('<div>');".repeat(10_000));
         assert!(!is_deeper_than(&script, 512));
+        let drawing = format!("<svg>{}</svg>", "<path d='M0 0'/>".repeat(10_000));
+        assert!(!is_deeper_than(&drawing, 512));
     }
 
     #[test]
@@ -102,5 +96,9 @@ mod tests {
         assert!(is_deeper_than(&"<ul><li>".repeat(600), 512));
         assert!(is_deeper_than(&"<b><p>".repeat(600), 512));
         assert!(!is_deeper_than(&"<div>".repeat(500), 512));
+        for html in ["<foo/>", "<svg><foreignObject><foo/>", "<svg><div><foo/>"] {
+            let html = html.replace("<foo/>", &"<foo/>".repeat(600));
+            assert!(is_deeper_than(&html, 512), "{}", &html[..30]);
+        }
     }
 }

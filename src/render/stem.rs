@@ -9,6 +9,8 @@ pub(super) const STEMMER: &str = "rust-stemmers 1.2.0";
 
 /// How the words of one language become terms.
 pub(super) struct Terms {
+    /// Tells languages apart that have rules; 0 for the others, which have none.
+    number: u8,
     stemmer: Option<Stemmer>,
     stop_words: &'static [&'static str],
 }
@@ -17,10 +19,17 @@ impl Terms {
     /// For a language by its primary subtag; `None` and unknown languages keep words as they are.
     pub fn of(language: Option<&str>, stem: bool, stop: bool) -> Self {
         let language = language.unwrap_or_default();
+        let number = LANGUAGES.iter().position(|known| *known == language);
         Self {
+            number: number.and_then(|at| u8::try_from(at + 1).ok()).unwrap_or(0),
             stemmer: if stem { algorithm(language).map(Stemmer::create) } else { None },
             stop_words: if stop { stop_words::of(language) } else { &[] },
         }
+    }
+
+    /// A number by which words of different languages can be told apart.
+    pub fn number(&self) -> u8 {
+        self.number
     }
 
     /// Whether the word says nothing of a page's subject. The word is in lower case.
@@ -36,6 +45,10 @@ impl Terms {
         }
     }
 }
+
+/// The languages that [`algorithm`] or the stop words know.
+const LANGUAGES: [&str; 19] =
+    ["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nb", "nl", "nn", "no", "pt", "ro", "ru", "sv", "ta", "tr"];
 
 /// Greek is left out: the library panics on some Greek words.
 fn algorithm(language: &str) -> Option<Algorithm> {
@@ -71,6 +84,15 @@ mod tests {
         assert_eq!(Terms::of(Some("de"), true, true).stem("häuser"), "haus");
         assert_eq!(Terms::of(None, true, true).stem("crawling"), "crawling");
         assert_eq!(Terms::of(Some("el"), true, true).stem("ισαισα"), "ισαισα");
+    }
+
+    #[test]
+    fn languages_with_rules_have_a_number() {
+        for letters in (b'a'..=b'z').flat_map(|one| (b'a'..=b'z').map(move |two| [one, two])) {
+            let language = std::str::from_utf8(&letters).unwrap();
+            let has_rules = algorithm(language).is_some() || !stop_words::of(language).is_empty();
+            assert_eq!(Terms::of(Some(language), true, true).number() > 0, has_rules, "{language}");
+        }
     }
 
     #[test]

@@ -1,82 +1,143 @@
 //! Counts the terms of a page by field.
 
-use std::hash::BuildHasher;
-
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::record::{Field, FieldCounts, TermCounts};
 
+use super::WordCache;
+use super::short_words::ShortWord;
 use super::stem::Terms;
 use super::tokens;
+use super::words::{STOP_WORD, Words};
 
-/// The distinct terms of one page. A word is stemmed when it is first met; after that its term is
-/// looked up by the word.
-pub(super) struct TermTable {
+/// Words that are looked up together.
+const BATCH: usize = 24;
+
+/// A word of a text.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    short: Option<ShortWord>,
+    start: usize,
+    end: usize,
+}
+
+/// The distinct terms of one page.
+pub(super) struct TermTable<'w, 't> {
     language: Terms,
+    cache: WordCache,
+    kept: &'w mut Words,
     hasher: DefaultHashBuilder,
     terms: Vec<TermCounts>,
     by_term: HashTable<u32>,
-    /// Each distinct word and its term, `None` for a stop word.
-    words: Vec<(Box<str>, Option<u32>)>,
-    by_word: HashTable<u32>,
+    /// Each distinct long word and its term, [`STOP_WORD`] for none.
+    long: HashTable<(&'t str, u32)>,
 }
 
-impl TermTable {
-    pub fn new(language: Terms) -> Self {
+/// Distinct terms of a page of usual size.
+const USUAL_TERMS: usize = 512;
+
+impl<'w, 't> TermTable<'w, 't> {
+    /// Terms of this language, looked up in `kept` as far as `cache` allows.
+    pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
+        kept.begin_page();
         Self {
             language,
-            hasher: DefaultHashBuilder::default(),
-            terms: Vec::new(),
-            by_term: HashTable::new(),
-            words: Vec::new(),
-            by_word: HashTable::new(),
+            cache,
+            hasher: kept.hasher(),
+            kept,
+            terms: Vec::with_capacity(USUAL_TERMS),
+            by_term: HashTable::with_capacity(USUAL_TERMS),
+            long: HashTable::new(),
         }
     }
 
     /// Counts every word of `text` in `field`.
-    pub fn count(&mut self, field: Field, text: &str) {
-        tokens::for_each(text, |word| {
-            if let Some(term) = self.term_of(word) {
-                self.terms[term as usize].counts.add(field);
+    pub fn count(&mut self, field: Field, text: &'t str) {
+        if self.cache == WordCache::None {
+            return tokens::for_each_by_crate(text, |start, end| {
+                let term = self.new_word(&text[start..end]);
+                self.add(term, field);
+            });
+        }
+        let mut batch = [Found::default(); BATCH];
+        let mut length = 0;
+        tokens::for_each(text, |start, end| {
+            batch[length] = Found { short: ShortWord::of(text, start, end), start, end };
+            length += 1;
+            if length == BATCH {
+                self.count_batch(&batch, text, field);
+                length = 0;
             }
         });
+        self.count_batch(&batch[..length], text, field);
+    }
+
+    fn count_batch(&mut self, batch: &[Found], text: &'t str, field: Field) {
+        self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
+        for &Found { short, start, end } in batch {
+            let word = &text[start..end];
+            let term = match short {
+                Some(short) => {
+                    let Self { language, kept, terms, by_term, hasher, .. } = self;
+                    kept.position(short, word, language, |term| intern(term, terms, by_term, hasher))
+                }
+                None => self.long_word(word),
+            };
+            self.add(term, field);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, term: u32, field: Field) {
+        if let Some(term) = self.terms.get_mut(term as usize) {
+            term.counts.add(field);
+        }
     }
 
     /// The terms in order of first appearance.
-    pub fn into_terms(self) -> Vec<TermCounts> {
+    pub fn into_terms(mut self) -> Vec<TermCounts> {
+        self.terms.shrink_to_fit();
         self.terms
     }
 
-    fn term_of(&mut self, word: &str) -> Option<u32> {
-        let hash = self.hasher.hash_one(word);
-        if let Some(&at) = self.by_word.find(hash, |&at| &*self.words[at as usize].0 == word) {
-            return self.words[at as usize].1;
+    fn long_word(&mut self, word: &'t str) -> u32 {
+        let hash = self.kept.hash(word);
+        if let Some((_, term)) = self.long.find(hash, |(known, _)| *known == word) {
+            return *term;
         }
-        let term = if self.language.is_stop_word(word) { None } else { Some(self.intern(word)) };
-        let at = index(self.words.len());
-        self.words.push((word.into(), term));
-        let (words, hasher) = (&self.words, &self.hasher);
-        self.by_word.insert_unique(hash, at, |&at| hasher.hash_one(&*words[at as usize].0));
+        let term = self.new_word(word);
+        let kept = &self.kept;
+        self.long.insert_unique(hash, (word, term), |(known, _)| kept.hash(known));
         term
     }
 
-    fn intern(&mut self, word: &str) -> u32 {
-        let stem = self.language.stem(word);
-        let hash = self.hasher.hash_one(&*stem);
-        if let Some(&at) = self.by_term.find(hash, |&at| *self.terms[at as usize].term == *stem) {
-            return at;
-        }
-        let at = index(self.terms.len());
-        self.terms.push(TermCounts { term: stem.into(), counts: FieldCounts::default() });
-        let (terms, hasher) = (&self.terms, &self.hasher);
-        self.by_term.insert_unique(hash, at, |&at| hasher.hash_one(&*terms[at as usize].term));
-        at
+    /// The term of a word that is met first.
+    fn new_word(&mut self, word: &str) -> u32 {
+        let Self { language, cache, kept, terms, by_term, hasher, .. } = self;
+        let term = match cache {
+            WordCache::None => kept.made(word, language),
+            WordCache::Page | WordCache::Kept => kept.term(word, language),
+        };
+        term.map_or(STOP_WORD, |term| intern(term, terms, by_term, hasher))
     }
 }
 
-/// Bodies are limited to far less than 2^32 octets, so there are never more words than that.
-fn index(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
+/// The position of a term, which is added if it is new.
+fn intern(
+    term: &str,
+    terms: &mut Vec<TermCounts>,
+    by_term: &mut HashTable<u32>,
+    hasher: &impl std::hash::BuildHasher,
+) -> u32 {
+    let hash = hasher.hash_one(term);
+    if let Some(&at) = by_term.find(hash, |&at| *terms[at as usize].term == *term) {
+        return at;
+    }
+    // Bodies are limited to far less than 2^32 octets, so there are never more words than that.
+    let at = u32::try_from(terms.len()).unwrap_or(STOP_WORD);
+    terms.push(TermCounts { term: term.into(), counts: FieldCounts::default() });
+    by_term.insert_unique(hash, at, |&at| hasher.hash_one(&*terms[at as usize].term));
+    at
 }
 
 #[cfg(test)]
@@ -85,14 +146,17 @@ mod tests {
 
     #[test]
     fn each_occurrence_counts_in_its_field_under_its_stem() {
-        let mut table = TermTable::new(Terms::of(Some("en"), true, true));
-        table.count(Field::Title, "The crawlers");
-        table.count(Field::Body, "a crawler crawls the crawler");
-        let terms = table.into_terms();
-        let counts: Vec<(&str, u32, u32)> = terms
-            .iter()
-            .map(|t| (&*t.term, t.counts.0[Field::Title as usize], t.counts.0[Field::Body as usize]))
-            .collect();
-        assert_eq!(counts, [("crawler", 1, 2), ("crawl", 0, 1)]);
+        let mut words = Words::default();
+        for cache in [WordCache::None, WordCache::Page, WordCache::Kept] {
+            let mut table = TermTable::new(Terms::of(Some("en"), true, true), cache, &mut words);
+            table.count(Field::Title, "The crawlers");
+            table.count(Field::Body, "a crawler crawls the crawler");
+            let terms = table.into_terms();
+            let counts: Vec<(&str, u32, u32)> = terms
+                .iter()
+                .map(|t| (&*t.term, t.counts.0[Field::Title as usize], t.counts.0[Field::Body as usize]))
+                .collect();
+            assert_eq!(counts, [("crawler", 1, 2), ("crawl", 0, 1)]);
+        }
     }
 }

@@ -78,7 +78,9 @@ impl Drop for Served {
 }
 
 /// The sites, fetched once for all runs; the reason if they cannot be had.
-fn sites(corpora: &Path) -> Result<PathBuf, String> {
+pub fn sites(corpora: &Path) -> Result<PathBuf, String> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = missing(&["nginx", "python3", "apt-get", "dpkg-deb"]) {
         return Err(format!("no {program}"));
     }
@@ -123,7 +125,7 @@ fn crawl() -> Result<Place, String> {
     Ok(place)
 }
 
-fn corpora() -> Result<PathBuf, String> {
+pub fn corpora() -> Result<PathBuf, String> {
     shared("corpora").ok_or_else(|| "no corpora beside the checkout".to_owned())
 }
 

@@ -7,6 +7,7 @@
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `hostile` | manners towards a server that misbehaves |
 //! | `corpora` | real sites on a real server |
+//! | `rendering` | that both parsers find the same on real pages |
 //! | `exactness` | that every decision is that of brute force, in whatever batches |
 //! | `planted` | that the planted distances are what they claim to be |
 //! | `synthetic` | that the sets on which the index is measured are always the same |
@@ -31,6 +32,7 @@ mod kill;
 mod overlap;
 mod planted;
 mod program;
+mod rendering;
 mod shared;
 mod surface;
 mod synthetic;

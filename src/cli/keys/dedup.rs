@@ -1,9 +1,20 @@
 //! What counts as a near-duplicate.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::{FilterKind, MatchKind};
+use crate::cli::choices::{FilterKind, MatchKind, Parser};
 
 const NEAR_DUPLICATES: &str = "Near-duplicates";
+
+/// The table `render`, which is shown before.
+pub const RENDER: &[Key] = &[key!(
+    render.parser,
+    Shape::Choice(Parser::WORDS),
+    "fast",
+    "How HTML is read; dom builds a tree of each page, which is slower and finds the same"
+)
+.flag("parser")
+.fixed()
+.heading(NEAR_DUPLICATES)];
 
 /// The table `dedup`.
 pub const KEYS: &[Key] = &[

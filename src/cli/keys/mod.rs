@@ -158,7 +158,7 @@ pub fn variable_of(name: &str) -> String {
 
 /// All keys, in the order in which they are shown: the top level first, then table by table.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    [scope::TOP, scope::KEYS, politeness::KEYS, http::KEYS, scope::NORMALISE, dedup::KEYS, output::KEYS]
+    [scope::TOP, scope::KEYS, politeness::KEYS, http::KEYS, scope::NORMALISE, dedup::RENDER, dedup::KEYS, output::KEYS]
         .into_iter()
         .flatten()
 }

@@ -1,0 +1,214 @@
+//! Holds the fast parser against the one that builds a tree, and measures what rendering costs.
+//!
+//! `cargo bench --bench rendering -- DIR [--every N] [--agree | --times]`
+//!
+//! Every HTML page under the folder is rendered by both parsers, and what differs is told by class.
+//! Then a sample of the pages is rendered over and over. Times are CPU time of one thread, medians
+//! of three rounds.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use html5ever::TokenizerResult;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use ndcrawl::record::{Fetched, Normaliser, Rendered};
+use ndcrawl::render::{Options, Parser, Renderer, WordCache};
+
+const HOW: &str = "\
+To hold the parsers against each other, give a folder of HTML pages:
+
+    cargo bench --bench rendering -- DIR [--every N] [--agree | --times]
+
+  --every N   measure times on every N-th page only
+  --agree     measure no times
+  --times     measure times only";
+/// So many pages of a class are named.
+const NAMED: usize = 4;
+
+fn main() -> ExitCode {
+    // `cargo bench` adds a flag of its own.
+    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let agree_only = arguments.iter().position(|a| a == "--agree").map(|at| arguments.remove(at)).is_some();
+    let times_only = arguments.iter().position(|a| a == "--times").map(|at| arguments.remove(at)).is_some();
+    let every = arguments.iter().position(|a| a == "--every").map(|at| {
+        arguments.remove(at);
+        arguments.remove(at).parse::<usize>().unwrap()
+    });
+    let [folder] = &arguments[..] else {
+        println!("{HOW}");
+        return ExitCode::SUCCESS;
+    };
+    let mut files = Vec::new();
+    html_files(Path::new(folder), &mut files);
+    files.sort();
+    if !times_only {
+        agreement(&files);
+    }
+    if !agree_only {
+        let every = every.unwrap_or(files.len().div_ceil(800).max(1));
+        speed(&files.iter().step_by(every).collect::<Vec<_>>());
+    }
+    ExitCode::SUCCESS
+}
+
+fn html_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            html_files(&path, files);
+        } else if kind.is_file() && path.extension().is_some_and(|name| name == "html" || name == "htm") {
+            files.push(path);
+        }
+    }
+}
+
+fn page(file: &Path) -> Fetched {
+    let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
+    Fetched {
+        url: Normaliser::default().absolute(&format!("http://site.test{name}")).unwrap(),
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".into(),
+        headers: vec![("content-type".into(), b"text/html".to_vec())],
+        request_headers: Vec::new(),
+        body: std::fs::read(file).unwrap(),
+        truncated: false,
+        address: None,
+        started_at: 0,
+        elapsed: Duration::ZERO,
+    }
+}
+
+fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
+    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default())
+}
+
+/// What differs between two renderings.
+fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
+    let all = [
+        (one.terms != other.terms, "terms"),
+        (one.text_digest != other.text_digest, "text digest"),
+        (one.title != other.title, "title"),
+        (one.language != other.language, "language"),
+        (one.links != other.links, "links"),
+        (one.links_dropped != other.links_dropped, "links dropped"),
+        (one.links_over_limit != other.links_over_limit, "links over limit"),
+        (one.canonical != other.canonical, "canonical"),
+        (one.robots != other.robots, "robots"),
+        (one.too_deep != other.too_deep, "too deep"),
+    ];
+    all.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
+}
+
+fn agreement(files: &[PathBuf]) {
+    // The reference leaves out the word cache, too, and finds words by the crate alone.
+    let (fast, dom) = (renderer(Parser::Fast, WordCache::Kept), renderer(Parser::Dom, WordCache::None));
+    let mut classes: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
+    let mut detours: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+    let mut same = 0;
+    for file in files {
+        let page = page(file);
+        if let Some(why) = fast.detour(&page) {
+            detours.entry(why).or_default().push(file);
+        }
+        let found = differences(&fast.render(&page), &dom.render(&page));
+        if found.is_empty() {
+            same += 1;
+        } else {
+            classes.entry(found.join(", ")).or_default().push(file);
+        }
+    }
+    let share = |count: usize| 100.0 * count as f64 / files.len() as f64;
+    println!("{} pages, {same} the same by both parsers ({:.3} %)", files.len(), share(same));
+    for (class, files) in &classes {
+        told("differ in", class, files, share(files.len()));
+    }
+    for (why, files) in &detours {
+        told("by way of a tree:", why, files, share(files.len()));
+    }
+}
+
+fn told(what: &str, class: &str, files: &[&Path], share: f64) {
+    println!("{:>8} ({share:.3} %) {what} {class}", files.len());
+    files.iter().take(NAMED).for_each(|file| println!("           {}", file.display()));
+}
+
+/// What is measured: how pages are read, and how often a word is stemmed.
+const ROWS: [(&str, Parser, WordCache); 5] = [
+    ("DOM, every word stemmed", Parser::Dom, WordCache::None),
+    ("DOM, each word once a page", Parser::Dom, WordCache::Page),
+    ("DOM, words kept", Parser::Dom, WordCache::Kept),
+    ("fast, each word once a page", Parser::Fast, WordCache::Page),
+    ("fast, words kept", Parser::Fast, WordCache::Kept),
+];
+
+fn speed(files: &[&PathBuf]) {
+    let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
+    let octets: usize = pages.iter().map(|page| page.body.len()).sum();
+    println!("\n{} pages, {} octets a page", pages.len(), octets / pages.len());
+    println!("{:<32} {:>9} {:>8} {:>8}", "", "us/page", "MB/s", "times");
+    let mut yardstick = None;
+    let tokenizer = measured(|| pages.iter().for_each(tokenize));
+    for (name, parser, word_cache) in ROWS {
+        let renderer = renderer(parser, word_cache);
+        let time = measured(|| {
+            for page in &pages {
+                std::hint::black_box(renderer.render(page));
+            }
+        });
+        row(name, time, pages.len(), octets, *yardstick.get_or_insert(time));
+    }
+    row("html5ever's tokenizer alone", tokenizer, pages.len(), octets, yardstick.unwrap_or(tokenizer));
+}
+
+fn row(name: &str, time: Duration, pages: usize, octets: usize, yardstick: Duration) {
+    let seconds = time.as_secs_f64();
+    println!(
+        "{name:<32} {:>9.1} {:>8.1} {:>8.2}",
+        seconds * 1e6 / pages as f64,
+        octets as f64 / 1e6 / seconds,
+        yardstick.as_secs_f64() / seconds
+    );
+}
+
+/// The median CPU time of three rounds.
+fn measured(work: impl Fn()) -> Duration {
+    let mut rounds = [Duration::ZERO; 3].map(|_| {
+        let start = cpu_time();
+        work();
+        cpu_time() - start
+    });
+    rounds.sort();
+    rounds[1]
+}
+
+/// The CPU time of this thread, as Linux has it.
+fn cpu_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// Passes over every token.
+struct Nothing;
+
+impl TokenSink for Nothing {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
+        std::hint::black_box(token);
+        TokenSinkResult::Continue
+    }
+}
+
+fn tokenize(page: &Fetched) {
+    let queue = BufferQueue::default();
+    queue.push_back(StrTendril::from(&*String::from_utf8_lossy(&page.body)));
+    let tokenizer = Tokenizer::new(Nothing, TokenizerOpts::default());
+    while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+    tokenizer.end();
+}

@@ -1,0 +1,131 @@
+//! The parser that builds a tree: slower than [one pass](super::construct), and its yardstick.
+
+use std::borrow::Cow;
+
+use ego_tree::iter::Edge;
+use scraper::node::Element;
+use scraper::{Html, Node};
+
+use crate::record::{CanonicalUrl, Fetched, Field, Normaliser};
+
+use super::document::{Attributes, Document, Findings, is_nofollow};
+use super::names::{HIDDEN, INLINE, Name};
+use super::{Options, language};
+
+/// Parses HTML and walks over it once, without recursion.
+pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &Normaliser) -> Document {
+    let tree = Html::parse_document(html);
+    let mut walk = Walk::new(&page.url, options, normaliser);
+    // The base holds for the whole document, also for what stands before it.
+    if let Some(base) = first_base(&tree) {
+        walk.findings.links.set_base(base);
+    }
+    for edge in tree.tree.root().traverse() {
+        match edge {
+            Edge::Open(node) => match node.value() {
+                Node::Text(text) => walk.text(text),
+                Node::Element(element) => walk.open(element),
+                _ => {}
+            },
+            Edge::Close(node) => {
+                if let Node::Element(element) = node.value() {
+                    walk.close(element);
+                }
+            }
+        }
+    }
+    walk.findings.finish()
+}
+
+fn first_base(tree: &Html) -> Option<&str> {
+    tree.tree
+        .values()
+        .filter_map(Node::as_element)
+        .find(|element| element.name() == "base" && element.attr("href").is_some())
+        .and_then(|element| element.attr("href"))
+}
+
+impl Attributes for Element {
+    fn value(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.attr(name).map(Cow::Borrowed)
+    }
+}
+
+struct Walk<'a> {
+    findings: Findings<'a>,
+    /// The fields of the elements that are open, innermost last.
+    fields: Vec<(Field, &'static str)>,
+    /// Open elements whose content is not shown.
+    hidden: u32,
+    /// Open `svg` and `math` elements: their titles are not the page's.
+    foreign: u32,
+}
+
+impl<'a> Walk<'a> {
+    fn new(page: &'a CanonicalUrl, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+        Self { findings: Findings::new(page, options, normaliser), fields: Vec::new(), hidden: 0, foreign: 0 }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.hidden == 0 {
+            let field = self.fields.last().map_or(Field::Body, |(field, _)| *field);
+            self.findings.text(field, text);
+        }
+    }
+
+    fn open(&mut self, element: &Element) {
+        let name = element.name();
+        let known = Name::of(name.as_bytes());
+        if !known.is(INLINE) {
+            self.findings.document.text.break_line();
+        }
+        match name {
+            "html" => {
+                let declared = element.attr("lang").or(element.attr("xml:lang"));
+                self.findings.document.language = declared.and_then(language::primary_subtag);
+            }
+            "a" => self.anchor(element),
+            "area" => self.findings.link(element, "href"),
+            "iframe" | "frame" => self.findings.link(element, "src"),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.fields.push((Field::Heading, "h")),
+            "title" if self.foreign == 0 && self.findings.open_title() => {
+                self.fields.push((Field::Title, "title"));
+            }
+            "svg" | "math" => self.foreign += 1,
+            "meta" => self.findings.meta(element),
+            "link" => self.findings.link_element(element),
+            _ => {}
+        }
+        if known.is(HIDDEN) {
+            self.hidden += 1;
+        }
+    }
+
+    fn close(&mut self, element: &Element) {
+        let name = element.name();
+        let known = Name::of(name.as_bytes());
+        if !known.is(INLINE) {
+            self.findings.document.text.break_line();
+        }
+        let marker = match name {
+            "a" if element.attr("href").is_some() => "a",
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => "h",
+            "title" => "title",
+            _ => "",
+        };
+        if self.fields.last().is_some_and(|(_, open)| *open == marker) {
+            self.fields.pop();
+        }
+        match name {
+            "svg" | "math" => self.foreign -= 1,
+            _ if known.is(HIDDEN) => self.hidden -= 1,
+            _ => {}
+        }
+    }
+
+    fn anchor(&mut self, element: &Element) {
+        let Some(href) = element.attr("href") else { return };
+        let field = self.findings.anchor(href, is_nofollow(element));
+        self.fields.push((field, "a"));
+    }
+}

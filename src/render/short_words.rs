@@ -1,0 +1,189 @@
+//! Short words with their terms: what [`HashTable`](hashbrown::HashTable) does for any words, for
+//! those of at most 16 octets, which nearly all are.
+//!
+//! Such a word is one number, so that it is hashed by one multiplication and compared without a call.
+
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
+
+/// The octets of a short word, filled up with zeros; no word holds the octet 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShortWord(u128);
+
+impl ShortWord {
+    /// A stretch of a text that is not empty; `None` if it is too long.
+    #[inline]
+    pub fn of(text: &str, start: usize, end: usize) -> Option<Self> {
+        let length = end - start;
+        if length > 16 {
+            return None;
+        }
+        let bytes = text.as_bytes();
+        if let Some(Ok(octets)) = bytes.get(start..start + 16).map(<[u8; 16]>::try_from) {
+            // What follows the word is cut off.
+            return Some(Self(u128::from_le_bytes(octets) & (u128::MAX >> (128 - 8 * length))));
+        }
+        let mut octets = [0; 16];
+        octets[..length].copy_from_slice(&bytes[start..end]);
+        Some(Self(u128::from_le_bytes(octets)))
+    }
+}
+
+/// A term of at most 14 octets, or none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Term {
+    octets: [u8; 14],
+    /// One more than the length; 0 stands for a stop word.
+    length: u8,
+}
+
+impl Term {
+    /// `None` if the term is too long.
+    pub fn of(term: Option<&str>) -> Option<Self> {
+        let Some(term) = term else { return Some(Self::default()) };
+        let mut octets = [0; 14];
+        octets.get_mut(..term.len())?.copy_from_slice(term.as_bytes());
+        Some(Self { octets, length: u8::try_from(term.len() + 1).ok()? })
+    }
+
+    pub fn as_str(&self) -> Option<&str> {
+        let length = usize::from(self.length).checked_sub(1)?;
+        std::str::from_utf8(&self.octets[..length]).ok()
+    }
+}
+
+/// A short word with its term, in one stretch of memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    /// Low and high half of the word; 0 is no word.
+    word: [u64; 2],
+    pub term: Term,
+    language: u8,
+    /// The page on which the term was met last, and its position there.
+    pub page: u32,
+    pub position: u32,
+}
+
+/// Short words of all languages, each with its term.
+#[derive(Debug)]
+pub(super) struct ShortWords {
+    /// A power of two of slots, no more than half of them in use.
+    slots: Vec<Kept>,
+    used: usize,
+    /// So that nobody can write a page whose words all meet in one slot.
+    seeds: [u64; 2],
+}
+
+/// Where a word is or would be.
+#[derive(Clone, Copy)]
+pub(super) struct Slot(usize);
+
+impl ShortWords {
+    pub fn new(hasher: &DefaultHashBuilder) -> Self {
+        let seeds = [hasher.hash_one(0), hasher.hash_one(1)];
+        Self { slots: vec![Kept::default(); 1024], used: 0, seeds }
+    }
+
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // The halves are meant.
+    pub fn find(&self, ShortWord(word): ShortWord, language: u8) -> Slot {
+        self.slot([word as u64, (word >> 64) as u64], language)
+    }
+
+    /// The page of whatever stands where the word is sought first.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // The halves are meant.
+    pub fn first_page(&self, ShortWord(word): ShortWord, language: u8) -> u32 {
+        let slot = self.hash([word as u64, (word >> 64) as u64], language) & (self.slots.len() - 1);
+        self.slots[slot].page
+    }
+
+    #[inline]
+    pub fn at(&mut self, slot: Slot) -> Option<&mut Kept> {
+        self.slots.get_mut(slot.0).filter(|kept| kept.word[0] != 0)
+    }
+
+    /// Adds a word that is not there yet.
+    pub fn insert(&mut self, word: ShortWord, language: u8, term: Term, page: u32, position: u32) {
+        if (self.used + 1) * 2 > self.slots.len() {
+            let larger = vec![Kept::default(); self.slots.len() * 2];
+            for kept in std::mem::replace(&mut self.slots, larger) {
+                if kept.word[0] != 0 {
+                    let slot = self.slot(kept.word, kept.language);
+                    self.slots[slot.0] = kept;
+                }
+            }
+        }
+        let slot = self.find(word, language);
+        #[allow(clippy::cast_possible_truncation)] // The halves are meant.
+        let word = [word.0 as u64, (word.0 >> 64) as u64];
+        self.slots[slot.0] = Kept { word, term, language, page, position };
+        self.used += 1;
+    }
+
+    #[inline]
+    fn slot(&self, word: [u64; 2], language: u8) -> Slot {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hash(word, language) & mask;
+        loop {
+            let kept = &self.slots[slot & mask];
+            if (kept.word == word && kept.language == language) || kept.word[0] == 0 {
+                return Slot(slot & mask);
+            }
+            slot += 1;
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // The halves are meant.
+    fn hash(&self, [low, high]: [u64; 2], language: u8) -> usize {
+        let product = u128::from(low ^ self.seeds[0]) * u128::from(high ^ u64::from(language) ^ self.seeds[1]);
+        ((product >> 64) as u64 ^ product as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_by_their_letters_and_language() {
+        let text = "one two one sixteen_letters_ seventeen_letters two";
+        let mut words = ShortWords::new(&DefaultHashBuilder::default());
+        let of = |start, end| ShortWord::of(text, start, end);
+        assert_eq!(of(0, 3), of(8, 11));
+        assert_eq!(of(4, 7), of(47, 50));
+        assert!(of(12, 28).is_some() && of(29, 46).is_none());
+        words.insert(of(0, 3).unwrap(), 1, Term::of(Some("eins")).unwrap(), 1, 5);
+        words.insert(of(12, 28).unwrap(), 1, Term::of(None).unwrap(), 1, 6);
+        let mut at = |start, end, language| {
+            let slot = words.find(of(start, end).unwrap(), language);
+            words.at(slot).map(|kept| (kept.term.as_str().map(str::to_owned), kept.position))
+        };
+        assert_eq!(at(8, 11, 1), Some((Some("eins".to_owned()), 5)));
+        assert_eq!(at(12, 28, 1), Some((None, 6)));
+        assert_eq!(at(8, 11, 2), None);
+        assert_eq!(at(4, 7, 1), None);
+        assert!(Term::of(Some("fifteen letters")).is_none());
+    }
+
+    #[test]
+    fn the_table_grows() {
+        let text: String = (0..5000).map(|n| format!("{n:08}")).collect();
+        let mut words = ShortWords::new(&DefaultHashBuilder::default());
+        let of = |n: u32| ShortWord::of(&text, n as usize * 8, n as usize * 8 + 8).unwrap();
+        for n in 0..5000 {
+            words.insert(of(n), 0, Term::default(), 0, n);
+        }
+        assert_eq!(words.len(), 5000);
+        for n in 0..5000 {
+            let slot = words.find(of(n), 0);
+            assert_eq!(words.at(slot).unwrap().position, n);
+        }
+    }
+}

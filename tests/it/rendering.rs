@@ -1,0 +1,110 @@
+//! The parser that reads in one pass against the one that builds a tree, on real pages.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ndcrawl::record::{Fetched, Normaliser, Rendered};
+use ndcrawl::render::{Options, Parser, Renderer, WordCache};
+
+use crate::corpora::{corpora, sites};
+use crate::shared::skipped;
+
+/// Pages that may be left to the parser that builds a tree.
+const DETOURS: f64 = 0.02;
+/// So many octets lie between two cuts of a page.
+const STEP: usize = 97;
+
+fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
+    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default())
+}
+
+fn page(body: &[u8]) -> Fetched {
+    Fetched {
+        url: Normaliser::default().absolute("http://www.site.test/some/page.html").unwrap(),
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".into(),
+        headers: vec![("content-type".into(), b"text/html".to_vec())],
+        request_headers: Vec::new(),
+        body: body.to_vec(),
+        truncated: false,
+        address: None,
+        started_at: 0,
+        elapsed: Duration::ZERO,
+    }
+}
+
+fn html_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            html_files(&path, files);
+        } else if kind.is_file() && path.extension().is_some_and(|name| name == "html" || name == "htm") {
+            files.push(path);
+        }
+    }
+}
+
+/// The bodies of all pages; the reason if they cannot be had.
+fn bodies() -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
+    let folder = sites(&corpora()?)?;
+    let mut files = Vec::new();
+    html_files(&folder, &mut files);
+    files.sort();
+    Ok(files.into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect())
+}
+
+#[track_caller]
+fn assert_same(one: &Rendered, other: &Rendered, name: &str) {
+    assert!(one.terms == other.terms, "terms of {name}");
+    assert_eq!(one.text_digest, other.text_digest, "{name}");
+    assert_eq!(
+        (&one.title, &one.language, &one.canonical),
+        (&other.title, &other.language, &other.canonical),
+        "{name}"
+    );
+    assert!(one.links == other.links, "links of {name}");
+    assert_eq!((one.links_dropped, one.links_over_limit), (other.links_dropped, other.links_over_limit), "{name}");
+    assert_eq!((one.robots, one.too_deep), (other.robots, other.too_deep), "{name}");
+}
+
+#[test]
+fn real_pages_render_the_same_by_both_parsers_nearly_all_in_one_pass() {
+    let bodies = match bodies() {
+        Ok(bodies) => bodies,
+        Err(reason) => return skipped(&reason),
+    };
+    let fast = renderer(Parser::Fast, WordCache::Kept);
+    let dom = renderer(Parser::Dom, WordCache::None);
+    let mut detours = 0;
+    for (file, body) in &bodies {
+        let page = page(body);
+        detours += u32::from(fast.detour(&page).is_some());
+        assert_same(&fast.render(&page), &dom.render(&page), &file.display().to_string());
+    }
+    println!("{} pages, {detours} by way of a tree", bodies.len());
+    assert!(bodies.len() > 100);
+    assert!(f64::from(detours) <= DETOURS * bodies.len() as f64);
+}
+
+#[test]
+fn real_pages_cut_anywhere_render_the_same_by_both_parsers() {
+    let bodies = match bodies() {
+        Ok(bodies) => bodies,
+        Err(reason) => return skipped(&reason),
+    };
+    let fast = renderer(Parser::Fast, WordCache::Kept);
+    let dom = renderer(Parser::Dom, WordCache::Kept);
+    let mut short: Vec<&[u8]> = bodies.iter().map(|(_, body)| &**body).filter(|body| body.len() < 12_000).collect();
+    short.truncate(12);
+    for body in short {
+        // Every offset by one parser, some by both.
+        for end in 0..body.len() {
+            let page = page(&body[..end]);
+            let rendered = fast.render(&page);
+            if end % STEP == 0 {
+                assert_same(&rendered, &dom.render(&page), &format!("a page cut at {end}"));
+            }
+        }
+    }
+}
