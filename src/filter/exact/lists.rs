@@ -113,6 +113,7 @@ impl Lists {
         let mut read = 0;
         for (slot, &(_, share)) in slots.0.iter().zip(shares) {
             read ^= match slot.shape() {
+                Shape::Short => self.short.get(slot.at, slot.len as usize)[slot.len as usize - 1],
                 Shape::Packed => self.packed[slot.at as usize].touch_end(class_of(share)),
                 Shape::Dense => self.dense[slot.at as usize].touch_end(class_of(share)),
                 _ => 0,
@@ -138,15 +139,21 @@ impl Lists {
         std::hint::black_box(read);
     }
 
-    /// Fetches the beginnings of these terms' lists into the cache.
-    pub(super) fn touch_starts(&self, terms: impl Iterator<Item = TermId>) {
+    /// Fetches the beginnings of these terms' lists, from these classes up, into the cache.
+    pub(super) fn touch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
+        /// Postings in a cache line.
+        const LINE: usize = 16;
+        const MOST: usize = 8 * LINE;
         let mut read = 0;
-        for term in terms {
-            read ^= match self.get(term) {
-                List::Short(postings) => postings.first().copied().unwrap_or_default(),
-                List::Packed(list) => list.read(0).first().copied().unwrap_or_default(),
-                List::Dense(_) => 0,
+        for (term, from) in openings {
+            let postings = match self.get(term) {
+                List::Short(postings) => postings,
+                List::Packed(list) => list.read(from),
+                List::Dense(_) => &[],
             };
+            for posting in postings[..postings.len().min(MOST)].iter().step_by(LINE) {
+                read ^= posting;
+            }
         }
         std::hint::black_box(read);
     }
@@ -339,7 +346,7 @@ mod tests {
             (0..records).for_each(|record| lists.push(TermId(0), record, share(record)));
             let reads = match lists.get(TermId(0)) {
                 List::Short(_) => panic!("a thousand records are a long list"),
-                List::Packed(list) => list.reads(),
+                List::Packed(list) => std::array::from_fn(|class| list.read_len(class)),
                 List::Dense(list) => list.reads(),
             };
             assert!(reads.is_sorted_by(|a, b| a >= b) && reads[0] >= records);

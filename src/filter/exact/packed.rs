@@ -56,9 +56,9 @@ impl Packed {
         self.bytes() - before
     }
 
-    /// For each class, how many postings are read, gaps included, if all from it up are.
-    pub(super) fn reads(&self) -> [u32; CLASSES] {
-        std::array::from_fn(|class| self.end_of(region_of(class)) as u32)
+    /// How many postings are read, gaps included, if all from this class up are.
+    pub(super) fn read_len(&self, class: usize) -> u32 {
+        self.end_of(region_of(class)) as u32
     }
 
     /// All postings from class `from` up, with gaps.
@@ -110,22 +110,32 @@ impl Packed {
         self.regions[region].len += 1;
     }
 
-    /// Moves the regions apart: room for `lens` postings in each and, where there are any, a gap of
-    /// an eighth, at least one.
+    /// Moves the regions apart: room for `lens` postings in each, and a gap behind it. No region moves
+    /// towards the front, since no class ever gets smaller.
     fn make_gaps(&mut self, lens: &[u16; CLASSES + 1]) {
         let mut regions = self.regions;
         let mut start = 0;
         for (region, &len) in regions.iter_mut().zip(lens) {
             region.start = start;
-            start += len + len.div_ceil(8);
+            start += len + gap_for(len);
         }
-        let mut postings = vec![GAP; usize::from(start)];
-        for (before, after) in self.regions.iter().zip(&regions) {
+        let all = usize::from(start);
+        self.postings.reserve_exact(all - self.postings.len());
+        self.postings.resize(all, GAP);
+        let mut end = all;
+        for (before, after) in self.regions.iter().zip(&regions).rev() {
             let (from, to, len) = (usize::from(before.start), usize::from(after.start), usize::from(before.len));
-            postings[to..to + len].copy_from_slice(&self.postings[from..from + len]);
+            self.postings.copy_within(from..from + len, to);
+            self.postings[to + len..end].fill(GAP);
+            end = to;
         }
-        (self.postings, self.regions) = (postings, regions);
+        self.regions = regions;
     }
+}
+
+/// Room for what comes: so much that the classes of a list fill up at about the same time.
+fn gap_for(len: u16) -> u16 {
+    if len == 0 { 0 } else { len / 6 + len.isqrt() + 1 }
 }
 
 fn region_of(class: usize) -> usize {

@@ -25,6 +25,9 @@ const OPENING: u32 = 16;
 const EXTRA_PERCENT: u64 = 100;
 const DENSE_EXTRA_PERCENT: u64 = 250;
 
+/// Lists below this length are read in fewer steps.
+const COARSE: u32 = 4096;
+
 /// 0.75 of the whole.
 const DENSE_GOAL: u32 = 49_151;
 
@@ -63,6 +66,7 @@ pub(super) struct Plan {
     order: Vec<u32>,
     unseen: u32,
     slots: Slots,
+    hull: Hull,
 }
 
 impl Plan {
@@ -76,8 +80,11 @@ impl Plan {
             match lists.get(term) {
                 List::Short([]) => {}
                 List::Short(postings) => self.consider_short(term, share, postings),
-                List::Packed(list) => self.consider_long(term, share, &list.reads()),
-                List::Dense(list) => self.consider_long(term, share, &list.reads()),
+                List::Packed(list) => self.consider_long(term, share, |class| list.read_len(class)),
+                List::Dense(list) => {
+                    let reads = list.reads();
+                    self.consider_long(term, share, |class| reads[class]);
+                }
             }
         }
         self.sort_segments();
@@ -107,37 +114,35 @@ impl Plan {
         self.open(term, share, closed);
     }
 
-    /// A list of classes; `reads[class]` are the postings read if everything from this class up is.
-    fn consider_long(&mut self, term: TermId, share: u16, reads: &[u32; CLASSES]) {
-        let all = reads[0];
-        let heaviest = (0..CLASSES).rev().find(|&class| reads[class] > 0).unwrap_or(0);
-        let mut hull = Hull::new(share.min(top_of(heaviest)));
+    /// A list of classes; `read` gives the postings read if everything from a class up is.
+    fn consider_long(&mut self, term: TermId, share: u16, read: impl Fn(usize) -> u32) {
+        let all = read(0);
+        let own = class_of(share);
+        let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
+        let closed = if heaviest == own { share } else { top_of(heaviest) };
+        self.hull.begin(closed);
         // In a short list a finer choice is worth less than the time to make it.
-        let step = if all < 1024 { 4 } else { 2 };
+        let step = if all < COARSE { 4 } else { 2 };
         // Down to the share's own class everything is worth the same.
-        for class in (0..=class_of(share).min(heaviest)).rev().filter(|class| class % step == 0) {
-            let is_all = reads[class] == all;
+        for class in (0..=heaviest - heaviest % step).rev().step_by(step) {
+            let cost = read(class);
+            let is_all = cost == all;
             let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
-            hull.add(Point { cost: OPENING + reads[class], floor, from });
+            self.hull.add(Point { cost: OPENING + cost, floor, from });
             if is_all {
                 break;
             }
         }
-        self.enter(term, share, &hull);
-    }
-
-    /// Enters a list, closed, with the segments of its hull.
-    fn enter(&mut self, term: TermId, share: u16, hull: &Hull) {
         let opening = self.openings.len() as u32;
         let mut least = 0;
-        for ends in hull.points().windows(2) {
+        for ends in self.hull.points().windows(2) {
             let cost = ends[1].cost - ends[0].cost;
             let price = price(cost, ends[0].floor - ends[1].floor).max(least);
             let Point { floor, from, .. } = ends[1];
             self.segments.push(Segment { opening, cost, price, floor, from });
             least = price;
         }
-        self.open(term, share, hull.points()[0].floor);
+        self.open(term, share, closed);
     }
 
     /// Enters a list of which nothing is read yet.
@@ -201,18 +206,17 @@ struct Point {
 }
 
 /// The lower hull of cost over mass, points added by rising cost. The first is the closed list.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Hull {
     points: [Point; CLASSES + 1],
     len: usize,
 }
 
 impl Hull {
-    /// For a list whose floor is `closed` while nothing is read.
-    fn new(closed: u16) -> Self {
-        let mut points = [Point::default(); CLASSES + 1];
-        points[0] = Point { cost: 0, floor: closed, from: CLASSES as u8 };
-        Self { points, len: 1 }
+    /// Begins anew, for a list whose floor is `closed` while nothing is read.
+    fn begin(&mut self, closed: u16) {
+        self.points[0] = Point { cost: 0, floor: closed, from: CLASSES as u8 };
+        self.len = 1;
     }
 
     /// Adds an option, and drops those that it makes useless.

@@ -24,7 +24,7 @@ impl Scan {
         self.gains.resize(records.next_multiple_of(WINDOW), 0);
         self.reached.clear();
         self.postings = 0;
-        lists.touch_starts(plan.openings().iter().map(|opening| opening.term));
+        lists.touch_starts(plan.openings().iter().map(|opening| (opening.term, opening.from.into())));
         for opening in plan.openings() {
             match lists.get(opening.term) {
                 List::Short(postings) => self.add_short(postings, opening, mark),

@@ -6,7 +6,7 @@ use super::memory::{heap_bytes, make_room};
 use crate::record::arrays::{read_array, write_array};
 
 /// The longest list that stands in a block.
-pub(super) const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 256;
 
 /// Sizes of blocks: 2, 4, 8, 16, 32, 64 postings.
 const SIZES: usize = LONGEST.ilog2() as usize;
