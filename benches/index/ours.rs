@@ -9,7 +9,7 @@ use ndcrawl::verify::{Record, reaches};
 use crate::contender::{Contender, Cost};
 
 /// As many records as the decider files at a time, at most.
-const SETTLE_AFTER: usize = 64;
+const SETTLE_AFTER: usize = 16;
 
 pub struct Ours<'a> {
     records: &'a [Record],

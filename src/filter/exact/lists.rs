@@ -52,6 +52,13 @@ enum Shape {
     Dense,
 }
 
+impl Slots {
+    /// How long the lists are.
+    pub(super) fn lens(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().map(|slot| slot.len as usize)
+    }
+}
+
 impl Slot {
     fn shape(self) -> Shape {
         const LONG: usize = short::LONGEST + 1;

@@ -267,7 +267,7 @@ impl<'a, 'v> Probe<'a, 'v> {
     fn listed(&mut self) -> ControlFlow<()> {
         let Scratch { shares, plan, scan, likely, suspects, .. } = &mut *self.scratch;
         let (lists, goal) = (&self.index.lists, self.goal);
-        plan.make(shares, lists, goal);
+        plan.make(shares, lists, self.index.settled(), goal);
         let unseen = plan.unseen();
         scan.read(lists, plan, self.index.settled(), (goal - unseen) as u16);
         suspects.clear();

@@ -21,15 +21,21 @@ const OPENING: u32 = 16;
 
 /// Once the unseen mass is below the goal, as much again (in percent of the cost so far) is read to
 /// lift the mark that accumulators have to reach: each posting more spares sketch comparisons.
-/// Below [`DENSE_GOAL`], where there are far more survivors, more is worth it.
+/// At low goals, where there are far more survivors, more is worth it; where as many postings are
+/// read as records have, of each several, less is enough, since what a record gains by chance varies
+/// little.
 const EXTRA_PERCENT: u64 = 100;
-const DENSE_EXTRA_PERCENT: u64 = 250;
+const EXTRA_PERCENT_AT_LOW_GOALS: u64 = 250;
+const EXTRA_PERCENT_IF_DENSE: u64 = 50;
 
 /// Lists below this length are read in fewer steps.
 const COARSE: u32 = 4096;
 
 /// 0.75 of the whole.
-const DENSE_GOAL: u32 = 49_151;
+const LOW_GOAL: u32 = 49_151;
+
+/// Postings read for each record from which on a plan is dense.
+const DENSE: u64 = 8;
 
 /// Steps of price: eight to an octave, from 2⁻¹⁷ to 2³¹ postings for a unit of mass.
 const PRICES: usize = 48 * 8;
@@ -57,6 +63,9 @@ struct Segment {
     from: u8,
 }
 
+/// Lists are considered in rounds, the shorter ones first: these are the longest of each.
+const ROUNDS: [usize; 4] = [256, 2_048, 16_384, usize::MAX];
+
 /// What a probe reads. Reused from probe to probe for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -65,30 +74,43 @@ pub(super) struct Plan {
     /// The segments' numbers by rising price.
     order: Vec<u32>,
     unseen: u32,
+    market: Market,
     slots: Slots,
     hull: Hull,
 }
 
 impl Plan {
     /// Plans a probe. Afterwards `unseen() < goal`.
-    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &Lists, goal: u32) {
+    ///
+    /// Once the lists considered so far suffice, those of the next rounds are only looked at if
+    /// their cheapest unit of mass could cost less than the dearest one that is needed: most of the
+    /// long ones never are.
+    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, goal: u32) {
         self.openings.clear();
         self.segments.clear();
-        self.unseen = 0;
+        self.market.clear();
         lists.touch_heads(shares, &mut self.slots);
-        for &(term, share) in shares {
-            match lists.get(term) {
-                List::Short([]) => {}
-                List::Short(postings) => self.consider_short(term, share, postings),
-                List::Packed(list) => self.consider_long(term, share, |class| list.read_len(class)),
-                List::Dense(list) => {
-                    let reads = list.reads();
-                    self.consider_long(term, share, |class| reads[class]);
+        let lens = || self.slots.lens().zip(shares);
+        self.unseen = lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
+        let slots = std::mem::take(&mut self.slots);
+        let (mut least, mut dearest) = (1, PRICES as u16);
+        for longest in ROUNDS {
+            for (_, &(term, share)) in slots.lens().zip(shares).filter(|(len, _)| (least..=longest).contains(len)) {
+                match lists.get(term) {
+                    List::Short(postings) => self.consider_short(term, share, postings),
+                    List::Packed(list) => self.consider_long(term, share, dearest, |class| list.read_len(class)),
+                    List::Dense(list) => {
+                        let reads = list.reads();
+                        self.consider_long(term, share, dearest, |class| reads[class]);
+                    }
                 }
             }
+            least = longest.saturating_add(1);
+            dearest = self.market.dearest(self.unseen, |spent| limit(spent, records, goal), goal);
         }
+        self.slots = slots;
         self.sort_segments();
-        self.take_cheapest(goal);
+        self.take_cheapest(records, goal);
         self.openings.retain(|opening| usize::from(opening.from) < CLASSES);
     }
 
@@ -108,19 +130,23 @@ impl Plan {
             [only] => share.min(top_of(class_in(*only))),
             _ => share,
         };
-        let opening = self.openings.len() as u32;
+        let opening = self.open(term, share, closed);
         let cost = OPENING + postings.len() as u32;
-        self.segments.push(Segment { opening, cost, price: price(cost, closed), floor: 0, from: 0 });
-        self.open(term, share, closed);
+        self.offer(opening, Point { cost: 0, floor: closed, from: 0 }, Point { cost, floor: 0, from: 0 }, 0);
     }
 
     /// A list of classes; `read` gives the postings read if everything from a class up is.
-    fn consider_long(&mut self, term: TermId, share: u16, read: impl Fn(usize) -> u32) {
-        let all = read(0);
+    fn consider_long(&mut self, term: TermId, share: u16, dearest: u16, read: impl Fn(usize) -> u32) {
         let own = class_of(share);
         let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
         let closed = if heaviest == own { share } else { top_of(heaviest) };
-        self.hull.begin(closed);
+        if price(OPENING + read(heaviest), closed) > dearest {
+            self.unseen -= u32::from(share - closed);
+            return;
+        }
+        let all = read(0);
+        let mut hull = std::mem::take(&mut self.hull);
+        hull.begin(closed);
         // In a short list a finer choice is worth less than the time to make it.
         let step = if all < COARSE { 4 } else { 2 };
         // Down to the share's own class everything is worth the same.
@@ -128,27 +154,34 @@ impl Plan {
             let cost = read(class);
             let is_all = cost == all;
             let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
-            self.hull.add(Point { cost: OPENING + cost, floor, from });
+            hull.add(Point { cost: OPENING + cost, floor, from });
             if is_all {
                 break;
             }
         }
-        let opening = self.openings.len() as u32;
+        let opening = self.open(term, share, closed);
         let mut least = 0;
-        for ends in self.hull.points().windows(2) {
-            let cost = ends[1].cost - ends[0].cost;
-            let price = price(cost, ends[0].floor - ends[1].floor).max(least);
-            let Point { floor, from, .. } = ends[1];
-            self.segments.push(Segment { opening, cost, price, floor, from });
-            least = price;
+        for ends in hull.points().windows(2) {
+            least = self.offer(opening, ends[0], ends[1], least);
         }
-        self.open(term, share, closed);
+        self.hull = hull;
     }
 
-    /// Enters a list of which nothing is read yet.
-    fn open(&mut self, term: TermId, share: u16, floor: u16) {
-        self.unseen += u32::from(floor);
+    /// Enters a list of which nothing is read yet: its floor is no more than the share, which counted
+    /// as unseen so far.
+    fn open(&mut self, term: TermId, share: u16, floor: u16) -> u32 {
+        self.unseen -= u32::from(share - floor);
         self.openings.push(Opening { term, share, floor, from: CLASSES as u8 });
+        self.openings.len() as u32 - 1
+    }
+
+    /// Enters a segment that costs no less than the one before it. Gives its price.
+    fn offer(&mut self, opening: u32, before: Point, after: Point, least: u16) -> u16 {
+        let (cost, mass) = (after.cost - before.cost, before.floor - after.floor);
+        let price = price(cost, mass).max(least);
+        self.segments.push(Segment { opening, cost, price, floor: after.floor, from: after.from });
+        self.market.add(price, cost, mass);
+        price
     }
 
     /// Counting sort; equal prices keep their order, so that each list's segments do.
@@ -169,14 +202,13 @@ impl Plan {
         }
     }
 
-    fn take_cheapest(&mut self, goal: u32) {
-        let extra_percent = if goal < DENSE_GOAL { DENSE_EXTRA_PERCENT } else { EXTRA_PERCENT };
-        let (mut spent, mut limit) = (0, None);
+    fn take_cheapest(&mut self, records: usize, goal: u32) {
+        let (mut spent, mut most) = (0, None);
         for &number in &self.order {
             let segment = &self.segments[number as usize];
             if self.unseen < goal {
-                let limit = *limit.get_or_insert(spent + spent * extra_percent / 100);
-                if spent + u64::from(segment.cost) > limit {
+                let most = *most.get_or_insert_with(|| limit(spent, records, goal));
+                if spent + u64::from(segment.cost) > most {
                     break;
                 }
             }
@@ -186,6 +218,57 @@ impl Plan {
             opening.from = segment.from;
             spent += u64::from(segment.cost);
         }
+    }
+}
+
+/// What may be spent in all, if so much had to be.
+fn limit(spent: u64, records: usize, goal: u32) -> u64 {
+    let percent = match (spent > DENSE * records as u64, goal < LOW_GOAL) {
+        (true, _) => EXTRA_PERCENT_IF_DENSE,
+        (false, true) => EXTRA_PERCENT_AT_LOW_GOALS,
+        (false, false) => EXTRA_PERCENT,
+    };
+    spent + spent * percent / 100
+}
+
+/// How much mass is to be had at each price, and what it costs in all.
+#[derive(Debug)]
+struct Market {
+    offers: [(u32, u64); PRICES],
+}
+
+impl Default for Market {
+    fn default() -> Self {
+        Self { offers: [(0, 0); PRICES] }
+    }
+}
+
+impl Market {
+    fn clear(&mut self) {
+        self.offers.fill((0, 0));
+    }
+
+    fn add(&mut self, price: u16, cost: u32, mass: u16) {
+        let (masses, costs) = &mut self.offers[usize::from(price)];
+        *masses += u32::from(mass);
+        *costs += u64::from(cost);
+    }
+
+    /// The price up to which one would have to buy so that less than `goal` of `unseen` is left, and
+    /// then as far as `limit` allows; [`PRICES`] if there is not enough.
+    fn dearest(&self, mut unseen: u32, limit: impl Fn(u64) -> u64, goal: u32) -> u16 {
+        let (mut spent, mut most) = (0, None);
+        for (price, (mass, cost)) in (0..).zip(self.offers) {
+            spent += cost;
+            unseen -= mass;
+            if most.is_some_and(|most| spent > most) {
+                return price;
+            }
+            if unseen < goal && most.is_none() {
+                most = Some(limit(spent));
+            }
+        }
+        PRICES as u16
     }
 }
 
@@ -262,7 +345,7 @@ mod tests {
     #[test]
     fn nothing_is_read_where_the_lists_cannot_reach_the_goal() {
         let mut plan = Plan::default();
-        plan.make(&[(TermId(0), 60_000), (TermId(1), 5_000), (TermId(9), 535)], &lists(&[(1, 9), (1, 8)]), 50_000);
+        plan.make(&[(TermId(0), 60_000), (TermId(1), 5_000), (TermId(9), 535)], &lists(&[(1, 9), (1, 8)]), 2, 50_000);
         assert!(plan.openings().is_empty());
         assert_eq!(plan.unseen(), 5_000);
     }
@@ -272,7 +355,7 @@ mod tests {
         let mut postings = vec![(0, 100); 500];
         postings.push((1, 40_000));
         let mut plan = Plan::default();
-        plan.make(&[(TermId(0), 30_000), (TermId(1), 35_535)], &lists(&postings), 33_000);
+        plan.make(&[(TermId(0), 30_000), (TermId(1), 35_535)], &lists(&postings), 501, 33_000);
         assert_eq!(plan.openings().iter().map(|opening| opening.term).collect::<Vec<_>>(), [TermId(1)]);
         assert_eq!(plan.unseen(), 112, "the frequent term's records have at most the class's top");
     }
@@ -287,7 +370,7 @@ mod tests {
             let lists = lists(&postings);
             let query: Vec<_> = query.into_iter().map(|(term, share)| (TermId(term), share)).collect();
             let mut plan = Plan::default();
-            plan.make(&query, &lists, goal);
+            plan.make(&query, &lists, 400, goal);
             prop_assert!(plan.unseen() < goal);
 
             let mut unseen = 0;

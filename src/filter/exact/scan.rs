@@ -24,15 +24,28 @@ impl Scan {
         self.gains.resize(records.next_multiple_of(WINDOW), 0);
         self.reached.clear();
         self.postings = 0;
+        let most: u32 = plan.openings().iter().map(|opening| u32::from(opening.share - opening.floor)).sum();
+        if u16::try_from(most).is_ok() {
+            self.read_all::<false>(lists, plan, mark);
+        } else {
+            self.read_all::<true>(lists, plan, mark);
+        }
+    }
+
+    /// `END` says whether sums may exceed 65,535, where they then end: that costs an instruction more
+    /// for each posting, and few probes need it.
+    fn read_all<const END: bool>(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
         lists.touch_starts(plan.openings().iter().map(|opening| (opening.term, opening.from.into())));
         for opening in plan.openings() {
             match lists.get(opening.term) {
-                List::Short(postings) => self.add_short(postings, opening, mark),
-                List::Packed(list) => self.add_postings(list.read(opening.from.into()), &gains_by_class(opening), mark),
+                List::Short(postings) => self.add_short::<END>(postings, opening, mark),
+                List::Packed(list) => {
+                    self.add_postings::<END>(list.read(opening.from.into()), &gains_by_class(opening), mark)
+                }
                 List::Dense(list) => {
                     let gains = gains_by_class(opening);
                     for class in (opening.from.into()..CLASSES).rev() {
-                        list.runs(class).for_each(|run| self.add_run(&run, gains[class], mark));
+                        list.runs(class).for_each(|run| self.add_run::<END>(&run, gains[class], mark));
                     }
                 }
             }
@@ -71,32 +84,32 @@ impl Scan {
         (self.postings as u64, self.reached.len() as u64)
     }
 
-    fn add_short(&mut self, postings: &[u32], opening: &Opening, mark: u16) {
+    fn add_short<const END: bool>(&mut self, postings: &[u32], opening: &Opening, mark: u16) {
         self.postings += postings.len();
         for &posting in postings {
             let more = opening.share.min(top_of(class_in(posting))) - opening.floor;
-            if has_reached(&mut self.gains[record_of(posting) as usize], more, mark) {
+            if has_reached::<END>(&mut self.gains[record_of(posting) as usize], more, mark) {
                 self.reached.push(record_of(posting));
             }
         }
     }
 
-    fn add_postings(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
+    fn add_postings<const END: bool>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
         self.postings += postings.len();
         for &posting in postings {
             let record = record_of(posting);
             let more = gains[class_in(posting)];
-            if has_reached(&mut self.gains[record as usize], more, mark) {
+            if has_reached::<END>(&mut self.gains[record as usize], more, mark) {
                 self.reached.push(record);
             }
         }
     }
 
-    fn add_run(&mut self, run: &Run<'_>, more: u16, mark: u16) {
+    fn add_run<const END: bool>(&mut self, run: &Run<'_>, more: u16, mark: u16) {
         self.postings += run.records.len();
         let Some(window) = self.gains[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return };
         for &record in run.records {
-            if has_reached(&mut window[usize::from(record)], more, mark) {
+            if has_reached::<END>(&mut window[usize::from(record)], more, mark) {
                 self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
             }
         }
@@ -114,8 +127,8 @@ impl Scan {
 
 /// Adds a gain; whether it lifts the sum from below the mark.
 #[inline(always)]
-fn has_reached(gained: &mut u16, more: u16, mark: u16) -> bool {
-    *gained = gained.saturating_add(more);
+fn has_reached<const END: bool>(gained: &mut u16, more: u16, mark: u16) -> bool {
+    *gained = if END { gained.saturating_add(more) } else { gained.wrapping_add(more) };
     gained.wrapping_sub(mark) < more
 }
 
