@@ -64,7 +64,7 @@ struct Segment {
 }
 
 /// Lists are considered in rounds, the shorter ones first: these are the longest of each.
-const ROUNDS: [usize; 4] = [256, 2_048, 16_384, usize::MAX];
+const ROUNDS: [usize; 3] = [256, 16_384, usize::MAX];
 
 /// What a probe reads. Reused from probe to probe for its memory.
 #[derive(Debug, Default)]
@@ -93,6 +93,7 @@ impl Plan {
         let lens = || self.slots.lens().zip(shares);
         self.unseen = lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
         let slots = std::mem::take(&mut self.slots);
+        let most = slots.lens().max().unwrap_or(0);
         let (mut least, mut dearest) = (1, PRICES as u16);
         for longest in ROUNDS {
             for (_, &(term, share)) in slots.lens().zip(shares).filter(|(len, _)| (least..=longest).contains(len)) {
@@ -105,7 +106,10 @@ impl Plan {
                     }
                 }
             }
-            least = longest.saturating_add(1);
+            if most <= longest {
+                break;
+            }
+            least = longest + 1;
             dearest = self.market.dearest(self.unseen, |spent| limit(spent, records, goal), goal);
         }
         self.slots = slots;
@@ -145,8 +149,7 @@ impl Plan {
             return;
         }
         let all = read(0);
-        let mut hull = std::mem::take(&mut self.hull);
-        hull.begin(closed);
+        self.hull.begin(closed);
         // In a short list a finer choice is worth less than the time to make it.
         let step = if all < COARSE { 4 } else { 2 };
         // Down to the share's own class everything is worth the same.
@@ -154,17 +157,16 @@ impl Plan {
             let cost = read(class);
             let is_all = cost == all;
             let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
-            hull.add(Point { cost: OPENING + cost, floor, from });
+            self.hull.add(Point { cost: OPENING + cost, floor, from });
             if is_all {
                 break;
             }
         }
         let opening = self.open(term, share, closed);
         let mut least = 0;
-        for ends in hull.points().windows(2) {
-            least = self.offer(opening, ends[0], ends[1], least);
+        for end in 1..self.hull.len {
+            least = self.offer(opening, self.hull.points[end - 1], self.hull.points[end], least);
         }
-        self.hull = hull;
     }
 
     /// Enters a list of which nothing is read yet: its floor is no more than the share, which counted
@@ -234,35 +236,45 @@ fn limit(spent: u64, records: usize, goal: u32) -> u64 {
 /// How much mass is to be had at each price, and what it costs in all.
 #[derive(Debug)]
 struct Market {
-    offers: [(u32, u64); PRICES],
+    masses: [u32; PRICES],
+    costs: [u32; PRICES],
+    /// Outside of these prices nothing is to be had.
+    lowest: usize,
+    highest: usize,
 }
 
 impl Default for Market {
     fn default() -> Self {
-        Self { offers: [(0, 0); PRICES] }
+        Self { masses: [0; PRICES], costs: [0; PRICES], lowest: PRICES, highest: 0 }
     }
 }
 
 impl Market {
     fn clear(&mut self) {
-        self.offers.fill((0, 0));
+        if self.lowest <= self.highest {
+            self.masses[self.lowest..=self.highest].fill(0);
+            self.costs[self.lowest..=self.highest].fill(0);
+        }
+        (self.lowest, self.highest) = (PRICES, 0);
     }
 
     fn add(&mut self, price: u16, cost: u32, mass: u16) {
-        let (masses, costs) = &mut self.offers[usize::from(price)];
-        *masses += u32::from(mass);
-        *costs += u64::from(cost);
+        let price = usize::from(price);
+        self.masses[price] += u32::from(mass);
+        self.costs[price] = self.costs[price].saturating_add(cost);
+        self.lowest = self.lowest.min(price);
+        self.highest = self.highest.max(price);
     }
 
     /// The price up to which one would have to buy so that less than `goal` of `unseen` is left, and
     /// then as far as `limit` allows; [`PRICES`] if there is not enough.
     fn dearest(&self, mut unseen: u32, limit: impl Fn(u64) -> u64, goal: u32) -> u16 {
         let (mut spent, mut most) = (0, None);
-        for (price, (mass, cost)) in (0..).zip(self.offers) {
-            spent += cost;
-            unseen -= mass;
+        for price in self.lowest..=self.highest {
+            spent += u64::from(self.costs[price]);
+            unseen -= self.masses[price];
             if most.is_some_and(|most| spent > most) {
-                return price;
+                return price as u16;
             }
             if unseen < goal && most.is_none() {
                 most = Some(limit(spent));
