@@ -416,11 +416,15 @@ mod tests {
           -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
                                           [default: 0.8]
               --filter <exact|paper>      How candidates are found; exact misses none [default: exact]
+              --matching <any|best>       Which of several similar pages a verdict names; any: the first
+                                          found [default: any]
               --min-terms <N>             Pages with fewer terms are duplicates only if byte-identical
                                           [default: 20]
               --field-weights <LIST>      What a term weighs by where it stands, in hundredths at the
                                           finest; fields not named keep theirs [default:
                                           url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
+              --memory <SIZE>             Memory of the index; over it, it gets slower, not less exact;
+                                          auto: a quarter of the machine's [default: auto]
               --keep-duplicates           Archive the bodies of duplicates too
               --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
                                           sample:P (follow a share P) [default: skip]

@@ -8,7 +8,7 @@
 //! | source | restates the paper's two ideas for weights | the paper's equations (1)-(3) to the letter |
 //! | loses matches | never, at any threshold in [0, 1] | yes: it bounds the unweighted Jaccard similarity |
 //! | one index serves | every threshold | every threshold |
-//! | cost of a probe | tens to hundreds of µs at 50,000 records | a few ms there; for comparison only |
+//! | cost of a probe | some 10 µs at 40,000 records | a few ms there; for comparison only |
 //!
 //! Invariants: a filter does no I/O and knows no page, verdict or clock; what a probe answers
 //! depends on the records inserted and nothing else, and a probe changes nothing. A record that is
