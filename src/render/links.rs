@@ -36,13 +36,15 @@ pub(super) struct Links<'a> {
     hasher: DefaultHashBuilder,
     /// Targets of the references seen since the base was set, by their text up to the fragment.
     targets: HashMap<Box<str>, Target>,
+    /// Whether each reference is resolved where it stands: the yardstick.
+    plain: bool,
     pub dropped: u32,
     pub over_limit: u32,
 }
 
 impl<'a> Links<'a> {
     /// For the links of `page`, at most `most` of them.
-    pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize) -> Self {
+    pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
         Self {
             normaliser,
             page,
@@ -53,6 +55,7 @@ impl<'a> Links<'a> {
             by_url: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             targets: HashMap::new(),
+            plain,
             dropped: 0,
             over_limit: 0,
         }
@@ -78,6 +81,10 @@ impl<'a> Links<'a> {
     /// Answers whether its target lies in the page's registrable domain; `None` if it is no URL to
     /// crawl.
     pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<bool> {
+        if self.plain {
+            let target = self.find(reference);
+            return self.count(target, nofollow);
+        }
         let reference = without_fragment(reference);
         let target = match self.targets.get(reference) {
             Some(target) => *target,
@@ -87,6 +94,10 @@ impl<'a> Links<'a> {
                 target
             }
         };
+        self.count(target, nofollow)
+    }
+
+    fn count(&mut self, target: Target, nofollow: bool) -> Option<bool> {
         match target {
             Target::Nowhere => {
                 self.dropped = self.dropped.saturating_add(1);
@@ -152,7 +163,7 @@ mod tests {
     #[test]
     fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
         let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
-        let mut links = Links::new(&normaliser, &page, 3);
+        let mut links = Links::new(&normaliser, &page, 3, false);
         let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "?q#f"]
             .map(|reference| links.add(reference, true))
             .to_vec();
@@ -173,7 +184,7 @@ mod tests {
     #[test]
     fn a_new_base_holds_for_what_follows() {
         let (normaliser, page) = (Normaliser::default(), url("http://a.test/d/page"));
-        let mut links = Links::new(&normaliser, &page, 9);
+        let mut links = Links::new(&normaliser, &page, 9, false);
         links.add("x", false);
         links.set_base("/e/");
         links.add("x", false);

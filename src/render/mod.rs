@@ -76,8 +76,11 @@ pub struct Options {
 /// How often the same word is stemmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WordCache {
-    /// Wherever it stands, and words are found by the crate for Unicode segmentation alone: the
-    /// yardstick.
+    /// Wherever it stands, and nothing else is spared either: words are found by the crate for
+    /// Unicode segmentation alone, each link is resolved where it stands, and white space is folded
+    /// word by word. The yardstick, to be used with [`Parser::Dom`].
+    Plain,
+    /// Wherever it stands.
     None,
     /// Once a page.
     Page,

@@ -53,11 +53,16 @@ impl<'w, 't> TermTable<'w, 't> {
 
     /// Counts every word of `text` in `field`.
     pub fn count(&mut self, field: Field, text: &'t str) {
-        if self.cache == WordCache::None {
-            return tokens::for_each_by_crate(text, |start, end| {
+        let cache = self.cache;
+        if matches!(cache, WordCache::Plain | WordCache::None) {
+            let word = |start, end| {
                 let term = self.new_word(&text[start..end]);
                 self.add(term, field);
-            });
+            };
+            return match cache {
+                WordCache::Plain => tokens::for_each_by_crate(text, word),
+                _ => tokens::for_each(text, word),
+            };
         }
         let mut batch = [Found::default(); BATCH];
         let mut length = 0;
@@ -115,7 +120,7 @@ impl<'w, 't> TermTable<'w, 't> {
     fn new_word(&mut self, word: &str) -> u32 {
         let Self { language, cache, kept, terms, by_term, hasher, .. } = self;
         let term = match cache {
-            WordCache::None => kept.made(word, language),
+            WordCache::Plain | WordCache::None => kept.made(word, language),
             WordCache::Page | WordCache::Kept => kept.term(word, language),
         };
         term.map_or(STOP_WORD, |term| intern(term, terms, by_term, hasher))
