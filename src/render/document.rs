@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use crate::record::{CanonicalUrl, Field, Normaliser, OutLink, RobotsDirectives};
 
 use super::links::Links;
-use super::text::{Text, folded};
+use super::folding::folded;
+use super::text::Text;
 use super::{Options, WordCache, directives, refresh};
 
 /// Longest title kept, in characters.
@@ -43,15 +44,18 @@ pub(super) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     pub fn new(page: &'a CanonicalUrl, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+        let plain = options.word_cache == WordCache::Plain;
+        let text = if plain { Text::plain() } else { Text::default() };
         Self {
             agent: &options.robots_agent,
-            document: Document::default(),
-            links: Links::new(normaliser, page, options.max_links, options.word_cache == WordCache::Plain),
+            document: Document { text, ..Document::default() },
+            links: Links::new(normaliser, page, options.max_links, plain),
             title: None,
         }
     }
 
     /// Text that a reader sees.
+    #[inline]
     pub fn text(&mut self, field: Field, text: &str) {
         if field == Field::Title
             && let Some(title) = &mut self.title

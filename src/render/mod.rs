@@ -18,15 +18,18 @@ mod construct;
 mod directives;
 mod document;
 mod dom;
+mod folding;
 mod language;
 mod lexer;
 mod links;
 mod markup;
 mod names;
+mod near;
 mod nesting;
 mod parser;
 mod pool;
 mod refresh;
+mod runs;
 mod short_words;
 mod sitemap;
 mod stem;
@@ -157,6 +160,7 @@ impl Renderer {
             Kind::Xml => (markup::read(&text, page, &self.options, &self.normaliser), false),
             Kind::Plain | Kind::Other => (plain(&text), false),
         };
+        document.text.settle();
         self.add_header_directives(page, &mut document.robots);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
