@@ -19,6 +19,7 @@ mod directives;
 mod document;
 mod dom;
 mod folding;
+mod kept_terms;
 mod language;
 mod lexer;
 mod links;

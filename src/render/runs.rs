@@ -63,12 +63,13 @@ impl<'a> Runs<'a> {
             &octets
         });
         self.block = block;
-        (self.runs, self.others) = (0, 0);
-        for (place, eight) in octets.as_chunks::<8>().0.iter().enumerate() {
-            let eight = u64::from_le_bytes(*eight);
-            self.runs |= bits(in_run(eight)) << (8 * place);
-            self.others |= bits(eight & HIGH) << (8 * place);
+        let mut eights = [0; BLOCK / 8];
+        for (eight, octets) in eights.iter_mut().zip(octets.as_chunks::<8>().0) {
+            *eight = u64::from_le_bytes(*octets);
         }
+        let is_ascii = eights.iter().fold(0, |all, eight| all | eight) & HIGH == 0;
+        self.others = if is_ascii { 0 } else { side_by_side(eights.map(|eight| eight & HIGH)) };
+        self.runs = side_by_side(eights.map(in_run));
     }
 }
 
@@ -85,10 +86,11 @@ fn in_run(octets: u64) -> u64 {
     (letters | digits | joiners) & !octets & HIGH
 }
 
-/// The highest bits of eight octets, side by side.
+/// The highest bits of all octets, of which no other bit is set.
 #[inline]
-fn bits(highest: u64) -> u64 {
-    (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+fn side_by_side(eights: [u64; BLOCK / 8]) -> u64 {
+    let bits = |highest: u64| (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    eights.into_iter().enumerate().fold(0, |all, (place, highest)| all | bits(highest) << (8 * place))
 }
 
 #[cfg(test)]
