@@ -191,9 +191,7 @@ impl Renderer {
         pool.with(|words| {
             let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
             table.count(Field::Url, &url);
-            for (field, text) in text.parts() {
-                table.count(field, text);
-            }
+            table.count_parts(text);
             table.into_terms()
         })
     }

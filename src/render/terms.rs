@@ -5,6 +5,7 @@ use crate::record::{Field, TermCounts};
 use super::WordCache;
 use super::short_words::ShortWord;
 use super::stem::Terms;
+use super::text::Text;
 use super::tokens;
 use super::words::Words;
 
@@ -39,11 +40,26 @@ impl<'w> TermTable<'w> {
 
     /// Counts every word of `text` in `field`.
     pub fn count(&mut self, field: Field, text: &str) {
+        self.count_each(text, |_| field);
+    }
+
+    /// Counts every word of a page. All parts are read at once: between two of them stands a space,
+    /// and most are a word or two.
+    pub fn count_parts(&mut self, text: &Text) {
+        if matches!(self.cache, WordCache::Plain | WordCache::None) {
+            return text.parts().for_each(|(field, part)| self.count(field, part));
+        }
+        let mut fields = text.fields();
+        self.count_each(text.as_str(), |position| fields.at(position));
+    }
+
+    /// Counts every word in the field that belongs to its position.
+    fn count_each(&mut self, text: &str, mut field: impl FnMut(usize) -> Field) {
         let cache = self.cache;
         if matches!(cache, WordCache::Plain | WordCache::None) {
             let word = |start, end| {
                 let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
-                self.add(term, field);
+                self.add(term, field(start));
             };
             return match cache {
                 WordCache::Plain => tokens::for_each_by_crate(text, word),
@@ -56,14 +72,14 @@ impl<'w> TermTable<'w> {
             batch[length] = Found { short: ShortWord::of(text, start, end), start, end };
             length += 1;
             if length == BATCH {
-                self.count_batch(&batch, text, field);
+                self.count_batch(&batch, text, &mut field);
                 length = 0;
             }
         });
-        self.count_batch(&batch[..length], text, field);
+        self.count_batch(&batch[..length], text, &mut field);
     }
 
-    fn count_batch(&mut self, batch: &[Found], text: &str, field: Field) {
+    fn count_batch(&mut self, batch: &[Found], text: &str, field: &mut impl FnMut(usize) -> Field) {
         self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
         for &Found { short, start, end } in batch {
             let word = &text[start..end];
@@ -72,7 +88,7 @@ impl<'w> TermTable<'w> {
                 Some(short) => kept.short(short, word, language, terms),
                 None => kept.long(word, language, terms),
             };
-            self.add(term, field);
+            self.add(term, field(start));
         }
     }
 

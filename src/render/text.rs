@@ -101,6 +101,11 @@ impl Text {
         self.ranges().map(|(part, text)| (part.field, text))
     }
 
+    /// The fields by position.
+    pub fn fields(&self) -> Fields<'_> {
+        Fields { parts: &self.parts, at: 0 }
+    }
+
     /// Digest of the visible text with white space folded to single spaces; `None` if there is none.
     pub fn digest(&self) -> Option<Digest> {
         let digest = |text: &str| (!text.is_empty()).then(|| Digest::of(text.as_bytes()));
@@ -114,6 +119,23 @@ impl Text {
     fn ranges(&self) -> impl Iterator<Item = (&Part, &str)> {
         let ends = self.parts.iter().skip(1).map(|part| part.start).chain([self.text.len()]);
         self.parts.iter().zip(ends).map(|(part, end)| (part, &self.text[part.start..end]))
+    }
+}
+
+/// Fields of positions that are asked for in order.
+pub(super) struct Fields<'a> {
+    parts: &'a [Part],
+    at: usize,
+}
+
+impl Fields<'_> {
+    /// The field of the part in which this position lies.
+    #[inline]
+    pub fn at(&mut self, position: usize) -> Field {
+        while self.parts.get(self.at + 1).is_some_and(|next| next.start <= position) {
+            self.at += 1;
+        }
+        self.parts.get(self.at).map_or(Field::Body, |part| part.field)
     }
 }
 

@@ -224,7 +224,7 @@ mod tests {
         for _ in 0..2 {
             words.begin_page();
             let mut on_page = Vec::new();
-            for (word, position) in [("other", 0), ("word", 1), ("words", 1), ("Word", 1), ("straightforwardness", 2)] {
+            for (word, position) in [("zebra", 0), ("word", 1), ("words", 1), ("Word", 1), ("straightforwardness", 2)] {
                 for _ in 0..2 {
                     let found = match ShortWord::of(word, 0, word.len()) {
                         Some(short) => words.short(short, word, &english, &mut on_page),

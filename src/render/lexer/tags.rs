@@ -118,8 +118,16 @@ fn attribute<'a>(html: &'a str, start: usize, attributes: &mut Vec<Attribute<'a>
 impl<'a> Tag<'a> {
     /// The value of the first attribute of that name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<Cow<'a, str>> {
-        let found = self.attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name))?;
-        Some(references::in_attribute(found.value))
+        self.as_written(name).map(references::in_attribute)
+    }
+
+    /// The same as it is written.
+    #[inline]
+    pub fn as_written(&self, name: &str) -> Option<&'a str> {
+        let is_it = |attribute: &&Attribute| {
+            attribute.name.len() == name.len() && attribute.name.eq_ignore_ascii_case(name)
+        };
+        self.attributes.iter().find(is_it).map(|attribute| attribute.value)
     }
 
     /// Whether there is an attribute of that name.
