@@ -11,6 +11,11 @@ use url::Url;
 
 use crate::record::{CanonicalUrl, Normaliser, OutLink, UrlError};
 
+use super::near;
+
+/// Links of a page of usual size.
+const USUAL_LINKS: usize = 64;
+
 /// Where a reference leads.
 #[derive(Clone, Copy)]
 enum Target {
@@ -51,10 +56,10 @@ impl<'a> Links<'a> {
             site: page.registrable_domain(),
             base: page.as_url().clone(),
             most,
-            found: Vec::new(),
-            by_url: HashTable::new(),
+            found: Vec::with_capacity(USUAL_LINKS),
+            by_url: HashTable::with_capacity(USUAL_LINKS),
             hasher: DefaultHashBuilder::default(),
-            targets: HashMap::new(),
+            targets: HashMap::with_capacity(USUAL_LINKS),
             plain,
             dropped: 0,
             over_limit: 0,
@@ -136,7 +141,8 @@ impl<'a> Links<'a> {
     }
 
     /// The links.
-    pub fn into_found(self) -> Vec<OutLink> {
+    pub fn into_found(mut self) -> Vec<OutLink> {
+        self.found.shrink_to_fit();
         self.found
     }
 }
@@ -144,8 +150,8 @@ impl<'a> Links<'a> {
 /// The reference up to its fragment. A space before the `#` would be one at the end without it, and
 /// those do not count: such a reference is left as it is.
 fn without_fragment(reference: &str) -> &str {
-    match reference.split_once('#') {
-        Some((rest, _)) if !rest.ends_with(|c| c <= ' ') => rest,
+    match near::find(b'#', reference.as_bytes()).map(|at| &reference[..at]) {
+        Some(rest) if rest.bytes().next_back().is_none_or(|last| last > b' ') => rest,
         _ => reference,
     }
 }
