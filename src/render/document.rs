@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use crate::record::{CanonicalUrl, Field, Normaliser, OutLink, RobotsDirectives};
 
-use super::links::Links;
 use super::folding::folded;
+use super::links::Links;
 use super::text::Text;
 use super::{Options, WordCache, directives, refresh};
 

@@ -79,10 +79,10 @@ fn in_run(octets: u64) -> u64 {
     let low = octets & !HIGH;
     // Sums of numbers below 128 do not reach the octet above.
     let at_least = |number: u64, least: u8| number + ONES * u64::from(0x80 - least);
-    let folded = low | ONES * 0x20;
+    let folded = low | (ONES * 0x20);
     let letters = at_least(folded, b'a') & !at_least(folded, b'z' + 1);
     let digits = at_least(low, b'0') & !at_least(low, b'9' + 1);
-    let joiners = !at_least(low ^ ONES * u64::from(b'_'), 1);
+    let joiners = !at_least(low ^ (ONES * u64::from(b'_')), 1);
     (letters | digits | joiners) & !octets & HIGH
 }
 

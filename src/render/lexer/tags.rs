@@ -124,9 +124,8 @@ impl<'a> Tag<'a> {
     /// The same as it is written.
     #[inline]
     pub fn as_written(&self, name: &str) -> Option<&'a str> {
-        let is_it = |attribute: &&Attribute| {
-            attribute.name.len() == name.len() && attribute.name.eq_ignore_ascii_case(name)
-        };
+        let is_it =
+            |attribute: &&Attribute| attribute.name.len() == name.len() && attribute.name.eq_ignore_ascii_case(name);
         self.attributes.iter().find(is_it).map(|attribute| attribute.value)
     }
 
