@@ -5,14 +5,12 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
-use memchr::memchr;
-
 use crate::record::{CanonicalUrl, Field, Normaliser, OutLink, RobotsDirectives};
 
+use super::folding::folded;
 use super::links::Links;
-use super::text::{Text, folded};
-use super::{Options, directives, refresh};
+use super::text::Text;
+use super::{Options, WordCache, directives, refresh};
 
 /// Longest title kept, in characters.
 const LONGEST_TITLE: usize = 1000;
@@ -42,22 +40,22 @@ pub(super) struct Findings<'a> {
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,
-    /// The fields of links that say nothing new, by what is written up to the fragment.
-    known: HashMap<Box<str>, Field>,
 }
 
 impl<'a> Findings<'a> {
     pub fn new(page: &'a CanonicalUrl, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+        let plain = options.word_cache == WordCache::Plain;
+        let text = if plain { Text::plain() } else { Text::default() };
         Self {
             agent: &options.robots_agent,
-            document: Document::default(),
-            links: Links::new(normaliser, page, options.max_links),
+            document: Document { text, ..Document::default() },
+            links: Links::new(normaliser, page, options.max_links, plain),
             title: None,
-            known: HashMap::new(),
         }
     }
 
     /// Text that a reader sees.
+    #[inline]
     pub fn text(&mut self, field: Field, text: &str) {
         if field == Field::Title
             && let Some(title) = &mut self.title
@@ -74,21 +72,12 @@ impl<'a> Findings<'a> {
         is_first
     }
 
-    /// The field of the text of a link. Many links of a page are written the same, or differ in
-    /// what they point to within another page or this one; they are resolved once.
+    /// The field of the text of a link.
     pub fn anchor(&mut self, href: &str, nofollow: bool) -> Field {
-        let target = memchr(b'#', href.as_bytes()).map_or(href, |at| &href[..at]);
-        if let Some(field) = self.known.get(target) {
-            return *field;
+        match self.links.add(href, nofollow) {
+            Some(true) => Field::AnchorSameSite,
+            Some(false) | None => Field::AnchorOtherSite,
         }
-        let refused = (self.links.dropped, self.links.over_limit);
-        let same_site = self.links.add(href, nofollow).unwrap_or(false);
-        let field = if same_site { Field::AnchorSameSite } else { Field::AnchorOtherSite };
-        // What was refused counts each time, and a link that says nofollow may be linked without.
-        if !nofollow && refused == (self.links.dropped, self.links.over_limit) {
-            self.known.insert(target.into(), field);
-        }
-        field
     }
 
     /// Elements that link by an attribute and have no text.

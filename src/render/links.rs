@@ -11,6 +11,11 @@ use url::Url;
 
 use crate::record::{CanonicalUrl, Normaliser, OutLink, UrlError};
 
+use super::near;
+
+/// Links of a page of usual size.
+const USUAL_LINKS: usize = 64;
+
 /// Where a reference leads.
 #[derive(Clone, Copy)]
 enum Target {
@@ -36,23 +41,26 @@ pub(super) struct Links<'a> {
     hasher: DefaultHashBuilder,
     /// Targets of the references seen since the base was set, by their text up to the fragment.
     targets: HashMap<Box<str>, Target>,
+    /// Whether each reference is resolved where it stands: the yardstick.
+    plain: bool,
     pub dropped: u32,
     pub over_limit: u32,
 }
 
 impl<'a> Links<'a> {
     /// For the links of `page`, at most `most` of them.
-    pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize) -> Self {
+    pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
         Self {
             normaliser,
             page,
             site: page.registrable_domain(),
             base: page.as_url().clone(),
             most,
-            found: Vec::new(),
-            by_url: HashTable::new(),
+            found: Vec::with_capacity(USUAL_LINKS),
+            by_url: HashTable::with_capacity(USUAL_LINKS),
             hasher: DefaultHashBuilder::default(),
-            targets: HashMap::new(),
+            targets: HashMap::with_capacity(USUAL_LINKS),
+            plain,
             dropped: 0,
             over_limit: 0,
         }
@@ -78,6 +86,10 @@ impl<'a> Links<'a> {
     /// Answers whether its target lies in the page's registrable domain; `None` if it is no URL to
     /// crawl.
     pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<bool> {
+        if self.plain {
+            let target = self.find(reference);
+            return self.count(target, nofollow);
+        }
         let reference = without_fragment(reference);
         let target = match self.targets.get(reference) {
             Some(target) => *target,
@@ -87,6 +99,10 @@ impl<'a> Links<'a> {
                 target
             }
         };
+        self.count(target, nofollow)
+    }
+
+    fn count(&mut self, target: Target, nofollow: bool) -> Option<bool> {
         match target {
             Target::Nowhere => {
                 self.dropped = self.dropped.saturating_add(1);
@@ -125,7 +141,8 @@ impl<'a> Links<'a> {
     }
 
     /// The links.
-    pub fn into_found(self) -> Vec<OutLink> {
+    pub fn into_found(mut self) -> Vec<OutLink> {
+        self.found.shrink_to_fit();
         self.found
     }
 }
@@ -133,8 +150,8 @@ impl<'a> Links<'a> {
 /// The reference up to its fragment. A space before the `#` would be one at the end without it, and
 /// those do not count: such a reference is left as it is.
 fn without_fragment(reference: &str) -> &str {
-    match reference.split_once('#') {
-        Some((rest, _)) if !rest.ends_with(|c| c <= ' ') => rest,
+    match near::find(b'#', reference.as_bytes()).map(|at| &reference[..at]) {
+        Some(rest) if rest.bytes().next_back().is_none_or(|last| last > b' ') => rest,
         _ => reference,
     }
 }
@@ -152,7 +169,7 @@ mod tests {
     #[test]
     fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
         let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
-        let mut links = Links::new(&normaliser, &page, 3);
+        let mut links = Links::new(&normaliser, &page, 3, false);
         let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "?q#f"]
             .map(|reference| links.add(reference, true))
             .to_vec();
@@ -173,7 +190,7 @@ mod tests {
     #[test]
     fn a_new_base_holds_for_what_follows() {
         let (normaliser, page) = (Normaliser::default(), url("http://a.test/d/page"));
-        let mut links = Links::new(&normaliser, &page, 9);
+        let mut links = Links::new(&normaliser, &page, 9, false);
         links.add("x", false);
         links.set_base("/e/");
         links.add("x", false);

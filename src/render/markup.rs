@@ -8,7 +8,7 @@ use crate::record::{Fetched, Field, Normaliser};
 /// Text between tags is body text; `a[href]` are links. Linear in the length of the page.
 pub(super) fn read(markup: &str, page: &Fetched, options: &Options, normaliser: &Normaliser) -> Document {
     let mut document = Document::default();
-    let mut links = Links::new(normaliser, &page.url, options.max_links);
+    let mut links = Links::new(normaliser, &page.url, options.max_links, false);
     let mut rest = markup;
     while let Some(at) = rest.find('<') {
         document.text.push(Field::Body, &rest[..at]);

@@ -102,12 +102,22 @@ impl Name {
     }
 
     /// Reads a name, in upper or lower case.
-    #[inline]
     pub fn of(text: &[u8]) -> Self {
-        if text.len() > LONGEST {
+        Self::at(text, 0, text.len())
+    }
+
+    /// Reads the name that stands here in a text.
+    #[inline]
+    pub fn at(text: &[u8], start: usize, length: usize) -> Self {
+        if length == 0 || length > LONGEST {
             return Self::Other;
         }
-        let number = number(text);
+        let octets = match text[start..].first_chunk::<LONGEST>() {
+            // What follows the name is cut off.
+            Some(octets) => u128::from_le_bytes(*octets) & (u128::MAX >> (128 - 8 * length)),
+            None => number(&text[start..start + length]),
+        };
+        let number = lower(octets);
         let mut slot = slot(number);
         loop {
             let (known, name) = SLOTS[slot];
@@ -143,15 +153,21 @@ static SLOTS: [(u128, Name); SLOT_COUNT] = {
     slots
 };
 
-/// The letters of a name in lower case, as one number.
+/// The octets of a name as one number.
 const fn number(text: &[u8]) -> u128 {
     let mut number = 0;
-    let mut at = 0;
-    while at < text.len() {
-        number = number << 8 | text[at].to_ascii_lowercase() as u128;
-        at += 1;
+    let mut at = text.len();
+    while at > 0 {
+        at -= 1;
+        number = number << 8 | text[at] as u128;
     }
     number
+}
+
+/// Upper-case letters become lower-case ones. So do some octets of which no name consists, which
+/// are none of a name afterwards either.
+const fn lower(number: u128) -> u128 {
+    number | (number & u128::from_ne_bytes([0x40; 16])) >> 1
 }
 
 const fn slot(number: u128) -> usize {
@@ -172,6 +188,12 @@ mod tests {
             assert_eq!(Name::of(format!("{text}x-").as_bytes()), Name::Other);
         }
         assert_eq!(Name::of(b""), Name::Other);
+        assert_eq!(Name::at(b"<table border=1 class=x>", 1, 5), Name::Table);
+        for byte in 0..=255 {
+            let read = Name::of(&[b'h', byte]);
+            let known = KNOWN.iter().find(|(_, text)| text.as_bytes() == [b'h', byte.to_ascii_lowercase()]);
+            assert_eq!(read, known.map_or(Name::Other, |(name, _)| *name));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Short words with their terms: what [`HashTable`](hashbrown::HashTable) does for any words, for
+//! Short words with the numbers of their terms: what [`HashTable`](hashbrown::HashTable) does for any words, for
 //! those of at most 16 octets, which nearly all are.
 //!
 //! Such a word is one number, so that it is hashed by one multiplication and compared without a call.
@@ -30,39 +30,13 @@ impl ShortWord {
     }
 }
 
-/// A term of at most 14 octets, or none.
+/// A short word with the number of its term.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Term {
-    octets: [u8; 14],
-    /// One more than the length; 0 stands for a stop word.
-    length: u8,
-}
-
-impl Term {
-    /// `None` if the term is too long.
-    pub fn of(term: Option<&str>) -> Option<Self> {
-        let Some(term) = term else { return Some(Self::default()) };
-        let mut octets = [0; 14];
-        octets.get_mut(..term.len())?.copy_from_slice(term.as_bytes());
-        Some(Self { octets, length: u8::try_from(term.len() + 1).ok()? })
-    }
-
-    pub fn as_str(&self) -> Option<&str> {
-        let length = usize::from(self.length).checked_sub(1)?;
-        std::str::from_utf8(&self.octets[..length]).ok()
-    }
-}
-
-/// A short word with its term, in one stretch of memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Kept {
+struct Kept {
     /// Low and high half of the word; 0 is no word.
     word: [u64; 2],
-    pub term: Term,
+    term: u32,
     language: u8,
-    /// The page on which the term was met last, and its position there.
-    pub page: u32,
-    pub position: u32,
 }
 
 /// Short words of all languages, each with its term.
@@ -75,10 +49,6 @@ pub(super) struct ShortWords {
     seeds: [u64; 2],
 }
 
-/// Where a word is or would be.
-#[derive(Clone, Copy)]
-pub(super) struct Slot(usize);
-
 impl ShortWords {
     pub fn new(hasher: &DefaultHashBuilder) -> Self {
         let seeds = [hasher.hash_one(0), hasher.hash_one(1)];
@@ -89,51 +59,45 @@ impl ShortWords {
         self.used
     }
 
+    /// The number of the word's term.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // The halves are meant.
-    pub fn find(&self, ShortWord(word): ShortWord, language: u8) -> Slot {
-        self.slot([word as u64, (word >> 64) as u64], language)
+    pub fn term(&self, ShortWord(word): ShortWord, language: u8) -> Option<u32> {
+        let kept = &self.slots[self.slot(halves(word), language)];
+        (kept.word[0] != 0).then_some(kept.term)
     }
 
-    /// The page of whatever stands where the word is sought first.
+    /// Something of whatever stands where the word is sought first.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // The halves are meant.
-    pub fn first_page(&self, ShortWord(word): ShortWord, language: u8) -> u32 {
-        let slot = self.hash([word as u64, (word >> 64) as u64], language) & (self.slots.len() - 1);
-        self.slots[slot].page
-    }
-
-    #[inline]
-    pub fn at(&mut self, slot: Slot) -> Option<&mut Kept> {
-        self.slots.get_mut(slot.0).filter(|kept| kept.word[0] != 0)
+    pub fn touch(&self, ShortWord(word): ShortWord, language: u8) -> u32 {
+        self.slots[self.hash(halves(word), language) & (self.slots.len() - 1)].term
     }
 
     /// Adds a word that is not there yet.
-    pub fn insert(&mut self, word: ShortWord, language: u8, term: Term, page: u32, position: u32) {
+    pub fn insert(&mut self, word: ShortWord, language: u8, term: u32) {
         if (self.used + 1) * 2 > self.slots.len() {
             let larger = vec![Kept::default(); self.slots.len() * 2];
             for kept in std::mem::replace(&mut self.slots, larger) {
                 if kept.word[0] != 0 {
                     let slot = self.slot(kept.word, kept.language);
-                    self.slots[slot.0] = kept;
+                    self.slots[slot] = kept;
                 }
             }
         }
-        let slot = self.find(word, language);
-        #[allow(clippy::cast_possible_truncation)] // The halves are meant.
-        let word = [word.0 as u64, (word.0 >> 64) as u64];
-        self.slots[slot.0] = Kept { word, term, language, page, position };
+        let word = halves(word.0);
+        let slot = self.slot(word, language);
+        self.slots[slot] = Kept { word, term, language };
         self.used += 1;
     }
 
+    /// Where a word is or would be.
     #[inline]
-    fn slot(&self, word: [u64; 2], language: u8) -> Slot {
+    fn slot(&self, word: [u64; 2], language: u8) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = self.hash(word, language) & mask;
         loop {
             let kept = &self.slots[slot & mask];
             if (kept.word == word && kept.language == language) || kept.word[0] == 0 {
-                return Slot(slot & mask);
+                return slot & mask;
             }
             slot += 1;
         }
@@ -145,6 +109,13 @@ impl ShortWords {
         let product = u128::from(low ^ self.seeds[0]) * u128::from(high ^ u64::from(language) ^ self.seeds[1]);
         ((product >> 64) as u64 ^ product as u64) as usize
     }
+}
+
+/// The low and the high half.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // The halves are meant.
+fn halves(word: u128) -> [u64; 2] {
+    [word as u64, (word >> 64) as u64]
 }
 
 #[cfg(test)]
@@ -159,17 +130,13 @@ mod tests {
         assert_eq!(of(0, 3), of(8, 11));
         assert_eq!(of(4, 7), of(47, 50));
         assert!(of(12, 28).is_some() && of(29, 46).is_none());
-        words.insert(of(0, 3).unwrap(), 1, Term::of(Some("eins")).unwrap(), 1, 5);
-        words.insert(of(12, 28).unwrap(), 1, Term::of(None).unwrap(), 1, 6);
-        let mut at = |start, end, language| {
-            let slot = words.find(of(start, end).unwrap(), language);
-            words.at(slot).map(|kept| (kept.term.as_str().map(str::to_owned), kept.position))
-        };
-        assert_eq!(at(8, 11, 1), Some((Some("eins".to_owned()), 5)));
-        assert_eq!(at(12, 28, 1), Some((None, 6)));
+        words.insert(of(0, 3).unwrap(), 1, 5);
+        words.insert(of(12, 28).unwrap(), 1, 6);
+        let at = |start, end, language| words.term(of(start, end).unwrap(), language);
+        assert_eq!(at(8, 11, 1), Some(5));
+        assert_eq!(at(12, 28, 1), Some(6));
         assert_eq!(at(8, 11, 2), None);
         assert_eq!(at(4, 7, 1), None);
-        assert!(Term::of(Some("fifteen letters")).is_none());
     }
 
     #[test]
@@ -178,12 +145,11 @@ mod tests {
         let mut words = ShortWords::new(&DefaultHashBuilder::default());
         let of = |n: u32| ShortWord::of(&text, n as usize * 8, n as usize * 8 + 8).unwrap();
         for n in 0..5000 {
-            words.insert(of(n), 0, Term::default(), 0, n);
+            words.insert(of(n), 0, n);
         }
         assert_eq!(words.len(), 5000);
         for n in 0..5000 {
-            let slot = words.find(of(n), 0);
-            assert_eq!(words.at(slot).unwrap().position, n);
+            assert_eq!(words.term(of(n), 0), Some(n));
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Counts the terms of a page by field.
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-
-use crate::record::{Field, FieldCounts, TermCounts};
+use crate::record::{Field, TermCounts};
 
 use super::WordCache;
 use super::short_words::ShortWord;
 use super::stem::Terms;
+use super::text::Text;
 use super::tokens;
-use super::words::{STOP_WORD, Words};
+use super::words::Words;
 
 /// Words that are looked up together.
 const BATCH: usize = 24;
@@ -22,42 +21,50 @@ struct Found {
 }
 
 /// The distinct terms of one page.
-pub(super) struct TermTable<'w, 't> {
+pub(super) struct TermTable<'w> {
     language: Terms,
     cache: WordCache,
     kept: &'w mut Words,
-    hasher: DefaultHashBuilder,
     terms: Vec<TermCounts>,
-    by_term: HashTable<u32>,
-    /// Each distinct long word and its term, [`STOP_WORD`] for none.
-    long: HashTable<(&'t str, u32)>,
 }
 
 /// Distinct terms of a page of usual size.
 const USUAL_TERMS: usize = 512;
 
-impl<'w, 't> TermTable<'w, 't> {
+impl<'w> TermTable<'w> {
     /// Terms of this language, looked up in `kept` as far as `cache` allows.
     pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
-        Self {
-            language,
-            cache,
-            hasher: kept.hasher(),
-            kept,
-            terms: Vec::with_capacity(USUAL_TERMS),
-            by_term: HashTable::with_capacity(USUAL_TERMS),
-            long: HashTable::new(),
-        }
+        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS) }
     }
 
     /// Counts every word of `text` in `field`.
-    pub fn count(&mut self, field: Field, text: &'t str) {
-        if self.cache == WordCache::None {
-            return tokens::for_each_by_crate(text, |start, end| {
-                let term = self.new_word(&text[start..end]);
-                self.add(term, field);
-            });
+    pub fn count(&mut self, field: Field, text: &str) {
+        self.count_each(text, |_| field);
+    }
+
+    /// Counts every word of a page. All parts are read at once: between two of them stands a space,
+    /// and most are a word or two.
+    pub fn count_parts(&mut self, text: &Text) {
+        if matches!(self.cache, WordCache::Plain | WordCache::None) {
+            return text.parts().for_each(|(field, part)| self.count(field, part));
+        }
+        let mut fields = text.fields();
+        self.count_each(text.as_str(), |position| fields.at(position));
+    }
+
+    /// Counts every word in the field that belongs to its position.
+    fn count_each(&mut self, text: &str, mut field: impl FnMut(usize) -> Field) {
+        let cache = self.cache;
+        if matches!(cache, WordCache::Plain | WordCache::None) {
+            let word = |start, end| {
+                let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
+                self.add(term, field(start));
+            };
+            return match cache {
+                WordCache::Plain => tokens::for_each_by_crate(text, word),
+                _ => tokens::for_each(text, word),
+            };
         }
         let mut batch = [Found::default(); BATCH];
         let mut length = 0;
@@ -65,25 +72,23 @@ impl<'w, 't> TermTable<'w, 't> {
             batch[length] = Found { short: ShortWord::of(text, start, end), start, end };
             length += 1;
             if length == BATCH {
-                self.count_batch(&batch, text, field);
+                self.count_batch(&batch, text, &mut field);
                 length = 0;
             }
         });
-        self.count_batch(&batch[..length], text, field);
+        self.count_batch(&batch[..length], text, &mut field);
     }
 
-    fn count_batch(&mut self, batch: &[Found], text: &'t str, field: Field) {
+    fn count_batch(&mut self, batch: &[Found], text: &str, field: &mut impl FnMut(usize) -> Field) {
         self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
         for &Found { short, start, end } in batch {
             let word = &text[start..end];
+            let Self { language, kept, terms, .. } = self;
             let term = match short {
-                Some(short) => {
-                    let Self { language, kept, terms, by_term, hasher, .. } = self;
-                    kept.position(short, word, language, |term| intern(term, terms, by_term, hasher))
-                }
-                None => self.long_word(word),
+                Some(short) => kept.short(short, word, language, terms),
+                None => kept.long(word, language, terms),
             };
-            self.add(term, field);
+            self.add(term, field(start));
         }
     }
 
@@ -99,45 +104,6 @@ impl<'w, 't> TermTable<'w, 't> {
         self.terms.shrink_to_fit();
         self.terms
     }
-
-    fn long_word(&mut self, word: &'t str) -> u32 {
-        let hash = self.kept.hash(word);
-        if let Some((_, term)) = self.long.find(hash, |(known, _)| *known == word) {
-            return *term;
-        }
-        let term = self.new_word(word);
-        let kept = &self.kept;
-        self.long.insert_unique(hash, (word, term), |(known, _)| kept.hash(known));
-        term
-    }
-
-    /// The term of a word that is met first.
-    fn new_word(&mut self, word: &str) -> u32 {
-        let Self { language, cache, kept, terms, by_term, hasher, .. } = self;
-        let term = match cache {
-            WordCache::None => kept.made(word, language),
-            WordCache::Page | WordCache::Kept => kept.term(word, language),
-        };
-        term.map_or(STOP_WORD, |term| intern(term, terms, by_term, hasher))
-    }
-}
-
-/// The position of a term, which is added if it is new.
-fn intern(
-    term: &str,
-    terms: &mut Vec<TermCounts>,
-    by_term: &mut HashTable<u32>,
-    hasher: &impl std::hash::BuildHasher,
-) -> u32 {
-    let hash = hasher.hash_one(term);
-    if let Some(&at) = by_term.find(hash, |&at| *terms[at as usize].term == *term) {
-        return at;
-    }
-    // Bodies are limited to far less than 2^32 octets, so there are never more words than that.
-    let at = u32::try_from(terms.len()).unwrap_or(STOP_WORD);
-    terms.push(TermCounts { term: term.into(), counts: FieldCounts::default() });
-    by_term.insert_unique(hash, at, |&at| hasher.hash_one(&*terms[at as usize].term));
-    at
 }
 
 #[cfg(test)]

@@ -2,12 +2,17 @@
 
 use crate::record::{Digest, Field};
 
-/// The text of a page as it is read, cut into parts of one field each.
+use super::folding::{ends_in_space, fold_into};
+
+/// The text of a page as it is read, cut into parts of one field each. White space is folded to
+/// single spaces, of which one stands between two parts and none at the start.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
     parts: Vec<Part>,
     broken: bool,
+    /// Whether the text is kept as it stands until it is [settled](Text::settle): the yardstick.
+    plain: bool,
 }
 
 #[derive(Debug)]
@@ -19,37 +24,76 @@ struct Part {
 }
 
 impl Text {
-    /// With room for so many octets.
-    pub fn with_capacity(octets: usize) -> Self {
-        Self { text: String::with_capacity(octets), parts: Vec::with_capacity(octets / 64), broken: false }
+    /// A text that is folded only when it is [settled](Text::settle).
+    pub fn plain() -> Self {
+        Self { plain: true, ..Self::default() }
+    }
+
+    /// Makes room for so many octets.
+    pub fn reserve(&mut self, octets: usize) {
+        self.text.reserve(octets);
+        self.parts.reserve(octets / 64);
     }
 
     /// Adds text. It goes on where the text before ended, unless a break or another field lies
     /// between: `foo<b>bar</b>` is one word.
+    #[inline]
     pub fn push(&mut self, field: Field, text: &str) {
         let goes_on = !self.broken && self.parts.last().is_some_and(|part| part.field == field && part.visible);
         if !goes_on {
-            self.parts.push(Part { field, start: self.text.len(), visible: true });
+            self.open(field, true);
         }
         self.broken = false;
-        self.text.push_str(text);
+        if self.plain {
+            self.text.push_str(text);
+        } else {
+            fold_into(&mut self.text, text);
+        }
     }
 
     /// Adds text that a reader does not see.
     pub fn push_hidden(&mut self, field: Field, text: &str) {
-        self.parts.push(Part { field, start: self.text.len(), visible: false });
-        self.text.push_str(text);
         self.broken = true;
+        self.push(field, text);
+        self.broken = true;
+        if let Some(part) = self.parts.last_mut() {
+            part.visible = false;
+        }
+    }
+
+    fn open(&mut self, field: Field, visible: bool) {
+        if !self.plain && !ends_in_space(&self.text) {
+            self.text.push(' ');
+        }
+        self.parts.push(Part { field, start: self.text.len(), visible });
     }
 
     /// Ends the line: what follows is another word.
+    #[inline]
     pub fn break_line(&mut self) {
         self.broken = true;
     }
 
+    /// Folds the white space of a text that was kept as it stands.
+    pub fn settle(&mut self) {
+        if !std::mem::take(&mut self.plain) {
+            return;
+        }
+        let plain = std::mem::take(self);
+        for (part, text) in plain.ranges() {
+            self.open(part.field, part.visible);
+            for word in text.split_whitespace() {
+                if !ends_in_space(&self.text) {
+                    self.text.push(' ');
+                }
+                self.text.push_str(word);
+            }
+        }
+    }
+
     /// All text, for the language detector.
     pub fn as_str(&self) -> &str {
-        &self.text
+        self.text.trim_end_matches(' ')
     }
 
     /// The parts in order.
@@ -57,13 +101,19 @@ impl Text {
         self.ranges().map(|(part, text)| (part.field, text))
     }
 
+    /// The fields by position.
+    pub fn fields(&self) -> Fields<'_> {
+        Fields { parts: &self.parts, at: 0 }
+    }
+
     /// Digest of the visible text with white space folded to single spaces; `None` if there is none.
     pub fn digest(&self) -> Option<Digest> {
-        let mut folded = String::with_capacity(self.text.len() + self.parts.len());
-        for (_, text) in self.ranges().filter(|(part, _)| part.visible) {
-            fold_into(&mut folded, text);
+        let digest = |text: &str| (!text.is_empty()).then(|| Digest::of(text.as_bytes()));
+        if self.parts.iter().all(|part| part.visible) {
+            return digest(self.as_str());
         }
-        (!folded.is_empty()).then(|| Digest::of(folded.as_bytes()))
+        let visible = self.ranges().filter(|(part, _)| part.visible).map(|(_, text)| text);
+        digest(visible.collect::<String>().trim_end_matches(' '))
     }
 
     fn ranges(&self) -> impl Iterator<Item = (&Part, &str)> {
@@ -72,101 +122,65 @@ impl Text {
     }
 }
 
-/// White space folded to single spaces, at most `most` characters.
-pub(super) fn folded(text: &str, most: usize) -> String {
-    let mut folded = String::new();
-    fold_into(&mut folded, text);
-    match folded.char_indices().nth(most) {
-        Some((end, _)) => folded[..end].to_owned(),
-        None => folded,
+/// Fields of positions that are asked for in order.
+pub(super) struct Fields<'a> {
+    parts: &'a [Part],
+    at: usize,
+}
+
+impl Fields<'_> {
+    /// The field of the part in which this position lies.
+    #[inline]
+    pub fn at(&mut self, position: usize) -> Field {
+        while self.parts.get(self.at + 1).is_some_and(|next| next.start <= position) {
+            self.at += 1;
+        }
+        self.parts.get(self.at).map_or(Field::Body, |part| part.field)
     }
-}
-
-/// Appends the words of a text, a space before each but the first.
-fn fold_into(folded: &mut String, text: &str) {
-    if text.is_ascii() { fold_ascii(folded, text) } else { fold_any(folded, text) }
-}
-
-/// The same for text of ASCII, in which a stretch with single spaces between words is copied as it
-/// stands.
-fn fold_ascii(folded: &mut String, text: &str) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    loop {
-        while bytes.get(at).is_some_and(|byte| is_space(*byte)) {
-            at += 1;
-        }
-        let start = at;
-        let mut end = at;
-        while let Some(&byte) = bytes.get(at) {
-            if is_space(byte) {
-                end = at;
-                if byte != b' ' || bytes.get(at + 1).is_none_or(|next| is_space(*next)) {
-                    break;
-                }
-            }
-            at += 1;
-        }
-        if at == bytes.len() {
-            end = at;
-        }
-        if start == end {
-            return;
-        }
-        append(folded, &text[start..end]);
-    }
-}
-
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b'\t'..=b'\r' | b' ')
-}
-
-fn fold_any(folded: &mut String, text: &str) {
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start_matches(|c: char| u8::try_from(c).is_ok_and(is_space));
-        if rest.is_empty() {
-            return;
-        }
-        let (length, is_ascii) = word(rest.as_bytes());
-        if is_ascii {
-            append(folded, &rest[..length]);
-        } else {
-            // There are other spaces, too.
-            rest[..length].split_whitespace().for_each(|word| append(folded, word));
-        }
-        rest = &rest[length..];
-    }
-}
-
-/// The length of the word that begins here, up to a space of ASCII, and whether it is of ASCII.
-#[inline]
-fn word(bytes: &[u8]) -> (usize, bool) {
-    let mut seen = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if is_space(byte) {
-            return (at, seen < 0x80);
-        }
-        seen |= byte;
-    }
-    (bytes.len(), seen < 0x80)
-}
-
-fn append(folded: &mut String, word: &str) {
-    if !folded.is_empty() {
-        folded.push(' ');
-    }
-    folded.push_str(word);
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
+    fn digest_of(text: &str) -> Option<Digest> {
+        Some(Digest::of(text.as_bytes()))
+    }
+
     #[test]
-    fn all_white_space_is_folded() {
-        let text = "\u{a0}a\x0b b\u{2028}\u{3000}c\u{85} \x1cd \n";
-        assert_eq!(folded(text, 100), text.split_whitespace().collect::<Vec<_>>().join(" "));
-        assert_eq!(folded("abc d", 4), "abc ");
+    fn what_is_hidden_is_not_in_the_digest() {
+        let mut text = Text::default();
+        text.push_hidden(Field::Keywords, " a b");
+        text.push(Field::Body, "c ");
+        text.push(Field::Body, " d");
+        text.push_hidden(Field::Description, "e");
+        assert_eq!(text.as_str(), "a b c d e");
+        assert_eq!(text.digest(), digest_of("c d"));
+        let parts: Vec<_> = text.parts().map(|(field, text)| (field.name(), text)).collect();
+        assert_eq!(parts, [("keywords", "a b "), ("body", "c d "), ("description", "e")]);
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_the_same_whenever_it_is_folded(pieces in prop::collection::vec((0..4, "[a é\u{a0}\u{2003}\n]{0,4}"), 0..8)) {
+            let (mut text, mut plain) = (Text::default(), Text::plain());
+            for to in [&mut text, &mut plain] {
+                for (kind, piece) in &pieces {
+                    match kind {
+                        0 => to.push(Field::Body, piece),
+                        1 => to.push(Field::Heading, piece),
+                        2 => to.push_hidden(Field::Keywords, piece),
+                        _ => to.break_line(),
+                    }
+                }
+            }
+            plain.settle();
+            prop_assert_eq!(text.as_str(), plain.as_str());
+            prop_assert_eq!(text.digest(), plain.digest());
+            let parts = |text: &Text| text.parts().map(|(field, text)| (field, text.trim_end().to_owned())).collect::<Vec<_>>();
+            prop_assert_eq!(parts(&text), parts(&plain));
+        }
     }
 }

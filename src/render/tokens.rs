@@ -10,6 +10,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::runs::Runs;
+
 /// Longer words are cut: they are encoded data, and nobody compares their ends.
 const LONGEST_WORD: usize = 64;
 
@@ -85,13 +87,24 @@ fn class_of(c: char) -> Class {
 /// Calls `word` with where every word of the text begins and ends.
 pub(super) fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
+    let mut runs = Runs::new(bytes);
     let mut at = 0;
     // Where what is left to the crate may begin at the earliest.
     let mut settled = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let class = if byte < 128 { ASCII[usize::from(byte)] } else { char_at(text, at).0 };
-        match class {
-            Class::Letter | Class::Digit | Class::Joiner => {
+    while let Some(start) = runs.next_start(at) {
+        at = start;
+        // Nearly all words are letters and digits, and then a gap.
+        if bytes[at].is_ascii_alphanumeric() {
+            let end = runs.next_end(at);
+            if ends_word(bytes, end) {
+                word(at, end);
+                at = end;
+                settled = at;
+                continue;
+            }
+        }
+        match char_at(text, at) {
+            (Class::Letter | Class::Digit | Class::Joiner, _) => {
                 let found = scan(text, at);
                 if found.unknown {
                     at = by_crate(text, at, &mut word);
@@ -103,16 +116,32 @@ pub(super) fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
                 }
                 settled = at;
             }
-            Class::Unspaced => {
+            (Class::Unspaced, _) => {
                 at = unspaced_run(text, at, &mut word);
                 settled = at;
             }
-            Class::Unknown => {
+            (Class::Unknown, _) => {
                 at = by_crate(text, before(text, settled, at), &mut word);
                 settled = at;
             }
-            _ => at += width(byte),
+            (_, width) => at += width,
         }
+    }
+}
+
+/// Whether a word surely ends here, by this character or, if that might stick, by the next.
+#[inline]
+fn ends_word(bytes: &[u8], at: usize) -> bool {
+    let class = |at: usize| match bytes.get(at) {
+        Some(&byte) => ASCII.get(usize::from(byte)).copied().unwrap_or(Class::Unknown),
+        None => Class::Gap,
+    };
+    match class(at) {
+        Class::Gap => true,
+        Class::Mid | Class::MidLetter | Class::MidDigit => {
+            !matches!(class(at + 1), Class::Letter | Class::Digit | Class::Unknown)
+        }
+        _ => false,
     }
 }
 
@@ -193,16 +222,6 @@ fn char_at(text: &str, at: usize) -> (Class, usize) {
             Some(c) => (class_of(c), c.len_utf8()),
             None => (Class::Gap, 1),
         },
-    }
-}
-
-/// The width of the character that begins with this byte.
-fn width(byte: u8) -> usize {
-    match byte {
-        0..0xc0 => 1,
-        0xc0..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        _ => 4,
     }
 }
 

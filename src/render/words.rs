@@ -3,16 +3,20 @@
 //! Pages of one site share most of their words, and a stem costs some hundred times as much as
 //! looking it up. What is kept is bounded: words are gathered in generations, and when the younger
 //! one is full, the older is forgotten as the next page begins; a word of it that is met again moves
-//! up. That takes 2^18 words and some 24 MB at most, beside the words of one page.
+//! up. That takes 2^18 short words, as many long ones, and some 30 MB at most, beside the words of
+//! one page.
 //!
-//! A word is looked up once where it stands, also if it is met again on the same page: beside its
-//! term stands the term's position on the page that is rendered just now.
+//! A word is looked up once where it stands, also if it is met again on the same page: its term
+//! knows its position on the page that is rendered just now.
 
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::short_words::{ShortWord, ShortWords, Term};
+use crate::record::TermCounts;
+
+use super::kept_terms::{KeptTerms, STOP_WORD};
+use super::short_words::{ShortWord, ShortWords};
 use super::stem::Terms;
 use super::tokens;
 
@@ -20,17 +24,13 @@ use super::tokens;
 const GENERATION: usize = 1 << 17;
 /// Longer words, in octets, are rare, and looked at anew each time.
 const LONGEST_KEPT: usize = 64;
-/// The position of what is no term.
-pub(super) const STOP_WORD: u32 = u32::MAX;
 
 /// The words of all languages.
 #[derive(Debug)]
 pub(super) struct Words {
     hasher: DefaultHashBuilder,
-    short: ShortWords,
-    old_short: ShortWords,
-    long: LongWords,
-    old_long: LongWords,
+    young: Generation,
+    old: Generation,
     /// Counts pages, so that positions on other pages are told from those on this one.
     page: u32,
     fetched: u32,
@@ -38,20 +38,20 @@ pub(super) struct Words {
     stem: String,
 }
 
-#[derive(Debug, Default)]
-struct LongWords {
-    /// Each word, followed by its term.
-    text: String,
-    words: HashTable<LongWord>,
+#[derive(Debug)]
+struct Generation {
+    short: ShortWords,
+    long_text: String,
+    long: HashTable<LongWord>,
+    terms: KeptTerms,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LongWord {
     start: u32,
     length: u8,
-    term_length: u8,
     language: u8,
-    is_stop_word: bool,
+    term: u32,
 }
 
 impl LongWord {
@@ -59,63 +59,54 @@ impl LongWord {
         let start = self.start as usize;
         &text[start..start + usize::from(self.length)]
     }
-
-    fn term<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let start = self.start as usize + usize::from(self.length);
-        (!self.is_stop_word).then(|| &text[start..start + usize::from(self.term_length)])
-    }
 }
 
-impl LongWords {
-    fn find(&self, hash: u64, word: &str, language: u8) -> Option<LongWord> {
-        self.words.find(hash, |kept| kept.language == language && kept.spelling(&self.text) == word).copied()
+impl Generation {
+    fn new(hasher: &DefaultHashBuilder) -> Self {
+        Self {
+            short: ShortWords::new(hasher),
+            long_text: String::new(),
+            long: HashTable::new(),
+            terms: KeptTerms::default(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.short.len().max(self.long.len()).max(self.terms.len()) >= GENERATION
+    }
+
+    /// The number of the term of a long word.
+    fn long_term(&self, hash: u64, word: &str, language: u8) -> Option<u32> {
+        let is_same = |kept: &LongWord| kept.language == language && kept.spelling(&self.long_text) == word;
+        self.long.find(hash, is_same).map(|kept| kept.term)
+    }
+
+    fn keep_long(&mut self, hash: u64, word: &str, language: u8, term: u32, hasher: &DefaultHashBuilder) {
+        let (Ok(length), Ok(start)) = (u8::try_from(word.len()), u32::try_from(self.long_text.len())) else { return };
+        self.long_text.push_str(word);
+        let text = &self.long_text;
+        let kept = LongWord { start, length, language, term };
+        self.long.insert_unique(hash, kept, |kept| hasher.hash_one(kept.spelling(text)));
     }
 }
 
 impl Default for Words {
     fn default() -> Self {
         let hasher = DefaultHashBuilder::default();
-        Self {
-            short: ShortWords::new(&hasher),
-            old_short: ShortWords::new(&hasher),
-            long: LongWords::default(),
-            old_long: LongWords::default(),
-            page: 0,
-            fetched: 0,
-            lower: String::new(),
-            stem: String::new(),
-            hasher,
-        }
+        let (young, old) = (Generation::new(&hasher), Generation::new(&hasher));
+        Self { hasher, young, old, page: 0, fetched: 0, lower: String::new(), stem: String::new() }
     }
 }
 
 impl Words {
     /// Forgets positions of the page before, and words if there are too many.
     pub fn begin_page(&mut self) {
-        self.page = match self.page.checked_add(1) {
-            Some(page) => page,
-            // Pages of four thousand millions ago must not be taken for this one.
-            None => {
-                self.short = ShortWords::new(&self.hasher);
-                1
-            }
-        };
-        if self.short.len() >= GENERATION {
-            self.old_short = std::mem::replace(&mut self.short, ShortWords::new(&self.hasher));
+        let next = self.page.checked_add(1);
+        // Pages of four thousand millions ago must not be taken for this one.
+        self.page = next.unwrap_or(1);
+        if next.is_none() || self.young.is_full() {
+            self.old = std::mem::replace(&mut self.young, Generation::new(&self.hasher));
         }
-        if self.long.words.len() >= GENERATION {
-            self.old_long = std::mem::take(&mut self.long);
-        }
-    }
-
-    /// The hash of a word or a term.
-    pub fn hash(&self, word: &str) -> u64 {
-        self.hasher.hash_one(word)
-    }
-
-    /// The hasher behind [`Words::hash`].
-    pub fn hasher(&self) -> DefaultHashBuilder {
-        self.hasher.clone()
     }
 
     /// Looks all these words up at once, so that the memory in which they stand is fetched by the
@@ -125,95 +116,70 @@ impl Words {
     pub fn fetch(&mut self, words: impl Iterator<Item = ShortWord>, language: &Terms) {
         let number = language.number();
         // What is found is of no use, but not known to be.
-        self.fetched = words.fold(self.fetched, |all, word| all ^ self.short.first_page(word, number));
+        self.fetched = words.fold(self.fetched, |all, word| all ^ self.young.short.touch(word, number));
     }
 
-    /// The position on this page of the term of a short word. A term that is met first is handed to
-    /// `place`, which answers where it gets.
+    /// The position of the term of a short word among those of the page.
     #[inline]
-    pub fn position(&mut self, short: ShortWord, word: &str, language: &Terms, place: impl FnOnce(&str) -> u32) -> u32 {
-        let found = self.short.find(short, language.number());
-        if let Some(kept) = self.short.at(found) {
-            if kept.page == self.page {
-                return kept.position;
-            }
-            let position = kept.term.as_str().map_or(STOP_WORD, place);
-            kept.position = position;
-            kept.page = self.page;
-            return position;
-        }
-        self.first_position(short, word, language, place)
+    pub fn short(&mut self, short: ShortWord, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+        let term = match self.young.short.term(short, language.number()) {
+            Some(term) => term,
+            None => self.new_short(short, word, language),
+        };
+        self.young.terms.place(term, self.page, on_page)
     }
 
     #[cold]
-    fn first_position(
-        &mut self,
-        short: ShortWord,
-        word: &str,
-        language: &Terms,
-        place: impl FnOnce(&str) -> u32,
-    ) -> u32 {
-        let older = self.old_short.find(short, language.number());
-        let term = match self.old_short.at(older) {
-            Some(kept) => Some(kept.term),
-            None => Term::of(self.made(word, language)),
+    fn new_short(&mut self, short: ShortWord, word: &str, language: &Terms) -> u32 {
+        let term = match self.old.short.term(short, language.number()) {
+            Some(older) => self.moved_up(older),
+            None => self.made(word, language),
         };
-        let Some(term) = term else {
-            // A stem that is longer than its word.
-            return place(&self.stem);
-        };
-        let position = term.as_str().map_or(STOP_WORD, place);
-        self.short.insert(short, language.number(), term, self.page, position);
-        position
+        self.young.short.insert(short, language.number(), term);
+        term
     }
 
-    /// The term of a long word; `None` if it is a stop word.
-    pub fn term(&mut self, word: &str, language: &Terms) -> Option<&str> {
+    /// The position of the term of a longer word.
+    pub fn long(&mut self, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
         if word.len() > LONGEST_KEPT {
-            return self.made(word, language);
+            return self.anew(word, language, on_page);
         }
-        let hash = self.hash(word);
+        let hash = self.hasher.hash_one(word);
         let number = language.number();
-        if let Some(kept) = self.long.find(hash, word, number) {
-            return kept.term(&self.long.text);
-        }
-        let is_stop_word = match self.old_long.find(hash, word, number) {
-            Some(kept) => {
-                self.stem.clear();
-                self.stem.push_str(kept.term(&self.old_long.text).unwrap_or_default());
-                kept.is_stop_word
+        let term = match self.young.long_term(hash, word, number) {
+            Some(term) => term,
+            None => {
+                let term = match self.old.long_term(hash, word, number) {
+                    Some(older) => self.moved_up(older),
+                    None => self.made(word, language),
+                };
+                self.young.keep_long(hash, word, number, term, &self.hasher);
+                term
             }
-            None => self.made(word, language).is_none(),
         };
-        self.keep(word, hash, number, is_stop_word);
-        (!is_stop_word).then_some(&self.stem)
+        self.young.terms.place(term, self.page, on_page)
     }
 
-    /// Makes the term of a word in `self.stem`.
-    pub fn made(&mut self, word: &str, language: &Terms) -> Option<&str> {
+    /// The position of the term of any word, which is made whether the word is kept or not.
+    pub fn anew(&mut self, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+        let term = self.made(word, language);
+        self.young.terms.place(term, self.page, on_page)
+    }
+
+    /// The number of a term of the older generation in the younger one.
+    fn moved_up(&mut self, older: u32) -> u32 {
+        self.old.terms.get(older).map_or(STOP_WORD, |term| self.young.terms.number(term, &self.hasher))
+    }
+
+    /// Makes the term of a word; answers its number.
+    fn made(&mut self, word: &str, language: &Terms) -> u32 {
         tokens::lower(word, &mut self.lower);
-        self.stem.clear();
         if language.is_stop_word(&self.lower) {
-            return None;
+            return STOP_WORD;
         }
+        self.stem.clear();
         self.stem.push_str(&language.stem(&self.lower));
-        Some(&self.stem)
-    }
-
-    /// Keeps the long word with the term that is in `self.stem`.
-    fn keep(&mut self, word: &str, hash: u64, language: u8, is_stop_word: bool) {
-        let LongWords { text, words } = &mut self.long;
-        // Words are short, and terms hardly longer; what does not fit is made anew each time.
-        let (Ok(length), Ok(term_length), Ok(start)) =
-            (u8::try_from(word.len()), u8::try_from(self.stem.len()), u32::try_from(text.len()))
-        else {
-            return;
-        };
-        text.push_str(word);
-        text.push_str(&self.stem);
-        let kept = LongWord { start, length, term_length, language, is_stop_word };
-        let hasher = &self.hasher;
-        words.insert_unique(hash, kept, |kept| hasher.hash_one(kept.spelling(text)));
+        self.young.terms.number(&self.stem, &self.hasher)
     }
 }
 
@@ -222,18 +188,13 @@ mod tests {
     use super::*;
 
     fn term(words: &mut Words, word: &str, language: &Terms) -> Option<String> {
-        let mut placed = None;
-        match ShortWord::of(word, 0, word.len()) {
-            Some(short) => {
-                let position = words.position(short, word, language, |term| {
-                    placed = Some(term.to_owned());
-                    7
-                });
-                assert_eq!(position, if placed.is_some() { 7 } else { STOP_WORD });
-            }
-            None => placed = words.term(word, language).map(str::to_owned),
-        }
-        placed
+        let mut on_page = Vec::new();
+        let position = match ShortWord::of(word, 0, word.len()) {
+            Some(short) => words.short(short, word, language, &mut on_page),
+            None => words.long(word, language, &mut on_page),
+        };
+        assert_eq!(position, if on_page.is_empty() { STOP_WORD } else { 0 });
+        on_page.pop().map(|term| term.term.into())
     }
 
     #[test]
@@ -260,12 +221,20 @@ mod tests {
     fn a_word_that_comes_again_has_its_position() {
         let english = Terms::of(Some("en"), true, true);
         let mut words = Words::default();
-        words.begin_page();
-        let short = ShortWord::of("word", 0, 4).unwrap();
-        assert_eq!(words.position(short, "word", &english, |_| 3), 3);
-        assert_eq!(words.position(short, "word", &english, |_| 4), 3);
-        words.begin_page();
-        assert_eq!(words.position(short, "word", &english, |_| 5), 5);
+        for _ in 0..2 {
+            words.begin_page();
+            let mut on_page = Vec::new();
+            for (word, position) in [("zebra", 0), ("word", 1), ("words", 1), ("Word", 1), ("straightforwardness", 2)] {
+                for _ in 0..2 {
+                    let found = match ShortWord::of(word, 0, word.len()) {
+                        Some(short) => words.short(short, word, &english, &mut on_page),
+                        None => words.long(word, &english, &mut on_page),
+                    };
+                    assert_eq!(found, position);
+                    assert_eq!(words.anew(word, &english, &mut on_page), position);
+                }
+            }
+        }
     }
 
     #[test]
@@ -273,13 +242,11 @@ mod tests {
         let none = Terms::of(None, true, true);
         let mut words = Words::default();
         for number in 0..3 * GENERATION {
-            if number % 1000 == 0 {
-                words.begin_page();
-            }
+            words.begin_page();
             for word in [format!("W{number}"), format!("a_long_word_that_is_kept_W{number}")] {
                 assert_eq!(term(&mut words, &word, &none), Some(word.to_lowercase()));
             }
-            assert!(words.short.len() <= GENERATION + 1000 && words.long.words.len() <= GENERATION + 1000);
+            assert!(words.young.short.len() <= GENERATION && words.young.terms.len() <= GENERATION + 1);
         }
         words.begin_page();
         assert_eq!(term(&mut words, "W1", &none).as_deref(), Some("w1"));

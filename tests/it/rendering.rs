@@ -75,7 +75,7 @@ fn real_pages_render_the_same_by_both_parsers_nearly_all_in_one_pass() {
         Err(reason) => return skipped(&reason),
     };
     let fast = renderer(Parser::Fast, WordCache::Kept);
-    let dom = renderer(Parser::Dom, WordCache::None);
+    let dom = renderer(Parser::Dom, WordCache::Plain);
     let mut detours = 0;
     for (file, body) in &bodies {
         let page = page(body);

@@ -5,11 +5,9 @@
 //! changes its field, but for headings that change places with a link; only what is open for the
 //! text that follows has to be settled.
 
-use std::borrow::Cow;
-
 use crate::record::Field;
 use crate::render::document::is_nofollow;
-use crate::render::lexer::Tag;
+use crate::render::lexer::{Tag, references};
 use crate::render::names::{INLINE, Name, SCOPE, SPECIAL};
 
 use super::stack::{Open, Space};
@@ -30,8 +28,8 @@ pub(super) struct Element<'a> {
     /// The attributes as they are written.
     rest: &'a str,
     field: Option<Field>,
-    /// The target of a link, and whether it says nofollow.
-    link: Option<(Cow<'a, str>, bool)>,
+    /// The target of a link as it is written, and whether it says nofollow.
+    link: Option<(&'a str, bool)>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -57,7 +55,7 @@ impl<'a> Builder<'a, '_> {
         }
         let open = self.element(tag, Space::Html);
         let link = match tag.name {
-            Name::A => tag.get("href").map(|href| (href, is_nofollow(tag))),
+            Name::A => tag.as_written("href").map(|href| (href, is_nofollow(tag))),
             _ => None,
         };
         let element = Element { name: tag.name, id: open.id, rest: tag.rest, field: open.field, link };
@@ -102,7 +100,7 @@ impl<'a> Builder<'a, '_> {
         element.id = id;
         if let Some((href, nofollow)) = &element.link {
             // The tree holds one more link, so that it counts as one.
-            self.findings.links.add(href, *nofollow);
+            self.findings.links.add(&references::in_attribute(href), *nofollow);
         }
         let breaks = !element.name.is(INLINE);
         let (name, field) = (element.name, element.field);

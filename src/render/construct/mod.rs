@@ -33,7 +33,6 @@ use crate::record::{Fetched, Field, Normaliser};
 use super::document::{Attributes, Document, Findings};
 use super::lexer::{Lexer, RawText, Tag, Token};
 use super::names::{Name, SHALLOW};
-use super::text::Text;
 use super::{Options, language};
 
 use formatting::Formatting;
@@ -86,7 +85,7 @@ pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &N
     let mut base: Option<String> = None;
     loop {
         let mut findings = Findings::new(&page.url, options, normaliser);
-        findings.document.text = Text::with_capacity(html.len() / 2);
+        findings.document.text.reserve(html.len() / 2);
         if let Some(href) = &base {
             findings.links.set_base(href);
         }

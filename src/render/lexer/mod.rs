@@ -13,9 +13,8 @@ mod raw_text;
 pub(super) mod references;
 mod tags;
 
-use memchr::memchr;
-
 use super::names::Name;
+use super::near;
 
 pub(super) use raw_text::RawText;
 pub(super) use tags::Attribute;
@@ -68,7 +67,7 @@ impl<'a> Lexer<'a> {
         // A "<" that opens nothing is text.
         let mut from = start;
         loop {
-            let Some(found) = memchr(b'<', &bytes[from..]) else {
+            let Some(found) = near::find(b'<', &bytes[from..]) else {
                 self.at = bytes.len();
                 return if start == bytes.len() { Token::Eof } else { Token::Text(&self.html[start..]) };
             };

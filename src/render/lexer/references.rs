@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use memchr::memchr;
 use web_atoms::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
+use crate::render::near;
+
 /// The longest name that may stand without semicolon.
 const LONGEST_BARE: usize = 6;
 /// No name is longer.
@@ -14,7 +16,7 @@ const LONGEST: usize = 32;
 /// Hands out a text piece by piece, references replaced.
 pub(in crate::render) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
     let mut rest = text;
-    while let Some(at) = memchr(b'&', rest.as_bytes()) {
+    while let Some(at) = near::find(b'&', rest.as_bytes()) {
         match read(&rest[at + 1..], false) {
             Some((found, length)) => {
                 if at > 0 {
@@ -36,8 +38,8 @@ pub(in crate::render) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
 
 /// The value of an attribute. NUL characters are replaced, too.
 pub(in crate::render) fn in_attribute(value: &str) -> Cow<'_, str> {
-    if memchr(b'&', value.as_bytes()).is_none() {
-        return if memchr(0, value.as_bytes()).is_none() {
+    if near::find(b'&', value.as_bytes()).is_none() {
+        return if near::find(0, value.as_bytes()).is_none() {
             Cow::Borrowed(value)
         } else {
             Cow::Owned(value.replace('\0', "\u{fffd}"))

@@ -3,11 +3,10 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
-
 use super::Tag;
 use super::references;
 use crate::render::names::Name;
+use crate::render::near;
 
 /// One attribute as it is written.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +15,46 @@ pub(in crate::render) struct Attribute<'a> {
     value: &'a str,
 }
 
-/// White space, as the tokenizer has it.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\n' | b'\t' | b'\x0c')
+const SPACE: u8 = 1;
+const STROKE: u8 = 1 << 1;
+const END: u8 = 1 << 2;
+const EQUALS: u8 = 1 << 3;
+
+/// What bytes mean within a tag.
+static MEANINGS: [u8; 256] = {
+    let mut meanings = [0; 256];
+    // White space, as the tokenizer has it.
+    meanings[b' ' as usize] = SPACE;
+    meanings[b'\n' as usize] = SPACE;
+    meanings[b'\t' as usize] = SPACE;
+    meanings[b'\x0c' as usize] = SPACE;
+    meanings[b'/' as usize] = STROKE;
+    meanings[b'>' as usize] = END;
+    meanings[b'=' as usize] = EQUALS;
+    meanings
+};
+
+#[inline]
+fn means(byte: u8, meanings: u8) -> bool {
+    MEANINGS[usize::from(byte)] & meanings != 0
+}
+
+/// The first position from `at` on where a byte of these meanings stands.
+#[inline]
+fn until(bytes: &[u8], mut at: usize, meanings: u8) -> Option<usize> {
+    while !means(*bytes.get(at)?, meanings) {
+        at += 1;
+    }
+    Some(at)
+}
+
+/// The first position from `at` on where no white space stands.
+#[inline]
+fn behind_space(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while means(*bytes.get(at)?, SPACE) {
+        at += 1;
+    }
+    Some(at)
 }
 
 /// Reads the tag whose name begins at `start`. Answers where what follows the tag begins; `None` if
@@ -26,59 +62,53 @@ fn is_space(byte: u8) -> bool {
 #[inline]
 pub(super) fn read<'a>(html: &'a str, start: usize, tag: &mut Tag<'a>) -> Option<usize> {
     let bytes = html.as_bytes();
-    let length = bytes[start..].iter().position(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))?;
-    let mut at = start + length;
+    let mut at = until(bytes, start, SPACE | STROKE | END)?;
     tag.written = &html[start..at];
-    tag.name = Name::of(tag.written.as_bytes());
+    tag.name = Name::at(bytes, start, at - start);
     tag.attributes.clear();
     tag.self_closing = false;
     let rest = at;
     loop {
-        match *bytes.get(at)? {
-            b'>' => {
+        let byte = *bytes.get(at)?;
+        match MEANINGS[usize::from(byte)] {
+            END => {
                 tag.rest = &html[rest..at];
                 return Some(at + 1);
             }
-            b'/' => {
+            STROKE => {
                 at += 1;
                 // Only at the very end of the tag does the stroke mean something.
                 tag.self_closing = bytes.get(at) == Some(&b'>');
             }
-            byte if is_space(byte) => at += 1,
+            SPACE => at += 1,
             _ => at = attribute(html, at, &mut tag.attributes)?,
         }
     }
 }
 
 /// Reads the attribute that begins at `start`; answers where it ends.
+#[inline]
 fn attribute<'a>(html: &'a str, start: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<usize> {
     let bytes = html.as_bytes();
     // An equals sign at the start belongs to the name.
-    let mut at = start + 1;
-    at += bytes[at..].iter().position(|&byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='))?;
+    let at = until(bytes, start + 1, SPACE | STROKE | END | EQUALS)?;
     let name = &html[start..at];
-    let mut next = at;
-    while is_space(*bytes.get(next)?) {
-        next += 1;
-    }
+    let next = behind_space(bytes, at)?;
     if bytes[next] != b'=' {
         attributes.push(Attribute { name, value: "" });
         return Some(next);
     }
-    next += 1;
-    while is_space(*bytes.get(next)?) {
-        next += 1;
-    }
+    let next = behind_space(bytes, next + 1)?;
     let (value, end) = match bytes[next] {
         quote @ (b'"' | b'\'') => {
-            let length = memchr(quote, &bytes[next + 1..])?;
+            let length = near::find(quote, &bytes[next + 1..])?;
             (next + 1..next + 1 + length, next + length + 2)
         }
         // The value is missing.
         b'>' => (next..next, next),
         _ => {
-            let length = bytes[next..].iter().position(|&byte| is_space(byte) || byte == b'>')?;
-            (next..next + length, next + length)
+            let end = until(bytes, next, SPACE | END)?;
+            (next..end, end)
         }
     };
     attributes.push(Attribute { name, value: &html[value] });
@@ -88,8 +118,15 @@ fn attribute<'a>(html: &'a str, start: usize, attributes: &mut Vec<Attribute<'a>
 impl<'a> Tag<'a> {
     /// The value of the first attribute of that name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<Cow<'a, str>> {
-        let found = self.attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name))?;
-        Some(references::in_attribute(found.value))
+        self.as_written(name).map(references::in_attribute)
+    }
+
+    /// The same as it is written.
+    #[inline]
+    pub fn as_written(&self, name: &str) -> Option<&'a str> {
+        let is_it =
+            |attribute: &&Attribute| attribute.name.len() == name.len() && attribute.name.eq_ignore_ascii_case(name);
+        self.attributes.iter().find(is_it).map(|attribute| attribute.value)
     }
 
     /// Whether there is an attribute of that name.
