@@ -364,7 +364,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     /// Files what was stored since, before a page whose number says so.
     fn settle_if_due(&mut self) {
-        if self.ledger.len() % SETTLE_AFTER as usize == 0
+        if self.ledger.len().is_multiple_of(SETTLE_AFTER as usize)
             && let Some(search) = &mut self.search
         {
             search.settle();

@@ -95,10 +95,11 @@ impl Ledger {
     /// Writes everything into a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_number(out, self.entries.len() as u64)?;
-        self.entries.iter().try_for_each(|entry| {
-            let row = postcard::to_stdvec(entry).map_err(io::Error::other)?;
-            write_array(out, &row)
-        })
+        let mut rows = Vec::new();
+        for entry in &self.entries {
+            rows = postcard::to_extend(entry, rows).map_err(io::Error::other)?;
+        }
+        write_array(out, &rows)
     }
 
     /// Reads what [`save`](Self::save) wrote.
@@ -106,10 +107,15 @@ impl Ledger {
         let count = read_number::<u64>(input)? as usize;
         let mut ledger = Self::default();
         ledger.entries.try_reserve_exact(count).map_err(|_| invalid("more pages than memory"))?;
+        for table in [&mut ledger.by_page, &mut ledger.by_body, &mut ledger.by_text] {
+            table.reserve(count, |_| 0);
+        }
+        let rows: Vec<u8> = read_array(input)?;
+        let mut rest = &rows[..];
         for _ in 0..count {
-            let row: Vec<u8> = read_array(input)?;
-            let entry = postcard::from_bytes(&row).map_err(|_| invalid("a page that can't be read"))?;
+            let (entry, after) = postcard::take_from_bytes(rest).map_err(|_| invalid("a page that can't be read"))?;
             ledger.push(entry).map_err(|_| invalid("more pages than numbers"))?;
+            rest = after;
         }
         Ok(ledger)
     }

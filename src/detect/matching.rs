@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn best_passes_over_better_matches_that_do_not_meet_the_condition() {
-        let even = |_: &Record, _: &Record, found: &Match| found.of.0 % 2 == 0;
+        let even = |_: &Record, _: &Record, found: &Match| found.of.0.is_multiple_of(2);
         assert_eq!(find(Mode::Best, threshold(750_000), &setting().2, &even).0, [(2, 800_000)]);
     }
 

@@ -148,8 +148,8 @@ fn has_reached<const END: bool>(gained: &mut u16, base: u16, more: u16, mark: u1
 /// What a record of each class gains in this list.
 fn gains_by_class(opening: &Opening) -> Gains {
     let mut gains = [0; CLASSES + 1];
-    for class in opening.from.into()..CLASSES {
-        gains[class] = units(opening.share.min(top_of(class)).saturating_sub(opening.floor));
+    for (class, gain) in gains.iter_mut().enumerate().take(CLASSES).skip(opening.from.into()) {
+        *gain = units(opening.share.min(top_of(class)).saturating_sub(opening.floor));
     }
     gains
 }
