@@ -201,6 +201,24 @@ proptest! {
     }
 
     #[test]
+    fn a_scratch_remembers_nothing(
+        records in prop::collection::vec(any_terms(), 1..60),
+        probes in prop::collection::vec((any_terms(), any_threshold()), 1..30),
+    ) {
+        let exact = settled_at(&records, records.len());
+        let mut scratch = Scratch::default();
+        for (probe, threshold) in &probes {
+            let mut shown = Vec::new();
+            exact.probe(&mut scratch, probe, *threshold, &mut |suspect| {
+                shown.push(suspect);
+                ControlFlow::Continue(*threshold)
+            });
+            prop_assert_eq!(shown, suspects_of(&exact, probe, *threshold));
+            prop_assert!(scratch.is_clear());
+        }
+    }
+
+    #[test]
     fn a_probe_in_two_parts_is_shown_what_a_whole_one_is(
         records in prop::collection::vec(any_terms(), 1..60),
         probe in any_terms(),

@@ -31,7 +31,10 @@ impl Scan {
         self.postings = 0;
         let most: u32 = plan.openings().iter().map(|opening| u32::from(units(opening.share - opening.floor))).sum();
         let mark = units(mark);
+        self.most = 0;
         match u16::try_from(most) {
+            // Who is in all these lists does not reach it either.
+            Ok(most) if most < mark => {}
             Ok(most) => {
                 if self.base.checked_add(most).is_none() {
                     self.forget();
