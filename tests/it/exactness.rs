@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ndcrawl::detect::{Audit, BruteForce, Difference, Options};
+use ndcrawl::detect::{Audit, BruteForce, Difference, Mode, Options};
 use ndcrawl::record::{DecidedBy, Judged, Sequence, TermRow, Threshold, Verdict};
 
 use crate::graph::{Graph, Options as Plan};
@@ -17,19 +17,25 @@ use crate::web::Web;
 /// In millionths.
 const THRESHOLDS: [u32; 4] = [500_000, 700_000, 800_000, 900_000];
 
-/// The crawl's decisions, and those of a replay at each threshold, are what brute force decides.
+/// The crawl's decisions, and those of replays at each threshold, are what brute force decides.
 #[track_caller]
 pub fn assert_exact(out: &Path) {
     let log = Log::read(out).unwrap();
     let verdicts = log.verdicts();
     assert_eq!(differences(&log, &log.options, &verdicts), []);
-    assert_eq!(brute_force(&log, &log.options), verdicts);
     for millionths in THRESHOLDS.into_iter().chain(borderlines(&verdicts)) {
         let threshold = Threshold::from_millionths(millionths).unwrap();
-        let options = Options { threshold, ..log.options.clone() };
-        let replayed = log.replay(&options, log.pages.len()).verdicts();
-        assert_eq!(differences(&log, &options, &replayed), [], "t = {threshold}");
-        assert_eq!(brute_force(&log, &options), replayed, "t = {threshold}");
+        let replay = |mode| {
+            let options = Options { threshold, mode, ..log.options.clone() };
+            let replayed = log.replay(&options, log.pages.len()).verdicts();
+            assert_eq!(differences(&log, &options, &replayed), [], "t = {threshold}, {mode:?}");
+            replayed
+        };
+        let (any, best) = (replay(Mode::Any), replay(Mode::Best));
+        let options = Options { threshold, mode: Mode::Best, ..log.options.clone() };
+        assert_eq!(brute_force(&log, &options), best, "t = {threshold}");
+        let stored = |verdicts: &[Verdict]| verdicts.iter().map(|verdict| verdict.is_unique()).collect::<Vec<_>>();
+        assert_eq!(stored(&any), stored(&best), "t = {threshold}");
     }
 }
 
