@@ -19,7 +19,7 @@ use crate::table::{Printer, Row};
 /// As many pages as the crawler commits at a time.
 const BATCH: usize = 100;
 /// The longest tail that the crawler leaves behind a snapshot, as a part of what it covers.
-const TAIL: usize = 8;
+const TAIL: usize = 16;
 
 type Error = Box<dyn std::error::Error>;
 

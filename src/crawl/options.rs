@@ -96,7 +96,7 @@ pub struct Options {
     pub sitemaps: bool,
     /// Bytes that the index may take before it gets slower instead of larger; `None` for no limit.
     pub index_memory: Option<u64>,
-    /// A snapshot of the index is written after so many judged pages, or an eighth of those in it.
+    /// A snapshot of the index is written after so many judged pages, or a sixteenth of those in it.
     pub snapshot_after: u32,
     /// Seed of all sampling.
     pub random_seed: u64,

@@ -21,7 +21,7 @@ const FEWEST: u32 = if cfg!(test) { 4 } else { 256 };
 pub(super) struct Snapshots {
     reader: StoreReader,
     signature: String,
-    /// While the crawl runs, a snapshot is due after so many pages, or an eighth of what it covers.
+    /// While the crawl runs, a snapshot is due after so many pages, or a sixteenth of what it covers.
     after: u32,
     /// Pages that the last one covers.
     covered: u32,
@@ -40,7 +40,7 @@ impl Snapshots {
     /// To be called between batches: `page_urls` must have all pages that the decider has judged.
     pub fn consider(&mut self, decider: &EmbeddedDecider<Records>, page_urls: &[UrlId], committed: u32) {
         self.publish(committed);
-        let due = self.covered.saturating_add(self.after.max(self.covered / 8));
+        let due = self.covered.saturating_add(self.after.max(self.covered / 16));
         if self.waiting.is_none() && page_urls.len() as u64 >= u64::from(due) {
             self.write(decider, page_urls);
         }

@@ -26,7 +26,7 @@ const OPENING: u32 = 16;
 /// little.
 const EXTRA_PERCENT: u64 = 100;
 const EXTRA_PERCENT_AT_LOW_GOALS: u64 = 250;
-const EXTRA_PERCENT_IF_DENSE: u64 = 50;
+const EXTRA_PERCENT_IF_DENSE: u64 = 40;
 
 /// Lists below this length are read in fewer steps.
 const COARSE: u32 = 4096;
