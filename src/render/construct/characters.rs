@@ -19,8 +19,13 @@ impl<'a> Builder<'a, '_> {
         }
         let foreign = self.in_foreign_text();
         if self.has_nul && memchr(0, text.as_bytes()).is_some() {
-            // NUL is nothing in HTML, and a character in foreign content.
-            let text = text.replace('\0', if foreign { "\u{fffd}" } else { "" });
+            // NUL is nothing in HTML, and a character in foreign content, where it leaves room for a
+            // frameset all the same.
+            if foreign {
+                self.frameset_ok &= is_space(&text.replace('\0', ""));
+                return self.append(&text.replace('\0', "\u{fffd}"));
+            }
+            let text = text.replace('\0', "");
             if !text.is_empty() {
                 self.some_text(&text, foreign);
             }
@@ -93,8 +98,8 @@ impl<'a> Builder<'a, '_> {
 
     /// A CDATA section: text without references.
     pub(super) fn characters(&mut self, text: &str) {
+        self.frameset_ok &= is_space(&text.replace('\0', ""));
         let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
-        self.frameset_ok &= is_space(&text);
         self.push_text(&text);
     }
 
