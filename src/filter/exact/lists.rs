@@ -166,7 +166,7 @@ impl Lists {
     }
 
     /// Looks up where the lists of these terms are.
-    pub(super) fn look_up(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
+    fn look_up(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
         slots.0.clear();
         slots.0.extend(shares.iter().map(|(term, _)| self.slots.get(term.index()).copied().unwrap_or_default()));
     }

@@ -65,12 +65,13 @@ mod units;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 
+use self::classes::MOST_RECORDS;
 use self::lists::{Lists, Slots};
 use self::memory::{heap_bytes, make_room};
 use self::plan::Plan;
 use self::scan::Scan;
 use self::sketch::{Sketch, Sketches};
-use self::units::{at_most, goal, quantise};
+use self::units::{at_most, goal, shares_of};
 use super::{Filter, ProbeCounters, Suspect, Visit};
 use crate::record::arrays::{read_array, read_number, write_array, write_number};
 use crate::record::{Sequence, TermId, Threshold};
@@ -116,9 +117,7 @@ pub(super) struct Scratch {
 impl Filter for Exact {
     fn insert(&mut self, id: Sequence, terms: &[(TermId, u32)]) {
         let first = self.fresh.shares.len();
-        let mut shares = Vec::with_capacity(terms.len());
-        quantise(terms, &mut shares);
-        self.fresh.shares.append(&mut shares);
+        self.fresh.shares.extend(shares_of(terms));
         self.fresh.ends.push(self.fresh.shares.len());
         self.sketches.push(&Sketch::new(&self.fresh.shares[first..]));
         make_room(&mut self.ids);
@@ -129,6 +128,10 @@ impl Filter for Exact {
     }
 
     fn settle(&mut self) {
+        if self.ids.len() > MOST_RECORDS {
+            // Postings cannot name them. They stay fresh, and are found by their sketches.
+            return;
+        }
         let mut record = self.settled() as u32;
         let mut start = 0;
         for &end in &self.fresh.ends {
@@ -268,7 +271,8 @@ impl<'a, 'v> Probe<'a, 'v> {
         threshold: Threshold,
         visit: &'a mut Visit<'v>,
     ) -> Self {
-        quantise(terms, &mut scratch.shares);
+        scratch.shares.clear();
+        scratch.shares.extend(shares_of(terms));
         scratch.likely.clear();
         let sketch = Sketch::new(&scratch.shares);
         Self { index, scratch, sketch, goal: goal(threshold), counters: ProbeCounters::default(), visit }

@@ -14,6 +14,7 @@
 
 use super::classes::{CLASSES, class_in, class_of, top_of};
 use super::lists::{List, Lists, Slots};
+use super::{packed, short};
 use crate::record::TermId;
 
 /// What opening a list costs, in postings.
@@ -63,8 +64,8 @@ struct Segment {
     from: u8,
 }
 
-/// Lists are considered in rounds, the shorter ones first: these are the longest of each.
-const ROUNDS: [usize; 3] = [256, 16_384, usize::MAX];
+/// Lists are considered in rounds, a shape after the other: these are the longest of each.
+const ROUNDS: [usize; 3] = [short::LONGEST, packed::LONGEST, usize::MAX];
 
 /// What a probe reads. Reused from probe to probe for its memory.
 #[derive(Debug, Default)]

@@ -111,15 +111,13 @@ fn bucket(term: TermId) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::units::quantise;
+    use super::super::units::shares_of;
     use super::*;
 
     fn shares(terms: &[(u32, u32)]) -> Vec<(TermId, u16)> {
         let distinct: std::collections::BTreeMap<_, _> = terms.iter().copied().collect();
         let terms: Vec<_> = distinct.into_iter().map(|(term, weight)| (TermId(term), weight)).collect();
-        let mut shares = Vec::new();
-        quantise(&terms, &mut shares);
-        shares
+        shares_of(&terms).collect()
     }
 
     fn bound(a: &[(TermId, u16)], b: &[(TermId, u16)]) -> u32 {

@@ -16,12 +16,11 @@ use crate::record::{Score, TermId, Threshold};
 /// The whole of a record.
 pub(super) const WHOLE: u32 = 65_535;
 
-/// Replaces `shares` by the shares of `terms`, rounded up. All are at least 1.
-pub(super) fn quantise(terms: &[(TermId, u32)], shares: &mut Vec<(TermId, u16)>) {
+/// The shares of `terms`, rounded up. All are at least 1.
+pub(super) fn shares_of(terms: &[(TermId, u32)]) -> impl Iterator<Item = (TermId, u16)> {
     let total: u64 = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();
-    let share = |weight| (u64::from(weight) * u64::from(WHOLE)).div_ceil(total.max(1));
-    shares.clear();
-    shares.extend(terms.iter().map(|&(term, weight)| (term, u16::try_from(share(weight)).unwrap_or(u16::MAX))));
+    let share = move |weight| (u64::from(weight) * u64::from(WHOLE)).div_ceil(total.max(1));
+    terms.iter().map(move |&(term, weight)| (term, u16::try_from(share(weight)).unwrap_or(u16::MAX)))
 }
 
 /// The bound that a record must reach to be a suspect. At least 1: who shares nothing is none.
@@ -43,11 +42,10 @@ mod tests {
 
     #[test]
     fn shares_are_rounded_up_and_never_vanish() {
-        let mut shares = Vec::new();
-        quantise(&[(TermId(4), 1), (TermId(1), u32::MAX), (TermId(2), u32::MAX)], &mut shares);
+        let of = |terms: &[(TermId, u32)]| shares_of(terms).collect::<Vec<_>>();
+        let shares = of(&[(TermId(4), 1), (TermId(1), u32::MAX), (TermId(2), u32::MAX)]);
         assert_eq!(shares, [(TermId(4), 1), (TermId(1), 32_768), (TermId(2), 32_768)]);
-        quantise(&[(TermId(0), 3)], &mut shares);
-        assert_eq!(shares, [(TermId(0), 65_535)]);
+        assert_eq!(of(&[(TermId(0), 3)]), [(TermId(0), 65_535)]);
     }
 
     #[test]
