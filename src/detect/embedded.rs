@@ -285,9 +285,10 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     /// Asks the index for those that are no copies of what is known by now.
     fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
-        let has_copy = |record: &Record| self.search.as_ref().is_some_and(|search| search.has_copy(record));
+        let Some(search) = self.search.as_ref().filter(|search| search.asks_early()) else { return Ok(()) };
         let asks = |candidacy: &Candidacy| {
-            self.is_comparable(&candidacy.record) && self.copied(candidacy).is_none() && !has_copy(&candidacy.record)
+            let record = &candidacy.record;
+            self.is_comparable(record) && self.copied(candidacy).is_none() && !search.has_copy(record)
         };
         let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
         let (mut asking, wanted) = (asking.into_iter(), self.wanted());

@@ -92,8 +92,14 @@ impl<S: RecordSource> Search<S> {
         self.filter.settle();
     }
 
+    /// Whether several pages are better asked for at once: not of a small index, nor of a filter
+    /// whose answers don't add up.
+    pub(super) fn asks_early(&self) -> bool {
+        self.scratches.len() > 1 && self.filter.probes_add_up() && self.filter.len() >= WORTH_A_THREAD
+    }
+
     /// Asks for several pages at once, on all cores; [`ask`](Self::ask) then adds what was stored
-    /// since. `None` where that would take longer, or the filter's answers don't add up.
+    /// since. `None` for fewer than two.
     pub(super) fn ask_early(
         &mut self,
         wanted: &Wanted<'_>,
@@ -101,7 +107,7 @@ impl<S: RecordSource> Search<S> {
         ledger: &Ledger,
     ) -> Result<Option<Vec<Answer>>, DetectError> {
         let threads = self.scratches.len().min(pages.len());
-        if threads < 2 || !self.filter.probes_add_up() || self.filter.len() < WORTH_A_THREAD {
+        if threads < 2 {
             return Ok(None);
         }
         let (filter, records, next) = (&*self.filter, &self.records, AtomicUsize::new(0));
