@@ -44,9 +44,21 @@ pub(super) fn frontier(
 /// The decider as it was at the last commit, the URL of each judged page, and how many of them came
 /// from a snapshot. Cost: reads the snapshot, about a second for a million records, and from the
 /// logs what is not in it, some microseconds a term and page.
-pub(super) fn decider(options: &detect::Options, reader: &StoreReader) -> Result<(State, u32), CrawlError> {
-    let (mut decider, mut page_urls) = snapshots::load(reader, options)
-        .unwrap_or_else(|| (EmbeddedDecider::new(options.clone(), Records(reader.clone())), Vec::new()));
+/// `memory` bounds the index from the first record on, as it did while the pages were judged.
+pub(super) fn decider(
+    options: &detect::Options,
+    memory: Option<u64>,
+    reader: &StoreReader,
+) -> Result<(State, u32), CrawlError> {
+    let new = || {
+        let mut decider = EmbeddedDecider::new(options.clone(), Records(reader.clone()));
+        if let Some(bytes) = memory {
+            decider.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
+        decider
+    };
+    let (mut decider, mut page_urls) =
+        snapshots::load(reader, &options.signature(), new()).unwrap_or_else(|| (new(), Vec::new()));
     let covered = page_urls.len() as u32;
     for term in reader.terms_from(TermId(decider.vocabulary().len() as u32))? {
         decider.restore_term(&term?.1)?;

@@ -86,10 +86,7 @@ impl Crawl {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
         let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
-        let ((mut decider, page_urls), covered) = restore::decider(&setup.detect, &reader)?;
-        if let Some(bytes) = setup.crawl.index_memory {
-            decider.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
-        }
+        let ((decider, page_urls), covered) = restore::decider(&setup.detect, setup.crawl.index_memory, &reader)?;
         let snapshots = Snapshots::new(reader.clone(), &setup.detect, setup.crawl.snapshot_after, covered);
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let totals = store.mark().totals;

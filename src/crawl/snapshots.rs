@@ -90,10 +90,10 @@ impl Snapshots {
     }
 }
 
-/// Reads the snapshot, if there is one that can be used.
-pub(super) fn load(reader: &StoreReader, options: &Options) -> Option<State> {
-    let (head, mut input) = reader.snapshot(&options.signature())?;
-    match read(reader, options, &head, &mut input) {
+/// Reads the snapshot into a new decider, if there is one that can be used.
+pub(super) fn load(reader: &StoreReader, signature: &str, decider: EmbeddedDecider<Records>) -> Option<State> {
+    let (head, mut input) = reader.snapshot(signature)?;
+    match read(&head, decider, &mut input) {
         Ok(state) => Some(state),
         Err(error) => {
             tracing::warn!(%error, "the snapshot of the index is not used: it is rebuilt from the log");
@@ -103,9 +103,8 @@ pub(super) fn load(reader: &StoreReader, options: &Options) -> Option<State> {
     }
 }
 
-fn read(reader: &StoreReader, options: &Options, head: &SnapshotHead, input: &mut dyn Read) -> io::Result<State> {
+fn read(head: &SnapshotHead, mut decider: EmbeddedDecider<Records>, input: &mut dyn Read) -> io::Result<State> {
     let page_urls: Vec<UrlId> = read_array(input)?.into_iter().map(UrlId).collect();
-    let mut decider = EmbeddedDecider::new(options.clone(), Records(reader.clone()));
     decider.load(input)?;
     let terms = decider.vocabulary().len() as u64;
     let is_whole = page_urls.len() as u64 == u64::from(head.pages)
