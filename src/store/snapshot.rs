@@ -83,7 +83,11 @@ impl StoreReader {
             out.inner.write_all(&checksum.to_le_bytes())?;
             out.inner.flush()
         };
-        write(&mut out).map_err(failed)?;
+        if let Err(error) = write(&mut out) {
+            // A disk that is full needs the room.
+            let _ = fs::remove_file(&written);
+            return Err(failed(error));
+        }
         Ok(NewSnapshot { written, place, pages: head.pages })
     }
 
@@ -211,6 +215,19 @@ mod tests {
         let mut contents = Vec::new();
         input.read_to_end(&mut contents).unwrap();
         assert_eq!(contents, [7; 5_000]);
+    }
+
+    #[test]
+    fn one_that_cannot_be_written_leaves_nothing_behind_and_the_old_one_in_its_place() {
+        let (_folder, _store, reader) = with_snapshot(0);
+        let full = |out: &mut dyn Write| {
+            out.write_all(&[1; 3 << 20])?;
+            Err(io::ErrorKind::StorageFull.into())
+        };
+        assert!(matches!(reader.write_snapshot(&head(0), full), Err(Error::DiskFull { .. })));
+        let left: Vec<_> = fs::read_dir(reader.snapshot_path().parent().unwrap()).unwrap().flatten().collect();
+        assert!(left.iter().all(|entry| entry.path().extension().is_none_or(|name| name != "new")), "{left:?}");
+        assert!(reader.snapshot("so and so").is_some());
     }
 
     #[test]
