@@ -143,8 +143,8 @@ impl Renderer {
     }
 
     /// Renders a page. Cost: linear in its length, some 5 ns an octet of the pages that are measured by
-    /// `benches/rendering.rs`; by a tree four times that, and by a tree of which every word is stemmed
-    /// nearly six times.
+    /// `benches/rendering.rs`; by a tree three to four times that, and by a tree of which every word is
+    /// stemmed more than five times.
     pub fn render(&self, page: &Fetched) -> Rendered {
         let kind = kind_of(&page.media_type());
         if kind == Kind::Other {
