@@ -41,7 +41,7 @@ mod tokens;
 mod url_terms;
 mod words;
 
-use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts};
+use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder};
 
 use construct::Stop;
 use document::Document;
@@ -171,6 +171,7 @@ impl Renderer {
         let terms = self.terms(&document.text, page, language.as_deref());
         Rendered {
             terms,
+            order: TermOrder::default(),
             text_digest: document.text.digest(),
             title: document.title,
             language,
