@@ -133,14 +133,31 @@ pub struct Render {
 #[allow(missing_docs)]
 pub struct Dedup {
     pub detector: Detector,
-    pub threshold: Threshold,
+    /// Settled: that of the detector, if nobody sets another.
+    pub threshold: Option<Threshold>,
     pub filter: FilterKind,
     pub matching: MatchKind,
     pub min_terms: u32,
     pub field_weights: FieldWeights,
     pub memory: Memory,
+    pub store_below: Option<Threshold>,
+    pub query: String,
     pub keep: bool,
     pub links: DuplicateLinks,
+    pub fuzzy: Fuzzy,
+}
+
+/// What only the detector of fuzzy sets is told.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Fuzzy {
+    pub sentence_threshold: Threshold,
+    pub candidates: Threshold,
+    pub least_together: u32,
+    pub copies_first: bool,
+    pub least_words: u32,
+    pub most_words: u32,
+    pub first_results: u32,
 }
 
 /// What is written, and where.
@@ -262,6 +279,15 @@ mod tests {
         dedup.filter = "exact"
         dedup.min_terms = 20
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
+        dedup.store_below = ""
+        dedup.query = ""
+        dedup.fuzzy.sentence_threshold = 0.8
+        dedup.fuzzy.candidates = 0.3
+        dedup.fuzzy.least_together = 2
+        dedup.fuzzy.copies_first = true
+        dedup.fuzzy.least_words = 3
+        dedup.fuzzy.most_words = 100
+        dedup.fuzzy.first_results = 0
         "#);
     }
 

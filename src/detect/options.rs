@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Mode;
+use super::measures::dd::DdOptions;
+use super::measures::fuzzy::{self, FuzzyOptions};
 use crate::filter::FilterKind;
-use crate::record::{Detector, FieldWeights, Threshold};
+use crate::record::{Detector, FieldWeights, Threshold, WantedOrder};
 
 /// 0.8: pages of which four fifths of the weight agree are one page.
 const DEFAULT_THRESHOLD: Threshold = match Threshold::from_millionths(800_000) {
@@ -38,7 +40,8 @@ impl Within {
 pub struct Options {
     /// The detector; [`Detector::None`] finds exact copies only.
     pub detector: Detector,
-    /// From which similarity on a page is a near-duplicate, in [0, 1]; the paper tries 0.5.
+    /// From which similarity on a page is a near-duplicate, in [0, 1]; the MWO paper tries 0.5. What it
+    /// means to the other detectors stands in their documentation.
     pub threshold: Threshold,
     /// How the records to compare are found.
     pub filter: FilterKind,
@@ -53,6 +56,10 @@ pub struct Options {
     /// Which of several matches a verdict names. Whether there is one does not depend on it, so
     /// this may change from run to run. [`Mode::All`] decides like [`Mode::Best`].
     pub mode: Mode,
+    /// What only [`Detector::Dd`] asks for.
+    pub dd: DdOptions,
+    /// What only [`Detector::Fuzzy`] asks for.
+    pub fuzzy: FuzzyOptions,
 }
 
 impl Default for Options {
@@ -65,14 +72,44 @@ impl Default for Options {
             weights: FieldWeights::default(),
             within: Within::Crawl,
             mode: Mode::default(),
+            dd: DdOptions::default(),
+            fuzzy: FuzzyOptions::default(),
         }
     }
 }
 
 impl Options {
+    /// The threshold of a detector, if nobody sets another.
+    pub fn default_threshold(detector: Detector) -> Threshold {
+        match detector {
+            Detector::Fuzzy => fuzzy::DEFAULT_THRESHOLD,
+            _ => DEFAULT_THRESHOLD,
+        }
+    }
+
+    /// What of the order of terms the detector goes by.
+    pub fn order(&self) -> WantedOrder {
+        let is_fuzzy = self.detector == Detector::Fuzzy;
+        WantedOrder { sentence_count: is_fuzzy || self.detector == Detector::ExtendedTdw, sentences: is_fuzzy }
+    }
+
     /// Names everything that decides what is in the index.
     pub fn signature(&self) -> String {
-        let Self { detector, filter, min_terms, weights, within, .. } = self;
-        format!("{detector:?}, {}, {min_terms} terms, {weights}, {}", filter.name(), within.name())
+        let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;
+        let own = match detector {
+            Detector::Dd => format!(", {:?}", self.dd),
+            Detector::Fuzzy => format!(", {:?}", self.fuzzy),
+            _ => String::new(),
+        };
+        let (filter, within) = (filter.name(), within.name());
+        format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}")
+    }
+
+    /// What a page has to reach to be looked at: the threshold, or what lies below it.
+    pub(super) fn bar(&self) -> Threshold {
+        match (self.detector, self.dd.store_below) {
+            (Detector::Dd, Some(below)) => self.threshold.min(below),
+            _ => self.threshold,
+        }
     }
 }

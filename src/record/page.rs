@@ -85,6 +85,15 @@ pub struct TermOrder {
     pub sentences: Vec<Vec<u32>>,
 }
 
+/// What of the order of terms is asked for. Nothing by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WantedOrder {
+    /// [`TermOrder::sentence_count`].
+    pub sentence_count: bool,
+    /// [`TermOrder::sentences`].
+    pub sentences: bool,
+}
+
 /// A link found on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutLink {

@@ -29,8 +29,10 @@ mod near;
 mod nesting;
 mod parser;
 mod pool;
+mod query;
 mod refresh;
 mod runs;
+mod sentences;
 mod short_words;
 mod sitemap;
 mod stem;
@@ -41,7 +43,7 @@ mod tokens;
 mod url_terms;
 mod words;
 
-use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder};
+use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
 
 use construct::Stop;
 use document::Document;
@@ -51,6 +53,7 @@ use terms::TermTable;
 use text::Text;
 
 pub use parser::{Parser, ParserError};
+pub use query::query_terms;
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 
 /// The version of the rendering. Records made by different versions can't be compared.
@@ -75,6 +78,8 @@ pub struct Options {
     pub stem: bool,
     /// How often the same word is stemmed. Nothing but time depends on it.
     pub word_cache: WordCache,
+    /// What is told of the order of terms.
+    pub order: WantedOrder,
 }
 
 /// How often the same word is stemmed.
@@ -104,6 +109,7 @@ impl Default for Options {
             stop_words: true,
             stem: true,
             word_cache: WordCache::Kept,
+            order: WantedOrder::default(),
         }
     }
 }
@@ -134,11 +140,13 @@ impl Renderer {
 
     /// Names everything that makes two renderings incomparable.
     pub fn signature(&self) -> String {
-        let Options { parser, max_depth, min_language_chars, stop_words, stem, .. } = &self.options;
+        let Options { parser, max_depth, min_language_chars, stop_words, stem, order, .. } = &self.options;
         format!(
-            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}",
+            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}{}{}",
             if *stem { stem::STEMMER } else { "no stemmer" },
             if *stop_words { stop_words::VERSION } else { 0 },
+            if order.sentence_count { ", sentences counted" } else { "" },
+            if order.sentences { ", sentences listed" } else { "" },
         )
     }
 
@@ -168,10 +176,10 @@ impl Renderer {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
         });
-        let terms = self.terms(&document.text, page, language.as_deref());
+        let (terms, order) = self.terms(&document.text, page, language.as_deref());
         Rendered {
             terms,
-            order: TermOrder::default(),
+            order,
             text_digest: document.text.digest(),
             title: document.title,
             language,
@@ -185,16 +193,16 @@ impl Renderer {
         }
     }
 
-    /// The terms of a text and of the page's own URL.
-    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> Vec<TermCounts> {
+    /// The terms of a text and of the page's own URL, and the order of the former.
+    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> (Vec<TermCounts>, TermOrder) {
         let Options { stem, stop_words, word_cache, .. } = self.options;
         let url = url_terms::words(&page.url);
         let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
         pool.with(|words| {
             let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
             table.count(Field::Url, &url);
-            table.count_parts(text);
-            table.into_terms()
+            let order = table.count_parts(text, self.options.order);
+            (table.into_terms(), order)
         })
     }
 
@@ -262,9 +270,16 @@ fn is_binary(text: &str) -> bool {
     odd > 16 && odd * 10 > text.chars().take(HEAD_CHARS).count()
 }
 
+/// Plain text is set in lines, which end no sentence, and paragraphs, which do.
 fn plain(text: &str) -> Document {
     let mut document = Document::default();
-    document.text.push(Field::Body, text);
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            document.text.break_line();
+        } else {
+            document.text.push(Field::Body, line);
+        }
+    }
     document
 }
 

@@ -1,8 +1,9 @@
 //! Counts the terms of a page by field.
 
-use crate::record::{Field, TermCounts};
+use crate::record::{Field, TermCounts, TermOrder, WantedOrder};
 
 use super::WordCache;
+use super::sentences::Sentences;
 use super::short_words::ShortWord;
 use super::stem::Terms;
 use super::text::Text;
@@ -26,6 +27,7 @@ pub(super) struct TermTable<'w> {
     cache: WordCache,
     kept: &'w mut Words,
     terms: Vec<TermCounts>,
+    sentences: Option<Sentences<'w>>,
 }
 
 /// Distinct terms of a page of usual size.
@@ -35,7 +37,7 @@ impl<'w> TermTable<'w> {
     /// Terms of this language, looked up in `kept` as far as `cache` allows.
     pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
-        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS) }
+        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS), sentences: None }
     }
 
     /// Counts every word of `text` in `field`.
@@ -45,8 +47,15 @@ impl<'w> TermTable<'w> {
 
     /// Counts every word of a page. All parts are read at once: between two of them stands a space,
     /// and most are a word or two.
-    pub fn count_parts(&mut self, text: &Text) {
-        if matches!(self.cache, WordCache::Plain | WordCache::None) {
+    /// What of their order is wanted is found on the way.
+    pub fn count_parts(&mut self, text: &'w Text, wanted: WantedOrder) -> TermOrder {
+        self.sentences = Sentences::new(text, wanted);
+        self.count_all(text);
+        self.sentences.take().map(Sentences::finish).unwrap_or_default()
+    }
+
+    fn count_all(&mut self, text: &Text) {
+        if self.sentences.is_none() && matches!(self.cache, WordCache::Plain | WordCache::None) {
             return text.parts().for_each(|(field, part)| self.count(field, part));
         }
         let mut fields = text.fields();
@@ -60,6 +69,7 @@ impl<'w> TermTable<'w> {
             let word = |start, end| {
                 let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
                 self.add(term, field(start));
+                self.place(term, start, end);
             };
             return match cache {
                 WordCache::Plain => tokens::for_each_by_crate(text, word),
@@ -89,6 +99,7 @@ impl<'w> TermTable<'w> {
                 None => kept.long(word, language, terms),
             };
             self.add(term, field(start));
+            self.place(term, start, end);
         }
     }
 
@@ -96,6 +107,15 @@ impl<'w> TermTable<'w> {
     fn add(&mut self, term: u32, field: Field) {
         if let Some(term) = self.terms.get_mut(term as usize) {
             term.counts.add(field);
+        }
+    }
+
+    /// Tells where a term stands, if anybody asked.
+    #[inline]
+    fn place(&mut self, term: u32, start: usize, end: usize) {
+        if let Some(sentences) = &mut self.sentences {
+            let is_term = (term as usize) < self.terms.len();
+            sentences.add(start, end, is_term.then_some(term));
         }
     }
 

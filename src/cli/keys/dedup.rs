@@ -1,7 +1,7 @@
 //! What counts as a near-duplicate.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::{FilterKind, MatchKind, Parser};
+use crate::cli::choices::{DETECTORS, FilterKind, MatchKind, Parser};
 
 const NEAR_DUPLICATES: &str = "Near-duplicates";
 
@@ -18,13 +18,14 @@ pub const RENDER: &[Key] = &[key!(
 
 /// The table `dedup`.
 pub const KEYS: &[Key] = &[
-    key!(dedup.detector, Shape::Choice("mwo|none"), "mwo", "How pages are compared; none: exact copies only")
+    key!(dedup.detector, Shape::Choice(DETECTORS), "mwo", "How pages are compared; none: exact copies only")
         .flag("detector")
         .fixed()
         .heading(NEAR_DUPLICATES),
-    key!(dedup.threshold, Shape::Value("F"), "0.8", "A page at least this similar to a stored one is a near-duplicate")
+    key!(dedup.threshold, Shape::Value("F"), "", "A page at least this similar to a stored one is a near-duplicate")
         .flag("threshold")
         .short('t')
+        .note("0.8; fuzzy: 0.5")
         .fixed()
         .heading(NEAR_DUPLICATES),
     key!(dedup.filter, Shape::Choice(FilterKind::WORDS), "exact", "How candidates are found; exact misses none")
@@ -60,6 +61,15 @@ pub const KEYS: &[Key] = &[
     )
     .flag("memory")
     .heading(NEAR_DUPLICATES),
+    key!(dedup.store_below, Shape::Value("F"), "", "dd: pages more similar than this are not stored either")
+        .flag("store-below")
+        .note("the threshold")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
+    key!(dedup.query, Shape::Value("TEXT"), "", "fuzzy: only sentences with words of this query are compared")
+        .flag("query")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
     key!(dedup.keep, Shape::Switch("true"), "false", "Archive the bodies of duplicates too")
         .flag("keep-duplicates")
         .heading(NEAR_DUPLICATES),
@@ -71,4 +81,45 @@ pub const KEYS: &[Key] = &[
     )
     .flag("duplicate-links")
     .heading(NEAR_DUPLICATES),
+];
+
+/// The table `dedup.fuzzy`: what only that detector has.
+pub const FUZZY: &[Key] = &[
+    key!(
+        dedup.fuzzy.sentence_threshold,
+        Shape::Value("F"),
+        "0.8",
+        "Sentences are related if their words go together more than this"
+    )
+    .fixed(),
+    key!(
+        dedup.fuzzy.candidates,
+        Shape::Value("F"),
+        "0.3",
+        "Pages are compared if at least this share of their words is the same"
+    )
+    .fixed(),
+    key!(
+        dedup.fuzzy.least_together,
+        Shape::Value("N"),
+        "2",
+        "Words go together if they stand together in so many pages; the paper: 1"
+    )
+    .fixed(),
+    key!(
+        dedup.fuzzy.copies_first,
+        Shape::Switch("true"),
+        "true",
+        "Look whether all is the same before comparing words"
+    )
+    .fixed(),
+    key!(dedup.fuzzy.least_words, Shape::Value("N"), "3", "Sentences of fewer words do not count").fixed(),
+    key!(dedup.fuzzy.most_words, Shape::Value("N"), "100", "Sentences of more words do not count; 0: no limit").fixed(),
+    key!(
+        dedup.fuzzy.first_results,
+        Shape::Value("N"),
+        "0",
+        "Compare a page with so many stored ones at most, likely ones first; 0: no limit"
+    )
+    .fixed(),
 ];

@@ -3,11 +3,15 @@
 //! | detector | file | source |
 //! |---|---|---|
 //! | `mwo` | `mwo` | minimum weight overlapping, the default |
+//! | `dd` | [`dd`] | the duplicate detection algorithm: sets of hash values |
+//! | `fuzzy` | [`fuzzy`] | fuzzy sets: sentences whose words go together |
 //!
 //! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
 //! made that no page that matches can be lost; what the filter suspects is compared. So none of them
 //! ever goes through all stored pages.
 
+pub mod dd;
+pub mod fuzzy;
 mod mwo;
 
 use std::borrow::Cow;
@@ -15,7 +19,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::{Match, Options};
-use crate::record::{Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
+use crate::record::{Candidate, Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
 
 /// A page as detectors see it.
@@ -56,6 +60,9 @@ pub struct Similarity {
 /// Invariant: if [`compare`](Self::compare) finds that two pages reach a bar, then the minimum weight
 /// overlapping of their [`filtered`](Self::filtered) terms reaches [`floor`](Self::floor) of that bar.
 pub trait Measure: Send + Sync {
+    /// Drops what the detector will not look at, before terms are numbered and anything is logged.
+    fn narrow(&self, _candidate: &mut Candidate) {}
+
     /// Terms of this page that weigh less are dropped before anything else, by what has been learnt
     /// so far. 0 for none.
     fn least_weight(&self, _record: &Record) -> u32 {
@@ -80,6 +87,11 @@ pub trait Measure: Send + Sync {
     /// Whether a stored page is known not to match, before it is read back. Must be cheap.
     fn rules_out(&self, _probe: &Page, _stored: Sequence) -> bool {
         false
+    }
+
+    /// Stored pages that a page is compared with at most; likely ones come first.
+    fn most_compared(&self) -> usize {
+        usize::MAX
     }
 
     /// How similar two pages are, if they reach `bar`.
@@ -125,6 +137,11 @@ pub trait Measure: Send + Sync {
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
         Detector::Mwo => Some(Box::new(mwo::Mwo)),
-        Detector::Dd | Detector::Fuzzy | Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
+        Detector::Dd => Some(Box::new(dd::Dd::new(options.threshold, options.dd))),
+        Detector::Fuzzy => Some(Box::new(fuzzy::Fuzzy::new(options.threshold, options.fuzzy.clone()))),
+        Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
