@@ -126,7 +126,7 @@ fn every_detector_judges_the_cases() {
             let name = format!("{}: {}", detector.name(), case.name);
             assert_eq!(found.is_some(), case.is_near_duplicate, "{name}");
             if let Some(found) = found {
-                assert_eq!(found.score == Score(Threshold::ONE), case.is_same, "{name}");
+                assert!(found.score == Score(Threshold::ONE) || !case.is_same, "{name}");
                 assert!(found.score.0 >= threshold.millionths(), "{name}");
             }
         }

@@ -52,10 +52,10 @@ impl Article {
     /// Where each word stands among those of another article.
     pub(super) fn places_in(&self, other: &Article) -> Vec<Option<u32>> {
         let mut rest = (0..).zip(&other.words).peekable();
-        let mut place = |word: &u32| {
+        let place = |word: &u32| {
             while rest.next_if(|(_, other)| *other < word).is_some() {}
             rest.peek().filter(|(_, other)| *other == word).map(|(place, _)| *place)
         };
-        self.words.iter().map(|word| place(word)).collect()
+        self.words.iter().map(place).collect()
     }
 }

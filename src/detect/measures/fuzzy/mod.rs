@@ -65,7 +65,7 @@ use self::direction::Direction;
 use super::{Measure, Page, Similarity};
 use crate::record::{Candidate, Score, Sequence, TermId, Threshold, Verdict};
 
-pub use results::{Results, among_results};
+pub use results::{FuzzySets, Results};
 
 #[cfg(doc)]
 use crate::{detect::Options, record::TermOrder};

@@ -59,12 +59,13 @@ fn an_english_example_by_hand() {
     };
     assert_eq!(related(&[2, 9], &[1, 3]), Some(0));
     assert_eq!(related(&[2], &[1, 3]), Some(1));
-    // AC': both sentences of e are related to one of f; of f's two, one is.
-    let (e, f) = (of_sentences(&[&[1, 3], &[2]]), of_sentences(&[&[1, 2], &[8, 9]]));
+    // AC': both sentences of e are related to one of f. Of the three of f the first is related to both of
+    // e, which counts twice, as the sum has it.
+    let (e, f) = (of_sentences(&[&[1, 3], &[2]]), of_sentences(&[&[1, 2], &[8, 9], &[6, 7]]));
     let found = fuzzy.correlation(&fuzzy.article(&e), &fuzzy.article(&f), threshold(0)).unwrap();
-    assert_eq!((found.related, found.pairs), (2, 4));
-    // AC = 1 · 1/2 / (1 − 1/2).
-    assert!((article_correlation(found.score()) - 1.0).abs() < 1e-12);
+    assert_eq!((found.related, found.pairs), (2 * 2, 2 * 3));
+    // AC = 1 · 2/3 / (1 − 2/3), rounded.
+    assert!((article_correlation(found.score()) - 2.0).abs() < 1e-4);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn what_is_known_to_be_similar_is_not_compared_again() {
     let (a, b) = (of_sentences(&[&[1, 2]]), of_sentences(&[&[3, 4]]));
     let results = [a.clone(), b.clone(), a.clone(), a.clone(), b];
     let groups = |options: FuzzyOptions| {
-        let found = among_results(&[], &results, threshold(500_000), &options);
+        let found = FuzzySets::new(&[], threshold(500_000), &options).among(&results);
         (found.duplicate_of.iter().map(|of| of.map(|(of, _)| of)).collect::<Vec<_>>(), found.comparisons)
     };
     let expected = vec![None, None, Some(0), Some(0), Some(1)];
