@@ -13,6 +13,7 @@ use crate::{crawl, detect, fetch, filter, frontier, render, store};
 pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
     let seeds: Vec<crawl::Seed> =
         seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
+    let detect = detect_options(settings);
     crawl::Setup {
         fetch: fetch_options(settings, &seeds),
         seeds,
@@ -25,23 +26,53 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
                 choices::Parser::Dom => render::Parser::Dom,
             },
             robots_agent: settings.identity.robots_agent.0.clone(),
+            rules: match settings.render.stemming {
+                choices::Stemming::Same => render::Rules::Same,
+                choices::Stemming::Language => render::Rules::OfLanguage,
+            },
+            order: detect.order(),
             ..render::Options::default()
         },
-        detect: detect::Options {
-            detector: settings.dedup.detector,
-            threshold: settings.dedup.threshold,
-            filter: match settings.dedup.filter {
-                choices::FilterKind::Exact => filter::FilterKind::Exact,
-                choices::FilterKind::Paper => filter::FilterKind::Paper,
-            },
-            min_terms: settings.dedup.min_terms as usize,
-            weights: settings.dedup.field_weights,
-            within: detect::Within::Crawl,
-            mode: match settings.dedup.matching {
-                choices::MatchKind::Any => detect::Mode::Any,
-                choices::MatchKind::Best => detect::Mode::Best,
-            },
+        detect,
+    }
+}
+
+/// How pages are judged.
+fn detect_options(settings: &Settings) -> detect::Options {
+    let dedup = &settings.dedup;
+    let second = (dedup.weights == choices::Weights::Host).then_some(dedup.threshold2);
+    detect::Options {
+        detector: dedup.detector,
+        threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
+        second,
+        filter: match dedup.filter {
+            choices::FilterKind::Exact => filter::FilterKind::Exact,
+            choices::FilterKind::Paper => filter::FilterKind::Paper,
         },
+        min_terms: dedup.min_terms as usize,
+        weights: dedup.field_weights,
+        within: detect::Within::Crawl,
+        mode: match dedup.matching {
+            choices::MatchKind::Any => detect::Mode::Any,
+            choices::MatchKind::Best => detect::Mode::Best,
+        },
+        dd: detect::dd::DdOptions { store_below: dedup.store_below },
+        fuzzy: fuzzy_options(settings),
+    }
+}
+
+fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
+    let fuzzy = &settings.dedup.fuzzy;
+    detect::fuzzy::FuzzyOptions {
+        sentence_threshold: fuzzy.sentence_threshold,
+        candidates: fuzzy.candidates,
+        least_together: fuzzy.least_together,
+        query: render::query_terms(&settings.dedup.query),
+        copies_first: fuzzy.copies_first,
+        least_words: fuzzy.least_words as usize,
+        most_words: fuzzy.most_words as usize,
+        first_results: fuzzy.first_results as usize,
+        ..detect::fuzzy::FuzzyOptions::default()
     }
 }
 

@@ -203,14 +203,20 @@ impl Scalar for Threshold {
     fn to_value(&self) -> Value {
         Value::from(f64::from(*self))
     }
+
+    /// 0 is a threshold.
+    fn absent() -> Value {
+        Value::from("")
+    }
 }
 
 impl Scalar for Detector {
     fn from_text(text: &str) -> Result<Self, String> {
-        [Detector::Mwo, Detector::None]
+        let words = super::choices::DETECTORS;
+        Detector::ALL
             .into_iter()
-            .find(|detector| detector.name() == text)
-            .ok_or_else(|| format!("'{text}' is not a detector: mwo or none"))
+            .find(|detector| detector.name() == text && words.split('|').any(|word| word == text))
+            .ok_or_else(|| format!("'{text}' is not a detector: {}", words.replace('|', ", ")))
     }
 
     fn to_value(&self) -> Value {

@@ -5,10 +5,10 @@
 //! termination, no integer tricks. Whatever the decider says of a stream of pages, this says too,
 //! or one of them is wrong. Cost: quadratic; good for some thousands of pages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Options, Within};
-use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Verdict};
+use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Threshold, Verdict};
 
 /// Decides by comparing with everything. Only redelivery is not its business: each page once.
 #[derive(Debug, Default)]
@@ -86,11 +86,16 @@ impl BruteForce {
             if !page.verdict.is_unique() || page.weights.len() < self.options.min_terms {
                 continue;
             }
-            let (scaled, product) = scaled_overlap(&page.weights, weights);
-            if scaled == 0 || scaled < t * product {
+            let (scaled, whole) = match self.options.detector {
+                Detector::Dd => scaled_jaccard(&page.weights, weights),
+                _ => scaled_overlap(&page.weights, weights),
+            };
+            let is_over = |below: Threshold| scaled > u128::from(below.millionths()) * whole;
+            let is_kept_out = self.options.detector == Detector::Dd && self.options.dd.store_below.is_some_and(is_over);
+            if scaled == 0 || (scaled < t * whole && !is_kept_out) {
                 continue;
             }
-            let score = Score((scaled / product) as u32);
+            let score = Score((scaled / whole) as u32);
             if best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, number));
             }
@@ -121,6 +126,13 @@ fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
         }
     }
     (1_000_000 * sum, total_a * total_b)
+}
+
+/// `10⁶ · |A ∩ B|` and `|A ∪ B|`.
+fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
+    let words = |weights: &[(u32, u128)]| weights.iter().map(|&(word, _)| word).collect::<BTreeSet<_>>();
+    let (a, b) = (words(a), words(b));
+    (1_000_000 * a.intersection(&b).count() as u128, a.union(&b).count() as u128)
 }
 
 /// The verdict on a page that is, by `link`, a copy of the page `number` with that verdict.

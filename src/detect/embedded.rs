@@ -209,7 +209,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             return Ok(Vec::new());
         }
         let mode = if learning.measure().looks_at_all() { Mode::All } else { mode };
-        let wanted = Wanted { measure: learning.measure(), mode, threshold: self.options.threshold, condition };
+        let wanted = Wanted { measure: learning.measure(), mode, threshold: self.options.bar(), condition };
         search.ask(&wanted, Asking { group: in_group, page: &page }, &self.ledger, None)
     }
 
@@ -281,7 +281,10 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         Ok(())
     }
 
-    fn prepare(&mut self, candidate: Candidate) -> Result<Candidacy, DetectError> {
+    fn prepare(&mut self, mut candidate: Candidate) -> Result<Candidacy, DetectError> {
+        if let Some(learning) = &self.learning {
+            learning.measure().narrow(&mut candidate);
+        }
         let Candidate { page, group, body_digest, text_digest, terms, order } = candidate;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
         let (weighed, least_weight) = self.weigh(group, terms.clone(), order);
@@ -444,7 +447,7 @@ fn wanted<'a>(options: &Options, learning: &'a Learning) -> Wanted<'a> {
         Mode::Any => Mode::Any,
         Mode::Best | Mode::All => Mode::Best,
     };
-    Wanted { measure, mode, threshold: options.threshold, condition: &|_, _, _| true }
+    Wanted { measure, mode, threshold: options.bar(), condition: &|_, _, _| true }
 }
 
 /// The verdict on a page that is, by `link`, a copy of the page `original` with that verdict.

@@ -88,7 +88,7 @@ pub use brute_force::BruteForce;
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
-pub use measures::{Measure, Page, Similarity};
+pub use measures::{HostAware, Measure, Page, Similarity, dd, fuzzy};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;

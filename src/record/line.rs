@@ -59,6 +59,9 @@ pub struct PageLine {
     /// The similarity by the detector's second condition, in [0, 1], if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_score: Option<f64>,
+    /// What the score is called by the detector that has names for scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<String>,
     /// The detector that said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<String>,

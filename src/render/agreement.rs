@@ -9,7 +9,8 @@ use super::*;
 fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> Rendered {
     let mut fetched = page("http://www.h.test/a/b.html", "text/html; charset=utf-8", "");
     fetched.body = body.to_vec();
-    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default()).render(&fetched)
+    let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    Renderer::new(Options { parser, word_cache, order, ..Options::default() }, Normaliser::default()).render(&fetched)
 }
 
 /// Compares all that is rendered. The reference shares as little as can be with the fast parser.
@@ -19,6 +20,7 @@ fn assert_agree(body: &[u8]) {
     let dom = rendered(Parser::Dom, WordCache::Plain, body);
     let text = String::from_utf8_lossy(body);
     assert_eq!(fast.terms, dom.terms, "{text}");
+    assert_eq!(fast.order, dom.order, "{text}");
     assert_eq!(fast.text_digest, dom.text_digest, "{text}");
     assert_eq!((&fast.title, &fast.language, &fast.canonical), (&dom.title, &dom.language, &dom.canonical), "{text}");
     assert_eq!((&fast.links, fast.robots), (&dom.links, dom.robots), "{text}");

@@ -47,7 +47,7 @@ impl Terms {
 }
 
 /// The languages that [`algorithm`] or the stop words know.
-const LANGUAGES: [&str; 19] =
+pub(super) const LANGUAGES: [&str; 19] =
     ["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nb", "nl", "nn", "no", "pt", "ro", "ru", "sv", "ta", "tr"];
 
 /// Greek is left out: the library panics on some Greek words.

@@ -159,3 +159,46 @@ fn broken_documents_render_to_something() {
         html(body);
     }
 }
+
+/// The terms of each sentence, and how many sentences there are.
+fn sentences(content_type: &str, body: &str) -> (Vec<String>, u32) {
+    let order = WantedOrder { sentence_count: true, sentences: true, ..WantedOrder::default() };
+    let renderer = Renderer::new(Options { order, ..Options::default() }, Normaliser::default());
+    let rendered = renderer.render(&page("http://www.h.test/a/b.html", content_type, body));
+    let term = |term: &u32| rendered.terms[*term as usize].term.to_string();
+    let told = |sentence: &Vec<u32>| sentence.iter().map(term).collect::<Vec<_>>().join(" ");
+    (rendered.order.sentences.iter().map(told).collect(), rendered.order.sentence_count)
+}
+
+#[test]
+fn sentences_end_at_marks_and_where_lines_of_the_page_end() {
+    let html = "<html lang=en><title>Bees</title><meta name=keywords content='hidden. words'>\
+        <h1>Honey</h1><p>Monks kept <a href=/b>bees</a>. They sold\nhoney 3.24 times! \"Sweet?\" (Yes.) Go<br>now\
+        <ul><li>wax<li>mead</ul>";
+    let expected = ["bee", "honey", "monk kept bee", "sold honey 3.24 time", "sweet", "yes", "go", "wax", "mead"];
+    // "now" is a stop word: a sentence without terms counts, and is not listed.
+    assert_eq!(sentences("text/html", html), (expected.map(str::to_owned).to_vec(), 10));
+}
+
+#[test]
+fn sentences_of_chinese_are_pairs_of_characters() {
+    let (found, count) = sentences("text/html; charset=utf-8", "<html lang=zh><p>服务中心餐饮部。网页！<p>去重");
+    assert_eq!(found, ["服务 务中 中心 心餐 餐饮 饮部", "网页", "去重"]);
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn paragraphs_of_plain_text_end_sentences_and_lines_do_not() {
+    let (found, _) = sentences("text/plain; charset=utf-8", "alpha beta\ngamma\n \ndelta\r\n\r\nepsilon");
+    assert_eq!(found, ["alpha beta gamma", "delta", "epsilon"]);
+}
+
+#[test]
+fn the_order_of_terms_is_told_only_if_it_is_asked_for() {
+    assert_eq!(html("<p>One. Two.").order, TermOrder::default());
+    let order = WantedOrder { sentence_count: true, ..WantedOrder::default() };
+    let renderer = Renderer::new(Options { order, ..Options::default() }, Normaliser::default());
+    let counted = renderer.render(&page("http://h.test/", "text/html", "<p>One. Two."));
+    assert_eq!((counted.order.sentence_count, counted.order.sentences.len()), (2, 0));
+    assert_ne!(renderer.signature(), Renderer::default().signature());
+}

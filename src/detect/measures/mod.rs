@@ -2,20 +2,28 @@
 //!
 //! | detector | file | source |
 //! |---|---|---|
-//! | `mwo` | `mwo` | minimum weight overlapping, the default |
+//! | `mwo` | `mwo` | minimum weight overlapping |
+//! | `mwo` with a second condition | `host_aware` | our own: the order of words, without a host's template |
+//! | `dd` | [`dd`] | the duplicate detection algorithm: sets of hash values |
+//! | `fuzzy` | [`fuzzy`] | fuzzy sets: sentences whose words go together |
 //!
 //! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
 //! made that no page that matches can be lost; what the filter suspects is compared. So none of them
 //! ever goes through all stored pages.
 
+pub mod dd;
+pub mod fuzzy;
+mod host_aware;
 mod mwo;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+pub use host_aware::HostAware;
+
 use super::{Match, Options};
-use crate::record::{Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
+use crate::record::{Candidate, Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
 
 /// A page as detectors see it.
@@ -56,6 +64,9 @@ pub struct Similarity {
 /// Invariant: if [`compare`](Self::compare) finds that two pages reach a bar, then the minimum weight
 /// overlapping of their [`filtered`](Self::filtered) terms reaches [`floor`](Self::floor) of that bar.
 pub trait Measure: Send + Sync {
+    /// Drops what the detector will not look at, before terms are numbered and anything is logged.
+    fn narrow(&self, _candidate: &mut Candidate) {}
+
     /// Terms of this page that weigh less are dropped before anything else, by what has been learnt
     /// so far. 0 for none.
     fn least_weight(&self, _record: &Record) -> u32 {
@@ -80,6 +91,11 @@ pub trait Measure: Send + Sync {
     /// Whether a stored page is known not to match, before it is read back. Must be cheap.
     fn rules_out(&self, _probe: &Page, _stored: Sequence) -> bool {
         false
+    }
+
+    /// Stored pages that a page is compared with at most; likely ones come first.
+    fn most_compared(&self) -> usize {
+        usize::MAX
     }
 
     /// How similar two pages are, if they reach `bar`.
@@ -124,7 +140,15 @@ pub trait Measure: Send + Sync {
 /// The measure of the detector that the options name; `None` for the one that compares nothing.
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
-        Detector::Mwo => Some(Box::new(mwo::Mwo)),
-        Detector::Dd | Detector::Fuzzy | Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
+        Detector::Mwo => Some(match options.second {
+            Some(second) => Box::new(host_aware::HostAware::new(second)),
+            None => Box::new(mwo::Mwo),
+        }),
+        Detector::Dd => Some(Box::new(dd::Dd::new(options.threshold, options.dd))),
+        Detector::Fuzzy => Some(Box::new(fuzzy::Fuzzy::new(options.threshold, options.fuzzy.clone()))),
+        Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
