@@ -84,7 +84,8 @@ fn page(file: &Path) -> Fetched {
         body: std::fs::read(file).unwrap(),
         truncated: false,
         address: None,
-        started_at: 0,
+        // 2026-01-01.
+        started_at: 1_767_225_600_000,
         elapsed: Duration::ZERO,
     }
 }

@@ -101,6 +101,27 @@ impl Text {
         self.ranges().map(|(part, text)| (part.field, text))
     }
 
+    /// How many parts there are.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The first part from this one on that is not blank.
+    pub fn part_from(&self, part: usize) -> Option<(Field, &str)> {
+        let ranges = self.ranges().skip(part).map(|(part, text)| (part.field, text));
+        ranges.into_iter().find(|(_, text)| !text.trim().is_empty())
+    }
+
+    /// The rest of the part in which this position lies, and the part that follows, if a reader sees them.
+    pub fn visible_from(&self, position: usize) -> Option<(&str, Option<&str>)> {
+        let next = self.parts.partition_point(|part| part.start <= position);
+        let visible = |at: usize| self.parts.get(at).filter(|part| part.visible);
+        let end = |at: usize| self.parts.get(at).map_or(self.text.len(), |part| part.start);
+        visible(next.checked_sub(1)?)?;
+        let following = visible(next).map(|part| &self.text[part.start..end(next + 1)]);
+        Some((&self.text[position..end(next)], following))
+    }
+
     /// The fields by position.
     pub fn fields(&self) -> Fields<'_> {
         Fields { parts: &self.parts, at: 0 }
