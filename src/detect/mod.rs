@@ -70,6 +70,7 @@
 mod audit;
 mod brute_force;
 mod copies;
+mod election;
 mod embedded;
 mod error;
 mod ledger;
@@ -78,16 +79,19 @@ mod options;
 mod records;
 mod search;
 mod stats;
+mod trust;
 mod vocabulary;
 
 pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
+pub use election::{Election, Member, elect};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
 pub use options::{Options, Within};
 pub use records::{InMemory, NoLog, RecordSource};
 pub use stats::DeciderStats;
+pub use trust::{Factors, Trust};
 pub use vocabulary::Vocabulary;
 
 #[cfg(test)]
