@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn some_page() -> impl Strategy<Value = (Provenance, Factors)> {
-        ("(jane|Jane|john|-) (2019-03-01|2019-03-01T10:00:00Z|2020-01-01|-) (0|0.5|1) (title|heading|-) (html|html5|-)")
+        ("(jane|Jane|john|-) (2019-03-01|2019-03-01T10:00:00Z|2020-01-01|-) (0|0\\.5|1) (title|heading|-) (html|html5|-)")
             .prop_map(|words| page(&words))
     }
 

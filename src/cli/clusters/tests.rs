@@ -65,7 +65,22 @@ fn least(text: &str) -> Option<Threshold> {
 fn clusters_are_told_largest_first_with_the_page_that_should_stay() {
     let folder = written(&lines());
     let found = Clusters::read(folder.path(), None).unwrap();
-    insta::assert_snapshot!(text(&found, None), @r"");
+    insta::assert_snapshot!(text(&found, None), @r"
+    2 clusters of 5 pages; 6 pages compared
+
+    https://a.test/1
+      elected: this page (only one whose body is archived)
+      trust  score     detector      decided by   body  page
+    * 0.556  -         -             stored       kept  https://a.test/1
+      0.111  0.9       mwo           similarity   -     http://a.test/1a
+      0.111  0.8       mwo           similarity   -     http://a.test/1b
+
+    http://a.test/0
+      elected: this page (only one whose body is archived)
+      trust  score     detector      decided by   body  page
+    * 0.111  -         -             stored       kept  http://a.test/0
+      0.111  -         -             body-digest  -     http://a.test/0?copy
+    ");
 }
 
 #[test]
@@ -92,7 +107,20 @@ fn that_there_is_none_is_said() {
 #[test]
 fn each_cluster_is_an_object() {
     let found = Clusters::read(written(&lines()).path(), least("1")).unwrap();
-    insta::assert_snapshot!(found.json_lines().unwrap(), @"");
+    let page = |fields: &str, archived: bool| {
+        let trust = r#"{"score":0.111,"accountability":0.0,"maintainability":0.0,"authority":0.333}"#;
+        let provenance = r#"{"where":"a.test","how":"text/html"}"#;
+        format!(r#"{{{fields},"archived":{archived},"trust":{trust},"provenance":{provenance}}}"#)
+    };
+    let stored = page(r#""url":"http://a.test/0","outcome":"stored""#, true);
+    let copy = page(r#""url":"http://a.test/0?copy","outcome":"exact-duplicate","decided_by":"body-digest""#, false);
+    let why = "only one whose body is archived";
+    assert_eq!(
+        found.json_lines().unwrap(),
+        format!(
+            r#"{{"representative":"http://a.test/0","elected":"http://a.test/0","why":"{why}","pages":[{stored},{copy}]}}"#
+        ) + "\n"
+    );
 }
 
 #[test]
