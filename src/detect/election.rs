@@ -1,19 +1,20 @@
-//! *Which page of a group should stay, and how far is each to be trusted?*
+//! *Which page of a group should stay?*
 //!
 //! "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web Provenance", section
-//! III, steps 9 (filtering near-duplicates), 10 (trustworthiness) and 11 (re-ranking). It does not
-//! matter which detector found the group. A pure function of [`Provenance`] and plain numbers: it knows no URL and
-//! no clock.
+//! III, step 9 (filtering near-duplicates); for steps 10 and 11 see [`Trust`](super::Trust). It does
+//! not matter which detector found the group. A pure function of [`Provenance`] and plain numbers: it
+//! knows no URL and no clock.
 //!
 //! The paper compares two pages at a time. *Who*: are the authors the same? If not, *when*: the page
-//! with the earlier date. If so, *where*, *why* and *how*, in this order: the page in the standard place, with
-//! the better purpose, in the better format.
+//! with the earlier date. If so, *where*, *why* and *how*, in this order: the page in the standard
+//! place, with the better purpose, in the better format.
 //!
 //! **Departures.** The paper's rule is no order: of A and B by one author and C by another, A may win
 //! over B by its place, B over C by its date, and C over A by its date. So the pages of each author
 //! are ranked first, and their first page stands for them; then the authors are ranked by the earliest
-//! date that any of their pages has. Of two pages, the rule is that of the paper; of more, the order is total and
-//! the same whichever page is looked at first. The paper is silent on ties and on what is not known:
+//! date that any of their pages has. Of two pages, the rule is that of the paper; of more, the order
+//! is total and the same whichever page is looked at first. The paper is silent on ties and on what is
+//! not known:
 //!
 //! | case | here |
 //! |---|---|

@@ -17,6 +17,8 @@ use super::folding::folded;
 const LONGEST_NAME: usize = 200;
 /// What is longer, in octets, is not looked at.
 const LONGEST_TEXT: usize = 4096;
+/// Texts of one page that are read as dates: a page may be made of what is none.
+const MOST_DATES: u32 = 64;
 
 /// Claims of an author, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +77,8 @@ pub(super) struct Claims {
     when: Option<(WhenRank, String)>,
     /// When the page was had, milliseconds since 1970.
     fetched_at: i64,
+    /// Texts that were read as dates.
+    dates: u32,
 }
 
 impl Claims {
@@ -108,9 +112,11 @@ impl Claims {
 
     /// A claim of a date; what is no date does not count.
     pub fn when(&mut self, rank: WhenRank, text: &str) {
-        if self.wants_when(rank)
-            && let Some(date) = dates::normalised(text, self.fetched_at)
-        {
+        if !self.wants_when(rank) || (self.dates >= MOST_DATES && rank != WhenRank::Header) {
+            return;
+        }
+        self.dates += 1;
+        if let Some(date) = dates::normalised(text, self.fetched_at) {
             self.when = Some((rank, date));
         }
     }

@@ -9,13 +9,15 @@ use super::text::Text;
 const TAIL: usize = 4096;
 /// What is longer, in octets, is a sentence and no name.
 const LONGEST: usize = 100;
+/// Signs that may stand side by side: `Copyright © (c)`.
+const MOST_SIGNS: u32 = 3;
 /// What makes a line one of these.
 const SIGNS: [&str; 3] = ["©", "(c)", "copyright"];
 /// Words that stand before a name, and are none of it.
 const BEFORE: [&str; 5] = ["by", "present", "now", "today", "and"];
 /// What stands behind a name, in lower case.
-const BEHIND: [&str; 10] =
-    ["|", "•", "·", "(", ";", "all rights", "alle rechte", "tous droits", "licensed under", "powered by"];
+const BEHIND: [&str; 11] =
+    ["©", "|", "•", "·", "(", ";", "all rights", "alle rechte", "tous droits", "licensed under", "powered by"];
 
 /// The name in the last such line of the visible text. A line has `©`; or, before a year or another
 /// sign, `(c)` or `Copyright`. The word in lower case, which is mostly prose, makes no line.
@@ -47,7 +49,7 @@ fn named(line: &str, next: Option<&str>) -> Option<String> {
     let (mut certain, mut signs) = (false, 0);
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",:.-–—/".contains(c));
-        if let Some(sign) = sign(rest) {
+        if let Some(sign) = sign(rest).filter(|_| signs < MOST_SIGNS) {
             rest = &rest[sign.len()..];
             signs += 1;
             certain |= sign == SIGNS[0] || signs > 1;
@@ -61,6 +63,8 @@ fn named(line: &str, next: Option<&str>) -> Option<String> {
         }
     }
     let text = if rest.is_empty() { next.unwrap_or_default().trim() } else { rest };
+    // Where a name that is too long ends need not be known.
+    let text = &text[..boundary(text, text.len().min(2 * LONGEST))];
     let text = &text[..end_of_name(text)];
     name(text.trim_end_matches(|c: char| c.is_whitespace() || ",.-–—".contains(c)))
         .filter(|name| certain && name.len() <= LONGEST)

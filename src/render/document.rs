@@ -45,6 +45,7 @@ pub(super) struct Findings<'a> {
     title: Option<String>,
     /// The part of the text in which that of a link to the author begins.
     author_part: Option<usize>,
+    has_author_link: bool,
     /// Octets of JSON-LD that may yet be read.
     json_ld_left: usize,
 }
@@ -59,6 +60,7 @@ impl<'a> Findings<'a> {
             links: Links::new(normaliser, &page.url, options.max_links, plain),
             title: None,
             author_part: None,
+            has_author_link: false,
             json_ld_left: json_ld::MOST_OCTETS,
         }
     }
@@ -93,14 +95,15 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A link begins, so that one to the author has ended; the name is its first line.
+    /// A link begins, so that one to the author has ended. The name is its first line; one link is
+    /// enough, so that it does not matter whether a tree holds it once more.
     fn author_link(&mut self, begins: bool) {
-        let text = &self.document.text;
-        let line = self.author_part.take().and_then(|part| text.part_from(part));
-        if let Some((Field::AnchorSameSite | Field::AnchorOtherSite, name)) = line {
+        let line = self.author_part.take().and_then(|part| self.document.text.link_from(part));
+        if let Some(name) = line {
             self.document.claims.who(WhoRank::Link, name);
+            self.has_author_link = true;
         }
-        if begins && self.document.claims.wants_who(WhoRank::Link) {
+        if begins && !self.has_author_link {
             self.author_part = Some(self.document.text.part_count());
         }
     }
@@ -182,6 +185,14 @@ impl<'a> Findings<'a> {
 pub(super) struct Rel {
     pub nofollow: bool,
     pub author: bool,
+}
+
+impl Rel {
+    /// Of a link within a link, where one ends and the other goes on is not known to both parsers.
+    pub fn within(self, mut fields: impl Iterator<Item = Field>) -> Self {
+        let author = self.author && !fields.any(Field::is_anchor);
+        Self { author, ..self }
+    }
 }
 
 /// Reads the `rel` of a link.

@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
 
     fn anchor(&mut self, element: &Element) {
         let Some(href) = element.attr("href") else { return };
-        let field = self.findings.anchor(href, rel(element));
+        let field = self.findings.anchor(href, rel(element).within(self.fields.iter().map(|(field, _)| *field)));
         self.fields.push((field, "a"));
     }
 }

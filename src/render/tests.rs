@@ -225,6 +225,17 @@ fn who_and_when_are_found_wherever_a_page_says_them() {
 }
 
 #[test]
+fn a_page_made_of_claims_that_count_for_nothing_is_read() {
+    let many = |piece: &str| piece.repeat(100_000);
+    assert_eq!(claimed("", &many("<a rel=author href=/j>1</a> ")), "-; -");
+    assert_eq!(claimed("", &many("<a rel=author href=/j> </a>")), "-; -");
+    assert_eq!(claimed("", &many("<time datetime=1>x</time>")), "-; -");
+    assert_eq!(claimed(&many("<meta name=date content=1>"), ""), "-; -");
+    assert_eq!(claimed("", &many("\u{a9}")), "-; -");
+    assert_eq!(claimed("", &many("\u{a9} 2019 x ")), "x (copyright); -");
+}
+
+#[test]
 fn json_ld_beyond_the_limit_is_passed_over() {
     let long = format!("{{\"x\":\"{}\",\"author\":\"Jane\"}}", "x".repeat(64 * 1024));
     let script = |text: &str| format!("<script type=application/ld+json>{text}</script>");

@@ -106,20 +106,26 @@ impl Text {
         self.parts.len()
     }
 
-    /// The first part from this one on that is not blank.
-    pub fn part_from(&self, part: usize) -> Option<(Field, &str)> {
-        let ranges = self.ranges().skip(part).map(|(part, text)| (part.field, text));
-        ranges.into_iter().find(|(_, text)| !text.trim().is_empty())
+    /// The text of the first link from this part on that is not blank.
+    pub fn link_from(&self, part: usize) -> Option<&str> {
+        let links = (part..self.parts.len()).filter(|at| self.parts[*at].field.is_anchor());
+        let mut texts = links.map(|at| &self.text[self.parts[at].start..self.end(at)]);
+        texts.find(|text| !text.trim().is_empty())
     }
 
     /// The rest of the part in which this position lies, and the part that follows, if a reader sees them.
     pub fn visible_from(&self, position: usize) -> Option<(&str, Option<&str>)> {
         let next = self.parts.partition_point(|part| part.start <= position);
         let visible = |at: usize| self.parts.get(at).filter(|part| part.visible);
-        let end = |at: usize| self.parts.get(at).map_or(self.text.len(), |part| part.start);
-        visible(next.checked_sub(1)?)?;
-        let following = visible(next).map(|part| &self.text[part.start..end(next + 1)]);
-        Some((&self.text[position..end(next)], following))
+        let this = next.checked_sub(1)?;
+        visible(this)?;
+        let following = visible(next).map(|part| &self.text[part.start..self.end(next)]);
+        Some((&self.text[position..self.end(this)], following))
+    }
+
+    /// Where a part ends.
+    fn end(&self, part: usize) -> usize {
+        self.parts.get(part + 1).map_or(self.text.len(), |next| next.start)
     }
 
     /// The fields by position.

@@ -19,8 +19,9 @@ impl Bodies {
         Self { folder: folder.to_owned(), open: None }
     }
 
-    /// Whether a response lies where the line says. A stored page has no other record; for a duplicate it may be
-    /// one that only tells of it, so that the record itself is asked. What can't be read is not there.
+    /// Whether a response lies where the line says. A stored page has no other record; for a
+    /// duplicate it may be one that only tells of it, so that the record itself is asked. What can't be
+    /// read is not there.
     pub fn has(&mut self, line: &PageLine) -> bool {
         let (Some(name), Some(offset)) = (&line.warc_file, line.warc_offset) else { return false };
         line.outcome == OutcomeKind::Stored.name() || self.is_response(name, offset).unwrap_or(false)

@@ -6,7 +6,7 @@
 //! text that follows has to be settled.
 
 use crate::record::Field;
-use crate::render::document::{Rel, rel};
+use crate::render::document::Rel;
 use crate::render::lexer::{Tag, references};
 use crate::render::names::{INLINE, Name, SCOPE, SPECIAL};
 
@@ -55,7 +55,7 @@ impl<'a> Builder<'a, '_> {
         }
         let open = self.element(tag, Space::Html);
         let link = match tag.name {
-            Name::A => tag.as_written("href").map(|href| (href, rel(tag))),
+            Name::A => tag.as_written("href").map(|href| (href, self.rel(tag))),
             _ => None,
         };
         let element = Element { name: tag.name, id: open.id, rest: tag.rest, field: open.field, link };
