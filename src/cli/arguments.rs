@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use super::key_flags::KeyFlags;
 use super::source::{Given, Source};
 use super::{help, keys};
+use crate::record::Threshold;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ pub enum Command {
     Crawl(Box<CrawlArguments>),
     /// Tell how a crawl stands, while it runs or after
     Status(StatusArguments),
+    /// Show which pages repeat which, and which of them should stay
+    Clusters(ClustersArguments),
     /// Crawl a small site of its own on this machine, without internet
     Demo(DemoArguments),
     /// Check that an output folder is whole
@@ -154,6 +157,20 @@ pub struct StatusArguments {
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
     /// Print the status file as it is, one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `clusters`.
+#[derive(Debug, Args)]
+pub struct ClustersArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Leave out pages less similar than F, from 0 to 1, to the stored page; exact copies have 1
+    #[arg(long, value_name = "F")]
+    pub min_mwo: Option<Threshold>,
+    /// Print one JSON object a cluster, each on a line
     #[arg(long)]
     pub json: bool,
 }
@@ -335,6 +352,7 @@ mod tests {
         Commands:
           crawl        Crawl; the word may be left out
           status       Tell how a crawl stands, while it runs or after
+          clusters     Show which pages repeat which, and which of them should stay
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
           config       Show the settings in force, or write a configuration file

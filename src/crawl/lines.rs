@@ -58,6 +58,7 @@ pub(super) fn add_page(line: &mut PageLine, rendered: &Rendered) {
     line.text_digest = rendered.text_digest.map(|digest| format!("blake3:{digest}"));
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);
+    line.provenance = Some(rendered.provenance.clone());
 }
 
 /// A line for a URL that failed.

@@ -71,6 +71,7 @@
 mod audit;
 mod brute_force;
 mod copies;
+mod election;
 mod embedded;
 mod error;
 mod learning;
@@ -81,10 +82,12 @@ mod options;
 mod records;
 mod search;
 mod stats;
+mod trust;
 mod vocabulary;
 
 pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
+pub use election::{Election, Member, elect};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
@@ -92,6 +95,7 @@ pub use measures::{HostAware, Measure, Page, Similarity, dd, fuzzy};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;
+pub use trust::{Factors, Trust};
 pub use vocabulary::Vocabulary;
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Provenance;
+
 /// One line of `pages.jsonl`: what became of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -77,6 +79,9 @@ pub struct PageLine {
     /// `link[rel=canonical]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical: Option<String>,
+    /// Who, when, where, why and how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// The WARC file, relative to the output folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc_file: Option<String>,

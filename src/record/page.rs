@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, Digest, FieldCounts};
+use super::{CanonicalUrl, Digest, FieldCounts, Provenance};
 
 /// A header line. The value is what came over the wire: not necessarily UTF-8.
 pub type Header = (String, Vec<u8>);
@@ -150,6 +150,8 @@ pub struct Rendered {
     pub canonical: Option<String>,
     /// What the page asks of robots.
     pub robots: RobotsDirectives,
+    /// Where the page comes from.
+    pub provenance: Provenance,
     /// Whether elements were nested deeper than the guard allows and the page was read as text.
     pub too_deep: bool,
 }

@@ -14,11 +14,15 @@
 //! A bad page is never an error: what can't be read is left out.
 
 mod charset;
+mod claims;
 mod construct;
+mod copyright;
+mod dates;
 mod directives;
 mod document;
 mod dom;
 mod folding;
+mod json_ld;
 mod kept_terms;
 mod language;
 mod lexer;
@@ -27,6 +31,7 @@ mod markup;
 mod names;
 mod near;
 mod nesting;
+mod origin;
 mod parser;
 mod pool;
 mod query;
@@ -189,6 +194,9 @@ impl Renderer {
             Kind::Plain | Kind::Other => (plain(&text), false),
         };
         document.text.settle();
+        let claims = std::mem::take(&mut document.claims);
+        let mut provenance = origin::of_page(page, claims, document.title.as_deref(), &document.text);
+        provenance.markup = (kind == Kind::Html).then(|| origin::markup(&text));
         self.add_header_directives(page, &mut document.robots);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
@@ -207,6 +215,7 @@ impl Renderer {
             links_over_limit: document.links_over_limit,
             canonical: document.canonical,
             robots: document.robots,
+            provenance,
             too_deep,
         }
     }
@@ -251,7 +260,7 @@ impl Renderer {
 
     /// What is known of a page without reading its body.
     fn unread(&self, page: &Fetched) -> Rendered {
-        let mut rendered = Rendered::default();
+        let mut rendered = Rendered { provenance: origin::of_answer(page), ..Rendered::default() };
         self.add_header_directives(page, &mut rendered.robots);
         rendered
     }

@@ -108,6 +108,33 @@ impl Text {
         Lines { parts: &self.parts, at: 0 }
     }
 
+    /// How many parts there are.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The text of the first link from this part on that is not blank.
+    pub fn link_from(&self, part: usize) -> Option<&str> {
+        let links = (part..self.parts.len()).filter(|at| self.parts[*at].field.is_anchor());
+        let mut texts = links.map(|at| &self.text[self.parts[at].start..self.end(at)]);
+        texts.find(|text| !text.trim().is_empty())
+    }
+
+    /// The rest of the part in which this position lies, and the part that follows, if a reader sees them.
+    pub fn visible_from(&self, position: usize) -> Option<(&str, Option<&str>)> {
+        let next = self.parts.partition_point(|part| part.start <= position);
+        let visible = |at: usize| self.parts.get(at).filter(|part| part.visible);
+        let this = next.checked_sub(1)?;
+        visible(this)?;
+        let following = visible(next).map(|part| &self.text[part.start..self.end(next)]);
+        Some((&self.text[position..self.end(this)], following))
+    }
+
+    /// Where a part ends.
+    fn end(&self, part: usize) -> usize {
+        self.parts.get(part + 1).map_or(self.text.len(), |next| next.start)
+    }
+
     /// The fields by position.
     pub fn fields(&self) -> Fields<'_> {
         Fields { parts: &self.parts, at: 0 }
