@@ -30,7 +30,7 @@
 //! - The paper counts documents of the whole index. Here counts are those of a bounded collection, so that
 //!   nothing grows with the square of the pages, and verdicts do not change under pages that come later.
 //! - `θ` is rounded to the nearest millionth once; all else is whole numbers, so a tie is a tie everywhere.
-//! - At most 1,000 sentences of a page are looked at.
+//! - At most 1,000 sentences of a page, and 8,192 words in them, are looked at.
 //! - English is not thrown away: it has terms like any language.
 //!
 //! **Speed-ups** (section 4), each a switch of [`FuzzyOptions`]:
