@@ -33,6 +33,7 @@ mod query;
 mod refresh;
 mod runs;
 mod sentences;
+mod shingles;
 mod short_words;
 mod sitemap;
 mod stem;
@@ -80,6 +81,8 @@ pub struct Options {
     pub word_cache: WordCache,
     /// What is told of the order of terms.
     pub order: WantedOrder,
+    /// Whether runs of terms are hashed: [`TermOrder::shingles`].
+    pub shingles: bool,
 }
 
 /// How often the same word is stemmed.
@@ -110,6 +113,7 @@ impl Default for Options {
             stem: true,
             word_cache: WordCache::Kept,
             order: WantedOrder::default(),
+            shingles: false,
         }
     }
 }
@@ -201,8 +205,12 @@ impl Renderer {
         pool.with(|words| {
             let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
             table.count(Field::Url, &url);
+            if self.options.shingles {
+                table.note_order();
+            }
             let order = table.count_parts(text, self.options.order);
-            (table.into_terms(), order)
+            let (terms, shingles) = table.into_terms();
+            (terms, TermOrder { shingles, ..order })
         })
     }
 
