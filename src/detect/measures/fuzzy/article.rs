@@ -4,7 +4,10 @@ use super::FuzzyOptions;
 use crate::detect::Page;
 
 /// Sentences beyond are not looked at: two pages cost the product of theirs.
-pub(super) const MOST_SENTENCES: usize = 1_000;
+const MOST_SENTENCES: usize = 1_000;
+
+/// Nor are sentences beyond so many words: two pages that are made to be slow cost half a second.
+const MOST_WORDS: usize = 8_192;
 
 /// The sentences of a page that are looked at, each as the set of its words.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,17 +21,17 @@ pub(super) struct Article {
 impl Article {
     /// The sentences of a page whose lengths are within the limits.
     pub(super) fn new(page: &Page, options: &FuzzyOptions) -> Self {
-        let mut sentences: Vec<Vec<u32>> = Vec::new();
+        let (mut sentences, mut room) = (Vec::new(), MOST_WORDS);
         for sentence in &page.order.sentences {
             let mut set = sentence.clone();
             set.sort_unstable();
             set.dedup();
-            if options.admits(set.len()) {
-                sentences.push(set);
+            if !options.admits(set.len()) {
+                continue;
             }
-            if sentences.len() == MOST_SENTENCES {
-                break;
-            }
+            let Some(left) = room.checked_sub(set.len()).filter(|_| sentences.len() < MOST_SENTENCES) else { break };
+            room = left;
+            sentences.push(set);
         }
         let mut words: Vec<u32> = sentences.iter().flatten().copied().collect();
         words.sort_unstable();

@@ -5,10 +5,10 @@
 //! | paper | here |
 //! |---|---|
 //! | words; of Chinese text overlapping pairs of characters | the terms of [`TermOrder::sentences`] |
-//! | `n_i`, `n_ij`, `W(i, j)` (1) | [`collection`]: the first 2,048 pages that are compared with later ones |
-//! | `θ(i, s)` (2), `φ(s, t)` (3), `ρ(s, t)` | [`direction`]: `θ` to the nearest millionth |
+//! | `n_i`, `n_ij`, `W(i, j)` (1) | `collection`: the first 2,048 pages that are compared with later ones |
+//! | `θ(i, s)` (2), `φ(s, t)` (3), `ρ(s, t)` | `direction`: `θ` to the nearest millionth |
 //! | Threshold 1, in [0, 1] | [`FuzzyOptions::sentence_threshold`], 0.8 by default |
-//! | `AC'(e, f) = min(1, Σ ρ / n_e)` | [`direction`]: related pairs of sentences, at most `n_e` |
+//! | `AC'(e, f) = min(1, Σ ρ / n_e)` | `direction`: related pairs of sentences, at most `n_e` |
 //! | `AC'(e, f) · AC'(f, e)` | the score, in [0, 1], in millionths, rounded down |
 //! | `AC = score / (1 − score)`, from 0 to infinity | [`article_correlation`] |
 //! | Threshold 2; the paper sets it to 1 | `T₂ / (1 + T₂)` is [`Options::threshold`]; 0.5 by default |
@@ -30,7 +30,7 @@
 //! - The paper counts documents of the whole index. Here counts are those of a bounded collection, so that
 //!   nothing grows with the square of the pages, and verdicts do not change under pages that come later.
 //! - `θ` is rounded to the nearest millionth once; all else is whole numbers, so a tie is a tie everywhere.
-//! - At most 1,000 sentences of a page are looked at.
+//! - At most 1,000 sentences of a page, and 8,192 words in them, are looked at.
 //! - English is not thrown away: it has terms like any language.
 //!
 //! **Speed-ups** (section 4), each a switch of [`FuzzyOptions`]:

@@ -108,6 +108,16 @@ fn sentences_outside_the_limits_do_not_count() {
 }
 
 #[test]
+fn of_an_endless_page_the_beginning_is_looked_at() {
+    let sentence = |number: u32| (20 * number..20 * (number + 1)).collect::<Vec<u32>>();
+    let sentences: Vec<Vec<u32>> = (0..1_500).map(sentence).collect();
+    let long = of_sentences(&sentences.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    assert_eq!(Article::new(&long, &FuzzyOptions::default()).sentences.len(), 8_192 / 20);
+    let short: Vec<&[u32]> = sentences.iter().map(|sentence| &sentence[..3]).collect();
+    assert_eq!(Article::new(&of_sentences(&short), &FuzzyOptions::default()).sentences.len(), 1_000);
+}
+
+#[test]
 fn of_a_query_only_sentences_with_its_terms_are_kept() {
     let options = FuzzyOptions { query: vec!["纳米".into()], ..paper() };
     let mut asked = candidate(0, &["研究", "纳米", "主页"], &[&[0, 1], &[2], &[1]]);
