@@ -83,6 +83,9 @@ fn blank() -> Settings {
         dedup: Dedup {
             detector: Detector::Mwo,
             threshold: ONE,
+            thresholding: Default::default(),
+            synonyms: None,
+            sentence_slack: None,
             filter: Default::default(),
             matching: Default::default(),
             min_terms: 0,

@@ -13,6 +13,7 @@ use super::http_values::HeaderText;
 use super::keys;
 use super::settings::Settings;
 use super::source::{Given, Source};
+use crate::detect;
 
 /// Merges what was given, the lowest layer first, and settles it.
 pub fn merge(given: Vec<Given>) -> Result<Settings, CliError> {
@@ -99,11 +100,23 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         return Err(CliError::usage(format!("{source}: the scope 'any' has no end of its own"))
             .with_hint("give --max-pages N as well"));
     }
+    settle_detector(&mut settings);
     if settings.identity.user_agent.0.is_empty() {
         let agent = format!("ndcrawl/{} (+{})", env!("CARGO_PKG_VERSION"), settings.identity.contact.0);
         settings.identity.user_agent = HeaderText(agent);
     }
     Ok(settings)
+}
+
+/// What nobody set is as the detector that is chosen is meant to be used.
+fn settle_detector(settings: &mut Settings) {
+    let usual = detect::Options::of(settings.dedup.detector);
+    if !settings.is_given("dedup.threshold") {
+        settings.dedup.threshold = usual.threshold;
+    }
+    if !settings.is_given("dedup.thresholding") {
+        settings.dedup.thresholding = usual.thresholding;
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +195,19 @@ pub(crate) mod tests {
     fn any_scope_needs_a_limit() {
         assert!(merge(vec![flag("scope.kind", "any")]).is_err());
         assert!(merge(vec![flag("scope.kind", "any"), flag("scope.max_pages", "10")]).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_set_is_as_the_detector_has_it() {
+        let shown = |pairs: &[(&str, &str)]| {
+            let json = settings(pairs).to_json();
+            format!("{} {}", json["dedup.threshold"], json["dedup.thresholding"])
+        };
+        assert_eq!(shown(&[]), "0.8 \"off\"");
+        assert_eq!(shown(&[("dedup.detector", "extended-tdw")]), "0.9 \"off\"");
+        assert_eq!(shown(&[("dedup.detector", "provenance")]), "0.5 \"paper\"");
+        let set = [("dedup.detector", "provenance"), ("dedup.threshold", "0.8"), ("dedup.thresholding", "0.001")];
+        assert_eq!(shown(&set), "0.8 0.001");
     }
 
     #[test]

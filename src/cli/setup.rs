@@ -30,6 +30,8 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
         detect: detect::Options {
             detector: settings.dedup.detector,
             threshold: settings.dedup.threshold,
+            thresholding: settings.dedup.thresholding,
+            sentence_slack: settings.dedup.sentence_slack,
             filter: match settings.dedup.filter {
                 choices::FilterKind::Exact => filter::FilterKind::Exact,
                 choices::FilterKind::Paper => filter::FilterKind::Paper,

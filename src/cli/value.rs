@@ -11,6 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::units::{Memory, Size, parse_duration, show_duration};
+use crate::detect::{Thresholding, ThresholdingError};
 use crate::record::{Detector, FieldWeights, FieldWeightsError, Threshold};
 
 /// A value that is written as one text.
@@ -205,12 +206,25 @@ impl Scalar for Threshold {
     }
 }
 
+impl Scalar for Thresholding {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: ThresholdingError| error.to_string())
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Thresholding::Fixed(share) => share.to_value(),
+            word => Value::from(word.to_string()),
+        }
+    }
+}
+
 impl Scalar for Detector {
     fn from_text(text: &str) -> Result<Self, String> {
-        [Detector::Mwo, Detector::None]
+        [Detector::Mwo, Detector::ExtendedTdw, Detector::Provenance, Detector::None]
             .into_iter()
             .find(|detector| detector.name() == text)
-            .ok_or_else(|| format!("'{text}' is not a detector: mwo or none"))
+            .ok_or_else(|| format!("'{text}' is not a detector: mwo, extended-tdw, provenance or none"))
     }
 
     fn to_value(&self) -> Value {

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | rendering | before this room: terms arrive counted by field |
 //! | table 1, field weights | [`Options::weights`] |
+//! | dynamic thresholding | [`Options::thresholding`], off by default |
 //! | threshold `t`, in [0, 1]; the paper's example is 0.5 | [`Options::threshold`], 0.8 by default |
 //! | filtering, equations (1)-(3) | [`filter`](crate::filter): restated exactly, or as published |
 //! | verification, MWO | [`verify`](crate::verify), in integers |
@@ -88,7 +89,7 @@ pub use brute_force::BruteForce;
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
-pub use measures::{Measure, Page, Similarity};
+pub use measures::{Measure, Page, Similarity, Thresholding, ThresholdingError};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;

@@ -2,15 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Mode;
+use super::{Mode, Thresholding};
 use crate::filter::FilterKind;
 use crate::record::{Detector, FieldWeights, Threshold};
 
 /// 0.8: pages of which four fifths of the weight agree are one page.
-const DEFAULT_THRESHOLD: Threshold = match Threshold::from_millionths(800_000) {
-    Some(threshold) => threshold,
-    None => panic!("0.8 is a threshold"),
-};
+const DEFAULT_THRESHOLD: Threshold = tenths(8);
+
+const fn tenths(tenths: u32) -> Threshold {
+    match Threshold::from_millionths(tenths * 100_000) {
+        Some(threshold) => threshold,
+        None => panic!("tenths up to ten are thresholds"),
+    }
+}
 
 /// Among which pages a copy is looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +44,12 @@ pub struct Options {
     pub detector: Detector,
     /// From which similarity on a page is a near-duplicate, in [0, 1]; the paper tries 0.5.
     pub threshold: Threshold,
+    /// Whether terms of little weight are dropped before a page is compared; by [`Detector::Mwo`] and
+    /// [`Detector::Provenance`].
+    pub thresholding: Thresholding,
+    /// Pages are compared only if the numbers of their sentences differ by less than this; by
+    /// [`Detector::ExtendedTdw`]. `None`: whatever they are.
+    pub sentence_slack: Option<u32>,
     /// How the records to compare are found.
     pub filter: FilterKind,
     /// Pages with fewer distinct terms (of positive weight) are compared by their bytes only: short
@@ -60,6 +70,8 @@ impl Default for Options {
         Self {
             detector: Detector::Mwo,
             threshold: DEFAULT_THRESHOLD,
+            thresholding: Thresholding::Off,
+            sentence_slack: None,
             filter: FilterKind::Exact,
             min_terms: 20,
             weights: FieldWeights::default(),
@@ -70,9 +82,26 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The options with which a detector is meant to be used, if nothing else is said: those of its
+    /// source, or what was settled here where that is silent.
+    pub fn of(detector: Detector) -> Self {
+        let options = Self { detector, ..Self::default() };
+        match detector {
+            // 18 degrees. The paper names none; up to 0.5 its formula lets every angle pass.
+            Detector::ExtendedTdw => Self { threshold: tenths(9), ..options },
+            Detector::Provenance => Self { threshold: tenths(5), thresholding: Thresholding::Paper, ..options },
+            Detector::Mwo | Detector::Dd | Detector::Fuzzy | Detector::None => options,
+        }
+    }
+
     /// Names everything that decides what is in the index.
     pub fn signature(&self) -> String {
-        let Self { detector, filter, min_terms, weights, within, .. } = self;
-        format!("{detector:?}, {}, {min_terms} terms, {weights}, {}", filter.name(), within.name())
+        let Self { detector, filter, min_terms, weights, within, thresholding, sentence_slack, .. } = self;
+        let slack = sentence_slack.map_or_else(|| "any".to_owned(), |slack| slack.to_string());
+        format!(
+            "{detector:?}, {}, {min_terms} terms, {weights}, {}, thresholding {thresholding}, sentences {slack}",
+            filter.name(),
+            within.name()
+        )
     }
 }

@@ -18,15 +18,46 @@ pub const RENDER: &[Key] = &[key!(
 
 /// The table `dedup`.
 pub const KEYS: &[Key] = &[
-    key!(dedup.detector, Shape::Choice("mwo|none"), "mwo", "How pages are compared; none: exact copies only")
-        .flag("detector")
-        .fixed()
-        .heading(NEAR_DUPLICATES),
-    key!(dedup.threshold, Shape::Value("F"), "0.8", "A page at least this similar to a stored one is a near-duplicate")
-        .flag("threshold")
-        .short('t')
-        .fixed()
-        .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.detector,
+        Shape::Choice("mwo|extended-tdw|provenance|none"),
+        "mwo",
+        "How pages are compared; none: exact copies only"
+    )
+    .flag("detector")
+    .fixed()
+    .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.threshold,
+        Shape::Value("F"),
+        "0.8",
+        "As similar as this is a near-duplicate; other defaults: extended-tdw 0.9, provenance 0.5"
+    )
+    .flag("threshold")
+    .short('t')
+    .fixed()
+    .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.thresholding,
+        Shape::Value("HOW"),
+        "off",
+        "Terms too light to be compared: off, paper (default of provenance), or their share of a page"
+    )
+    .fixed(),
+    key!(
+        dedup.synonyms,
+        Shape::Value("FILE"),
+        "",
+        "Words that mean the same, for extended-tdw: a row each line, commas between; default: a small table"
+    )
+    .fixed(),
+    key!(
+        dedup.sentence_slack,
+        Shape::Value("N"),
+        "0",
+        "For extended-tdw: compare pages only if they differ by fewer than N sentences; 0: all"
+    )
+    .fixed(),
     key!(dedup.filter, Shape::Choice(FilterKind::WORDS), "exact", "How candidates are found; exact misses none")
         .flag("filter")
         .fixed()

@@ -3,12 +3,19 @@
 //! | detector | file | source |
 //! |---|---|---|
 //! | `mwo` | `mwo` | minimum weight overlapping, the default |
+//! | `extended-tdw` | `extended_tdw` | angles, after words were mapped to synonyms |
+//! | `provenance` | `provenance` | sets of terms, and their columns in a plane |
 //!
 //! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
 //! made that no page that matches can be lost; what the filter suspects is compared. So none of them
 //! ever goes through all stored pages.
 
+mod angle;
+mod extended_tdw;
 mod mwo;
+mod plane;
+mod provenance;
+mod thresholding;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -17,6 +24,8 @@ use std::sync::Arc;
 use super::{Match, Options};
 use crate::record::{Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
+
+pub use thresholding::{Thresholding, ThresholdingError};
 
 /// A page as detectors see it.
 #[derive(Clone, Debug)]
@@ -124,7 +133,9 @@ pub trait Measure: Send + Sync {
 /// The measure of the detector that the options name; `None` for the one that compares nothing.
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
-        Detector::Mwo => Some(Box::new(mwo::Mwo)),
-        Detector::Dd | Detector::Fuzzy | Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
+        Detector::Mwo => Some(Box::new(mwo::Mwo::new(options.thresholding))),
+        Detector::ExtendedTdw => Some(Box::new(extended_tdw::ExtendedTdw::new(options))),
+        Detector::Provenance => Some(Box::new(provenance::Provenance::new(options))),
+        Detector::Dd | Detector::Fuzzy | Detector::None => None,
     }
 }
