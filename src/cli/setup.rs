@@ -1,19 +1,21 @@
 //! From settings to the options of each room.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::choices::{self, Noarchive, Obedience};
+use super::error::CliError;
 use super::http_values::Proxy;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use crate::record::Normaliser;
+use crate::record::{Detector, Normaliser};
 use crate::{crawl, detect, fetch, filter, frontier, render, store};
 
-/// The set-up of a crawl.
-pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
+/// The set-up of a crawl. Reads the table of synonyms, if one is named and used.
+pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, CliError> {
     let seeds: Vec<crawl::Seed> =
         seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
-    crawl::Setup {
+    Ok(crawl::Setup {
         fetch: fetch_options(settings, &seeds),
         seeds,
         normaliser: Normaliser::new(settings.normalise_options()),
@@ -25,6 +27,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
                 choices::Parser::Dom => render::Parser::Dom,
             },
             robots_agent: settings.identity.robots_agent.0.clone(),
+            synonyms: synonyms(settings)?,
             ..render::Options::default()
         },
         detect: detect::Options {
@@ -44,7 +47,20 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
                 choices::MatchKind::Best => detect::Mode::Best,
             },
         },
+    })
+}
+
+/// The table by which words are mapped: of the one detector whose method it is.
+fn synonyms(settings: &Settings) -> Result<Option<Arc<render::Synonyms>>, CliError> {
+    if settings.dedup.detector != Detector::ExtendedTdw {
+        return Ok(None);
     }
+    let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(render::Synonyms::shipped()))) };
+    let name = path.display().to_string();
+    let table = std::fs::read(path)
+        .map_err(|error| CliError::usage(format!("{}: {name}: {error}", settings.source("dedup.synonyms"))))?;
+    let read = render::Synonyms::read(&name, &table);
+    read.map(|table| Some(Arc::new(table))).map_err(|error| CliError::usage(error.to_string()))
 }
 
 /// How the output folder is written.

@@ -48,8 +48,9 @@ pub const KEYS: &[Key] = &[
         dedup.synonyms,
         Shape::Value("FILE"),
         "",
-        "Words that mean the same, for extended-tdw: a row each line, commas between; default: a small table"
+        "For extended-tdw: words that mean the same, a row a line of FILE, commas between"
     )
+    .note("a small table of English words")
     .fixed(),
     key!(
         dedup.sentence_slack,

@@ -89,10 +89,7 @@ pub(super) struct Totals {
 impl Totals {
     /// With one more document.
     pub(super) fn with(self, record: &Record) -> Self {
-        Self {
-            documents: self.documents.saturating_add(1),
-            weight: self.weight.saturating_add(record.full_weight()),
-        }
+        Self { documents: self.documents.saturating_add(1), weight: self.weight.saturating_add(record.full_weight()) }
     }
 
     /// The least weight of a term that is kept, of a document that is one of them: equations (2)-(4).
