@@ -89,7 +89,7 @@ pub use brute_force::BruteForce;
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
-pub use measures::{Measure, Page, Similarity, Thresholding, ThresholdingError};
+pub use measures::{Measure, Page, Similarity, Thresholding, ThresholdingError, provenance_clusters};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;

@@ -15,6 +15,7 @@ mod extended_tdw;
 mod mwo;
 mod plane;
 mod provenance;
+mod provenance_batch;
 mod thresholding;
 
 use std::borrow::Cow;
@@ -25,6 +26,7 @@ use super::{Match, Options};
 use crate::record::{Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
 
+pub use provenance_batch::provenance_clusters;
 pub use thresholding::{Thresholding, ThresholdingError};
 
 /// A page as detectors see it.
@@ -139,3 +141,6 @@ pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
         Detector::Dd | Detector::Fuzzy | Detector::None => None,
     }
 }
+
+#[cfg(test)]
+mod unfiltered;

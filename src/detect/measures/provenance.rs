@@ -66,7 +66,7 @@ const COLUMNS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Provenance {
     threshold: Threshold,
-    lightest: Lightest,
+    pub(super) lightest: Lightest,
 }
 
 impl Provenance {
@@ -141,4 +141,124 @@ fn in_plane(page: &Record, others: &[&Record]) -> Vec<Score> {
 fn column(record: &Record) -> Vec<(u32, f64)> {
     let all = record.full_weight() as f64;
     record.terms().iter().map(|(term, weight)| (term.0, f64::from(*weight) / all)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::filter::FilterKind;
+    use crate::record::{Detector, TermOrder};
+    use crate::verify::score;
+
+    fn record(terms: &[(u32, u32)]) -> Record {
+        Record::new(terms.iter().map(|&(term, weight)| (TermId(term), weight)).collect())
+    }
+
+    fn page(terms: &[(u32, u32)]) -> Arc<Page> {
+        Arc::new(Page { group: 0, record: record(terms), order: TermOrder::default() })
+    }
+
+    fn measure() -> Provenance {
+        Provenance::new(&Options::of(Detector::Provenance))
+    }
+
+    /// The pages that remain of these, and their two similarities.
+    fn chosen(probe: &Page, stored: &[Arc<Page>]) -> Vec<(u32, u32, u32)> {
+        let measure = measure();
+        let matches = (0..).map(Sequence).zip(stored).filter_map(|(of, page)| {
+            let score = measure.compare(probe, page, measure.threshold)?.score;
+            Some((Match { of, score, second: None }, Arc::clone(page)))
+        });
+        let chosen = measure.choose(probe, matches.collect());
+        chosen.iter().map(|found| (found.of.0, found.score.0, found.second.unwrap().0)).collect()
+    }
+
+    /// Figure 4: r1 = {x2, x1, x3}, r2 = {x4, x1, x3}, r3 = {x2, x4, x1, x3}, each term once.
+    #[test]
+    fn the_three_records_of_the_paper() {
+        let records = [&[2, 1, 3][..], &[4, 1, 3], &[2, 4, 1, 3]]
+            .map(|terms| terms.iter().map(|&x| (x, 100)).collect::<Vec<_>>());
+        let [r1, r2, r3] = [0, 1, 2].map(|place| page(&records[place]));
+        assert_eq!(jaccard(&r1.record, &r2.record), Some(Score(500_000)), "2 of 4");
+        assert_eq!(jaccard(&r1.record, &r3.record), Some(Score(750_000)), "3 of 4");
+        // With one candidate the plane is all there is: 2/3 and 3/√12.
+        assert_eq!(chosen(&r1, &[Arc::clone(&r2)]), [(0, 500_000, 666_667)]);
+        assert_eq!(chosen(&r1, &[Arc::clone(&r3)]), [(0, 750_000, 866_025)]);
+        // Rows x2, x4, x1, x3 of the matrix: r1 = (⅓,0,⅓,⅓), r2 = (0,⅓,⅓,⅓), r3 = (¼,¼,¼,¼). The third is
+        // ⅜ of the sum of the others: the three lie in a plane, and nothing is lost.
+        assert_eq!(chosen(&r1, &[r2, r3]), [(0, 500_000, 666_667), (1, 750_000, 866_025)]);
+    }
+
+    #[test]
+    fn the_same_terms_are_one_and_no_shared_term_is_nothing() {
+        assert_eq!(jaccard(&record(&[(1, 5), (2, 7)]), &record(&[(1, 9), (2, 1)])), Some(Score(1_000_000)));
+        assert_eq!(jaccard(&record(&[(1, 5)]), &record(&[(2, 5)])), None);
+        assert_eq!(jaccard(&record(&[]), &record(&[])), None);
+    }
+
+    #[test]
+    fn pages_that_share_terms_and_not_their_weight_are_told_apart_in_the_plane() {
+        let (a, b) = (page(&[(0, 9_000), (1, 100), (2, 100)]), page(&[(0, 100), (1, 9_000), (2, 100)]));
+        assert_eq!(jaccard(&a.record, &b.record), Some(Score(1_000_000)));
+        assert_eq!(chosen(&a, &[b]), []);
+    }
+
+    #[test]
+    fn the_more_candidates_the_more_a_plane_brings_together() {
+        // Alone the second page is out; beside one that is heavier on its side it is in the same plane.
+        let probe = page(&[(0, 100), (1, 100), (2, 100), (3, 600)]);
+        let odd = page(&[(0, 100), (1, 100), (2, 100), (3, 1), (4, 500)]);
+        let twins = [page(&[(0, 100), (1, 100), (2, 100), (3, 600)]), page(&[(0, 100), (1, 100), (2, 100), (3, 600)])];
+        let alone = chosen(&probe, &[Arc::clone(&odd)]);
+        let all = chosen(&probe, &[odd, Arc::clone(&twins[0]), Arc::clone(&twins[1])]);
+        assert_eq!(alone, []);
+        assert!(all.iter().any(|(of, ..)| *of == 1) && all.iter().any(|(of, ..)| *of == 2));
+    }
+
+    #[test]
+    fn at_most_64_candidates_get_a_column() {
+        let stored: Vec<Arc<Page>> = (0..100).map(|own| page(&[(0, 500), (1, 400), (2 + own, 50)])).collect();
+        let chosen = chosen(&page(&[(0, 500), (1, 400), (50, 50)]), &stored);
+        assert_eq!(chosen.len(), COLUMNS);
+        assert_eq!(chosen[0].0, 48, "the highest J comes first");
+    }
+
+    fn any_terms() -> impl Strategy<Value = Vec<(u32, u32)>> {
+        prop::collection::vec((0u32..12, 1u32..1_000), 1..12)
+    }
+
+    proptest! {
+        #[test]
+        fn overlaps_of_equal_weights_are_at_least_j(a in any_terms(), b in any_terms()) {
+            let (a, b) = (page(&a), page(&b));
+            if let Some(found) = jaccard(&a.record, &b.record) {
+                let [a, b] = [&a, &b].map(|page| Record::new(measure().filtered(page).into_owned()));
+                prop_assert!(score(&a, &b) >= found);
+            }
+        }
+
+        #[test]
+        fn the_papers_filter_loses_no_j(pages in prop::collection::vec(any_terms(), 2..12), t in 0u32..=1_000_000) {
+            let threshold = Threshold::from_millionths(t).unwrap();
+            let measure = measure();
+            for kind in [FilterKind::Paper, FilterKind::Exact] {
+                let pages: Vec<Arc<Page>> = pages.iter().map(|terms| page(terms)).collect();
+                let mut filter = kind.build();
+                for (number, page) in (0..).map(Sequence).zip(&pages[1..]) {
+                    filter.insert(number, &measure.filtered(page));
+                }
+                let mut suspects = Vec::new();
+                filter.probe(&mut Default::default(), &measure.filtered(&pages[0]), measure.floor(threshold), &mut |suspect| {
+                    suspects.push(suspect.id.index());
+                    std::ops::ControlFlow::Continue(threshold)
+                });
+                for (number, other) in pages[1..].iter().enumerate() {
+                    let is_match = measure.compare(&pages[0], other, threshold).is_some();
+                    prop_assert!(!is_match || suspects.contains(&number), "{:?}", kind);
+                }
+            }
+        }
+    }
 }

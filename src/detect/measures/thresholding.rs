@@ -118,10 +118,19 @@ impl Lightest {
 
     /// The least weight of a term that is kept of this page, which was not yet learnt.
     pub(super) fn least_weight(&self, record: &Record) -> u32 {
+        self.least_weight_among(self.totals.with(record), record)
+    }
+
+    /// The same of a page that was learnt.
+    pub(super) fn least_weight_of_learnt(&self, record: &Record) -> u32 {
+        self.least_weight_among(self.totals, record)
+    }
+
+    fn least_weight_among(&self, totals: Totals, record: &Record) -> u32 {
         match self.thresholding {
             Thresholding::Off => 0,
             Thresholding::Fixed(share) => share_of(share, record),
-            Thresholding::Paper => self.totals.with(record).least_weight(record),
+            Thresholding::Paper => totals.least_weight(record),
         }
     }
 
