@@ -46,6 +46,9 @@ macro_rules! choices {
     };
 }
 
+/// The detectors, with bars between.
+pub const DETECTORS: &str = "mwo|extended-tdw|provenance|none";
+
 choices! {
     /// Which URLs belong to the crawl.
     ScopeKind {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::keys;
 use super::settings::{Dedup, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings};
 use super::units::Size;
-use crate::record::{Detector, Threshold};
+use crate::record::Detector;
 
 impl Default for Settings {
     /// The defaults of all [keys].
@@ -23,10 +23,6 @@ impl Default for Settings {
 
 /// Settings before the defaults have been read into them. No value of it is ever used.
 fn blank() -> Settings {
-    const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
-        Some(threshold) => threshold,
-        None => unreachable!(),
-    };
     let zero = Duration::ZERO;
     Settings {
         seeds: vec![],
@@ -82,8 +78,8 @@ fn blank() -> Settings {
         render: Render { parser: Default::default() },
         dedup: Dedup {
             detector: Detector::Mwo,
-            threshold: ONE,
-            thresholding: Default::default(),
+            threshold: None,
+            thresholding: None,
             synonyms: None,
             sentence_slack: None,
             filter: Default::default(),

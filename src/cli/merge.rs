@@ -100,23 +100,13 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         return Err(CliError::usage(format!("{source}: the scope 'any' has no end of its own"))
             .with_hint("give --max-pages N as well"));
     }
-    settle_detector(&mut settings);
     if settings.identity.user_agent.0.is_empty() {
         let agent = format!("ndcrawl/{} (+{})", env!("CARGO_PKG_VERSION"), settings.identity.contact.0);
         settings.identity.user_agent = HeaderText(agent);
     }
+    settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector));
+    settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
-}
-
-/// What nobody set is as the detector that is chosen is meant to be used.
-fn settle_detector(settings: &mut Settings) {
-    let usual = detect::Options::of(settings.dedup.detector);
-    if !settings.is_given("dedup.threshold") {
-        settings.dedup.threshold = usual.threshold;
-    }
-    if !settings.is_given("dedup.thresholding") {
-        settings.dedup.thresholding = usual.thresholding;
-    }
 }
 
 #[cfg(test)]

@@ -134,8 +134,10 @@ pub struct Render {
 #[allow(missing_docs)]
 pub struct Dedup {
     pub detector: Detector,
-    pub threshold: Threshold,
-    pub thresholding: Thresholding,
+    /// Settled: that of the detector, if nobody sets another.
+    pub threshold: Option<Threshold>,
+    /// Settled in the same way.
+    pub thresholding: Option<Thresholding>,
     pub synonyms: Option<PathBuf>,
     pub sentence_slack: Option<u32>,
     pub filter: FilterKind,

@@ -30,24 +30,30 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
             synonyms: synonyms(settings)?,
             ..render::Options::default()
         },
-        detect: detect::Options {
-            detector: settings.dedup.detector,
-            threshold: settings.dedup.threshold,
-            thresholding: settings.dedup.thresholding,
-            sentence_slack: settings.dedup.sentence_slack,
-            filter: match settings.dedup.filter {
-                choices::FilterKind::Exact => filter::FilterKind::Exact,
-                choices::FilterKind::Paper => filter::FilterKind::Paper,
-            },
-            min_terms: settings.dedup.min_terms as usize,
-            weights: settings.dedup.field_weights,
-            within: detect::Within::Crawl,
-            mode: match settings.dedup.matching {
-                choices::MatchKind::Any => detect::Mode::Any,
-                choices::MatchKind::Best => detect::Mode::Best,
-            },
-        },
+        detect: detect_options(settings),
     })
+}
+
+/// How pages are judged.
+fn detect_options(settings: &Settings) -> detect::Options {
+    let dedup = &settings.dedup;
+    detect::Options {
+        detector: dedup.detector,
+        threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector)),
+        thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
+        sentence_slack: dedup.sentence_slack,
+        filter: match dedup.filter {
+            choices::FilterKind::Exact => filter::FilterKind::Exact,
+            choices::FilterKind::Paper => filter::FilterKind::Paper,
+        },
+        min_terms: dedup.min_terms as usize,
+        weights: dedup.field_weights,
+        within: detect::Within::Crawl,
+        mode: match dedup.matching {
+            choices::MatchKind::Any => detect::Mode::Any,
+            choices::MatchKind::Best => detect::Mode::Best,
+        },
+    }
 }
 
 /// The table by which words are mapped: of the one detector whose method it is.

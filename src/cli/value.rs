@@ -204,6 +204,11 @@ impl Scalar for Threshold {
     fn to_value(&self) -> Value {
         Value::from(f64::from(*self))
     }
+
+    /// 0 is a threshold.
+    fn absent() -> Value {
+        Value::from("")
+    }
 }
 
 impl Scalar for Thresholding {
@@ -217,14 +222,19 @@ impl Scalar for Thresholding {
             word => Value::from(word.to_string()),
         }
     }
+
+    fn absent() -> Value {
+        Value::from("")
+    }
 }
 
 impl Scalar for Detector {
     fn from_text(text: &str) -> Result<Self, String> {
-        [Detector::Mwo, Detector::ExtendedTdw, Detector::Provenance, Detector::None]
+        let words = super::choices::DETECTORS;
+        Detector::ALL
             .into_iter()
-            .find(|detector| detector.name() == text)
-            .ok_or_else(|| format!("'{text}' is not a detector: mwo, extended-tdw, provenance or none"))
+            .find(|detector| detector.name() == text && words.split('|').any(|word| word == text))
+            .ok_or_else(|| format!("'{text}' is not a detector: {}", words.replace('|', ", ")))
     }
 
     fn to_value(&self) -> Value {

@@ -82,16 +82,25 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options with which a detector is meant to be used, if nothing else is said: those of its
-    /// source, or what was settled here where that is silent.
-    pub fn of(detector: Detector) -> Self {
-        let options = Self { detector, ..Self::default() };
+    /// The threshold of a detector, if nobody sets another.
+    pub fn default_threshold(detector: Detector) -> Threshold {
         match detector {
             // 18 degrees. The paper names none; up to 0.5 its formula lets every angle pass.
-            Detector::ExtendedTdw => Self { threshold: tenths(9), ..options },
-            Detector::Provenance => Self { threshold: tenths(5), thresholding: Thresholding::Paper, ..options },
-            Detector::Mwo | Detector::Dd | Detector::Fuzzy | Detector::None => options,
+            Detector::ExtendedTdw => tenths(9),
+            Detector::Provenance => tenths(5),
+            _ => DEFAULT_THRESHOLD,
         }
+    }
+
+    /// Whether a detector drops light terms, if nobody says so: as its paper does.
+    pub fn default_thresholding(detector: Detector) -> Thresholding {
+        if detector == Detector::Provenance { Thresholding::Paper } else { Thresholding::Off }
+    }
+
+    /// The options with which a detector is meant to be used, if nothing else is said.
+    pub fn of(detector: Detector) -> Self {
+        let threshold = Self::default_threshold(detector);
+        Self { detector, threshold, thresholding: Self::default_thresholding(detector), ..Self::default() }
     }
 
     /// Names everything that decides what is in the index.

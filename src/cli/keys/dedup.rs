@@ -1,7 +1,7 @@
 //! What counts as a near-duplicate.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::{FilterKind, MatchKind, Parser};
+use crate::cli::choices::{DETECTORS, FilterKind, MatchKind, Parser};
 
 const NEAR_DUPLICATES: &str = "Near-duplicates";
 
@@ -18,37 +18,29 @@ pub const RENDER: &[Key] = &[key!(
 
 /// The table `dedup`.
 pub const KEYS: &[Key] = &[
-    key!(
-        dedup.detector,
-        Shape::Choice("mwo|extended-tdw|provenance|none"),
-        "mwo",
-        "How pages are compared; none: exact copies only"
-    )
-    .flag("detector")
-    .fixed()
-    .heading(NEAR_DUPLICATES),
-    key!(
-        dedup.threshold,
-        Shape::Value("F"),
-        "0.8",
-        "As similar as this is a near-duplicate; other defaults: extended-tdw 0.9, provenance 0.5"
-    )
-    .flag("threshold")
-    .short('t')
-    .fixed()
-    .heading(NEAR_DUPLICATES),
+    key!(dedup.detector, Shape::Choice(DETECTORS), "mwo", "How pages are compared; none: exact copies only")
+        .flag("detector")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
+    key!(dedup.threshold, Shape::Value("F"), "", "A page at least this similar to a stored one is a near-duplicate")
+        .flag("threshold")
+        .short('t')
+        .note("0.8; extended-tdw: 0.9; provenance: 0.5")
+        .fixed()
+        .heading(NEAR_DUPLICATES),
     key!(
         dedup.thresholding,
         Shape::Value("HOW"),
-        "off",
-        "Terms too light to be compared: off, paper (default of provenance), or their share of a page"
+        "",
+        "mwo, provenance: terms too light to be compared: off, paper, or a share of the page's weight"
     )
+    .note("off; provenance: paper")
     .fixed(),
     key!(
         dedup.synonyms,
         Shape::Value("FILE"),
         "",
-        "For extended-tdw: words that mean the same, a row a line of FILE, commas between"
+        "extended-tdw: words that mean the same, a row a line of FILE, commas between"
     )
     .note("a small table of English words")
     .fixed(),
@@ -56,7 +48,7 @@ pub const KEYS: &[Key] = &[
         dedup.sentence_slack,
         Shape::Value("N"),
         "0",
-        "For extended-tdw: compare pages only if they differ by fewer than N sentences; 0: all"
+        "extended-tdw: pages are compared if they differ by fewer than N sentences; 0: always"
     )
     .fixed(),
     key!(dedup.filter, Shape::Choice(FilterKind::WORDS), "exact", "How candidates are found; exact misses none")

@@ -181,8 +181,7 @@ mod tests {
 
     #[test]
     fn the_documents_that_thresholding_goes_by_are_all_of_them() {
-        // Twenty pages of 4 terms: T·average is 400² / (20 · 20 · 400), so that all terms are kept; of a
-        // page of 4,000 it is 100 times that, and nothing is.
+        // Twenty pages of four terms keep all of them; two of four thousand among them keep none.
         let mut pages: Vec<Vec<u32>> = (0..20).map(|page| (10 * page..10 * page + 4).collect()).collect();
         pages[1] = pages[0].clone();
         let options = options(1);

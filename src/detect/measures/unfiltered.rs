@@ -1,6 +1,7 @@
 //! Every detector against itself without index, filter, copies or threads: nothing is lost on the way.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -38,6 +39,8 @@ fn candidate(number: u32, (words, sentence_count): &Draft) -> Candidate {
 fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
     let mut measure = build(options).unwrap();
     let (mut pages, mut verdicts, mut learnt) = (Vec::<Arc<Page>>::new(), Vec::new(), 0);
+    // Terms are numbered as they come, so that sums of rounded numbers have the same order.
+    let mut numbers = HashMap::new();
     let is_compared = |page: &Page| !page.record.is_empty() && page.record.len() >= options.min_terms;
     for (words, sentence_count) in drafts {
         while pages.len() % SETTLE_AFTER as usize == 0 && learnt < pages.len() {
@@ -46,7 +49,11 @@ fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
             measure.learn(Sequence(learnt as u32), &pages[learnt], &Verdict::Unique, is_stored);
             learnt += 1;
         }
-        let record = Record::new(words.iter().map(|&(word, count)| (TermId(word), 100 * count)).collect());
+        let mut weigh = |&(word, count): &(u32, u32)| {
+            let next = numbers.len() as u32;
+            (TermId(*numbers.entry(word).or_insert(next)), 100 * count)
+        };
+        let record = Record::new(words.iter().map(&mut weigh).collect());
         let least = measure.least_weight(&record);
         let order = TermOrder { sentence_count: *sentence_count, ..TermOrder::default() };
         let page = Arc::new(Page { group: 0, record: record.without_lighter(least), order });
