@@ -105,12 +105,13 @@ impl Options {
 
     /// Names everything that decides what is in the index.
     pub fn signature(&self) -> String {
-        let Self { detector, filter, min_terms, weights, within, thresholding, sentence_slack, .. } = self;
-        let slack = sentence_slack.map_or_else(|| "any".to_owned(), |slack| slack.to_string());
-        format!(
-            "{detector:?}, {}, {min_terms} terms, {weights}, {}, thresholding {thresholding}, sentences {slack}",
-            filter.name(),
-            within.name()
-        )
+        let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;
+        let own = match detector {
+            Detector::Mwo | Detector::Provenance => format!(", thresholding {}", self.thresholding),
+            Detector::ExtendedTdw => format!(", sentences within {:?}", self.sentence_slack),
+            _ => String::new(),
+        };
+        let (filter, within) = (filter.name(), within.name());
+        format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}")
     }
 }

@@ -16,6 +16,10 @@ pub(super) type Column = [(u32, f64)];
 ///
 /// Cost for `k` columns of `n` terms: `k²·n / 2` steps for `AᵀA`, and some `10·k³` for its eigenvectors.
 pub(super) fn coordinates(columns: &[&Column]) -> Vec<[f64; 2]> {
+    // Of nothing the library takes no eigenvectors.
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let products = DMatrix::from_fn(columns.len(), columns.len(), |row, column| {
         if row < column { 0.0 } else { dot(columns[row], columns[column]) }
     });
