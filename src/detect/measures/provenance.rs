@@ -42,8 +42,9 @@
 //! is near the origin, and its direction says nothing. So precision rests on `J`, and the second
 //! condition can lower recall as well as raise precision.
 //!
-//! **Cost.** `J` is one merge of two records. At worst 65 columns: 2,080 merges and the eigenvectors of
-//! a matrix of 65 by 65, some milliseconds, for a page that has candidates at all.
+//! **Cost.** `J` is one merge of two records. The plane takes a merge for each pair of columns, and
+//! eigenvectors of a matrix of as many rows: with columns of 500 terms some 5 µs for one candidate,
+//! 0.3 ms for eight, and 20 ms for 64, which is the most. Pages without candidates pay nothing.
 //!
 //! [`Options::thresholding`]: crate::detect::Options::thresholding
 //! [`Options::threshold`]: crate::detect::Options::threshold

@@ -44,7 +44,7 @@ fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
     let is_compared = |page: &Page| !page.record.is_empty() && page.record.len() >= options.min_terms;
     for (words, sentence_count) in drafts {
         while pages.len() % SETTLE_AFTER as usize == 0 && learnt < pages.len() {
-            let unique = verdicts[learnt] == None;
+            let unique = verdicts[learnt].is_none();
             let is_stored = unique && is_compared(&pages[learnt]);
             measure.learn(Sequence(learnt as u32), &pages[learnt], &Verdict::Unique, is_stored);
             learnt += 1;
@@ -57,7 +57,7 @@ fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
         let least = measure.least_weight(&record);
         let order = TermOrder { sentence_count: *sentence_count, ..TermOrder::default() };
         let page = Arc::new(Page { group: 0, record: record.without_lighter(least), order });
-        let stored = pages.iter().enumerate().filter(|(of, stored)| verdicts[*of] == None && is_compared(stored));
+        let stored = pages.iter().enumerate().filter(|(of, stored)| verdicts[*of].is_none() && is_compared(stored));
         let matches = stored.filter(|_| is_compared(&page)).filter_map(|(of, stored)| {
             let found = measure.compare(&page, stored, options.threshold)?;
             Some((Match { of: Sequence(of as u32), score: found.score, second: found.second }, Arc::clone(stored)))
