@@ -38,7 +38,7 @@ fn candidate(number: u32, (words, sentence_count): &Draft) -> Candidate {
 /// The best match of each page among all pages stored before, by comparing it with all of them.
 fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
     let mut measure = build(options).unwrap();
-    let (mut pages, mut verdicts, mut learnt) = (Vec::<Arc<Page>>::new(), Vec::new(), 0);
+    let (mut pages, mut verdicts, mut learnt) = (Vec::<Arc<Page>>::new(), Vec::<Option<Match>>::new(), 0);
     // Terms are numbered as they come, so that sums of rounded numbers have the same order.
     let mut numbers = HashMap::new();
     let is_compared = |page: &Page| !page.record.is_empty() && page.record.len() >= options.min_terms;
