@@ -47,7 +47,7 @@ macro_rules! choices {
 }
 
 /// The detectors, with bars between.
-pub const DETECTORS: &str = "mwo|dd|fuzzy|none";
+pub const DETECTORS: &str = "mwo|dd|fuzzy|extended-tdw|provenance|none";
 
 choices! {
     /// Which URLs belong to the crawl.

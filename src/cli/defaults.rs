@@ -11,6 +11,12 @@ use super::settings::{
 use super::units::Size;
 use crate::record::{Detector, Threshold};
 
+/// Overwritten by the defaults, as all that stands in blank settings.
+const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
+    Some(threshold) => threshold,
+    None => panic!("1 is a threshold"),
+};
+
 impl Default for Settings {
     /// The defaults of all [keys].
     fn default() -> Self {
@@ -25,10 +31,6 @@ impl Default for Settings {
 
 /// Settings before the defaults have been read into them. No value of it is ever used.
 fn blank() -> Settings {
-    const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
-        Some(threshold) => threshold,
-        None => unreachable!(),
-    };
     let zero = Duration::ZERO;
     Settings {
         seeds: vec![],
@@ -87,6 +89,9 @@ fn blank() -> Settings {
             threshold: None,
             weights: Default::default(),
             threshold2: ONE,
+            thresholding: None,
+            synonyms: None,
+            sentence_slack: None,
             filter: Default::default(),
             matching: Default::default(),
             min_terms: 0,

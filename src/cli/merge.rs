@@ -107,6 +107,7 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
     }
     let has_second = settings.dedup.weights == Weights::Host;
     settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
+    settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
 }
 
@@ -198,6 +199,19 @@ pub(crate) mod tests {
         let settings = settings(&[("dedup.detector", "fuzzy"), ("dedup.threshold", "0"), ("dedup.store_below", "0")]);
         assert_eq!(settings.to_json()["dedup.threshold"], 0.0);
         assert_eq!(settings.to_json()["dedup.store_below"], 0.0, "a threshold, not the absence of one");
+    }
+
+    #[test]
+    fn what_is_not_set_is_as_the_detector_has_it() {
+        let shown = |pairs: &[(&str, &str)]| {
+            let json = settings(pairs).to_json();
+            format!("{} {}", json["dedup.threshold"], json["dedup.thresholding"])
+        };
+        assert_eq!(shown(&[]), "0.68 \"off\"");
+        assert_eq!(shown(&[("dedup.detector", "extended-tdw")]), "0.9 \"off\"");
+        assert_eq!(shown(&[("dedup.detector", "provenance")]), "0.5 \"paper\"");
+        let set = [("dedup.detector", "provenance"), ("dedup.threshold", "0.8"), ("dedup.thresholding", "0.001")];
+        assert_eq!(shown(&set), "0.8 0.001");
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::percent::Percent;
 use super::source::Source;
 use super::units::{Memory, Size};
 use crate::crawl::DuplicateLinks;
+use crate::detect::Thresholding;
 use crate::record::{Detector, FieldWeights, NormaliseOptions, Threshold};
 
 /// Everything that can be set, settled.
@@ -139,6 +140,10 @@ pub struct Dedup {
     pub threshold: Option<Threshold>,
     pub weights: Weights,
     pub threshold2: Threshold,
+    /// Settled in the same way.
+    pub thresholding: Option<Thresholding>,
+    pub synonyms: Option<PathBuf>,
+    pub sentence_slack: Option<u32>,
     pub filter: FilterKind,
     pub matching: MatchKind,
     pub min_terms: u32,
@@ -280,6 +285,9 @@ mod tests {
         render.parser = "fast"
         dedup.detector = "mwo"
         dedup.threshold = 0.8
+        dedup.thresholding = "off"
+        dedup.synonyms = ""
+        dedup.sentence_slack = 0
         dedup.filter = "exact"
         dedup.min_terms = 20
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"

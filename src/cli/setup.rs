@@ -1,20 +1,22 @@
 //! From settings to the options of each room.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::choices::{self, Noarchive, Obedience};
+use super::error::CliError;
 use super::http_values::Proxy;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use crate::record::Normaliser;
+use crate::record::{Detector, Normaliser};
 use crate::{crawl, detect, fetch, filter, frontier, render, store};
 
-/// The set-up of a crawl.
-pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
+/// The set-up of a crawl. Reads the table of synonyms, if one is named and used.
+pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, CliError> {
     let seeds: Vec<crawl::Seed> =
         seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
     let detect = detect_options(settings);
-    crawl::Setup {
+    Ok(crawl::Setup {
         fetch: fetch_options(settings, &seeds),
         seeds,
         normaliser: Normaliser::new(settings.normalise_options()),
@@ -31,10 +33,11 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
                 choices::Stemming::Language => render::Rules::OfLanguage,
             },
             order: detect.order(),
+            synonyms: synonyms(settings)?,
             ..render::Options::default()
         },
         detect,
-    }
+    })
 }
 
 /// How pages are judged.
@@ -45,6 +48,8 @@ fn detect_options(settings: &Settings) -> detect::Options {
         detector: dedup.detector,
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
         second,
+        thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
+        sentence_slack: dedup.sentence_slack,
         filter: match dedup.filter {
             choices::FilterKind::Exact => filter::FilterKind::Exact,
             choices::FilterKind::Paper => filter::FilterKind::Paper,
@@ -74,6 +79,19 @@ fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
         first_results: fuzzy.first_results as usize,
         ..detect::fuzzy::FuzzyOptions::default()
     }
+}
+
+/// The table by which words are mapped: of the one detector whose method it is.
+fn synonyms(settings: &Settings) -> Result<Option<Arc<render::Synonyms>>, CliError> {
+    if settings.dedup.detector != Detector::ExtendedTdw {
+        return Ok(None);
+    }
+    let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(render::Synonyms::shipped()))) };
+    let name = path.display().to_string();
+    let table = std::fs::read(path)
+        .map_err(|error| CliError::usage(format!("{}: {name}: {error}", settings.source("dedup.synonyms"))))?;
+    let read = render::Synonyms::read(&name, &table);
+    read.map(|table| Some(Arc::new(table))).map_err(|error| CliError::usage(error.to_string()))
 }
 
 /// How the output folder is written.

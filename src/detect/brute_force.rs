@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Options, Within};
+use super::embedded::SETTLE_AFTER;
+use super::{Options, Thresholding, Within};
 use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Threshold, Verdict};
 
 /// Decides by comparing with everything. Only redelivery is not its business: each page once.
@@ -23,6 +24,8 @@ struct Page {
     candidate: Candidate,
     /// Ascending by word.
     weights: Vec<(u32, u128)>,
+    /// What its terms weighed before light ones were dropped.
+    full_weight: u128,
     verdict: Verdict,
 }
 
@@ -36,12 +39,14 @@ impl BruteForce {
     ///
     /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
     pub fn decide(&mut self, candidate: Candidate) -> Verdict {
-        let weights = self.weigh(&candidate);
+        let mut weights = self.weigh(&candidate);
+        let full_weight = weights.iter().map(|&(_, weight)| weight).sum();
+        weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
         let verdict = self
             .copy_of(&candidate, &weights)
             .or_else(|| self.best_match(&candidate, &weights))
             .unwrap_or(Verdict::Unique);
-        self.pages.push(Page { candidate, weights, verdict });
+        self.pages.push(Page { candidate, weights, full_weight, verdict });
         verdict
     }
 
@@ -61,6 +66,20 @@ impl BruteForce {
         }
         let capped = weights.into_iter().map(|(word, weight)| (word, u128::from(weight.min(u64::from(u32::MAX)))));
         capped.filter(|&(_, weight)| weight > 0).collect()
+    }
+
+    /// Whether a term of that weight is compared, on a page that weighs so much.
+    fn is_kept(&self, weight: u128, own: u128) -> bool {
+        match self.options.thresholding {
+            Thresholding::Off => true,
+            Thresholding::Fixed(share) => 1_000_000 * weight >= u128::from(share.millionths()) * own,
+            Thresholding::Paper => {
+                // What was judged is learnt at fixed numbers of pages; the page itself counts too.
+                let learnt = self.pages.len() - self.pages.len() % SETTLE_AFTER as usize;
+                let all = own + self.pages[..learnt].iter().map(|page| page.full_weight).sum::<u128>();
+                learnt + 1 < 20 || weight * (learnt as u128 + 1) * all > own * own
+            }
+        }
     }
 
     fn copy_of(&self, candidate: &Candidate, weights: &[(u32, u128)]) -> Option<Verdict> {

@@ -53,7 +53,7 @@ pub struct EmbeddedDecider<S> {
 /// After so many judged pages, those that were stored are filed with the rest of the index. A page
 /// that has several matches finds them in an order that depends on what is filed, so this happens at
 /// fixed numbers, not between batches.
-const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
+pub(super) const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
 
 /// A page on its way to its verdict.
 struct Candidacy {

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | rendering | before this room: terms arrive counted by field |
 //! | table 1, field weights | [`Options::weights`] |
+//! | dynamic thresholding | [`Options::thresholding`], off by default |
 //! | threshold `t`, in [0, 1]; the paper's example is 0.5 | [`Options::threshold`], 0.8 by default |
 //! | filtering, equations (1)-(3) | [`filter`](crate::filter): restated exactly, or as published |
 //! | verification, MWO | [`verify`](crate::verify), in integers |
@@ -91,7 +92,9 @@ pub use election::{Election, Member, elect};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
-pub use measures::{HostAware, Measure, Page, Similarity, dd, fuzzy};
+pub use measures::{
+    HostAware, Measure, Page, Similarity, Thresholding, ThresholdingError, dd, fuzzy, provenance_clusters,
+};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;

@@ -2,17 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Mode;
 use super::measures::dd::DdOptions;
 use super::measures::fuzzy::{self, FuzzyOptions};
+use super::{Mode, Thresholding};
 use crate::filter::FilterKind;
 use crate::record::{Detector, FieldWeights, Threshold, WantedOrder};
 
 /// 0.8: pages of which four fifths of the weight agree are one page.
-const DEFAULT_THRESHOLD: Threshold = match Threshold::from_millionths(800_000) {
-    Some(threshold) => threshold,
-    None => panic!("0.8 is a threshold"),
-};
+const DEFAULT_THRESHOLD: Threshold = tenths(8);
+
+const fn tenths(tenths: u32) -> Threshold {
+    match Threshold::from_millionths(tenths * 100_000) {
+        Some(threshold) => threshold,
+        None => panic!("tenths up to ten are thresholds"),
+    }
+}
 
 /// 0.68: what pages share that were translated but for their text.
 const FIRST_OF_TWO: Threshold = match Threshold::from_millionths(680_000) {
@@ -53,6 +57,12 @@ pub struct Options {
     /// order of the words and at what other pages of the host hold; `None`: the paper's weights alone
     /// decide. What is asked of short pages is more: [`HostAware`](super::HostAware).
     pub second: Option<Threshold>,
+    /// Whether terms of little weight are dropped before a page is compared; by [`Detector::Mwo`] and
+    /// [`Detector::Provenance`].
+    pub thresholding: Thresholding,
+    /// Pages are compared only if the numbers of their sentences differ by less than this; by
+    /// [`Detector::ExtendedTdw`]. `None`: whatever they are.
+    pub sentence_slack: Option<u32>,
     /// How the records to compare are found.
     pub filter: FilterKind,
     /// Pages with fewer distinct terms (of positive weight) are compared by their bytes only: short
@@ -78,6 +88,8 @@ impl Default for Options {
             detector: Detector::Mwo,
             threshold: DEFAULT_THRESHOLD,
             second: None,
+            thresholding: Thresholding::Off,
+            sentence_slack: None,
             filter: FilterKind::Exact,
             min_terms: 20,
             weights: FieldWeights::default(),
@@ -104,6 +116,9 @@ impl Options {
         match detector {
             Detector::Mwo if has_second => FIRST_OF_TWO,
             Detector::Fuzzy => fuzzy::DEFAULT_THRESHOLD,
+            // 18 degrees. The paper names none; up to 0.5 its formula lets every angle pass.
+            Detector::ExtendedTdw => tenths(9),
+            Detector::Provenance => tenths(5),
             _ => DEFAULT_THRESHOLD,
         }
     }
@@ -118,13 +133,27 @@ impl Options {
         }
     }
 
+    /// Whether a detector drops light terms, if nobody says so: as its paper does.
+    pub fn default_thresholding(detector: Detector) -> Thresholding {
+        if detector == Detector::Provenance { Thresholding::Paper } else { Thresholding::Off }
+    }
+
+    /// The options with which a detector is meant to be used, if nothing else is said.
+    pub fn of(detector: Detector) -> Self {
+        let second = (detector == Detector::Mwo).then_some(Self::DEFAULT_SECOND);
+        let threshold = Self::default_threshold(detector, second.is_some());
+        Self { detector, threshold, second, thresholding: Self::default_thresholding(detector), ..Self::default() }
+    }
+
     /// Names everything that decides what is in the index.
     pub fn signature(&self) -> String {
         let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;
         let own = match detector {
             Detector::Dd => format!(", {:?}", self.dd),
             Detector::Fuzzy => format!(", {:?}", self.fuzzy),
-            Detector::Mwo => format!(", second {:?}", self.second),
+            Detector::Mwo => format!(", second {:?}, thresholding {}", self.second, self.thresholding),
+            Detector::Provenance => format!(", thresholding {}", self.thresholding),
+            Detector::ExtendedTdw => format!(", sentences within {:?}", self.sentence_slack),
             _ => String::new(),
         };
         let (filter, within) = (filter.name(), within.name());

@@ -2,7 +2,7 @@
 //!
 //! A page goes through these steps: its octets are decoded, its elements are followed in one pass
 //! over the text ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language
-//! is settled, and the words of each field are counted under their stems. Nothing of the markup
+//! is settled, and the words of each field are counted under their stems, or those of their synonyms. Nothing of the markup
 //! remains. [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the
 //! order of their source are left to it in any case. Pages that are nested too deep are read as text.
 //!
@@ -43,11 +43,14 @@ mod short_words;
 mod sitemap;
 mod stem;
 mod stop_words;
+mod synonyms;
 mod terms;
 mod text;
 mod tokens;
 mod url_terms;
 mod words;
+
+use std::sync::Arc;
 
 use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
 
@@ -61,6 +64,7 @@ use text::Text;
 pub use parser::{Parser, ParserError};
 pub use query::query_terms;
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
+pub use synonyms::{Synonyms, SynonymsError};
 
 /// The version of the rendering. Records made by different versions can't be compared.
 pub const RENDERING_VERSION: u32 = 3;
@@ -80,6 +84,8 @@ pub struct Options {
     pub robots_agent: String,
     /// Whether stop words are dropped.
     pub stop_words: bool,
+    /// Words that become one word before they are stemmed. `None`: none do, and nothing is looked up.
+    pub synonyms: Option<Arc<Synonyms>>,
     /// Whether words are stemmed.
     pub stem: bool,
     /// By which rules stop words are dropped and words stemmed.
@@ -127,6 +133,7 @@ impl Default for Options {
             min_language_chars: 200,
             robots_agent: "ndcrawl".to_owned(),
             stop_words: true,
+            synonyms: None,
             stem: true,
             rules: Rules::Same,
             word_cache: WordCache::Kept,
@@ -161,9 +168,11 @@ impl Renderer {
 
     /// Names everything that makes two renderings incomparable.
     pub fn signature(&self) -> String {
-        let Options { parser, max_depth, min_language_chars, stop_words, stem, rules, order, .. } = &self.options;
+        let Options { parser, max_depth, min_language_chars, stop_words, stem, synonyms, rules, order, .. } =
+            &self.options;
+        let synonyms = synonyms.as_ref().map(|table| format!(", synonyms {}", table.signature())).unwrap_or_default();
         format!(
-            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}{}{}{}{}",
+            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}{synonyms}{}{}{}{}",
             if *stem { stem::STEMMER } else { "no stemmer" },
             if *stop_words { stop_words::VERSION } else { 0 },
             if *rules == Rules::OfLanguage { ", rules of the language" } else { "" },
@@ -224,10 +233,11 @@ impl Renderer {
     fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> (Vec<TermCounts>, TermOrder) {
         let Options { stem, stop_words, rules, word_cache, .. } = self.options;
         let language = if rules == Rules::Same { Some("en") } else { language };
+        let language = Terms::of(language, stem, stop_words).mapping(self.options.synonyms.as_ref());
         let url = url_terms::words(&page.url);
         let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
         pool.with(|words| {
-            let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
+            let mut table = TermTable::new(language, word_cache, words);
             table.count(Field::Url, &url);
             let order = table.count_parts(text, self.options.order);
             (table.into_terms(), order)

@@ -35,6 +35,27 @@ fn urls(links: &[OutLink]) -> Vec<&str> {
     links.iter().map(|link| CanonicalUrl::as_str(&link.url)).collect()
 }
 
+/// Table IV of "An Extended TDW Scheme by Word Mapping Technique": the sentence, the synonyms of which it
+/// speaks, and the stems. (Its stemmer makes "ag" of "ages"; and it has lost "billions".)
+#[test]
+fn words_are_mapped_as_in_the_papers_table() {
+    let table = b"years, ages\nmassive, bulky\npages, side\nsearch, seek\nengine, motor\ndecreases, drop";
+    let options = Options { synonyms: Some(Synonyms::read("", table).unwrap().into()), ..Options::default() };
+    let renderer = Renderer::new(options, Normaliser::default());
+    let sentence = "In the recent years there is a massive development in the web pages, there are billions of \
+                    web pages existing in the search engine which decreases the efficiency and effectiveness \
+                    of the search results of the search engine.";
+    for _ in 0..2 {
+        let rendered = renderer.render(&page("http://h.test/", "text/html", &format!("<html lang=en>{sentence}")));
+        let terms: Vec<&str> = rendered.terms.iter().skip(1).map(|term| &*term.term).collect();
+        let expected = "recent age bulki develop web side billion exist seek motor drop effici effect result";
+        assert_eq!(terms, expected.split(' ').collect::<Vec<_>>());
+        assert_eq!(counts(&rendered, "seek"), [("body", 3)]);
+    }
+    assert_ne!(renderer.signature(), Renderer::default().signature());
+    assert!(!Renderer::default().signature().contains("synonyms"));
+}
+
 #[test]
 fn each_occurrence_counts_in_its_innermost_field() {
     let rendered = html(

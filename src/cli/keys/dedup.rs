@@ -34,7 +34,7 @@ pub const KEYS: &[Key] = &[
     key!(dedup.threshold, Shape::Value("F"), "", "A page at least this similar to a stored one is a near-duplicate")
         .flag("threshold")
         .short('t')
-        .note("mwo: 0.68, with --weights paper 0.8; dd: 0.8; fuzzy: 0.5")
+        .note("mwo: 0.68, with --weights paper 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
         .fixed()
         .heading(NEAR_DUPLICATES),
     key!(
@@ -55,6 +55,29 @@ pub const KEYS: &[Key] = &[
     .flag("threshold2")
     .fixed()
     .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.thresholding,
+        Shape::Value("HOW"),
+        "",
+        "mwo, provenance: terms too light to be compared: off, paper, or a share of the page's weight"
+    )
+    .note("off; provenance: paper")
+    .fixed(),
+    key!(
+        dedup.synonyms,
+        Shape::Value("FILE"),
+        "",
+        "extended-tdw: words that mean the same, a row a line of FILE, commas between"
+    )
+    .note("a small table of English words")
+    .fixed(),
+    key!(
+        dedup.sentence_slack,
+        Shape::Value("N"),
+        "0",
+        "extended-tdw: pages are compared if they differ by fewer than N sentences; 0: always"
+    )
+    .fixed(),
     key!(dedup.filter, Shape::Choice(FilterKind::WORDS), "exact", "How candidates are found; exact misses none")
         .flag("filter")
         .fixed()

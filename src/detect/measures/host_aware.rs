@@ -38,10 +38,12 @@ use std::io::{self, Read, Write};
 
 use hashbrown::HashMap;
 
+use super::mwo::Mwo;
+use super::thresholding::Thresholding;
 use super::{Measure, Page, Similarity};
 use crate::record::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::record::{DecidedBy, Score, Sequence, TermOrder, Threshold, Verdict};
-use crate::verify::score_reaching;
+use crate::verify::Record;
 
 /// One page in so many makes a shingle template.
 const TEMPLATE_SHARE: u32 = 25;
@@ -67,6 +69,7 @@ const LEVELS: usize = 33;
 /// Two conditions: weights, then order.
 #[derive(Debug)]
 pub struct HostAware {
+    weights: Mwo,
     second: Threshold,
     hosts: HashMap<u32, Host>,
 }
@@ -138,8 +141,8 @@ impl Shared {
 
 impl HostAware {
     /// Nothing learnt yet.
-    pub fn new(second: Threshold) -> Self {
-        Self { second, hosts: HashMap::new() }
+    pub fn new(second: Threshold, thresholding: Thresholding) -> Self {
+        Self { weights: Mwo::new(thresholding), second, hosts: HashMap::new() }
     }
 
     /// How much of the order of two pages is the same, if it is enough; their overlapping is `first`.
@@ -195,16 +198,21 @@ fn merged(a: &[u32], b: &[u32], mut tell: impl FnMut(u32, bool)) {
 }
 
 impl Measure for HostAware {
+    fn least_weight(&self, record: &Record) -> u32 {
+        self.weights.least_weight(record)
+    }
+
     fn bounds_are_scores(&self) -> bool {
         true
     }
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
-        let score = score_reaching(&probe.record, &stored.record, bar)?;
+        let Similarity { score, .. } = self.weights.compare(probe, stored, bar)?;
         self.second(probe, stored, score).map(|second| Similarity { score, second })
     }
 
-    fn learn(&mut self, _: Sequence, page: &Page, verdict: &Verdict, _: bool) {
+    fn learn(&mut self, number: Sequence, page: &Page, verdict: &Verdict, is_compared: bool) {
+        self.weights.learn(number, page, verdict, is_compared);
         let is_copy = match verdict {
             Verdict::Unique => false,
             Verdict::NearDuplicate { decided_by, .. } => *decided_by != DecidedBy::Similarity,
@@ -221,6 +229,7 @@ impl Measure for HostAware {
     }
 
     fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.weights.save(out)?;
         let mut hosts: Vec<_> = self.hosts.iter().collect();
         hosts.sort_unstable_by_key(|(group, _)| **group);
         write_number(out, hosts.len() as u64)?;
@@ -238,6 +247,7 @@ impl Measure for HostAware {
     }
 
     fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.weights.load(input)?;
         self.hosts.clear();
         for _ in 0..read_number::<u64>(input)? {
             let (group, pages) = (read_number(input)?, read_number(input)?);
@@ -256,7 +266,6 @@ impl Measure for HostAware {
 mod tests {
     use super::*;
     use crate::record::TermId;
-    use crate::verify::Record;
 
     const SECOND: Threshold = match Threshold::from_millionths(350_000) {
         Some(second) => second,
@@ -272,7 +281,7 @@ mod tests {
     }
 
     fn learnt(pages: &[Page]) -> HostAware {
-        let mut measure = HostAware::new(SECOND);
+        let mut measure = HostAware::new(SECOND, Thresholding::Off);
         (0..).zip(pages).for_each(|(number, page)| measure.learn(Sequence(number), page, &Verdict::Unique, true));
         measure
     }
@@ -309,7 +318,7 @@ mod tests {
 
     #[test]
     fn short_texts_and_loose_weights_have_to_agree_more() {
-        let measure = HostAware::new(SECOND);
+        let measure = HostAware::new(SECOND, Thresholding::Off);
         let firm = Score(FIRM);
         assert_eq!(measure.asked(2_250_000, firm), 351_000);
         assert_eq!(measure.asked(100, firm), 500_000);
@@ -349,7 +358,7 @@ mod tests {
 
     #[test]
     fn counting_forgets_what_is_rare_and_misses_no_template() {
-        let mut measure = HostAware::new(SECOND);
+        let mut measure = HostAware::new(SECOND, Thresholding::Off);
         let mut most = 0;
         for number in 0..2000u32 {
             // A section of its own: its template comes on one page in twelve, from the middle on.
@@ -368,7 +377,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_comes_back_from_a_snapshot() {
-        let (pages, mut restored) = (siblings(7), HostAware::new(SECOND));
+        let (pages, mut restored) = (siblings(7), HostAware::new(SECOND, Thresholding::Off));
         let measure = learnt(&pages);
         let (mut bytes, mut again) = (Vec::new(), Vec::new());
         measure.save(&mut bytes).unwrap();

@@ -6,15 +6,23 @@
 //! | `mwo` with a second condition | `host_aware` | our own: the order of words, without a host's template |
 //! | `dd` | [`dd`] | the duplicate detection algorithm: sets of hash values |
 //! | `fuzzy` | [`fuzzy`] | fuzzy sets: sentences whose words go together |
+//! | `extended-tdw` | `extended_tdw` | angles, after words were mapped to synonyms |
+//! | `provenance` | `provenance` | sets of terms, and their columns in a plane |
 //!
 //! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
 //! made that no page that matches can be lost; what the filter suspects is compared. So none of them
 //! ever goes through all stored pages.
 
+mod angle;
 pub mod dd;
+mod extended_tdw;
 pub mod fuzzy;
 mod host_aware;
 mod mwo;
+mod plane;
+mod provenance;
+mod provenance_batch;
+mod thresholding;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -25,6 +33,9 @@ pub use host_aware::HostAware;
 use super::{Match, Options};
 use crate::record::{Candidate, Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
+
+pub use provenance_batch::provenance_clusters;
+pub use thresholding::{Thresholding, ThresholdingError};
 
 /// A page as detectors see it.
 #[derive(Clone, Debug)]
@@ -141,14 +152,18 @@ pub trait Measure: Send + Sync {
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
         Detector::Mwo => Some(match options.second {
-            Some(second) => Box::new(host_aware::HostAware::new(second)),
-            None => Box::new(mwo::Mwo),
+            Some(second) => Box::new(host_aware::HostAware::new(second, options.thresholding)),
+            None => Box::new(mwo::Mwo::new(options.thresholding)),
         }),
         Detector::Dd => Some(Box::new(dd::Dd::new(options.threshold, options.dd))),
         Detector::Fuzzy => Some(Box::new(fuzzy::Fuzzy::new(options.threshold, options.fuzzy.clone()))),
-        Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
+        Detector::ExtendedTdw => Some(Box::new(extended_tdw::ExtendedTdw::new(options))),
+        Detector::Provenance => Some(Box::new(provenance::Provenance::new(options))),
+        Detector::None => None,
     }
 }
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unfiltered;
