@@ -69,6 +69,7 @@
 
 mod audit;
 mod brute_force;
+mod comparer;
 mod copies;
 mod embedded;
 mod error;
@@ -82,6 +83,7 @@ mod vocabulary;
 
 pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
+pub use comparer::{Comparer, Comparison};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
