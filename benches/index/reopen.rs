@@ -7,8 +7,8 @@ use std::path::Path;
 
 use ndcrawl::detect::{EmbeddedDecider, InMemory, Options};
 use ndcrawl::record::{
-    Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, Sequence, TermId, UrlId, UrlRow, UrlState,
-    Verdict,
+    Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, Sequence, TermId, TermOrder, UrlId, UrlRow,
+    UrlState, Verdict,
 };
 use ndcrawl::store::{self, Identity, SnapshotHead, Store, StoreReader};
 use ndcrawl::verify::Record;
@@ -141,6 +141,8 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
                 text_digest: Some(Digest::of(url(number).as_bytes())),
                 verdict: Verdict::Unique,
                 terms: record.terms().iter().map(|&(term, weight)| (term, counts(weight))).collect(),
+                least_weight: 0,
+                order: TermOrder::default(),
                 links: Vec::new(),
                 location: None,
             })

@@ -31,7 +31,7 @@ pub(super) enum Found {
 #[derive(Debug)]
 pub(super) struct FoundPage {
     pub fetched: Arc<Fetched>,
-    pub rendered: Rendered,
+    pub rendered: Box<Rendered>,
     pub body_digest: Digest,
     /// As the archive and `pages.jsonl` spell it.
     pub payload_digest: String,

@@ -191,6 +191,7 @@ fn candidate(crawl: &str, lease: &Lease, found: &mut Found) -> Option<Candidate>
         body_digest: page.body_digest,
         text_digest: page.rendered.text_digest,
         terms: std::mem::take(&mut page.rendered.terms),
+        order: std::mem::take(&mut page.rendered.order),
     })
 }
 

@@ -23,8 +23,9 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
     let mut line = PageLine { outcome: outcome.kind().name().to_owned(), ..PageLine::default() };
     match outcome {
         Outcome::Stored | Outcome::NotModified => {}
-        Outcome::NearDuplicate { score, detector, decided_by, .. } => {
+        Outcome::NearDuplicate { score, second, detector, decided_by, .. } => {
             line.score = Some(score.as_f64());
+            line.second_score = second.map(|second| second.as_f64());
             line.detector = Some(detector.name().to_owned());
             line.decided_by = Some(decided_by.name().to_owned());
         }

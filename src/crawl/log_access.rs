@@ -1,9 +1,9 @@
 //! How frontier and decider read the store's logs: they ask through traits of their own, since
 //! they do not know the store.
 
-use crate::detect::RecordSource;
+use crate::detect::{LoggedPage, RecordSource};
 use crate::frontier::UrlLog;
-use crate::record::{FieldCounts, Sequence, TermId, UrlId, UrlRow};
+use crate::record::{PageRow, Sequence, UrlId, UrlRow};
 use crate::store::{Error as StoreError, StoreReader};
 
 /// The log of URLs.
@@ -25,8 +25,9 @@ pub(super) struct Records(pub StoreReader);
 impl RecordSource for Records {
     type Error = RecordError;
 
-    fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, RecordError> {
-        Ok(self.0.page(page)?.ok_or(RecordError::Missing(page))?.terms)
+    fn page(&self, page: Sequence) -> Result<LoggedPage, RecordError> {
+        let PageRow { group, terms, least_weight, order, .. } = self.0.page(page)?.ok_or(RecordError::Missing(page))?;
+        Ok(LoggedPage { group, terms, least_weight, order })
     }
 }
 

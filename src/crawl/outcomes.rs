@@ -62,6 +62,8 @@ impl Judge {
             text_digest: page.rendered.text_digest,
             verdict: judged.verdict,
             terms: judged.terms,
+            least_weight: judged.least_weight,
+            order: judged.order,
             links,
             location: None,
         });
@@ -228,8 +230,8 @@ impl Judge {
 
 fn outcome_of(verdict: Verdict, original: Option<&Original>) -> Outcome {
     match (verdict, original) {
-        (Verdict::NearDuplicate { score, detector, decided_by, .. }, Some(of)) => {
-            Outcome::NearDuplicate { of: of.id, score, detector, decided_by }
+        (Verdict::NearDuplicate { score, second, detector, decided_by, .. }, Some(of)) => {
+            Outcome::NearDuplicate { of: of.id, score, second, detector, decided_by }
         }
         (Verdict::ExactDuplicate { decided_by, .. }, Some(of)) => Outcome::ExactDuplicate { of: of.id, decided_by },
         _ => Outcome::Stored,

@@ -234,7 +234,7 @@ impl Worker {
 
 /// What is made of a body.
 struct Read {
-    rendered: Rendered,
+    rendered: Box<Rendered>,
     body_digest: Digest,
     payload_digest: String,
 }
@@ -243,7 +243,7 @@ struct Read {
 /// that it could leave half done.
 fn read(renderer: &Renderer, page: &Fetched) -> Result<Read, String> {
     let read = catch_unwind(AssertUnwindSafe(|| Read {
-        rendered: renderer.render(page),
+        rendered: Box::new(renderer.render(page)),
         body_digest: Digest::of(&page.body),
         payload_digest: payload_digest(&page.body),
     }));

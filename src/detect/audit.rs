@@ -117,7 +117,7 @@ impl<'a> Audit<'a> {
         let threshold = self.options.threshold.millionths();
         let score = score_from(&self.weights[page.index()], &self.weights[of.index()], threshold)?;
         let detector = self.options.detector;
-        Some(Verdict::NearDuplicate { of, score, detector, decided_by: DecidedBy::Similarity })
+        Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by: DecidedBy::Similarity })
     }
 
     fn best_match(&self, page: Sequence) -> Option<Verdict> {
@@ -133,7 +133,13 @@ impl<'a> Audit<'a> {
                 continue;
             }
             if let Some(score) = score_from(&self.weights[page.index()], &self.weights[of.index()], bar) {
-                best = Some(Verdict::NearDuplicate { of, score, detector, decided_by: DecidedBy::Similarity });
+                best = Some(Verdict::NearDuplicate {
+                    of,
+                    score,
+                    second: None,
+                    detector,
+                    decided_by: DecidedBy::Similarity,
+                });
                 // Of equals the first stays.
                 bar = score.0 + 1;
             }

@@ -97,7 +97,7 @@ impl BruteForce {
         }
         let (score, of) = best?;
         let (detector, decided_by) = (self.options.detector, DecidedBy::Similarity);
-        Some(Verdict::NearDuplicate { of, score, detector, decided_by })
+        Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by })
     }
 
     /// The pages that a page is compared with, in order.
@@ -127,8 +127,8 @@ fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
 pub(super) fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
     match verdict {
         Verdict::Unique => Verdict::ExactDuplicate { of: number, decided_by: link },
-        Verdict::NearDuplicate { of, score, detector, .. } => {
-            Verdict::NearDuplicate { of, score, detector, decided_by: link }
+        Verdict::NearDuplicate { of, score, second, detector, .. } => {
+            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
         }
         Verdict::ExactDuplicate { of, decided_by } => {
             let both_by_body = decided_by == DecidedBy::BodyDigest && link == DecidedBy::BodyDigest;

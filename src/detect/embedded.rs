@@ -2,17 +2,19 @@
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
+use super::learning::Learning;
 use super::ledger::{Entry, Ledger};
 use super::matching::{Condition, Wanted};
-use super::records::{RecordSource, Records};
+use super::measures::Page;
+use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::record::{
-    Candidate, DecidedBy, Decider, Detector, Digest, FieldCounts, Judged, PageId, PageRow, Sequence, TermCounts,
-    TermId, Verdict,
+    Candidate, DecidedBy, Decider, Digest, FieldCounts, Judged, PageId, PageRow, Sequence, TermCounts, TermId,
+    TermOrder, Verdict,
 };
-use crate::verify::Record;
 
 /// Decides pages one after the other, as the only owner of its index.
 ///
@@ -41,7 +43,9 @@ pub struct EmbeddedDecider<S> {
     options: Options,
     vocabulary: Vocabulary,
     ledger: Ledger,
-    /// `None` for the detector that finds exact copies only.
+    /// What the detector measures and has learnt; `None` for the one that finds exact copies only.
+    learning: Option<Learning>,
+    /// `None` with the same.
     search: Option<Search<S>>,
     broken: bool,
 }
@@ -59,7 +63,8 @@ struct Candidacy {
     text_digest: Option<Digest>,
     terms: Vec<(TermId, FieldCounts)>,
     new_terms: Vec<Box<str>>,
-    record: Record,
+    weighed: Arc<Page>,
+    least_weight: u32,
     answer: Option<Answer>,
 }
 
@@ -75,12 +80,11 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// cores where that is quicker.
     pub fn new(options: Options, source: S) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let search = match options.detector {
-            Detector::None => None,
-            Detector::Mwo => Some(Search::new(options.filter.build(), Records::new(source, options.weights), threads)),
-        };
+        let learning = Learning::new(&options);
+        let records = Records::new(source, options.weights);
+        let search = learning.is_some().then(|| Search::new(options.filter.build(), records, threads));
         let (vocabulary, ledger) = (Vocabulary::default(), Ledger::default());
-        Self { options, vocabulary, ledger, search, broken: false }
+        Self { options, vocabulary, ledger, learning, search, broken: false }
     }
 
     /// Puts the next term of the log back. All terms come before all pages, in the order of their
@@ -104,11 +108,10 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// If the page is out of order, or speaks of terms or pages that are not there.
     pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &PageRow) -> Result<(), DetectError> {
         self.check_row(sequence, row)?;
-        let record = Record::from_counts(&row.terms, &self.options.weights);
+        let PageRow { terms, least_weight, order, .. } = row.clone();
+        let weighed = Arc::new(LoggedPage { group, terms, least_weight, order }.weighed(&self.options.weights));
         self.settle_if_due();
-        if row.verdict.is_unique() && self.is_comparable(&record) {
-            self.index(sequence, &record);
-        }
+        self.take_in(sequence, &weighed, &row.verdict);
         self.ledger.push(Entry {
             page: row.page,
             group: self.group(group),
@@ -127,6 +130,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.vocabulary.save(out)?;
         self.ledger.save(out)?;
+        self.learning.as_ref().map_or(Ok(()), |learning| learning.save(out))?;
         self.search.as_ref().map_or(Ok(()), |search| search.save(out))
     }
 
@@ -141,6 +145,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     pub fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.vocabulary = Vocabulary::load(input)?;
         self.ledger = Ledger::load(input)?;
+        self.learning.as_mut().map_or(Ok(()), |learning| learning.load(input))?;
         self.search.as_mut().map_or(Ok(()), |search| search.load(input))
     }
 
@@ -196,15 +201,16 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         mode: Mode,
         condition: &Condition<'_>,
     ) -> Result<Vec<Match>, DetectError> {
-        let counts = self.vocabulary.look_up_page(terms);
-        let record = Record::from_counts(&counts, &self.options.weights);
-        let asking = Asking { group: self.group(group), record: &record };
-        let wanted = Wanted { mode, threshold: self.options.threshold, condition };
-        let is_comparable = self.is_comparable(&record);
-        match &mut self.search {
-            Some(search) if is_comparable => search.ask(&wanted, asking, &self.ledger, None),
-            _ => Ok(Vec::new()),
+        let terms = self.vocabulary.look_up_page(terms);
+        let (page, _) = self.weigh(group, terms, TermOrder::default());
+        let (in_group, is_comparable) = (self.group(group), self.is_comparable(&page));
+        let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { return Ok(Vec::new()) };
+        if !is_comparable {
+            return Ok(Vec::new());
         }
+        let mode = if learning.measure().looks_at_all() { Mode::All } else { mode };
+        let wanted = Wanted { measure: learning.measure(), mode, threshold: self.options.threshold, condition };
+        search.ask(&wanted, Asking { group: in_group, page: &page }, &self.ledger, None)
     }
 
     /// The terms ever seen.
@@ -276,27 +282,37 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     }
 
     fn prepare(&mut self, candidate: Candidate) -> Result<Candidacy, DetectError> {
-        let Candidate { page, group, body_digest, text_digest, terms } = candidate;
-        let (terms, new_terms) = self.vocabulary.intern_page(terms)?;
-        let record = Record::from_counts(&terms, &self.options.weights);
-        let group = self.group(group);
-        Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, record, answer: None })
+        let Candidate { page, group, body_digest, text_digest, terms, order } = candidate;
+        let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
+        let (weighed, least_weight) = self.weigh(group, terms.clone(), order);
+        let (group, weighed) = (self.group(group), Arc::new(weighed));
+        let answer = None;
+        Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, answer })
+    }
+
+    /// The page as the detector sees it, and the weight that its terms have to have.
+    fn weigh(&self, group: u32, terms: Vec<(TermId, FieldCounts)>, order: TermOrder) -> (Page, u32) {
+        let mut page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
+        let least_weight = self.learning.as_ref().map_or(0, |learning| learning.measure().least_weight(&page.record));
+        page.record = page.record.without_lighter(least_weight);
+        (page, least_weight)
     }
 
     /// Asks the index for those that are no copies of what is known by now.
     fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
         let Some(search) = self.search.as_ref().filter(|search| search.asks_early()) else { return Ok(()) };
         let asks = |candidacy: &Candidacy| {
-            let record = &candidacy.record;
-            self.is_comparable(record) && self.copied(candidacy).is_none() && !search.has_copy(record)
+            let page = &candidacy.weighed;
+            self.is_comparable(page) && self.copied(candidacy).is_none() && !search.has_copy(page)
         };
         let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
-        let (mut asking, wanted) = (asking.into_iter(), self.wanted());
+        let mut asking = asking.into_iter();
         let mut candidacies: Vec<&mut Candidacy> =
             candidacies.iter_mut().filter(|_| asking.next() == Some(true)).flatten().collect();
         let pages: Vec<_> =
-            candidacies.iter().map(|asking| Asking { group: asking.group, record: &asking.record }).collect();
-        let Some(search) = &mut self.search else { return Ok(()) };
+            candidacies.iter().map(|asking| Asking { group: asking.group, page: &asking.weighed }).collect();
+        let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { return Ok(()) };
+        let wanted = wanted(&self.options, learning);
         let Some(answers) = search.ask_early(&wanted, &pages, &self.ledger)? else { return Ok(()) };
         for (candidacy, answer) in candidacies.iter_mut().zip(answers) {
             candidacy.answer = Some(answer);
@@ -309,22 +325,22 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             Some(verdict) => verdict,
             None => self.compared(&mut candidacy)?,
         };
-        let Candidacy { page, group, body_digest, text_digest, terms, new_terms, record, .. } = candidacy;
+        let Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
+            candidacy;
         let sequence = self.ledger.push(Entry { page, group, body_digest, text_digest, verdict })?;
-        if verdict.is_unique() && self.is_comparable(&record) {
-            self.index(sequence, &record);
-            if let Some(search) = &mut self.search {
-                search.records().insert(sequence, record);
-            }
+        let is_compared = self.take_in(sequence, &weighed, &verdict);
+        let order = weighed.order.clone();
+        if let Some(search) = self.search.as_mut().filter(|_| is_compared) {
+            search.records().insert(sequence, weighed);
         }
-        Ok(Judged { sequence, verdict, terms, new_terms, redelivered: false })
+        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
     }
 
     /// A page that was judged before, in this batch or earlier.
     fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
         let (sequence, earlier) = self.ledger.find(page).ok_or(DetectError::Broken)?;
-        let (terms, new_terms) = (Vec::new(), Vec::new());
-        Ok(Judged { sequence, verdict: earlier.verdict, terms, new_terms, redelivered: true })
+        let (terms, order, new_terms) = (Vec::new(), TermOrder::default(), Vec::new());
+        Ok(Judged { sequence, verdict: earlier.verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
     }
 
     /// The verdict on an exact copy.
@@ -333,52 +349,58 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         if let Some((sequence, original)) = self.ledger.same_body(group, candidacy.body_digest) {
             return Some(inherited(sequence, original.verdict, DecidedBy::BodyDigest));
         }
-        let text = candidacy.text_digest.filter(|_| self.is_long_enough(&candidacy.record))?;
+        let text = candidacy.text_digest.filter(|_| self.is_long_enough(&candidacy.weighed))?;
         let (sequence, original) = self.ledger.same_text(group, text)?;
         Some(inherited(sequence, original.verdict, DecidedBy::TextDigest))
     }
 
     /// The verdict on a page that is no exact copy.
     fn compared(&mut self, candidacy: &mut Candidacy) -> Result<Verdict, DetectError> {
-        let (wanted, is_comparable) = (self.wanted(), self.is_comparable(&candidacy.record));
-        let Some(search) = self.search.as_mut().filter(|_| is_comparable) else { return Ok(Verdict::Unique) };
-        let asking = Asking { group: candidacy.group, record: &candidacy.record };
-        let matches = search.ask(&wanted, asking, &self.ledger, candidacy.answer.take())?;
+        if !self.is_comparable(&candidacy.weighed) {
+            return Ok(Verdict::Unique);
+        }
+        let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { return Ok(Verdict::Unique) };
+        let asking = Asking { group: candidacy.group, page: &candidacy.weighed };
+        let matches = search.ask(&wanted(&self.options, learning), asking, &self.ledger, candidacy.answer.take())?;
         Ok(matches.first().map_or(Verdict::Unique, |found| Verdict::NearDuplicate {
             of: found.of,
             score: found.score,
+            second: found.second,
             detector: self.options.detector,
             decided_by: DecidedBy::Similarity,
         }))
     }
 
-    fn wanted(&self) -> Wanted<'static> {
-        let mode = if self.options.mode == Mode::Any { Mode::Any } else { Mode::Best };
-        Wanted { mode, threshold: self.options.threshold, condition: &|_, _, _| true }
-    }
-
-    fn index(&mut self, sequence: Sequence, record: &Record) {
-        if let Some(search) = &mut self.search {
-            search.insert(sequence, record);
+    /// Takes a judged page into the index, if later ones are compared with it, and hands it to the
+    /// detector to learn from.
+    fn take_in(&mut self, sequence: Sequence, page: &Arc<Page>, verdict: &Verdict) -> bool {
+        let is_compared = verdict.is_unique() && self.is_comparable(page);
+        let (Some(learning), Some(search)) = (&mut self.learning, &mut self.search) else { return false };
+        if is_compared {
+            search.insert(sequence, page, &learning.measure().filtered(page));
         }
+        learning.add(sequence, page, verdict, is_compared);
+        is_compared
     }
 
-    /// Files what was stored since, before a page whose number says so.
+    /// Files what was stored since, and has the detector learn from what was judged, before a page
+    /// whose number says so.
     fn settle_if_due(&mut self) {
         if self.ledger.len().is_multiple_of(SETTLE_AFTER as usize)
-            && let Some(search) = &mut self.search
+            && let (Some(learning), Some(search)) = (&mut self.learning, &mut self.search)
         {
+            learning.settle();
             search.settle();
         }
     }
 
-    fn is_long_enough(&self, record: &Record) -> bool {
-        record.len() >= self.options.min_terms
+    fn is_long_enough(&self, page: &Page) -> bool {
+        page.record.len() >= self.options.min_terms
     }
 
-    /// Whether a record is compared with others at all.
-    fn is_comparable(&self, record: &Record) -> bool {
-        self.search.is_some() && !record.is_empty() && self.is_long_enough(record)
+    /// Whether a page is compared with others at all.
+    fn is_comparable(&self, page: &Page) -> bool {
+        self.search.is_some() && !page.record.is_empty() && self.is_long_enough(page)
     }
 
     /// Pages of one group are compared with each other; in a whole crawl there is but one.
@@ -414,12 +436,23 @@ impl<S: RecordSource> Decider for EmbeddedDecider<S> {
     }
 }
 
+/// What a verdict asks of the index.
+fn wanted<'a>(options: &Options, learning: &'a Learning) -> Wanted<'a> {
+    let measure = learning.measure();
+    let mode = match options.mode {
+        _ if measure.looks_at_all() => Mode::All,
+        Mode::Any => Mode::Any,
+        Mode::Best | Mode::All => Mode::Best,
+    };
+    Wanted { measure, mode, threshold: options.threshold, condition: &|_, _, _| true }
+}
+
 /// The verdict on a page that is, by `link`, a copy of the page `original` with that verdict.
 fn inherited(original: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
     match verdict {
         Verdict::Unique => Verdict::ExactDuplicate { of: original, decided_by: link },
-        Verdict::NearDuplicate { of, score, detector, .. } => {
-            Verdict::NearDuplicate { of, score, detector, decided_by: link }
+        Verdict::NearDuplicate { of, score, second, detector, .. } => {
+            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
         }
         // A copy of the bytes of a copy of the text has the text of the stored page, not its bytes.
         Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } => {

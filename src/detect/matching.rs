@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
+use super::measures::{Measure, Page, Similarity};
 use super::records::{RecordSource, Records};
 use crate::filter::Suspect;
 use crate::record::{Score, Sequence, Threshold};
-use crate::verify::{Record, score_reaching};
 
 /// A stored page that reaches the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Match {
     pub of: Sequence,
     /// How similar it is.
     pub score: Score,
+    /// How similar it is by the detector's second condition, if it has one.
+    pub second: Option<Score>,
 }
 
 /// How many matches are wanted.
@@ -35,13 +37,14 @@ pub enum Mode {
     All,
 }
 
-/// A further condition on a match, beside its score: told the probe, the stored page's record, and
+/// A further condition on a match, beside those of the detector: told the probe, the stored page, and
 /// the match. A match that does not meet it is none.
-pub type Condition<'a> = dyn Fn(&Record, &Record, &Match) -> bool + Sync + 'a;
+pub type Condition<'a> = dyn Fn(&Page, &Page, &Match) -> bool + Sync + 'a;
 
 /// What is looked for.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
+    pub(super) measure: &'a dyn Measure,
     pub(super) mode: Mode,
     pub(super) threshold: Threshold,
     pub(super) condition: &'a Condition<'a>,
@@ -82,25 +85,34 @@ impl Findings {
     pub(super) fn compare<S: RecordSource>(
         &mut self,
         wanted: &Wanted<'_>,
-        probe: &Record,
+        probe: &Page,
         suspect: Suspect,
         records: &Mutex<Records<S>>,
     ) -> Result<ControlFlow<(), Threshold>, DetectError> {
-        let best = self.matches.first().filter(|_| wanted.mode == Mode::Best);
-        let cannot_be_better =
-            |best: &Match| (suspect.at_most, std::cmp::Reverse(suspect.id)) < (best.score, std::cmp::Reverse(best.of));
-        if best.is_some_and(cannot_be_better) {
+        if self.cannot_be_better(wanted, suspect) {
+            return Ok(ControlFlow::Continue(self.bar));
+        }
+        if wanted.measure.rules_out(probe, suspect.id) {
             return Ok(ControlFlow::Continue(self.bar));
         }
         self.verifications += 1;
-        let record = super::records::get(records, suspect.id)?;
-        if let Some(score) = score_reaching(probe, &record, self.bar) {
-            let found = Match { of: suspect.id, score };
-            if (wanted.condition)(probe, &record, &found) {
+        let stored = super::records::get(records, suspect.id)?;
+        if let Some(Similarity { score, second }) = wanted.measure.compare(probe, &stored, self.bar) {
+            let found = Match { of: suspect.id, score, second };
+            if (wanted.condition)(probe, &stored, &found) {
                 self.add(wanted.mode, found);
             }
         }
         Ok(if self.is_complete(wanted.mode) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
+    }
+
+    /// With [`Mode::Best`], whether the filter's bound says that there is a better match. Bounds are
+    /// for the filter's view of a page: they speak of scores where the two are the same.
+    fn cannot_be_better(&self, wanted: &Wanted<'_>, suspect: Suspect) -> bool {
+        let best = self.matches.first().filter(|_| wanted.mode == Mode::Best && wanted.measure.bounds_are_scores());
+        best.is_some_and(|best| {
+            (suspect.at_most, std::cmp::Reverse(suspect.id)) < (best.score, std::cmp::Reverse(best.of))
+        })
     }
 
     fn add(&mut self, mode: Mode, found: Match) {
@@ -123,18 +135,26 @@ fn rank(found: &Match) -> (std::cmp::Reverse<Score>, Sequence) {
 mod tests {
     use super::super::records::InMemory;
     use super::*;
-    use crate::record::{FieldWeights, TermId};
+    use std::sync::Arc;
+
+    use crate::detect::Options;
+    use crate::detect::measures;
+    use crate::record::{FieldWeights, TermId, TermOrder};
+    use crate::verify::Record;
+
+    fn page(terms: Vec<(TermId, u32)>) -> Arc<Page> {
+        Arc::new(Page { group: 0, record: Record::new(terms), order: TermOrder::default() })
+    }
 
     /// Pages that share 70, 90, 80, 90 of 100 hundredths with the probe; and bounds.
-    fn setting() -> (Record, Mutex<Records<InMemory>>, Vec<Suspect>) {
-        let page = |shared: u32| Record::new(vec![(TermId(0), shared), (TermId(1), 100 - shared)]);
+    fn setting() -> (Arc<Page>, Mutex<Records<InMemory>>, Vec<Suspect>) {
         let mut records = Records::new(InMemory, FieldWeights::default());
         for (id, shared) in (0..).zip([70, 90, 80, 90]) {
-            records.insert(Sequence(id), page(shared));
+            records.insert(Sequence(id), page(vec![(TermId(0), shared), (TermId(1), 100 - shared)]));
         }
         let suspect = |(id, at_most)| Suspect { id: Sequence(id), at_most: Score(at_most) };
         let suspects = [(2, 980_000), (0, 950_000), (3, 900_000), (1, 900_000)].map(suspect);
-        (Record::new(vec![(TermId(0), 100)]), Mutex::new(records), suspects.to_vec())
+        (page(vec![(TermId(0), 100)]), Mutex::new(records), suspects.to_vec())
     }
 
     fn threshold(millionths: u32) -> Threshold {
@@ -148,7 +168,8 @@ mod tests {
         condition: &Condition<'_>,
     ) -> (Vec<(u32, u32)>, u64) {
         let (probe, records, _) = setting();
-        let wanted = Wanted { mode, threshold, condition };
+        let measure = measures::build(&Options::default()).unwrap();
+        let wanted = Wanted { measure: &*measure, mode, threshold, condition };
         let mut findings = Findings::new(threshold);
         for &suspect in suspects {
             if findings.compare(&wanted, &probe, suspect, &records).unwrap().is_break() {
@@ -170,7 +191,7 @@ mod tests {
 
     #[test]
     fn any_goes_on_until_a_match_meets_the_condition_too() {
-        let odd = |_: &Record, _: &Record, found: &Match| found.of.0 % 2 == 1;
+        let odd = |_: &Page, _: &Page, found: &Match| found.of.0 % 2 == 1;
         assert_eq!(find(Mode::Any, threshold(750_000), &setting().2, &odd), (vec![(3, 900_000)], 3));
     }
 
@@ -181,7 +202,7 @@ mod tests {
 
     #[test]
     fn best_passes_over_better_matches_that_do_not_meet_the_condition() {
-        let even = |_: &Record, _: &Record, found: &Match| found.of.0.is_multiple_of(2);
+        let even = |_: &Page, _: &Page, found: &Match| found.of.0.is_multiple_of(2);
         assert_eq!(find(Mode::Best, threshold(750_000), &setting().2, &even).0, [(2, 800_000)]);
     }
 

@@ -34,7 +34,7 @@
 //! use std::collections::HashMap;
 //!
 //! use ndcrawl::detect::{EmbeddedDecider, Options};
-//! use ndcrawl::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts};
+//! use ndcrawl::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
 //!
 //! fn page(name: &str, text: &str) -> Candidate {
 //!     let mut terms = HashMap::<String, FieldCounts>::new();
@@ -47,6 +47,7 @@
 //!         body_digest: Digest::of(text.as_bytes()),
 //!         text_digest: None,
 //!         terms: terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
+//!         order: TermOrder::default(),
 //!     }
 //! }
 //!
@@ -73,8 +74,10 @@ mod comparer;
 mod copies;
 mod embedded;
 mod error;
+mod learning;
 mod ledger;
 mod matching;
+mod measures;
 mod options;
 mod records;
 mod search;
@@ -87,8 +90,9 @@ pub use comparer::{Comparer, Comparison};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
+pub use measures::{Measure, Page, Similarity};
 pub use options::{Options, Within};
-pub use records::{InMemory, NoLog, RecordSource};
+pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;
 pub use vocabulary::Vocabulary;
 

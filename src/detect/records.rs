@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 
 use super::DetectError;
-use crate::record::{FieldCounts, FieldWeights, Sequence, TermId};
+use super::measures::Page;
+use crate::record::{FieldCounts, FieldWeights, Sequence, TermId, TermOrder};
 use crate::verify::Record;
 
 /// Terms in one generation of the cache: 2²⁰, that is 8 MiB; there are two.
@@ -21,11 +22,31 @@ pub trait RecordSource: Send {
     /// Why a record could not be read.
     type Error: Error + Send + Sync + 'static;
 
-    /// The terms of a stored page and their field counts, as they stand in the log.
+    /// What the log holds of a stored page.
     ///
     /// # Errors
-    /// If the record can't be read; a page that is not there is an error too.
-    fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, Self::Error>;
+    /// If the page can't be read; a page that is not there is an error too.
+    fn page(&self, page: Sequence) -> Result<LoggedPage, Self::Error>;
+}
+
+/// What the log holds of a judged page for the detectors: fields of the same names in
+/// [`PageRow`](crate::record::PageRow).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct LoggedPage {
+    pub group: u32,
+    pub terms: Vec<(TermId, FieldCounts)>,
+    pub least_weight: u32,
+    pub order: TermOrder,
+}
+
+impl LoggedPage {
+    /// The page as detectors see it.
+    pub(super) fn weighed(self, weights: &FieldWeights) -> Page {
+        let Self { group, terms, least_weight, order } = self;
+        let record = Record::from_counts(&terms, weights).without_lighter(least_weight);
+        Page { group, record, order }
+    }
 }
 
 /// No log: all records stay in memory. It fails if asked, and is never asked unless
@@ -41,7 +62,7 @@ pub struct NoLog;
 impl RecordSource for InMemory {
     type Error = NoLog;
 
-    fn terms(&self, _: Sequence) -> Result<Vec<(TermId, FieldCounts)>, NoLog> {
+    fn page(&self, _: Sequence) -> Result<LoggedPage, NoLog> {
         Err(NoLog)
     }
 }
@@ -53,7 +74,7 @@ pub(super) struct Records<S> {
     source: S,
     weights: FieldWeights,
     /// Not yet committed, ascending.
-    pending: VecDeque<(Sequence, Arc<Record>)>,
+    pending: VecDeque<(Sequence, Arc<Page>)>,
     cache: Cache,
 }
 
@@ -63,36 +84,35 @@ impl<S: RecordSource> Records<S> {
     }
 
     /// Keeps a record until it is committed. Pages come in ascending order.
-    pub(super) fn insert(&mut self, page: Sequence, record: Record) {
-        self.pending.push_back((page, Arc::new(record)));
+    pub(super) fn insert(&mut self, page: Sequence, weighed: Arc<Page>) {
+        self.pending.push_back((page, weighed));
     }
 
     /// All pages below `up_to` can be read from the source from now on.
     pub(super) fn committed(&mut self, up_to: Sequence) {
         let committed = self.pending.partition_point(|(page, _)| *page < up_to);
-        for (page, record) in self.pending.drain(..committed) {
-            self.cache.insert(page, record);
+        for (page, weighed) in self.pending.drain(..committed) {
+            self.cache.insert(page, weighed);
         }
     }
 
-    /// The record of a stored page.
-    pub(super) fn get(&mut self, page: Sequence) -> Result<Arc<Record>, DetectError> {
+    /// A stored page.
+    pub(super) fn get(&mut self, page: Sequence) -> Result<Arc<Page>, DetectError> {
         if let Ok(place) = self.pending.binary_search_by_key(&page, |(page, _)| *page) {
             return Ok(Arc::clone(&self.pending[place].1));
         }
-        if let Some(record) = self.cache.get(page) {
-            return Ok(record);
+        if let Some(weighed) = self.cache.get(page) {
+            return Ok(weighed);
         }
         let source = |source| DetectError::Source { sequence: page, source: Box::new(source) };
-        let terms = self.source.terms(page).map_err(source)?;
-        let record = Arc::new(Record::from_counts(&terms, &self.weights));
-        self.cache.insert(page, Arc::clone(&record));
-        Ok(record)
+        let weighed = Arc::new(self.source.page(page).map_err(source)?.weighed(&self.weights));
+        self.cache.insert(page, Arc::clone(&weighed));
+        Ok(weighed)
     }
 }
 
-/// The record of a stored page, for threads that share the records.
-pub(super) fn get<S: RecordSource>(records: &Mutex<Records<S>>, page: Sequence) -> Result<Arc<Record>, DetectError> {
+/// A stored page, for threads that share the records.
+pub(super) fn get<S: RecordSource>(records: &Mutex<Records<S>>, page: Sequence) -> Result<Arc<Page>, DetectError> {
     // A thread that panicked has left nothing half done: a look-up either filled the cache or not.
     records.lock().unwrap_or_else(PoisonError::into_inner).get(page)
 }
@@ -101,31 +121,31 @@ pub(super) fn get<S: RecordSource>(records: &Mutex<Records<S>>, page: Sequence) 
 /// the younger takes its place. What is used moves to the younger.
 #[derive(Debug, Default)]
 struct Cache {
-    younger: HashMap<Sequence, Arc<Record>>,
-    elder: HashMap<Sequence, Arc<Record>>,
-    /// Terms in the younger generation.
+    younger: HashMap<Sequence, Arc<Page>>,
+    elder: HashMap<Sequence, Arc<Page>>,
+    /// Terms, and numbers that tell their order, in the younger generation.
     terms: usize,
 }
 
 impl Cache {
-    fn get(&mut self, page: Sequence) -> Option<Arc<Record>> {
-        if let Some(record) = self.younger.get(&page) {
-            return Some(Arc::clone(record));
+    fn get(&mut self, page: Sequence) -> Option<Arc<Page>> {
+        if let Some(weighed) = self.younger.get(&page) {
+            return Some(Arc::clone(weighed));
         }
-        let record = self.elder.remove(&page)?;
-        self.insert(page, Arc::clone(&record));
-        Some(record)
+        let weighed = self.elder.remove(&page)?;
+        self.insert(page, Arc::clone(&weighed));
+        Some(weighed)
     }
 
-    fn insert(&mut self, page: Sequence, record: Arc<Record>) {
+    fn insert(&mut self, page: Sequence, weighed: Arc<Page>) {
         // One for the entry, so that short records are bounded too.
-        let terms = record.len() + 1;
+        let terms = weighed.size() + 1;
         if self.terms + terms > GENERATION_TERMS {
             self.elder = std::mem::take(&mut self.younger);
             self.terms = 0;
         }
         self.terms += terms;
-        self.younger.insert(page, record);
+        self.younger.insert(page, weighed);
     }
 }
 
@@ -144,12 +164,13 @@ mod tests {
     impl RecordSource for Counting {
         type Error = std::io::Error;
 
-        fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, std::io::Error> {
+        fn page(&self, page: Sequence) -> Result<LoggedPage, std::io::Error> {
             self.asked.set(self.asked.get() + 1);
             if page.0 == 13 {
                 return Err(std::io::Error::other("unreadable"));
             }
-            Ok(vec![(TermId(page.0), FieldCounts([0, 0, 0, 0, 0, 0, 0, 1]))])
+            let terms = vec![(TermId(page.0), FieldCounts([0, 0, 0, 0, 0, 0, 0, 1]))];
+            Ok(LoggedPage { terms, ..LoggedPage::default() })
         }
     }
 
@@ -157,18 +178,19 @@ mod tests {
         Records::new(Counting::default(), FieldWeights::default())
     }
 
-    fn of_terms(terms: u32) -> Record {
-        Record::new((0..terms).map(|term| (TermId(term), 1)).collect())
+    fn of_terms(terms: u32) -> Arc<Page> {
+        let record = Record::new((0..terms).map(|term| (TermId(term), 1)).collect());
+        Arc::new(Page { group: 0, record, order: TermOrder::default() })
     }
 
     #[test]
     fn what_is_not_committed_is_never_asked_of_the_source() {
         let mut records = records();
         (0..10).for_each(|page| records.insert(Sequence(page * 2), of_terms(page + 1)));
-        assert_eq!(records.get(Sequence(8)).unwrap().len(), 5);
+        assert_eq!(records.get(Sequence(8)).unwrap().record.len(), 5);
         records.committed(Sequence(8));
         assert_eq!(records.pending.len(), 6, "the page of the mark itself is not committed");
-        assert_eq!(records.get(Sequence(6)).unwrap().len(), 4);
+        assert_eq!(records.get(Sequence(6)).unwrap().record.len(), 4);
         assert_eq!(records.source.asked.get(), 0, "committed records are still in the cache");
     }
 
@@ -176,7 +198,7 @@ mod tests {
     fn a_record_is_read_once_while_it_is_in_use() {
         let mut records = records();
         for _ in 0..3 {
-            assert_eq!(records.get(Sequence(7)).unwrap().terms(), [(TermId(7), 100)]);
+            assert_eq!(records.get(Sequence(7)).unwrap().record.terms(), [(TermId(7), 100)]);
         }
         assert_eq!(records.source.asked.get(), 1);
     }
@@ -191,12 +213,12 @@ mod tests {
     #[test]
     fn the_cache_is_bounded_and_keeps_what_is_used() {
         let mut cache = Cache::default();
-        cache.insert(Sequence(0), Arc::new(of_terms(1)));
+        cache.insert(Sequence(0), of_terms(1));
         for page in 1..200 {
-            cache.insert(Sequence(page), Arc::new(of_terms(100_000)));
+            cache.insert(Sequence(page), of_terms(100_000));
             assert!(cache.get(Sequence(0)).is_some());
         }
-        let held: usize = cache.younger.values().chain(cache.elder.values()).map(|record| record.len()).sum();
+        let held: usize = cache.younger.values().chain(cache.elder.values()).map(|page| page.record.len()).sum();
         assert!(held <= 2 * GENERATION_TERMS);
         assert!(cache.get(Sequence(1)).is_none());
     }

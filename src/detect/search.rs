@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use super::copies::Copies;
 use super::ledger::Ledger;
 use super::matching::{Findings, Match, Wanted};
+use super::measures::Page;
 use super::records::{RecordSource, Records};
 use super::{DetectError, Mode};
 use crate::filter::{Filter, ProbeCounters, Scratch, Suspect};
-use crate::record::{Score, Sequence, Threshold};
-use crate::verify::Record;
+use crate::record::{Score, Sequence, TermId, Threshold};
 
 /// With fewer records, asking takes less time than waking another core.
 const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
@@ -32,7 +32,7 @@ pub(super) struct Search<S> {
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'a> {
     pub(super) group: u32,
-    pub(super) record: &'a Record,
+    pub(super) page: &'a Page,
 }
 
 /// What the index has answered so far.
@@ -59,14 +59,15 @@ impl<S: RecordSource> Search<S> {
         self.records.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn insert(&mut self, sequence: Sequence, record: &Record) {
-        self.filter.insert(sequence, record.terms());
-        self.copies.insert(record, sequence);
+    /// Takes a stored page in; the filter gets `filtered`.
+    pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, filtered: &[(TermId, u32)]) {
+        self.filter.insert(sequence, filtered);
+        self.copies.insert(&page.record, sequence);
     }
 
     /// Whether a stored record holds the same, most likely: then there is no need to ask early.
-    pub(super) fn has_copy(&self, record: &Record) -> bool {
-        self.copies.find(record).is_some()
+    pub(super) fn has_copy(&self, page: &Page) -> bool {
+        self.copies.find(&page.record).is_some()
     }
 
     /// Memory of lists, sketches and hashes, in bytes.
@@ -154,7 +155,12 @@ impl<S: RecordSource> Search<S> {
         self.probes += 1;
         self.counters.add(answer.counters);
         self.counters.verifications += answer.findings.verifications;
-        Ok(answer.findings.into_matches())
+        let matches = answer.findings.into_matches();
+        if !wanted.measure.looks_at_all() || matches.is_empty() {
+            return Ok(matches);
+        }
+        let stored = |found: Match| Ok((found, super::records::get(&self.records, found.of)?));
+        Ok(wanted.measure.choose(page.page, matches.into_iter().map(stored).collect::<Result<_, DetectError>>()?))
     }
 }
 
@@ -162,11 +168,11 @@ impl<S: RecordSource> Search<S> {
     /// With [`Mode::Any`], the match with a stored record that holds the same.
     fn copied(&self, wanted: &Wanted<'_>, page: Asking<'_>, ledger: &Ledger) -> Result<Option<Answer>, DetectError> {
         let same_group = |id: &Sequence| ledger.get(*id).is_some_and(|entry| entry.group == page.group);
-        let copy = self.copies.find(page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
+        let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
         let Some(id) = copy else { return Ok(None) };
         let mut answer = Answer::new(wanted);
         let suspect = Suspect { id, at_most: Score(Threshold::ONE) };
-        let _ = answer.findings.compare(wanted, page.record, suspect, &self.records)?;
+        let _ = answer.findings.compare(wanted, page.page, suspect, &self.records)?;
         Ok(answer.findings.is_complete(wanted.mode).then_some(answer))
     }
 }
@@ -190,21 +196,26 @@ impl Answer {
         if self.findings.is_complete(wanted.mode) || seen == self.seen {
             return Ok(());
         }
-        let (bar, terms) = (self.findings.bar(), page.record.terms());
+        let measure = wanted.measure;
+        let (bar, terms) = (measure.floor(self.findings.bar()), measure.filtered(page.page));
         let mut failed = None;
         let findings = &mut self.findings;
         let mut visit = |suspect: Suspect| {
             if ledger.get(suspect.id).is_none_or(|entry| entry.group != page.group) {
-                return ControlFlow::Continue(findings.bar());
+                return ControlFlow::Continue(measure.floor(findings.bar()));
             }
-            findings.compare(wanted, page.record, suspect, records).unwrap_or_else(|error| {
+            let compared = findings.compare(wanted, page.page, suspect, records).unwrap_or_else(|error| {
                 failed = Some(error);
                 ControlFlow::Break(())
-            })
+            });
+            match compared {
+                ControlFlow::Continue(bar) => ControlFlow::Continue(measure.floor(bar)),
+                ControlFlow::Break(()) => ControlFlow::Break(()),
+            }
         };
         self.counters.add(match seen {
-            None => filter.probe(scratch, terms, bar, &mut visit),
-            Some(from) => filter.probe_fresh(scratch, from, terms, bar, &mut visit),
+            None => filter.probe(scratch, &terms, bar, &mut visit),
+            Some(from) => filter.probe_fresh(scratch, from, &terms, bar, &mut visit),
         });
         failed.map_or(Ok(()), Err)
     }

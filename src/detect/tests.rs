@@ -8,7 +8,7 @@ use super::*;
 use crate::filter::FilterKind;
 use crate::record::{
     Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, Score, Sequence, TermCounts,
-    TermId, Threshold, UrlId, Verdict,
+    TermId, TermOrder, Threshold, UrlId, Verdict,
 };
 
 const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
@@ -29,6 +29,7 @@ fn page(number: usize, words: &[(u32, u32)]) -> Candidate {
         body_digest: Digest::of(&number.to_le_bytes()),
         text_digest: None,
         terms: words.iter().map(counted).collect(),
+        order: TermOrder::default(),
     }
 }
 
@@ -88,7 +89,7 @@ fn any_stream() -> impl Strategy<Value = Vec<Candidate>> {
 fn other_verdicts(verdict: Verdict) -> Vec<Verdict> {
     let near = |of, score| {
         let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
-        Verdict::NearDuplicate { of, score, detector, decided_by }
+        Verdict::NearDuplicate { of, score, second: None, detector, decided_by }
     };
     match verdict {
         Verdict::Unique => vec![near(Sequence(0), Score(999_999))],
@@ -106,11 +107,12 @@ struct Log(Arc<Mutex<Vec<PageRow>>>);
 impl RecordSource for Log {
     type Error = std::fmt::Error;
 
-    fn terms(&self, page: Sequence) -> Result<Vec<(TermId, FieldCounts)>, std::fmt::Error> {
+    fn page(&self, page: Sequence) -> Result<LoggedPage, std::fmt::Error> {
         let rows = self.0.lock().unwrap();
         let row = rows.get(page.index()).ok_or(std::fmt::Error)?;
         assert!(row.verdict.is_unique(), "only stored pages are compared");
-        Ok(row.terms.clone())
+        let PageRow { group, terms, least_weight, order, .. } = row.clone();
+        Ok(LoggedPage { group, terms, least_weight, order })
     }
 }
 
@@ -124,6 +126,8 @@ fn row(candidate: &Candidate, judged: &Judged) -> PageRow {
         text_digest: candidate.text_digest,
         verdict: judged.verdict,
         terms: judged.terms.clone(),
+        least_weight: judged.least_weight,
+        order: judged.order.clone(),
         links: Vec::new(),
         location: None,
     }
@@ -357,7 +361,7 @@ fn a_tie_at_exactly_the_threshold_is_a_near_duplicate_and_one_unit_less_is_not()
             if is_match {
                 let score = Score(shared * 1000);
                 let (of, detector, decided_by) = (Sequence(0), Detector::Mwo, DecidedBy::Similarity);
-                assert_eq!(verdicts[1], Verdict::NearDuplicate { of, score, detector, decided_by });
+                assert_eq!(verdicts[1], Verdict::NearDuplicate { of, score, second: None, detector, decided_by });
             }
         }
     }
@@ -370,7 +374,7 @@ fn a_near_duplicate_names_the_best_stored_page_the_first_of_equals_and_never_a_d
     let said = verdicts(options(700_000, 1), &pages);
     let near = |of, score| {
         let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
-        Verdict::NearDuplicate { of: Sequence(of), score: Score(score), detector, decided_by }
+        Verdict::NearDuplicate { of: Sequence(of), score: Score(score), second: None, detector, decided_by }
     };
     // Page 3 is most similar to page 2, at 0.9, but page 2 is not stored.
     assert_eq!(said, [Verdict::Unique, Verdict::Unique, near(1, 900_000), near(0, 800_000)]);
@@ -386,6 +390,7 @@ fn a_copy_of_a_near_duplicate_inherits_its_verdict() {
     let near = |decided_by| Verdict::NearDuplicate {
         of: Sequence(0),
         score: Score(800_000),
+        second: None,
         detector: Detector::Mwo,
         decided_by,
     };

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::DetectError;
 use crate::record::arrays::{invalid, read_array, write_array};
-use crate::record::{FieldCounts, TermCounts, TermId, TermRow};
+use crate::record::{FieldCounts, TermCounts, TermId, TermOrder, TermRow};
 
 /// A page's terms, ascending by id, each id once.
 type PageTerms = Vec<(TermId, FieldCounts)>;
@@ -71,8 +71,12 @@ impl Vocabulary {
     }
 
     /// Numbers the terms of a page. Returns its counts, ascending by id, and its new terms, in the
-    /// order of their ids. A term that stands twice counts as the sum.
-    pub(super) fn intern_page(&mut self, page: Vec<TermCounts>) -> Result<(PageTerms, Vec<TermRow>), DetectError> {
+    /// order of their ids, and the order of its terms, by id. A term that stands twice counts as the sum.
+    pub(super) fn intern_page(
+        &mut self,
+        page: Vec<TermCounts>,
+        mut order: TermOrder,
+    ) -> Result<(PageTerms, Vec<TermRow>, TermOrder), DetectError> {
         let mut terms = Vec::with_capacity(page.len());
         let mut new_terms = Vec::new();
         for TermCounts { term, counts } in page {
@@ -82,7 +86,11 @@ impl Vocabulary {
                 new_terms.push(term);
             }
         }
-        Ok((merged(terms), new_terms))
+        for sentence in &mut order.sentences {
+            let id = |position: &u32| terms.get(*position as usize).map(|(id, _)| id.0);
+            *sentence = sentence.iter().filter_map(id).collect();
+        }
+        Ok((merged(terms), new_terms, order))
     }
 
     /// The same without taking anything in: a term never seen gets a number that nobody has.
@@ -188,10 +196,12 @@ mod tests {
         let mut vocabulary = Vocabulary::default();
         vocabulary.intern("b").unwrap();
         let page = ["c", "b", "a", "c"].map(counted).to_vec();
-        let (terms, new_terms) = vocabulary.intern_page(page).unwrap();
+        let order = TermOrder { sentences: vec![vec![2, 0, 3]], ..TermOrder::default() };
+        let (terms, new_terms, order) = vocabulary.intern_page(page, order).unwrap();
         assert_eq!(terms.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(terms[1].1.0[Field::Body as usize], 2);
         assert_eq!(new_terms, ["c".into(), "a".into()]);
+        assert_eq!(order.sentences, [[2, 1, 1]]);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, TermId, UrlId, Verdict,
+    Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, TermId, TermOrder, UrlId,
+    Verdict,
 };
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
@@ -78,6 +79,11 @@ pub struct PageRow {
     pub verdict: Verdict,
     /// The distinct terms, ascending by id, with their field counts.
     pub terms: Vec<(TermId, FieldCounts)>,
+    /// Terms that weigh less, in hundredths, are not looked at: dynamic thresholding, as settled
+    /// when the page was judged. 0 where there is none.
+    pub least_weight: u32,
+    /// The order of the terms, as far as the detector looks at it.
+    pub order: TermOrder,
     /// The out-links, in order of appearance.
     pub links: Vec<UrlId>,
     /// Where the archive has it.

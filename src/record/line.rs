@@ -56,6 +56,9 @@ pub struct PageLine {
     /// The similarity to it, in [0, 1].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// The similarity by the detector's second condition, in [0, 1], if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_score: Option<f64>,
     /// The detector that said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<String>,

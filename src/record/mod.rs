@@ -31,7 +31,7 @@ pub use batch::{
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use line::{ErrorLine, PageLine};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts};
+pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts, TermOrder};
 pub use seam::{
     Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,
     Offered, PageStore, PutPage, Wait,

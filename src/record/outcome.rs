@@ -15,6 +15,8 @@ pub enum Outcome {
         of: UrlId,
         /// How similar the two are.
         score: Score,
+        /// By the detector's second condition, if it has one.
+        second: Option<Score>,
         /// Who says so.
         detector: Detector,
         /// By which evidence.

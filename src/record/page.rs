@@ -71,6 +71,20 @@ pub struct TermCounts {
     pub counts: FieldCounts,
 }
 
+/// What a bag of terms does not tell: the order in which they stand. What no detector asks for is
+/// left empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermOrder {
+    /// Hashes of runs of terms, ascending, each once: of a long page a sample that depends on the
+    /// hashes alone.
+    pub shingles: Vec<u32>,
+    /// How many sentences the visible text has.
+    pub sentence_count: u32,
+    /// The terms of each sentence, in order. A rendered page names a term by its position among the
+    /// page's terms, a judged one by its [`TermId`](super::TermId).
+    pub sentences: Vec<Vec<u32>>,
+}
+
 /// A link found on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutLink {
@@ -102,6 +116,8 @@ impl RobotsDirectives {
 pub struct Rendered {
     /// The distinct terms in order of first appearance.
     pub terms: Vec<TermCounts>,
+    /// The order of the terms, as far as it is asked for.
+    pub order: TermOrder,
     /// Digest of the visible text with white space folded.
     pub text_digest: Option<Digest>,
     /// The text of the first `title`, white space folded.

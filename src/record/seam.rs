@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CanonicalUrl, Deferral, Digest, Exclusion, Fetched, FieldCounts, PageId, Sequence, TermCounts, TermId, TermRow,
-    UrlId, Verdict, WarcLocation,
+    CanonicalUrl, Deferral, Digest, Exclusion, Fetched, FieldCounts, PageId, Sequence, TermCounts, TermId, TermOrder,
+    TermRow, UrlId, Verdict, WarcLocation,
 };
 
 /// How a URL was named.
@@ -189,6 +189,8 @@ pub struct Candidate {
     pub text_digest: Option<Digest>,
     /// The distinct terms and their field counts.
     pub terms: Vec<TermCounts>,
+    /// The order of the terms, as far as the detector looks at it.
+    pub order: TermOrder,
 }
 
 /// The decider's answer for one page.
@@ -200,6 +202,10 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The record for the log: terms ascending by id, with field counts.
     pub terms: Vec<(TermId, FieldCounts)>,
+    /// The order of the terms, for the log.
+    pub order: TermOrder,
+    /// See [`PageRow::least_weight`](super::PageRow::least_weight).
+    pub least_weight: u32,
     /// Terms that appeared for the first time on this page, in the order of their ids.
     pub new_terms: Vec<TermRow>,
     /// Whether this page was delivered before; then nothing but the verdict is new to nobody.

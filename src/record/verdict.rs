@@ -89,14 +89,29 @@ pub enum Detector {
     None,
     /// Minimum weight overlapping.
     Mwo,
+    /// The hash algorithm: sets of keywords.
+    Dd,
+    /// Fuzzy sets: sentences whose words go together.
+    Fuzzy,
+    /// The extended term-document-weight matrix: angles, after words were mapped to synonyms.
+    ExtendedTdw,
+    /// Web provenance and the matrix in two dimensions.
+    Provenance,
 }
 
 impl Detector {
+    /// All of them, the default first.
+    pub const ALL: [Self; 6] = [Self::Mwo, Self::Dd, Self::Fuzzy, Self::ExtendedTdw, Self::Provenance, Self::None];
+
     /// The name used on the command line and in output.
     pub fn name(self) -> &'static str {
         match self {
             Detector::None => "none",
             Detector::Mwo => "mwo",
+            Detector::Dd => "dd",
+            Detector::Fuzzy => "fuzzy",
+            Detector::ExtendedTdw => "extended-tdw",
+            Detector::Provenance => "provenance",
         }
     }
 }
@@ -135,6 +150,9 @@ pub enum Verdict {
         of: Sequence,
         /// How similar the two are.
         score: Score,
+        /// How similar they are by the detector's second condition, if it has one and there was
+        /// anything to go by.
+        second: Option<Score>,
         /// Who says so.
         detector: Detector,
         /// By similarity, or inherited from a near-duplicate of which this is an exact copy.

@@ -31,6 +31,7 @@ mod parser;
 mod pool;
 mod refresh;
 mod runs;
+mod shingles;
 mod short_words;
 mod sitemap;
 mod stem;
@@ -41,7 +42,7 @@ mod tokens;
 mod url_terms;
 mod words;
 
-use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts};
+use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder};
 
 use construct::Stop;
 use document::Document;
@@ -75,6 +76,8 @@ pub struct Options {
     pub stem: bool,
     /// How often the same word is stemmed. Nothing but time depends on it.
     pub word_cache: WordCache,
+    /// Whether runs of terms are hashed: [`TermOrder::shingles`].
+    pub shingles: bool,
 }
 
 /// How often the same word is stemmed.
@@ -104,6 +107,7 @@ impl Default for Options {
             stop_words: true,
             stem: true,
             word_cache: WordCache::Kept,
+            shingles: false,
         }
     }
 }
@@ -168,9 +172,10 @@ impl Renderer {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
         });
-        let terms = self.terms(&document.text, page, language.as_deref());
+        let (terms, shingles) = self.terms(&document.text, page, language.as_deref());
         Rendered {
             terms,
+            order: TermOrder { shingles, ..TermOrder::default() },
             text_digest: document.text.digest(),
             title: document.title,
             language,
@@ -185,13 +190,16 @@ impl Renderer {
     }
 
     /// The terms of a text and of the page's own URL.
-    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> Vec<TermCounts> {
+    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> (Vec<TermCounts>, Vec<u32>) {
         let Options { stem, stop_words, word_cache, .. } = self.options;
         let url = url_terms::words(&page.url);
         let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
         pool.with(|words| {
             let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
             table.count(Field::Url, &url);
+            if self.options.shingles {
+                table.note_order();
+            }
             table.count_parts(text);
             table.into_terms()
         })

@@ -3,6 +3,7 @@
 use crate::record::{Field, TermCounts};
 
 use super::WordCache;
+use super::shingles;
 use super::short_words::ShortWord;
 use super::stem::Terms;
 use super::text::Text;
@@ -26,6 +27,8 @@ pub(super) struct TermTable<'w> {
     cache: WordCache,
     kept: &'w mut Words,
     terms: Vec<TermCounts>,
+    /// The terms of the visible text in order, by position, if they are asked for.
+    sequence: Option<Vec<u32>>,
 }
 
 /// Distinct terms of a page of usual size.
@@ -35,7 +38,12 @@ impl<'w> TermTable<'w> {
     /// Terms of this language, looked up in `kept` as far as `cache` allows.
     pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
-        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS) }
+        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS), sequence: None }
+    }
+
+    /// Notes the order of terms from now on.
+    pub fn note_order(&mut self) {
+        self.sequence = Some(Vec::with_capacity(4 * USUAL_TERMS));
     }
 
     /// Counts every word of `text` in `field`.
@@ -94,15 +102,21 @@ impl<'w> TermTable<'w> {
 
     #[inline]
     fn add(&mut self, term: u32, field: Field) {
-        if let Some(term) = self.terms.get_mut(term as usize) {
-            term.counts.add(field);
+        if let Some(counted) = self.terms.get_mut(term as usize) {
+            counted.counts.add(field);
+            if let Some(sequence) = &mut self.sequence
+                && !matches!(field, Field::Keywords | Field::Description)
+            {
+                sequence.push(term);
+            }
         }
     }
 
-    /// The terms in order of first appearance.
-    pub fn into_terms(mut self) -> Vec<TermCounts> {
+    /// The terms in order of first appearance, and the shingles.
+    pub fn into_terms(mut self) -> (Vec<TermCounts>, Vec<u32>) {
         self.terms.shrink_to_fit();
-        self.terms
+        let shingles = self.sequence.map(|sequence| shingles::of(&sequence, &self.terms)).unwrap_or_default();
+        (self.terms, shingles)
     }
 }
 
@@ -117,7 +131,7 @@ mod tests {
             let mut table = TermTable::new(Terms::of(Some("en"), true, true), cache, &mut words);
             table.count(Field::Title, "The crawlers");
             table.count(Field::Body, "a crawler crawls the crawler");
-            let terms = table.into_terms();
+            let (terms, _) = table.into_terms();
             let counts: Vec<(&str, u32, u32)> = terms
                 .iter()
                 .map(|t| (&*t.term, t.counts.0[Field::Title as usize], t.counts.0[Field::Body as usize]))

@@ -38,6 +38,14 @@ impl Record {
         Self::new(counts.iter().map(|(term, counts)| (*term, weigh(counts))).collect())
     }
 
+    /// The record without the terms that weigh less than so many hundredths.
+    pub fn without_lighter(self, least: u32) -> Self {
+        if self.terms.iter().all(|&(_, weight)| weight >= least) {
+            return self;
+        }
+        Self::new(self.terms.iter().copied().filter(|&(_, weight)| weight >= least).collect())
+    }
+
     /// The terms and their weights in hundredths, ascending by id.
     pub fn terms(&self) -> &[(TermId, u32)] {
         &self.terms

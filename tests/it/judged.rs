@@ -66,6 +66,7 @@ impl Log {
             body_digest: page.body_digest,
             text_digest: page.text_digest,
             terms: page.terms.iter().map(counted).collect(),
+            order: page.order.clone(),
         }
     }
 }

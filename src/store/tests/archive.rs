@@ -9,6 +9,7 @@ const SAME_BYTES: Verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_b
 const NEAR: Verdict = Verdict::NearDuplicate {
     of: Sequence(0),
     score: Score(831_000),
+    second: None,
     detector: Detector::Mwo,
     decided_by: DecidedBy::Similarity,
 };

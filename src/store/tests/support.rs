@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::record::{
     Batch, CommitMark, DecidedBy, Detector, Digest, Fetched, FieldCounts, HostRow, LinkKind, Normaliser, OutcomeKind,
-    OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermRow, UrlId, UrlRow,
-    UrlState, Verdict, WarcLocation,
+    OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow, UrlId,
+    UrlRow, UrlState, Verdict, WarcLocation,
 };
 
 use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader, payload_digest};
@@ -174,7 +174,7 @@ impl Model {
             }
             Some((of, _)) => {
                 let (of, detector, decided_by) = (Sequence(of as u32), Detector::Mwo, DecidedBy::Similarity);
-                let verdict = Verdict::NearDuplicate { of, score: Score(850_000), detector, decided_by };
+                let verdict = Verdict::NearDuplicate { of, score: Score(850_000), second: None, detector, decided_by };
                 (OutcomeKind::NearDuplicate, verdict, body_of(url))
             }
         };
@@ -215,6 +215,8 @@ impl Model {
             text_digest: None,
             verdict,
             terms: (0..most as u32).map(|term| (TermId(term), FieldCounts([1, 0, 0, 0, 0, 0, 0, term]))).collect(),
+            least_weight: 0,
+            order: TermOrder { shingles: vec![most as u32], ..TermOrder::default() },
             links: vec![url],
             location,
         }

@@ -1,0 +1,130 @@
+//! What a detector measures between two pages: one contract, one file for each published system.
+//!
+//! | detector | file | source |
+//! |---|---|---|
+//! | `mwo` | `mwo` | minimum weight overlapping, the default |
+//!
+//! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
+//! made that no page that matches can be lost; what the filter suspects is compared. So none of them
+//! ever goes through all stored pages.
+
+mod mwo;
+
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::{Match, Options};
+use crate::record::{Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
+use crate::verify::Record;
+
+/// A page as detectors see it.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The page's group (its host), an opaque number.
+    pub group: u32,
+    /// Its weighted terms.
+    pub record: Record,
+    /// The order of its terms, as far as the detector asks for it; terms by id.
+    pub order: TermOrder,
+}
+
+impl Page {
+    /// Terms, and numbers that tell their order: what memory goes by.
+    pub(super) fn size(&self) -> usize {
+        let in_sentences: usize = self.order.sentences.iter().map(Vec::len).sum();
+        self.record.len() + (self.order.shingles.len() + in_sentences) / 2
+    }
+}
+
+/// How similar two pages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Similarity {
+    /// By the detector's measure.
+    pub score: Score,
+    /// By its second condition, if it has one and there was anything to go by.
+    pub second: Option<Score>,
+}
+
+/// One detector.
+///
+/// What it has learnt (document counts, shares of a host's pages) changes only by
+/// [`learn`](Self::learn), which is called in the order of judgement and at fixed numbers of judged
+/// pages: not between two questions that are asked together. So verdicts depend on the order of the
+/// pages alone, and what was learnt is learnt again when a log is read back.
+///
+/// Invariant: if [`compare`](Self::compare) finds that two pages reach a bar, then the minimum weight
+/// overlapping of their [`filtered`](Self::filtered) terms reaches [`floor`](Self::floor) of that bar.
+pub trait Measure: Send + Sync {
+    /// Terms of this page that weigh less are dropped before anything else, by what has been learnt
+    /// so far. 0 for none.
+    fn least_weight(&self, _record: &Record) -> u32 {
+        0
+    }
+
+    /// The terms and weights that stand for the page in the filter.
+    fn filtered<'a>(&self, page: &'a Page) -> Cow<'a, [(TermId, u32)]> {
+        Cow::Borrowed(page.record.terms())
+    }
+
+    /// What the filtered terms of two pages reach if the pages reach `bar`.
+    fn floor(&self, bar: Threshold) -> Threshold {
+        bar
+    }
+
+    /// Whether the filter's bounds are bounds of scores: if pages are filtered as they are compared.
+    fn bounds_are_scores(&self) -> bool {
+        false
+    }
+
+    /// Whether a stored page is known not to match, before it is read back. Must be cheap.
+    fn rules_out(&self, _probe: &Page, _stored: Sequence) -> bool {
+        false
+    }
+
+    /// How similar two pages are, if they reach `bar`.
+    fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity>;
+
+    /// Whether matches are chosen from all of them together, by [`choose`](Self::choose).
+    fn looks_at_all(&self) -> bool {
+        false
+    }
+
+    /// The matches that remain when they are looked at together. Called if
+    /// [`looks_at_all`](Self::looks_at_all).
+    fn choose(&self, _probe: &Page, matches: Vec<(Match, Arc<Page>)>) -> Vec<Match> {
+        matches.into_iter().map(|(found, _)| found).collect()
+    }
+
+    /// Takes a judged page in. `is_compared` tells whether later pages are compared with it.
+    fn learn(&mut self, _number: Sequence, _page: &Page, _verdict: &Verdict, _is_compared: bool) {}
+
+    /// Memory held, in bytes.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes what was learnt into a snapshot.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn save(&self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// Those of `input`, and [`io::ErrorKind::InvalidData`].
+    fn load(&mut self, _input: &mut dyn Read) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The measure of the detector that the options name; `None` for the one that compares nothing.
+pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
+    match options.detector {
+        Detector::Mwo => Some(Box::new(mwo::Mwo)),
+        Detector::Dd | Detector::Fuzzy | Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
+    }
+}
