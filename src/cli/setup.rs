@@ -19,28 +19,38 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
         normaliser: Normaliser::new(settings.normalise_options()),
         crawl: crawl_options(settings),
         frontier: frontier_options(settings),
-        render: render::Options {
-            parser: match settings.render.parser {
-                choices::Parser::Fast => render::Parser::Fast,
-                choices::Parser::Dom => render::Parser::Dom,
-            },
-            robots_agent: settings.identity.robots_agent.0.clone(),
-            ..render::Options::default()
+        render: render_options(settings),
+        detect: detect_options(settings),
+    }
+}
+
+/// How pages are rendered.
+pub(super) fn render_options(settings: &Settings) -> render::Options {
+    render::Options {
+        parser: match settings.render.parser {
+            choices::Parser::Fast => render::Parser::Fast,
+            choices::Parser::Dom => render::Parser::Dom,
         },
-        detect: detect::Options {
-            detector: settings.dedup.detector,
-            threshold: settings.dedup.threshold,
-            filter: match settings.dedup.filter {
-                choices::FilterKind::Exact => filter::FilterKind::Exact,
-                choices::FilterKind::Paper => filter::FilterKind::Paper,
-            },
-            min_terms: settings.dedup.min_terms as usize,
-            weights: settings.dedup.field_weights,
-            within: detect::Within::Crawl,
-            mode: match settings.dedup.matching {
-                choices::MatchKind::Any => detect::Mode::Any,
-                choices::MatchKind::Best => detect::Mode::Best,
-            },
+        robots_agent: settings.identity.robots_agent.0.clone(),
+        ..render::Options::default()
+    }
+}
+
+/// How pages are compared.
+pub(super) fn detect_options(settings: &Settings) -> detect::Options {
+    detect::Options {
+        detector: settings.dedup.detector,
+        threshold: settings.dedup.threshold,
+        filter: match settings.dedup.filter {
+            choices::FilterKind::Exact => filter::FilterKind::Exact,
+            choices::FilterKind::Paper => filter::FilterKind::Paper,
+        },
+        min_terms: settings.dedup.min_terms as usize,
+        weights: settings.dedup.field_weights,
+        within: detect::Within::Crawl,
+        mode: match settings.dedup.matching {
+            choices::MatchKind::Any => detect::Mode::Any,
+            choices::MatchKind::Best => detect::Mode::Best,
         },
     }
 }

@@ -3,31 +3,42 @@
 //! The decider answers what a stream of pages needs; this answers what an evaluation needs: the
 //! score of a named pair at any threshold, without a filter between.
 
+use std::borrow::Cow;
+use std::fmt;
+
+use super::measures::{self, Measure, Page};
+use super::records::LoggedPage;
 use super::{DetectError, Options, Vocabulary, Within};
-use crate::record::{Candidate, DecidedBy, Detector, Digest, Score, Threshold};
-use crate::verify::{Record, score};
+use crate::record::{Candidate, DecidedBy, Digest, Score, Sequence, Threshold, Verdict};
+
+const ANY: Threshold = match Threshold::from_millionths(0) {
+    Some(zero) => zero,
+    None => panic!("0 is a threshold"),
+};
 
 /// Holds the pages of a collection and compares any two of them as the decider would.
-#[derive(Debug)]
 pub struct Comparer {
     options: Options,
     vocabulary: Vocabulary,
+    /// `None` for the detector that compares nothing.
+    measure: Option<Box<dyn Measure>>,
     pages: Vec<Learnt>,
 }
 
-#[derive(Debug)]
 struct Learnt {
-    group: u32,
     body_digest: Digest,
     text_digest: Option<Digest>,
-    record: Record,
+    /// With all its terms.
+    page: Page,
 }
 
 /// What is to be said of two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// How similar the two are, looked at with threshold 0; 1 if they are exact copies.
+    /// How similar the two are, whatever the threshold; 1 if they are exact copies.
     pub score: Score,
+    /// How similar they are by the detector's second condition, if it has one.
+    pub second: Option<Score>,
     /// By which digest they are exact copies.
     pub copied: Option<DecidedBy>,
     /// Whether a score that is high enough makes a match: both pages have enough terms, and all
@@ -40,7 +51,7 @@ pub struct Comparison {
 impl Comparison {
     /// What is to be said of two pages of which only a score counts.
     pub fn by_score(score: Score, threshold: Threshold) -> Self {
-        let comparison = Self { score, copied: None, is_eligible: true, is_match: false };
+        let comparison = Self { score, second: None, copied: None, is_eligible: true, is_match: false };
         Self { is_match: comparison.is_match_at(threshold), ..comparison }
     }
 
@@ -48,25 +59,36 @@ impl Comparison {
     pub fn is_match_at(&self, threshold: Threshold) -> bool {
         self.copied.is_some() || (self.is_eligible && self.score.0 >= threshold.millionths().max(1))
     }
+
+    fn none() -> Self {
+        Self { score: Score(0), second: None, copied: None, is_eligible: false, is_match: false }
+    }
 }
 
 impl Comparer {
     /// A comparer that holds no page yet.
     pub fn new(options: Options) -> Self {
-        Self { options, vocabulary: Vocabulary::default(), pages: Vec::new() }
+        let (measure, pages) = (measures::build(&options), Vec::new());
+        Self { options, vocabulary: Vocabulary::default(), measure, pages }
     }
 
     /// Takes a page of the collection in, and answers its handle. Where a detector goes by
     /// statistics of the collection, these are over all pages that were taken in.
     ///
     /// # Errors
-    /// If the vocabulary is full.
+    /// If the vocabulary is full, or there are more pages than can be numbered.
     pub fn learn(&mut self, candidate: Candidate) -> Result<usize, DetectError> {
-        let Candidate { group, body_digest, text_digest, terms, .. } = candidate;
-        let (terms, _) = self.vocabulary.intern_page(terms)?;
-        let record = Record::from_counts(&terms, &self.options.weights);
-        self.pages.push(Learnt { group, body_digest, text_digest, record });
-        Ok(self.pages.len() - 1)
+        let Candidate { group, body_digest, text_digest, terms, order, .. } = candidate;
+        let (terms, _, order) = self.vocabulary.intern_page(terms, order)?;
+        let page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
+        let handle = self.pages.len();
+        let number = Sequence(u32::try_from(handle).map_err(|_| DetectError::PagesFull)?);
+        if let Some(measure) = &mut self.measure {
+            let is_compared = page.record.len() >= self.options.min_terms;
+            measure.learn(number, &page, &Verdict::Unique, is_compared);
+        }
+        self.pages.push(Learnt { body_digest, text_digest, page });
+        Ok(handle)
     }
 
     /// Compares two pages: `a` as the stored one, `b` as the one that comes later.
@@ -75,17 +97,14 @@ impl Comparer {
     /// If a handle is not from this comparer.
     pub fn compare(&self, a: usize, b: usize) -> Comparison {
         let (a, b) = (&self.pages[a], &self.pages[b]);
-        if self.options.within == Within::Host && a.group != b.group {
-            return Comparison { score: Score(0), copied: None, is_eligible: false, is_match: false };
+        if self.options.within == Within::Host && a.page.group != b.page.group {
+            return Comparison::none();
         }
         let copied = self.copied(a, b);
-        let is_eligible = self.is_comparable(&a.record) && self.is_comparable(&b.record);
-        let score = match copied {
-            Some(_) => Score(Threshold::ONE),
-            None if self.options.detector == Detector::None => Score(0),
-            None => score(&a.record, &b.record),
-        };
-        let comparison = Comparison { score, copied, is_eligible, is_match: false };
+        let mut comparison = Comparison { copied, ..self.compared(&a.page, &b.page) };
+        if copied.is_some() {
+            comparison.score = Score(Threshold::ONE);
+        }
         Comparison { is_match: comparison.is_match_at(self.options.threshold), ..comparison }
     }
 
@@ -94,22 +113,49 @@ impl Comparer {
             return Some(DecidedBy::BodyDigest);
         }
         let same_text = b.text_digest.is_some() && a.text_digest == b.text_digest;
-        (same_text && self.is_long_enough(&b.record)).then_some(DecidedBy::TextDigest)
+        (same_text && self.is_long_enough(&self.seen(&b.page))).then_some(DecidedBy::TextDigest)
     }
 
-    fn is_comparable(&self, record: &Record) -> bool {
-        self.options.detector != Detector::None && !record.is_empty() && self.is_long_enough(record)
+    fn compared(&self, a: &Page, b: &Page) -> Comparison {
+        let Some(measure) = &self.measure else { return Comparison::none() };
+        let (a, b) = (self.seen(a), self.seen(b));
+        let Some(similarity) = measure.compare(&b, &a, ANY) else { return Comparison::none() };
+        Comparison {
+            score: similarity.score,
+            second: similarity.second,
+            is_eligible: self.is_long_enough(&a) && self.is_long_enough(&b),
+            ..Comparison::none()
+        }
     }
 
-    fn is_long_enough(&self, record: &Record) -> bool {
-        record.len() >= self.options.min_terms
+    /// The page without the terms that the detector drops by what it has learnt.
+    fn seen<'a>(&self, page: &'a Page) -> Cow<'a, Page> {
+        match self.measure.as_ref().map_or(0, |measure| measure.least_weight(&page.record)) {
+            0 => Cow::Borrowed(page),
+            least => Cow::Owned(Page { record: page.record.clone().without_lighter(least), ..page.clone() }),
+        }
+    }
+
+    fn is_long_enough(&self, page: &Page) -> bool {
+        page.record.len() >= self.options.min_terms
+    }
+}
+
+impl fmt::Debug for Comparer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, vocabulary, pages, .. } = self;
+        f.debug_struct("Comparer")
+            .field("options", options)
+            .field("terms", &vocabulary.len())
+            .field("pages", &pages.len())
+            .finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Field, FieldCounts, PageId, TermCounts};
+    use crate::record::{Detector, Field, FieldCounts, PageId, TermCounts, TermOrder};
 
     fn page(body: &str, text: Option<&str>) -> Candidate {
         let mut counts = FieldCounts::default();
@@ -122,6 +168,7 @@ mod tests {
             body_digest: Digest::of(body.as_bytes()),
             text_digest,
             terms,
+            order: TermOrder::default(),
         }
     }
 

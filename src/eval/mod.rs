@@ -14,7 +14,7 @@
 //! | what a detector says of two pages | [`PairScores`], by [`Comparer`](crate::detect::Comparer) |
 //! | what a detector keeps of a stream | [`ClusterFigures`], by [`EmbeddedDecider`](crate::detect::EmbeddedDecider) |
 //! | what all that amounts to | [`Counts`], [`Estimate`] |
-//! | how it is told | [`json`] |
+//! | how it is told | [`json`], [`html`] |
 //!
 //! Near and dup pairs are to be called duplicates, distinct ones not; grey pairs never count. A
 //! score is asked for once, and every threshold is judged by it.
@@ -25,6 +25,7 @@
 mod address;
 mod clock;
 mod clusters;
+pub mod html;
 pub mod json;
 mod labels;
 mod levels;

@@ -155,6 +155,7 @@ fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> Candidate {
         body_digest: Digest::of(&fetched.body),
         text_digest: rendered.text_digest,
         terms: rendered.terms,
+        order: rendered.order,
     }
 }
 

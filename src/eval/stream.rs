@@ -102,14 +102,21 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts};
+    use crate::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
 
     fn page(text: &str) -> Page {
         let mut counts = FieldCounts::default();
         counts.add(Field::Body);
         let terms = text.split(' ').map(|term| TermCounts { term: term.into(), counts }).collect();
         let body_digest = Digest::of(text.as_bytes());
-        let candidate = Candidate { page: PageId::new("", text, 0), group: 0, body_digest, text_digest: None, terms };
+        let candidate = Candidate {
+            page: PageId::new("", text, 0),
+            group: 0,
+            body_digest,
+            text_digest: None,
+            terms,
+            order: TermOrder::default(),
+        };
         Page { candidate, octets: text.len() }
     }
 
