@@ -89,7 +89,8 @@ fn counts_cells(counts: &Counts) -> Vec<String> {
     numbers.into_iter().chain(estimates).collect()
 }
 
-fn kinds_table(report: &PairReport) -> String {
+/// Counts and measures of each detector, all pairs first, then by kind.
+pub fn kinds_table(report: &PairReport) -> String {
     let mut rows = Vec::new();
     for run in &report.runs {
         for judged in &run.judged {
@@ -161,7 +162,8 @@ fn borderlines(report: &PairReport, run: &PairRun, judged: &JudgedPairs) -> Stri
     text
 }
 
-fn figures_table(report: &ClusterReport) -> String {
+/// What each detector keeps of clusters.
+pub fn figures_table(report: &ClusterReport) -> String {
     let row = |figures: &ClusterFigures| {
         let counts = [figures.clusters, figures.kept, figures.missed, figures.unseen, figures.stored, figures.extra];
         let mut row = vec![label(&figures.detector, figures.threshold)];
