@@ -67,10 +67,7 @@ struct Point {
 struct LevelEntry<'a> {
     mutation: &'a str,
     level: &'a str,
-    dup: usize,
-    near: usize,
-    distinct: usize,
-    grey: usize,
+    label: Label,
     called: usize,
     compared: usize,
 }
@@ -191,9 +188,8 @@ fn more<'a>(report: &'a PairReport, run: &'a PairRun, judged: &'a JudgedPairs) -
     let (labels, scores) = (&report.labels, &run.scores);
     let levels = report.levels.iter().map(|level| {
         let called = scores.called(level, judged.threshold);
-        let [dup, near, distinct, grey] = level.labels;
-        let (mutation, level) = (level.kind.as_str(), level.level.as_str());
-        LevelEntry { mutation, level, dup, near, distinct, grey, called: called.called, compared: called.of }
+        let (mutation, label) = (level.kind.as_str(), level.label);
+        LevelEntry { mutation, level: &level.level, label, called: called.called, compared: called.of }
     });
     let borderlines = judged.borderlines.iter().map(|line| {
         let pair = &labels.pairs[line.pair];

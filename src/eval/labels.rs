@@ -10,7 +10,7 @@ use super::tsv::{self, Column, LabelError, Row, Table};
 use crate::record::Normaliser;
 
 /// What is said of two pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Label {
     /// The same visible words.

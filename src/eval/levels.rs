@@ -1,18 +1,19 @@
 //! Pairs that were made: what a detector says by what was done, and how much of it.
 
-use super::labels::PairLabels;
-use super::pairs::{PairScores, label_counts};
+use super::labels::{Label, PairLabels};
+use super::pairs::PairScores;
 use crate::record::Threshold;
 
-/// All pairs of one kind and level.
+/// All pairs of one kind, level and label: the same edit leaves more of a long page than of a short
+/// one, so that one level may have several labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
     /// What was done.
     pub kind: String,
     /// How much of it.
     pub level: String,
-    /// How many pairs have each label, in the order of [`Label::ALL`](super::Label::ALL).
-    pub labels: [usize; 4],
+    /// What is said of them.
+    pub label: Label,
     /// The places of the pairs.
     pub pairs: Vec<usize>,
 }
@@ -22,31 +23,33 @@ pub struct Level {
 pub struct Called {
     /// Called duplicates.
     pub called: usize,
-    /// Compared; grey pairs are among them.
+    /// Compared.
     pub of: usize,
 }
 
-/// The levels of the pairs: kinds in order of appearance, their levels ascending. Empty if the pairs have
-/// none.
+/// The levels of the pairs: kinds in order of appearance, their levels ascending. Empty if the pairs
+/// have none.
 pub fn levels(labels: &PairLabels) -> Vec<Level> {
     let mut levels = Vec::<Level>::new();
     for (place, pair) in labels.pairs.iter().enumerate() {
         let Some(level) = &pair.level else { continue };
-        match levels.iter_mut().find(|known| known.kind == pair.kind && known.level == *level) {
+        let is_same = |known: &&mut Level| (&known.kind, &known.level, known.label) == (&pair.kind, level, pair.label);
+        match levels.iter_mut().find(is_same) {
             Some(known) => known.pairs.push(place),
             None => {
-                levels.push(Level { kind: pair.kind.clone(), level: level.clone(), labels: [0; 4], pairs: vec![place] })
+                let (kind, level) = (pair.kind.clone(), level.clone());
+                levels.push(Level { kind, level, label: pair.label, pairs: vec![place] });
             }
         }
-    }
-    for level in &mut levels {
-        level.labels = label_counts(level.pairs.iter().map(|&place| &labels.pairs[place]));
     }
     let kinds: Vec<String> = levels.iter().map(|level| level.kind.clone()).collect();
     let place_of_kind = |level: &Level| kinds.iter().position(|kind| *kind == level.kind);
     levels.sort_by(|a, b| {
         let numbers = |level: &Level| level.level.parse::<f64>().unwrap_or(0.0);
-        place_of_kind(a).cmp(&place_of_kind(b)).then(numbers(a).total_cmp(&numbers(b))).then(a.level.cmp(&b.level))
+        place_of_kind(a)
+            .cmp(&place_of_kind(b))
+            .then(numbers(a).total_cmp(&numbers(b)))
+            .then_with(|| (&a.level, a.label).cmp(&(&b.level, b.label)))
     });
     levels
 }
@@ -67,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::detect::Comparison;
-    use crate::eval::{Label, Pair};
+    use crate::eval::Pair;
     use crate::record::Score;
 
     #[test]
@@ -76,6 +79,7 @@ mod tests {
             ("cut", "30", Label::Grey, 900_000),
             ("cut", "5", Label::Near, 950_000),
             ("cut", "30", Label::Distinct, 100),
+            ("cut", "30", Label::Grey, 800_000),
         ];
         let pair = |(kind, level, label, _): (&str, &str, Label, u32)| Pair {
             a: 0,
@@ -89,8 +93,9 @@ mod tests {
         let comparisons = made.map(|(_, _, _, score)| Some(Comparison::by_score(Score(score), threshold))).to_vec();
         let scores = PairScores { detector: String::new(), comparisons, comparing: Duration::ZERO };
         let levels = levels(&labels);
-        let named: Vec<_> = levels.iter().map(|level| (level.level.as_str(), level.labels)).collect();
-        assert_eq!(named, [("5", [0, 1, 0, 0]), ("30", [0, 0, 1, 1])]);
-        assert_eq!(scores.called(&levels[1], threshold), Called { called: 1, of: 2 });
+        let named: Vec<_> = levels.iter().map(|level| (level.level.as_str(), level.label)).collect();
+        assert_eq!(named, [("5", Label::Near), ("30", Label::Distinct), ("30", Label::Grey)]);
+        let called: Vec<_> = levels.iter().map(|level| scores.called(level, threshold)).collect();
+        assert_eq!(called, [(1, 1), (0, 1), (2, 2)].map(|(called, of)| Called { called, of }));
     }
 }

@@ -180,7 +180,9 @@ mod tests {
                 .map(|url| Address::parse(url, &Normaliser::default()).unwrap())
                 .collect();
         let ticks = AtomicUsize::new(0);
-        let tick = || drop(ticks.fetch_add(1, Ordering::Relaxed));
+        let tick = || {
+            ticks.fetch_add(1, Ordering::Relaxed);
+        };
         let pages = Pages::render(folder.path(), &addresses, &Renderer::default(), &tick);
         assert_eq!((ticks.into_inner(), pages.found()), (3, 2));
         assert_eq!(pages.missing, [Missing { file: "b/none.html".into(), why: "no such file".to_owned() }]);

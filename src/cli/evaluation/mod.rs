@@ -16,7 +16,7 @@ use super::setup;
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
 use crate::detect::{DetectError, Options};
 use crate::eval::{
-    self, Address, ClusterReport, LabelError, Missing, Pages, PairReport, html, json, read_clusters, read_pairs,
+    Address, ClusterReport, LabelError, Missing, Pages, PairReport, html, json, read_clusters, read_pairs,
 };
 use crate::record::{Detector, Normaliser, Threshold};
 use crate::render::Renderer;

@@ -3,17 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::cli::figures::{counted, octets, percent, thousands};
-use crate::cli::table::{aligned, shortened};
+use crate::cli::table::aligned;
 use crate::cli::terminal::terminal_safe;
 use crate::eval::{
-    Called, ClusterFigures, ClusterReport, Counts, DecisionCost, Estimate, Input, JudgedPairs, Label, PairReport,
-    PairRun, SweepPoint, label_counts,
+    Called, ClusterFigures, ClusterReport, Counts, DecisionCost, Estimate, Input, JudgedPairs, PairReport, PairRun,
+    SweepPoint, label_counts,
 };
 
 const WIDTH: usize = 140;
 /// Missed and extra pages beyond this many are only counted.
-const LISTED: usize = 20;
-const LONGEST_URL: usize = 100;
+const LISTED: usize = 10;
 
 /// A report on pairs.
 pub fn pairs(report: &PairReport) -> String {
@@ -120,25 +119,20 @@ fn best_table(runs: &[PairRun]) -> String {
 /// By what was done to the pages: the share of pairs that each detector calls duplicates.
 fn levels_table(report: &PairReport) -> String {
     let judged = || report.runs.iter().flat_map(|run| run.judged.iter().map(move |judged| (run, judged)));
-    let mut heading = vec!["called duplicates".to_owned(), "level".to_owned(), "labels".to_owned()];
+    let mut heading = ["called duplicates", "level", "label", "pairs"].map(str::to_owned).to_vec();
     heading.extend(judged().map(|(run, judged)| label(&run.scores.detector, judged.threshold)));
     let rows: Vec<Vec<String>> = report
         .levels
         .iter()
         .map(|level| {
-            let mut row = vec![level.kind.clone(), level.level.clone(), labels_cell(&level.labels)];
+            let (label, pairs) = (level.label.name().to_owned(), thousands(level.pairs.len() as u64));
+            let mut row = vec![level.kind.clone(), level.level.clone(), label, pairs];
             row.iter_mut().for_each(|cell| *cell = terminal_safe(cell).into_owned());
             row.extend(judged().map(|(run, judged)| share(run.scores.called(level, judged.threshold))));
             row
         })
         .collect();
     aligned(&heading.iter().map(String::as_str).collect::<Vec<_>>(), &rows, WIDTH)
-}
-
-/// `near 80, grey 3`.
-fn labels_cell(counts: &[usize; 4]) -> String {
-    let some = Label::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
-    some.map(|(label, count)| format!("{} {count}", label.name())).collect::<Vec<_>>().join(", ")
 }
 
 fn share(called: Called) -> String {
@@ -152,7 +146,7 @@ fn borderlines(report: &PairReport, run: &PairRun, judged: &JudgedPairs) -> Stri
     let mut text = format!("closest to {}:\n", label(&run.scores.detector, judged.threshold));
     for line in &judged.borderlines {
         let pair = &report.labels.pairs[line.pair];
-        let url = |page: usize| shortened(&terminal_safe(report.labels.pages[page].url.as_str()), LONGEST_URL);
+        let url = |page: usize| terminal_safe(report.labels.pages[page].url.as_str());
         let answer = if line.is_right { "right" } else { "wrong" };
         let kind = terminal_safe(&pair.kind);
         let (score, label) = (line.score.as_f64(), pair.label.name());
@@ -181,7 +175,7 @@ fn missed_list(report: &ClusterReport, figures: &ClusterFigures) -> String {
     let lines = figures.missed_pages.iter().map(|missed| {
         let (score, by) = (missed.score.as_f64(), missed.decided_by.name());
         let (url, of) = (report.url(missed.member), report.url(missed.of));
-        format!("  {score:.6} {by}\n    {}\n    {}\n", safe_url(url), safe_url(of))
+        format!("  {score:.6} {by}\n    {}\n    {}\n", terminal_safe(url), terminal_safe(of))
     });
     listed(
         &format!("missed by {}: the page, and what it is said to repeat", label(&figures.detector, figures.threshold)),
@@ -192,7 +186,7 @@ fn missed_list(report: &ClusterReport, figures: &ClusterFigures) -> String {
 fn extra_list(report: &ClusterReport, figures: &ClusterFigures) -> String {
     let lines = figures.extra_pages.iter().map(|extra| {
         let (url, first) = (report.url(extra.member), report.url(extra.first));
-        format!("    {}\n    {}\n\n", safe_url(url), safe_url(first))
+        format!("  {}\n    {}\n", terminal_safe(url), terminal_safe(first))
     });
     listed(
         &format!(
@@ -201,10 +195,6 @@ fn extra_list(report: &ClusterReport, figures: &ClusterFigures) -> String {
         ),
         lines.collect(),
     )
-}
-
-fn safe_url(url: &str) -> String {
-    shortened(&terminal_safe(url), LONGEST_URL)
 }
 
 fn listed(what: &str, lines: Vec<String>) -> String {
@@ -263,4 +253,61 @@ fn cost_table(input: &Input, rows: Vec<Vec<String>>) -> String {
 
 fn per(seconds: f64, count: u64) -> String {
     if count == 0 { "-".to_owned() } else { format!("{:.1}", seconds * 1e6 / count as f64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::detect::Comparison;
+    use crate::eval::{Outcome, Pages, PairScores, read_clusters, read_pairs};
+    use crate::record::{Score, Threshold};
+
+    fn threshold() -> Threshold {
+        Threshold::from_millionths(800_000).unwrap()
+    }
+
+    /// A file in a folder of its own, and what is read of it.
+    fn read<T>(text: &str, read: impl Fn(&std::path::Path) -> Result<T, crate::eval::LabelError>) -> T {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("labels.tsv");
+        std::fs::write(&file, text).unwrap();
+        read(&file).unwrap()
+    }
+
+    #[test]
+    fn pairs_are_told_in_tables() {
+        let page = |name: &str| format!("http://a.localhost/{name}.html");
+        let made = [
+            ("dup", "same", "0", 1_000_000),
+            ("near", "cut", "10", 790_000),
+            ("near", "cut", "10", 900_000),
+            ("distinct", "cut", "60", 810_000),
+            ("grey", "cut", "30", 850_000),
+        ];
+        let lines = made.map(|(label, kind, level, score)| {
+            format!("{}\t{}\t{label}\t{kind}\t{level}\n", page("a"), page(&score.to_string()))
+        });
+        let mut labels = read(&format!("#url_a\turl_b\tlabel\tmutation\tlevel\n{}", lines.concat()), read_pairs);
+        labels.file = "labels.tsv".into();
+        let mut report = PairReport::new(labels, &Pages::default());
+        let comparisons = made.map(|(_, _, _, score)| Some(Comparison::by_score(Score(score), threshold()))).to_vec();
+        let scores = PairScores { detector: "mwo".to_owned(), comparisons, comparing: Duration::from_micros(50) };
+        report.add_scores(scores, &[threshold()]);
+        insta::assert_snapshot!(pairs(&report), @"");
+    }
+
+    #[test]
+    fn clusters_are_told_in_tables() {
+        let line = |(name, cluster): (&str, u32)| format!("http://a.localhost/{name}\t{cluster}\tpage\t0\n");
+        let lines = [("a", 0), ("b", 0), ("c", 1)].map(line).concat();
+        let mut labels = read(&format!("#url\tcluster\tkind\tgrey\n{lines}"), read_clusters);
+        labels.file = "labels.tsv".into();
+        let outcomes = [Outcome::Stored, Outcome::Stored, Outcome::Dropped];
+        let figures = ClusterFigures::count(&labels, "mwo", threshold(), &|member| outcomes[member]);
+        let mut report = ClusterReport::new(labels, &Pages::default());
+        report.figures.push(figures);
+        insta::assert_snapshot!(clusters(&report), @"");
+    }
 }

@@ -139,8 +139,9 @@ fn cluster(report: &ClusterReport, member: usize) -> String {
 fn list(figures: &ClusterFigures, heading: &[String], rows: &[Row], all: usize) -> String {
     let caption = match all {
         0 => format!("{}: none", label(figures)),
-        _ if all > rows.len() => format!("{}: {} of {}", label(figures), thousands(rows.len()), thousands(all)),
-        _ => format!("{}: {}", label(figures), thousands(all)),
+        _ if all > rows.len() => format!("{}: {} of {} pages", label(figures), thousands(rows.len()), thousands(all)),
+        1 => format!("{}: 1 page", label(figures)),
+        _ => format!("{}: {} pages", label(figures), thousands(all)),
     };
     match rows.len() {
         0 => format!("<p>{}</p>\n", super::escaped(&caption)),

@@ -4,7 +4,7 @@ use super::page::{Cell, Row, folded, page, table, words};
 use super::plot::{self, Axes, Bar, Curve, ticks};
 use super::{card, costs, estimate, levels, opening, thousands};
 use crate::eval::metrics::Counts;
-use crate::eval::pairs::{ALL, KindCounts, label_counts};
+use crate::eval::pairs::{ALL, Borderline, KindCounts, SweepPoint, label_counts};
 use crate::eval::report::{JudgedPairs, PairReport, PairRun};
 
 /// A report on pairs as one web page.
@@ -57,14 +57,13 @@ fn cards(report: &PairReport) -> String {
 
 fn sweeps(report: &PairReport) -> String {
     let mut html = "<div class=\"plots\">\n".to_owned();
+    let low = floor_of(report.runs.iter().flat_map(|run| &run.sweep).filter_map(lowest).fold(1.0, f64::min));
     for run in &report.runs {
-        html += &figure(&format!("{}: precision, recall and F1 by threshold", run.scores.detector), &curves_of(run));
+        html +=
+            &figure(&format!("{}: precision, recall and F1 by threshold", run.scores.detector), &curves_of(run, low));
     }
     if report.runs.len() > 1 {
-        html += &figure(
-            "Recall against precision, a line for each detector, a dot at each threshold asked for",
-            &plane(report),
-        );
+        html += &figure("Precision by recall over all thresholds; a dot at each that was asked for", &plane(report));
     }
     html += "</div>\n";
     let rows: Vec<Row> = report.runs.iter().flat_map(sweep_rows).collect();
@@ -76,7 +75,8 @@ fn figure(caption: &str, svg: &str) -> String {
     format!("<figure><figcaption>{}</figcaption>{svg}</figure>\n", super::escaped(caption))
 }
 
-fn curves_of(run: &PairRun) -> String {
+/// The axis of all plots begins at `low`, so that they can be compared.
+fn curves_of(run: &PairRun, low: f64) -> String {
     type Measure = fn(&Counts) -> Option<f64>;
     let measures: [(&str, Measure); 3] = [
         ("precision", |counts| counts.precision().value),
@@ -89,8 +89,6 @@ fn curves_of(run: &PairRun) -> String {
         Curve { name: name.to_owned(), style, points: points.collect() }
     };
     let curves: Vec<Curve> = measures.into_iter().enumerate().map(curve).collect();
-    let lowest = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(1.0, f64::min);
-    let low = floor_of(lowest);
     let axes = Axes {
         x: "threshold",
         y: "",
@@ -108,6 +106,12 @@ fn curves_of(run: &PairRun) -> String {
         None => format!("{}: no pair to judge", run.scores.detector),
     };
     plot::curves(&title, &axes, &curves, &marks, best.as_slice())
+}
+
+/// The lowest measure at a threshold.
+fn lowest(point: &SweepPoint) -> Option<f64> {
+    let measures = [point.counts.precision(), point.counts.recall(), point.counts.f1()];
+    measures.into_iter().filter_map(|measure| measure.value).reduce(f64::min)
 }
 
 /// The foot of an axis that shows everything from `lowest` up: a tenth or a half.
@@ -156,7 +160,7 @@ fn counts_cells(counts: &Counts) -> impl Iterator<Item = Cell> {
 }
 
 fn sweep_rows(run: &PairRun) -> Vec<Row> {
-    let row = |point: &crate::eval::SweepPoint| {
+    let row = |point: &SweepPoint| {
         let mut cells =
             vec![Cell::Name(run.scores.detector.clone()), Cell::Figure(format!("{:.2}", f64::from(point.threshold)))];
         cells.extend(counts_cells(&point.counts));
@@ -252,7 +256,7 @@ fn borderlines(report: &PairReport) -> String {
     html
 }
 
-fn borderline(report: &PairReport, line: &crate::eval::Borderline) -> Row {
+fn borderline(report: &PairReport, line: &Borderline) -> Row {
     let pair = &report.labels.pairs[line.pair];
     let url = |page: usize| report.labels.pages[page].url.as_str().to_owned();
     let (class, answer) = if line.is_right { ("right", "right") } else { ("wrong", "wrong") };

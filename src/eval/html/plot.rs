@@ -7,7 +7,7 @@ use super::page::escaped;
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 14.0;
-const TOP: f64 = 12.0;
+const TOP: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
 /// Lines are told apart by more than colour.
 const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "1 4"];
@@ -94,7 +94,7 @@ pub(super) fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> Str
     const BAR: f64 = 15.0;
     const GAP: f64 = 14.0;
     const NAMES: f64 = 170.0;
-    const LABELS: f64 = 56.0;
+    const LABELS: f64 = 68.0;
     let bars: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
     let height = TOP + bars as f64 * BAR + groups.len() as f64 * GAP + 22.0;
     let width = WIDTH - NAMES - LABELS;
@@ -175,7 +175,7 @@ fn grid(svg: &mut String, axes: &Axes<'_>, height: f64) {
         height - 6.0,
         escaped(axes.x)
     );
-    let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{:.1}\" class=\"strong\">{}</text>", TOP - 2.0, escaped(axes.y));
+    let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{:.1}\" class=\"strong\">{}</text>", TOP - 10.0, escaped(axes.y));
 }
 
 fn legend(svg: &mut String, curves: &[Curve], top: f64) {
@@ -209,7 +209,7 @@ mod tests {
         };
         let curve = Curve { name: "mwo".to_owned(), style: 7, points: vec![(0.5, 0.0), (1.0, 1.0), (1.5, 2.0)] };
         let svg = curves("t<", &axes, &[curve], &[0.8], &[]);
-        assert!(svg.contains("points=\"44.0,280.0 546.0,12.0 546.0,12.0\""), "{svg}");
+        assert!(svg.contains("points=\"44.0,280.0 546.0,24.0 546.0,24.0\""), "{svg}");
         assert!(svg.contains("<title>t&lt;</title>") && svg.contains("var(--c1)"), "{svg}");
     }
 
