@@ -169,7 +169,7 @@ fn decide(
             signatures[*other].as_ref().is_some_and(|other| peer.score(other, signature) >= threshold.millionths())
         };
         if is_copy || stored.iter().any(is_like) {
-            return Outcome::Dropped;
+            return Outcome::Dropped(None);
         }
         stored.push(member.page);
         Outcome::Stored

@@ -37,25 +37,31 @@ pub struct ClusterFigures {
     /// Stored pages of clusters with a grey neighbour.
     pub grey_stored: usize,
     /// Every page of a missed cluster: what it was said to repeat.
-    pub missed_pages: Vec<Dropped>,
+    pub missed_pages: Vec<Missed>,
     /// Every stored page beyond the first of its cluster.
     pub extra_pages: Vec<Extra>,
     /// What deciding cost.
     pub cost: DecisionCost,
 }
 
-/// A page that was left out, though nothing of its cluster was stored. Pages are named by their
-/// places among [`ClusterLabels::members`].
+/// What a page is said to repeat. Pages are named by their places among [`ClusterLabels::members`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dropped {
-    /// The page.
-    pub member: usize,
-    /// The stored page that it is said to repeat.
+pub struct Repeated {
+    /// The stored page.
     pub of: usize,
     /// How similar the two are said to be.
     pub score: Score,
     /// By which evidence.
     pub decided_by: DecidedBy,
+}
+
+/// A page that was left out, though nothing of its cluster was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// The page.
+    pub member: usize,
+    /// What it is said to repeat, if that is known.
+    pub repeats: Option<Repeated>,
 }
 
 /// A page that was stored, though one of its cluster was stored before.
@@ -80,20 +86,12 @@ impl ClusterFigures {
     ) -> Result<Self, DetectError> {
         let stream = labels.members.iter().map(|member| pages.pages[member.page].as_ref());
         let stream = Stream::decide(stream, options, advance)?;
-        let dropped = |member: usize| dropped(member, &stream);
-        let outcome = |member: usize| match stream.verdicts[member] {
-            None => Outcome::Absent,
-            Some(verdict) if verdict.is_unique() => Outcome::Stored,
-            Some(_) => Outcome::Dropped,
-        };
-        let mut figures = Self::count(labels, options.detector.name(), options.threshold, &outcome);
-        let missed = std::mem::take(&mut figures.missed_pages);
-        figures.missed_pages = missed.iter().filter_map(|missed| dropped(missed.member)).collect();
-        figures.cost = stream.cost;
-        Ok(figures)
+        let outcome = |member: usize| outcome(member, &stream);
+        let figures = Self::count(labels, options.detector.name(), options.threshold, &outcome);
+        Ok(Self { cost: stream.cost, ..figures })
     }
 
-    /// Counts what became of each member. Of missed pages only the places are known then.
+    /// Counts what became of each member.
     pub fn count(
         labels: &ClusterLabels,
         detector: &str,
@@ -116,9 +114,11 @@ impl ClusterFigures {
         }
         let of = |place: usize| &clusters[labels.members[place].cluster];
         extra_pages.retain(|extra| !of(extra.member).is_grey);
-        let missed =
-            (0..labels.members.len()).filter(|&place| of(place).is_missed() && outcome(place) != Outcome::Absent);
-        let nothing_known = |member| Dropped { member, of: member, score: Score(0), decided_by: DecidedBy::Similarity };
+        let missed = |member: usize| match outcome(member) {
+            Outcome::Dropped(repeats) if of(member).is_missed() => Some(Missed { member, repeats }),
+            _ => None,
+        };
+        let missed_pages = (0..labels.members.len()).filter_map(missed).collect();
         let clear = || clusters.iter().filter(|cluster| !cluster.is_grey);
         let stored: usize = clear().map(|cluster| cluster.stored).sum();
         let kept = clear().filter(|cluster| cluster.stored > 0).count();
@@ -134,7 +134,7 @@ impl ClusterFigures {
             stored,
             extra: stored - kept,
             grey_stored: clusters.iter().filter(|cluster| cluster.is_grey).map(|cluster| cluster.stored).sum(),
-            missed_pages: missed.map(nothing_known).collect(),
+            missed_pages,
             extra_pages,
             cost: DecisionCost::default(),
         }
@@ -153,8 +153,8 @@ pub enum Outcome {
     Absent,
     /// It is stored.
     Stored,
-    /// It is left out as a copy of a stored page.
-    Dropped,
+    /// It is left out as a copy of a stored page, which may be known.
+    Dropped(Option<Repeated>),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -171,13 +171,14 @@ impl Cluster {
     }
 }
 
-fn dropped(member: usize, stream: &Stream) -> Option<Dropped> {
-    let (of, score, decided_by) = match stream.verdicts[member]? {
-        Verdict::Unique => return None,
-        Verdict::NearDuplicate { of, score, decided_by, .. } => (of, score, decided_by),
-        Verdict::ExactDuplicate { of, decided_by } => (of, Score(Threshold::ONE), decided_by),
+fn outcome(member: usize, stream: &Stream) -> Outcome {
+    let (of, score, decided_by) = match stream.verdicts[member] {
+        None => return Outcome::Absent,
+        Some(Verdict::Unique) => return Outcome::Stored,
+        Some(Verdict::NearDuplicate { of, score, decided_by, .. }) => (of, score, decided_by),
+        Some(Verdict::ExactDuplicate { of, decided_by }) => (of, Score(Threshold::ONE), decided_by),
     };
-    Some(Dropped { member, of: stream.place_of(of)?, score, decided_by })
+    Outcome::Dropped(stream.place_of(of).map(|of| Repeated { of, score, decided_by }))
 }
 
 #[cfg(test)]
@@ -203,7 +204,8 @@ mod tests {
     #[test]
     fn figures_are_those_worked_by_hand() {
         use Outcome::{Absent, Dropped, Stored};
-        let outcomes = [Stored, Dropped, Stored, Stored, Stored, Dropped, Absent, Absent];
+        let repeats = Some(Repeated { of: 0, score: Score(900_000), decided_by: DecidedBy::Similarity });
+        let outcomes = [Stored, Dropped(repeats), Stored, Stored, Stored, Dropped(None), Absent, Absent];
         let threshold = Threshold::from_millionths(800_000).unwrap();
         let figures = ClusterFigures::count(&labels(), "test", threshold, &|place| outcomes[place]);
         assert_eq!((figures.paths, figures.decided, figures.clusters), (8, 6, 4));
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!((figures.stored, figures.extra, figures.extra_rate()), (2, 1, 0.5));
         assert_eq!(figures.grey_stored, 2);
         assert_eq!(figures.extra_pages, [Extra { member: 2, first: 0 }]);
-        let missed: Vec<_> = figures.missed_pages.iter().map(|dropped| dropped.member).collect();
-        assert_eq!(missed, [1, 5]);
+        let missed = [Missed { member: 1, repeats }, Missed { member: 5, repeats: None }];
+        assert_eq!(figures.missed_pages, missed);
     }
 }

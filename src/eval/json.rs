@@ -108,9 +108,9 @@ struct ClusterLine<'a> {
 struct MissedEntry<'a> {
     cluster: &'a str,
     url: &'a str,
-    of: &'a str,
-    score: f64,
-    decided_by: &'a str,
+    of: Option<&'a str>,
+    score: Option<f64>,
+    decided_by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -223,9 +223,9 @@ fn cluster_line<'a>(report: &'a ClusterReport, figures: &'a ClusterFigures) -> C
     let missed = figures.missed_pages.iter().map(|missed| MissedEntry {
         cluster: cluster(missed.member),
         url: report.url(missed.member),
-        of: report.url(missed.of),
-        score: missed.score.as_f64(),
-        decided_by: missed.decided_by.name(),
+        of: missed.repeats.map(|repeated| report.url(repeated.of)),
+        score: missed.repeats.map(|repeated| repeated.score.as_f64()),
+        decided_by: missed.repeats.map(|repeated| repeated.decided_by.name()),
     });
     let extra = figures.extra_pages.iter().map(|extra| ExtraEntry {
         cluster: cluster(extra.member),

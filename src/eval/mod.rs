@@ -37,7 +37,7 @@ mod stream;
 mod tsv;
 
 pub use address::Address;
-pub use clusters::{ClusterFigures, Dropped, Extra, Outcome};
+pub use clusters::{ClusterFigures, Extra, Missed, Outcome, Repeated};
 pub use labels::{ClusterLabels, Label, Member, Pair, PairLabels, read_clusters, read_pairs};
 pub use levels::{Called, Level, levels};
 pub use metrics::{Counts, Estimate, wilson};

@@ -173,9 +173,12 @@ pub fn figures_table(report: &ClusterReport) -> String {
 
 fn missed_list(report: &ClusterReport, figures: &ClusterFigures) -> String {
     let lines = figures.missed_pages.iter().map(|missed| {
-        let (score, by) = (missed.score.as_f64(), missed.decided_by.name());
-        let (url, of) = (report.url(missed.member), report.url(missed.of));
-        format!("  {score:.6} {by}\n    {}\n    {}\n", terminal_safe(url), terminal_safe(of))
+        let url = terminal_safe(report.url(missed.member));
+        let repeated = missed.repeats.map_or(String::new(), |repeated| {
+            let (score, by, of) = (repeated.score.as_f64(), repeated.decided_by.name(), report.url(repeated.of));
+            format!("    {score:.6} by {by}: {}\n", terminal_safe(of))
+        });
+        format!("  {url}\n{repeated}")
     });
     listed(
         &format!("missed by {}: the page, and what it is said to repeat", label(&figures.detector, figures.threshold)),
@@ -261,8 +264,8 @@ mod tests {
 
     use super::*;
     use crate::detect::Comparison;
-    use crate::eval::{Outcome, Pages, PairScores, read_clusters, read_pairs};
-    use crate::record::{Score, Threshold};
+    use crate::eval::{Outcome, Pages, PairScores, Repeated, read_clusters, read_pairs};
+    use crate::record::{DecidedBy, Score, Threshold};
 
     fn threshold() -> Threshold {
         Threshold::from_millionths(800_000).unwrap()
@@ -295,7 +298,43 @@ mod tests {
         let comparisons = made.map(|(_, _, _, score)| Some(Comparison::by_score(Score(score), threshold()))).to_vec();
         let scores = PairScores { detector: "mwo".to_owned(), comparisons, comparing: Duration::from_micros(50) };
         report.add_scores(scores, &[threshold()]);
-        insta::assert_snapshot!(pairs(&report), @"");
+        insta::assert_snapshot!(pairs(&report), @r"
+        labels.tsv: 0 pages
+
+        5 pairs: 1 dup, 2 near, 1 distinct; 1 grey, never counted
+
+        detector  kind  tp  fp  fn  tn             precision                recall                    F1
+        mwo 0.8    all   2   1   1   0  0.667 [0.208, 0.939]  0.667 [0.208, 0.939]  0.667 [0.261, 0.919]
+        mwo 0.8   same   1   0   0   0  1.000 [0.207, 1.000]  1.000 [0.207, 1.000]  1.000 [0.342, 1.000]
+        mwo 0.8    cut   1   1   1   0  0.500 [0.095, 0.905]  0.500 [0.095, 0.905]  0.500 [0.116, 0.884]
+
+        sweep 0.50 to 0.95    tp  fp  fn  tn             precision                recall                    F1
+        mwo, best F1 at 0.79   3   1   0   0  0.750 [0.301, 0.954]  1.000 [0.439, 1.000]  0.857 [0.462, 0.977]
+
+        called duplicates  level     label  pairs  mwo 0.8
+        same                   0       dup      1   100.0%
+        cut                   10      near      2    50.0%
+        cut                   30      grey      1   100.0%
+        cut                   60  distinct      1   100.0%
+
+        closest to mwo 0.8:
+          wrong 0.790000 near     cut
+            http://a.localhost/a.html
+            http://a.localhost/790000.html
+          wrong 0.810000 distinct cut
+            http://a.localhost/a.html
+            http://a.localhost/810000.html
+          right 0.900000 near     cut
+            http://a.localhost/a.html
+            http://a.localhost/900000.html
+          right 1.000000 dup      same
+            http://a.localhost/a.html
+            http://a.localhost/1000000.html
+
+        cost     µs/pair  µs/page  pages/s  probes  records/probe  C/probe  M/probe  compared/probe
+        mwo 0.8     10.0        -        -       0              -        -        -               -
+        rendering: - µs a page of 0 B in the mean, - pages/s and thread; 0.0 s on 0 threads with reading
+        ");
     }
 
     #[test]
@@ -304,10 +343,30 @@ mod tests {
         let lines = [("a", 0), ("b", 0), ("c", 1)].map(line).concat();
         let mut labels = read(&format!("#url\tcluster\tkind\tgrey\n{lines}"), read_clusters);
         labels.file = "labels.tsv".into();
-        let outcomes = [Outcome::Stored, Outcome::Stored, Outcome::Dropped];
+        let repeated = Repeated { of: 0, score: Score(850_000), decided_by: DecidedBy::Similarity };
+        let outcomes = [Outcome::Stored, Outcome::Stored, Outcome::Dropped(Some(repeated))];
         let figures = ClusterFigures::count(&labels, "mwo", threshold(), &|member| outcomes[member]);
         let mut report = ClusterReport::new(labels, &Pages::default());
         report.figures.push(figures);
-        insta::assert_snapshot!(clusters(&report), @"");
+        insta::assert_snapshot!(clusters(&report), @r"
+        labels.tsv: 0 pages
+
+        3 pages in 2 clusters; 0 thin pages left out
+
+        detector  clear clusters  kept  missed  unseen  stored  extra  extra rate  grey stored
+        mwo 0.8                2     1       1       0       2      1       50.0%            0
+
+        missed by mwo 0.8: the page, and what it is said to repeat
+          http://a.localhost/c
+            0.850000 by similarity: http://a.localhost/a
+
+        extra with mwo 0.8: the page, and the first stored of its cluster
+          http://a.localhost/b
+            http://a.localhost/a
+
+        cost     µs/pair  µs/page  pages/s  probes  records/probe  C/probe  M/probe  compared/probe
+        mwo 0.8        -        -        -       0              -        -        -               -
+        rendering: - µs a page of 0 B in the mean, - pages/s and thread; 0.0 s on 0 threads with reading
+        ");
     }
 }

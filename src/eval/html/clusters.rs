@@ -3,7 +3,7 @@
 use super::page::{Cell, Row, folded, page, table, words};
 use super::plot::{self, Bar};
 use super::{card, costs, opening, thousands};
-use crate::eval::clusters::ClusterFigures;
+use crate::eval::clusters::{ClusterFigures, Extra, Missed};
 use crate::eval::report::ClusterReport;
 
 /// Lists longer than this are folded away.
@@ -105,12 +105,15 @@ fn row(figures: &ClusterFigures) -> Row {
 }
 
 fn missed(report: &ClusterReport, figures: &ClusterFigures) -> String {
-    let row = |missed: &crate::eval::Dropped| -> Row {
+    let row = |missed: &Missed| -> Row {
+        let score = missed.repeats.map(|repeated| format!("{:.6}", repeated.score.as_f64()));
+        let decided_by = missed.repeats.map(|repeated| repeated.decided_by.name().to_owned());
+        let pages = [Some(missed.member), missed.repeats.map(|repeated| repeated.of)];
         vec![
             Cell::Name(cluster(report, missed.member)),
-            Cell::Figure(format!("{:.6}", missed.score.as_f64())),
-            Cell::Text(missed.decided_by.name().to_owned()),
-            Cell::Urls(vec![report.url(missed.member).to_owned(), report.url(missed.of).to_owned()]),
+            Cell::Figure(score.unwrap_or_default()),
+            Cell::Text(decided_by.unwrap_or_default()),
+            Cell::Urls(pages.into_iter().flatten().map(|member| report.url(member).to_owned()).collect()),
         ]
         .into()
     };
@@ -124,7 +127,7 @@ fn missed(report: &ClusterReport, figures: &ClusterFigures) -> String {
 }
 
 fn extra(report: &ClusterReport, figures: &ClusterFigures) -> String {
-    let row = |extra: &crate::eval::Extra| -> Row {
+    let row = |extra: &Extra| -> Row {
         let urls = vec![report.url(extra.member).to_owned(), report.url(extra.first).to_owned()];
         vec![Cell::Name(cluster(report, extra.member)), Cell::Urls(urls)].into()
     };
