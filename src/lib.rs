@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | none | [`record`], [`filter`], [`verify`], [`detect`] | detecting near-duplicates among weighted terms |
 //! | `html` | `render` | from HTML and text to weighted terms and links |
+//! | `eval` | `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
 //! | `cli` | `demo`, `cli` | the program |
 //!
@@ -14,7 +15,7 @@
 //!
 //! ```text
 //! cli
-//! crawl  demo
+//! crawl  demo  eval
 //! detect  render  frontier  fetch  store
 //! filter  verify
 //! record
@@ -30,6 +31,9 @@ pub mod verify;
 
 #[cfg(feature = "html")]
 pub mod render;
+
+#[cfg(feature = "eval")]
+pub mod eval;
 
 #[cfg(feature = "crawl")]
 pub mod crawl;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use super::key_flags::KeyFlags;
+use super::key_flags::{ComparingFlags, KeyFlags};
 use super::source::{Given, Source};
 use super::{help, keys};
 use crate::record::Threshold;
@@ -50,6 +50,8 @@ pub enum Command {
     Demo(DemoArguments),
     /// Check that an output folder is whole
     Verify(VerifyArguments),
+    /// Measure detectors on labelled pages: precision and recall, clusters missed, cost
+    Eval(Box<EvalArguments>),
     /// Show the settings in force, or write a configuration file
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -198,6 +200,39 @@ pub struct VerifyArguments {
     /// Print the findings as one JSON object
     #[arg(long)]
     pub json: bool,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The arguments of `eval`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("labels").required(true).args(["pairs", "clusters"]))]
+pub struct EvalArguments {
+    /// Judge the pairs in FILE: url_a, url_b, label and kind, separated by tabs, under a heading
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pairs: Option<PathBuf>,
+    /// Decide the pages in FILE one by one: url, cluster, kind and grey
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub clusters: Option<PathBuf>,
+    /// The folder of pages: http://S.localhost:8080/P is the file DIR/S/P
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub pages: PathBuf,
+    /// A detector, or all of them (repeatable) [default: mwo]
+    #[arg(long, value_name = "NAME")]
+    pub detector: Vec<String>,
+    /// Judge at this threshold (repeatable) [default: the detector's own]
+    #[arg(short, long, value_name = "F", allow_negative_numbers = true)]
+    pub threshold: Vec<String>,
+    /// The flags of `crawl` that settle how pages are read and compared.
+    #[command(flatten)]
+    pub keys: ComparingFlags,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Write all of it to FILE as a web page, with plots
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
     /// How much to tell.
     #[command(flatten)]
     pub verbosity: Verbosity,
@@ -355,6 +390,7 @@ mod tests {
           clusters     Show which pages repeat which, and which of them should stay
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
+          eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost
           config       Show the settings in force, or write a configuration file
           completions  Write a completion script for a shell to stdout
           man          Write the manual page to stdout

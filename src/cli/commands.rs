@@ -15,7 +15,7 @@ use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use super::{clusters, file, log, merge, plan, run, status, template};
+use super::{clusters, evaluation, file, log, merge, plan, run, status, template};
 
 /// Rejected lines of seeds beyond this many are only counted.
 const MOST_WARNINGS: usize = 20;
@@ -29,6 +29,10 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Clusters(arguments)) => tell_clusters(&arguments),
         Some(Command::Demo(arguments)) => run::demo(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Verify(arguments)) => run::verify(without_files(arguments.verbosity)?, &arguments),
+        Some(Command::Eval(arguments)) => {
+            let given = arguments.verbosity.given().into_iter().chain(arguments.keys.given.clone());
+            evaluation::run(&begun(given.collect())?, &arguments)
+        }
         Some(Command::Config(ConfigCommand::Show(arguments))) => show_config(&arguments),
         Some(Command::Config(ConfigCommand::Init { file, force })) => init_config(&file, force),
         Some(Command::Completions { shell }) => {
@@ -105,7 +109,11 @@ fn settle(flags: Vec<Given>, source: &ConfigSource) -> Result<Settings, CliError
 /// Defaults but for the log, which is begun. What lies in the folder or the environment must not
 /// change what these commands do.
 fn without_files(verbosity: Verbosity) -> Result<Settings, CliError> {
-    let settings = merge::merge(verbosity.given().into_iter().collect())?;
+    begun(verbosity.given().into_iter().collect())
+}
+
+fn begun(given: Vec<Given>) -> Result<Settings, CliError> {
+    let settings = merge::merge(given)?;
     log::begin(&settings)?;
     Ok(settings)
 }

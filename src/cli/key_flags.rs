@@ -36,6 +36,42 @@ impl FromArgMatches for KeyFlags {
     }
 }
 
+/// What `eval` takes of the keys: those that settle how pages are read and compared.
+const COMPARING: [&str; 5] =
+    ["render.parser", "dedup.filter", "dedup.matching", "dedup.min_terms", "dedup.field_weights"];
+
+/// The values that flags of `eval` give, in the order of the keys.
+#[derive(Clone, Debug, Default)]
+pub struct ComparingFlags {
+    /// One entry for each flag that was typed.
+    pub given: Vec<Given>,
+}
+
+fn comparing() -> impl Iterator<Item = &'static Key> {
+    COMPARING.into_iter().filter_map(keys::find)
+}
+
+impl Args for ComparingFlags {
+    fn augment_args(command: Command) -> Command {
+        comparing().filter_map(argument).fold(command, Command::arg)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ComparingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: comparing().filter_map(|key| given(key, matches)).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.given.extend(Self::from_arg_matches(matches)?.given);
+        Ok(())
+    }
+}
+
 /// Group by group, and within a group what belongs to no table last.
 fn place_in_help(key: &Key) -> (usize, bool) {
     let heading = keys::HEADINGS.iter().position(|heading| *heading == key.heading);

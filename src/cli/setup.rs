@@ -22,26 +22,31 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         normaliser: Normaliser::new(settings.normalise_options()),
         crawl: crawl_options(settings),
         frontier: frontier_options(settings),
-        render: render::Options {
-            parser: match settings.render.parser {
-                choices::Parser::Fast => render::Parser::Fast,
-                choices::Parser::Dom => render::Parser::Dom,
-            },
-            robots_agent: settings.identity.robots_agent.0.clone(),
-            rules: match settings.render.stemming {
-                choices::Stemming::Same => render::Rules::Same,
-                choices::Stemming::Language => render::Rules::OfLanguage,
-            },
-            order: detect.order(),
-            synonyms: synonyms(settings)?,
-            ..render::Options::default()
-        },
+        render: render_options(settings, &detect)?,
         detect,
     })
 }
 
+/// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.
+pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> Result<render::Options, CliError> {
+    Ok(render::Options {
+        parser: match settings.render.parser {
+            choices::Parser::Fast => render::Parser::Fast,
+            choices::Parser::Dom => render::Parser::Dom,
+        },
+        robots_agent: settings.identity.robots_agent.0.clone(),
+        rules: match settings.render.stemming {
+            choices::Stemming::Same => render::Rules::Same,
+            choices::Stemming::Language => render::Rules::OfLanguage,
+        },
+        order: detect.order(),
+        synonyms: synonyms(settings, detect.detector)?,
+        ..render::Options::default()
+    })
+}
+
 /// How pages are judged.
-fn detect_options(settings: &Settings) -> detect::Options {
+pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     let dedup = &settings.dedup;
     let second = (dedup.weights == choices::Weights::Host).then_some(dedup.threshold2);
     detect::Options {
@@ -82,8 +87,8 @@ fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
 }
 
 /// The table by which words are mapped: of the one detector whose method it is.
-fn synonyms(settings: &Settings) -> Result<Option<Arc<render::Synonyms>>, CliError> {
-    if settings.dedup.detector != Detector::ExtendedTdw {
+fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<render::Synonyms>>, CliError> {
+    if detector != Detector::ExtendedTdw {
         return Ok(None);
     }
     let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(render::Synonyms::shipped()))) };

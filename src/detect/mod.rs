@@ -71,6 +71,7 @@
 
 mod audit;
 mod brute_force;
+mod comparer;
 mod copies;
 mod election;
 mod embedded;
@@ -88,6 +89,7 @@ mod vocabulary;
 
 pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
+pub use comparer::{Comparer, Comparison};
 pub use election::{Election, Member, elect};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;

@@ -10,6 +10,7 @@
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
 //! | `exactness` | that every decision is that of brute force, in whatever batches |
+//! | `evaluation` | what `eval` says of labelled pages |
 //! | `planted` | that the planted distances are what they claim to be |
 //! | `synthetic` | that the sets on which the index is measured are always the same |
 //! | `architecture` | who imports whom |
@@ -25,6 +26,7 @@ mod clusters;
 mod corpora;
 mod crawl;
 mod endless;
+mod evaluation;
 mod exactness;
 mod graph;
 mod hostile;

@@ -206,6 +206,10 @@ impl Measure for HostAware {
         true
     }
 
+    fn changes_its_mind(&self) -> bool {
+        true
+    }
+
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
         let Similarity { score, .. } = self.weights.compare(probe, stored, bar)?;
         self.second(probe, stored, score).map(|second| Similarity { score, second })

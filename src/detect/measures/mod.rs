@@ -123,6 +123,11 @@ pub trait Measure: Send + Sync {
         matches.into_iter().map(|(found, _)| found).collect()
     }
 
+    /// Whether two pages that match may match no longer after more was learnt.
+    fn changes_its_mind(&self) -> bool {
+        false
+    }
+
     /// Takes a judged page in. `is_compared` tells whether later pages are compared with it.
     fn learn(&mut self, _number: Sequence, _page: &Page, _verdict: &Verdict, _is_compared: bool) {}
 

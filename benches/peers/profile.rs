@@ -1,0 +1,75 @@
+//! TextProfileSignature, as Nutch and Solr have it: words of at least two characters are counted;
+//! counts are rounded down to multiples of a quantum, which is the highest count times a rate (but at
+//! least 2, or 1 if no word repeats); words below the quantum fall away; the rest, by falling count,
+//! is digested.
+//!
+//! A page has one signature for each rate that is tried. Where Nutch leaves the order of equal counts
+//! to chance, words decide here.
+
+use std::collections::HashMap;
+
+use ndcrawl::record::Threshold;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::peer::{ONE, Peer, Signature, threshold};
+
+/// The first is the usual one.
+const RATES: [f64; 9] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5];
+const SHORTEST: usize = 2;
+/// The thresholds of two rates lie this far apart; the first rate has the highest.
+const STEP: u32 = ONE / 10;
+
+pub struct Profile;
+
+impl Peer for Profile {
+    fn name(&self) -> &'static str {
+        "TextProfile"
+    }
+
+    fn sign(&self, words: &[String]) -> Signature {
+        let mut counts = HashMap::<&str, usize>::new();
+        words
+            .iter()
+            .filter(|word| word.chars().count() >= SHORTEST)
+            .for_each(|word| *counts.entry(word).or_default() += 1);
+        Signature { numbers: RATES.iter().map(|rate| profile(&counts, *rate)).collect(), set: Vec::new() }
+    }
+
+    /// Pages that agree at several rates have the score of the first: a coarser rate is another
+    /// setting, so that a threshold admits its own rate and the finer ones.
+    fn score(&self, a: &Signature, b: &Signature) -> u32 {
+        let first = a.numbers.iter().zip(&b.numbers).position(|(a, b)| a == b);
+        first.map_or(0, |place| ONE - STEP * place as u32)
+    }
+
+    fn thresholds(&self) -> Vec<Threshold> {
+        (0..RATES.len()).rev().map(|place| threshold(ONE - STEP * place as u32)).collect()
+    }
+
+    fn usual(&self) -> Threshold {
+        threshold(ONE)
+    }
+
+    fn setting(&self, threshold: Threshold) -> String {
+        let place = ((ONE - threshold.millionths()) / STEP) as usize;
+        format!("rate {}", RATES[place])
+    }
+
+    fn again(&self) -> Box<dyn Peer> {
+        Box::new(Self)
+    }
+}
+
+fn profile(counts: &HashMap<&str, usize>, rate: f64) -> u64 {
+    let most = counts.values().copied().max().unwrap_or_default();
+    let quantum = match (most as f64 * rate).round() as usize {
+        0 | 1 if most > 1 => 2,
+        0 => 1,
+        quantum => quantum,
+    };
+    let rounded = counts.iter().map(|(word, count)| (count / quantum * quantum, *word));
+    let mut kept: Vec<(usize, &str)> = rounded.filter(|(count, _)| *count >= quantum).collect();
+    kept.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let lines: Vec<String> = kept.iter().map(|(count, word)| format!("{word} {count}")).collect();
+    xxh3_64(lines.join("\n").as_bytes())
+}

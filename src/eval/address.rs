@@ -1,0 +1,122 @@
+//! Where a labelled page lies.
+
+use std::path::PathBuf;
+
+use crate::record::{CanonicalUrl, Normaliser};
+
+const HOST_ENDING: &str = ".localhost";
+/// What a server answers for a folder.
+const INDEX: &str = "index.html";
+
+/// A page by its URL, and the file that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The URL under which it is judged.
+    pub url: CanonicalUrl,
+    /// The file, below the folder of all sites.
+    pub file: PathBuf,
+}
+
+impl Address {
+    /// `http://S.localhost:8080/P` is the file `S/P`, and `P/index.html` if `P` ends in a slash.
+    pub(super) fn parse(text: &str, normaliser: &Normaliser) -> Result<Self, String> {
+        let url = normaliser.absolute(text).map_err(|error| format!("'{text}': {error}"))?;
+        let file = file_of(&url).ok_or_else(|| format!("'{text}' is not http://SITE{HOST_ENDING}:8080/PATH"))?;
+        Ok(Self { url, file })
+    }
+
+    /// The media type, by the end of the file's name. The character encoding is left to the page.
+    pub fn media_type(&self) -> &'static str {
+        let ending = self.file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match ending.to_ascii_lowercase().as_str() {
+            "txt" => "text/plain",
+            "xhtml" => "application/xhtml+xml",
+            _ => "text/html",
+        }
+    }
+}
+
+fn file_of(url: &CanonicalUrl) -> Option<PathBuf> {
+    let site = url.host().strip_suffix(HOST_ENDING).filter(|site| !site.is_empty())?;
+    let mut file = PathBuf::from(site);
+    for segment in url.as_url().path_segments()? {
+        let name = unescaped(segment)?;
+        // What would lead out of the folder is no name of a page.
+        if name.contains(['/', '\\', '\0']) || matches!(name.as_str(), "." | "..") {
+            return None;
+        }
+        file.push(if name.is_empty() { INDEX } else { &name });
+    }
+    Some(file)
+}
+
+/// Without percent-encoding; `None` if that is no text.
+fn unescaped(segment: &str) -> Option<String> {
+    let mut octets = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escaped = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(octet) => {
+                octets.push(octet);
+                rest = &tail[2..];
+            }
+            None => {
+                octets.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(octets).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(url: &str) -> Option<String> {
+        let address = Address::parse(url, &Normaliser::default()).ok()?;
+        Some(address.file.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_url_names_a_file_of_its_site() {
+        let files = [
+            ("http://llvm-13.localhost:8080/AMDGPU/gfx7.html", "llvm-13/AMDGPU/gfx7.html"),
+            ("http://a.localhost:8080/", "a/index.html"),
+            ("http://a.localhost/en/", "a/en/index.html"),
+            ("http://a.localhost:8080/b%20c%C3%A9.html", "a/b cé.html"),
+            ("http://a.localhost:8080/x/../y.html", "a/y.html"),
+        ];
+        for (url, expected) in files {
+            assert_eq!(file(url).as_deref(), Some(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_page_of_a_site_has_no_file() {
+        for url in [
+            "http://example.com/",
+            "http://localhost/a",
+            "a.html",
+            "http://a.localhost/..%2f..%2fetc",
+            "ftp://a.localhost/",
+        ] {
+            assert_eq!(file(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_media_type_is_that_of_the_name() {
+        let types = [
+            ("a.html", "text/html"),
+            ("a.HTM", "text/html"),
+            ("a.xhtml", "application/xhtml+xml"),
+            ("a.txt", "text/plain"),
+        ];
+        for (name, expected) in types {
+            let address = Address::parse(&format!("http://a.localhost/{name}"), &Normaliser::default()).unwrap();
+            assert_eq!(address.media_type(), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What it costs.
+
+use super::page::{Cell, Row, escaped, table, words};
+use super::pairs::label;
+use super::thousands;
+use crate::eval::report::{ClusterReport, Input, PairReport};
+use crate::eval::stream::DecisionCost;
+
+/// Costs of detectors on pairs.
+pub(super) fn pairs(report: &PairReport) -> String {
+    let mut rows = Vec::new();
+    for run in &report.runs {
+        let comparing = per(run.scores.comparing.as_secs_f64(), run.scores.compared());
+        for judged in &run.judged {
+            rows.push(row(label(run, judged), &comparing, &judged.cost.unwrap_or_default()));
+        }
+    }
+    section(&report.input, &rows)
+}
+
+/// Costs of detectors on clusters.
+pub(super) fn clusters(report: &ClusterReport) -> String {
+    let row = |figures: &crate::eval::ClusterFigures| {
+        row(format!("{} {}", figures.detector, figures.threshold), "–", &figures.cost)
+    };
+    section(&report.input, &report.figures.iter().map(row).collect::<Vec<_>>())
+}
+
+fn row(label: String, comparing: &str, cost: &DecisionCost) -> Row {
+    let mean = |sum| Cell::Figure(cost.per_probe(sum).map_or("–".to_owned(), |mean| format!("{mean:.1}")));
+    let counters = cost.counters;
+    vec![
+        Cell::Name(label),
+        Cell::Figure(comparing.to_owned()),
+        Cell::Figure(per(cost.thread_time.as_secs_f64(), cost.pages)),
+        Cell::Figure(thousands(usize::try_from(cost.probes).unwrap_or(usize::MAX))),
+        mean(cost.records),
+        mean(counters.candidates),
+        mean(counters.mezzanine),
+        mean(counters.verifications),
+    ]
+    .into()
+}
+
+fn section(input: &Input, rows: &[Row]) -> String {
+    let heading = words(&["detector", "µs a pair", "µs a page", "probes", "records", "|C|", "|M|", "compared"]);
+    let rendering = &input.rendering;
+    let time = per(rendering.thread_time.as_secs_f64(), rendering.pages);
+    format!(
+        "<p>Times are those of the thread, so that other work counts for little; files are read before. Rendering took {} µs a \
+         page of {} octets in the mean. Pages were then decided one by one, as in a crawl: of the <i>records</i> in the index \
+         when a page asks, the first filter leaves |C|, the second |M|, of which some are compared exactly before a match is \
+         found. Means over the probes.</p>\n{}",
+        escaped(&time),
+        thousands(rendering.octets / rendering.pages.max(1)),
+        table("Cost of comparing and deciding", &heading, 1, rows)
+    )
+}
+
+fn per(seconds: f64, count: usize) -> String {
+    if count == 0 { "–".to_owned() } else { format!("{:.1}", seconds * 1e6 / count as f64) }
+}

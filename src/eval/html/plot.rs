@@ -1,0 +1,220 @@
+//! Plots as SVG, each with a title that says in words what is to be seen.
+
+use std::fmt::Write as _;
+
+use super::page::escaped;
+
+const WIDTH: f64 = 560.0;
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 40.0;
+/// Lines are told apart by more than colour.
+const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "1 4"];
+
+/// A line of a plot.
+pub(super) struct Curve {
+    pub(super) name: String,
+    /// Which colour and dash.
+    pub(super) style: usize,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// What the axes show.
+pub(super) struct Axes<'a> {
+    pub(super) x: &'a str,
+    pub(super) y: &'a str,
+    pub(super) x_range: (f64, f64),
+    pub(super) y_range: (f64, f64),
+    /// Where lines of the grid stand.
+    pub(super) x_ticks: Vec<f64>,
+    pub(super) y_ticks: Vec<f64>,
+}
+
+impl Axes<'_> {
+    fn x(&self, value: f64) -> f64 {
+        let (low, high) = self.x_range;
+        LEFT + (value.clamp(low, high) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, value: f64, height: f64) -> f64 {
+        let (low, high) = self.y_range;
+        height - BOTTOM - (value.clamp(low, high) - low) / (high - low) * (height - TOP - BOTTOM)
+    }
+}
+
+/// Ticks from `low` to `high`, both ends included.
+pub(super) fn ticks(low: f64, high: f64, steps: u32) -> Vec<f64> {
+    (0..=steps).map(|step| low + (high - low) * f64::from(step) / f64::from(steps)).collect()
+}
+
+/// Curves over an axis, and marks at some places of it.
+pub(super) fn curves(
+    title: &str,
+    axes: &Axes<'_>,
+    curves: &[Curve],
+    marks: &[f64],
+    dots: &[(f64, f64, usize)],
+) -> String {
+    let legend_lines = curves.len().div_ceil(3) as f64;
+    let (height, plot) = (320.0 + 18.0 * legend_lines, 320.0);
+    let mut svg = open(title, height);
+    grid(&mut svg, axes, plot);
+    for &mark in marks {
+        let x = axes.x(mark);
+        let _ =
+            write!(svg, "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{:.1}\"/>", plot - BOTTOM);
+    }
+    for curve in curves {
+        let points: Vec<String> =
+            curve.points.iter().map(|&(x, y)| format!("{:.1},{:.1}", axes.x(x), axes.y(y, plot))).collect();
+        let _ = write!(svg, "<polyline class=\"curve\" {} points=\"{}\"/>", stroke(curve.style), points.join(" "));
+    }
+    for &(x, y, style) in dots {
+        let (x, y) = (axes.x(x), axes.y(y, plot));
+        let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"var(--c{})\"/>", style % 6);
+    }
+    legend(&mut svg, curves, plot);
+    svg.push_str("</svg>");
+    svg
+}
+
+/// A bar with whiskers.
+pub(super) struct Bar {
+    pub(super) name: String,
+    pub(super) value: f64,
+    pub(super) whisker: Option<(f64, f64)>,
+    pub(super) style: usize,
+    /// What stands at its end.
+    pub(super) label: String,
+}
+
+/// Bars in groups, below each other; the axis ends at `most`, which is 1 at the highest.
+pub(super) fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> String {
+    const BAR: f64 = 15.0;
+    const GAP: f64 = 14.0;
+    const NAMES: f64 = 170.0;
+    const LABELS: f64 = 68.0;
+    let bars: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
+    let height = TOP + bars as f64 * BAR + groups.len() as f64 * GAP + 22.0;
+    let width = WIDTH - NAMES - LABELS;
+    let mut svg = open(title, height);
+    let place = |share: f64| NAMES + (share / most).min(1.0) * width;
+    for tick in ticks(0.0, most, 4) {
+        let (x, end) = (place(tick), height - 20.0);
+        let _ = write!(svg, "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"4\" y2=\"{end:.1}\"/>");
+        let _ = write!(
+            svg,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            height - 6.0,
+            in_percent(tick)
+        );
+    }
+    let mut y = TOP;
+    for (group, bars) in groups {
+        let middle = y + bars.len() as f64 * BAR / 2.0 + 4.0;
+        let _ = write!(svg, "<text class=\"strong\" x=\"0\" y=\"{middle:.1}\">{}</text>", escaped(group));
+        for bar in bars {
+            let (length, style) = (place(bar.value) - NAMES, bar.style % 6);
+            let _ = write!(
+                svg,
+                "<rect x=\"{NAMES}\" y=\"{:.1}\" width=\"{length:.1}\" height=\"{:.1}\" rx=\"2\" fill=\"var(--c{style})\" \
+                 fill-opacity=\".8\"><title>{}</title></rect>",
+                y + 1.5,
+                BAR - 3.0,
+                escaped(&bar.name)
+            );
+            if let Some((low, high)) = bar.whisker {
+                let (low, high, middle) = (place(low), place(high), y + BAR / 2.0);
+                let _ = write!(
+                    svg,
+                    "<path class=\"whisker\" d=\"M{low:.1} {middle:.1}H{high:.1}M{low:.1} {:.1}v6M{high:.1} {:.1}v6\"/>",
+                    middle - 3.0,
+                    middle - 3.0
+                );
+            }
+            let _ = write!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                NAMES + width + 10.0,
+                y + 12.0,
+                escaped(&bar.label)
+            );
+            y += BAR;
+        }
+        y += GAP;
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// `0.25 %`, without zeros at the end.
+fn in_percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+fn open(title: &str, height: f64) -> String {
+    format!("<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\"><title>{}</title>", escaped(title))
+}
+
+fn grid(svg: &mut String, axes: &Axes<'_>, height: f64) {
+    for &tick in &axes.y_ticks {
+        let y = axes.y(tick, height);
+        let _ =
+            write!(svg, "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", WIDTH - RIGHT);
+        let _ = write!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{tick:.2}</text>", LEFT - 6.0, y + 4.0);
+    }
+    for &tick in &axes.x_ticks {
+        let (x, y) = (axes.x(tick), height - BOTTOM + 16.0);
+        let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{tick:.2}</text>");
+    }
+    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+    let _ = write!(
+        svg,
+        "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+        height - 6.0,
+        escaped(axes.x)
+    );
+    let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{:.1}\" class=\"strong\">{}</text>", TOP - 10.0, escaped(axes.y));
+}
+
+fn legend(svg: &mut String, curves: &[Curve], top: f64) {
+    const COLUMN: f64 = (WIDTH - LEFT - RIGHT) / 3.0;
+    for (place, curve) in curves.iter().enumerate() {
+        let (x, y) = (LEFT + (place % 3) as f64 * COLUMN, top + 12.0 + (place / 3) as f64 * 18.0);
+        let style = stroke(curve.style);
+        let _ = write!(svg, "<path class=\"curve\" {style} d=\"M{x:.1} {:.1}h26\"/>", y - 4.0);
+        let _ =
+            write!(svg, "<text class=\"strong\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 32.0, escaped(&curve.name));
+    }
+}
+
+fn stroke(style: usize) -> String {
+    format!("stroke=\"var(--c{})\" stroke-dasharray=\"{}\"", style % 6, DASHES[style % DASHES.len()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_runs_from_corner_to_corner() {
+        let axes = Axes {
+            x: "threshold",
+            y: "",
+            x_range: (0.5, 1.0),
+            y_range: (0.0, 1.0),
+            x_ticks: ticks(0.5, 1.0, 5),
+            y_ticks: ticks(0.0, 1.0, 2),
+        };
+        let curve = Curve { name: "mwo".to_owned(), style: 7, points: vec![(0.5, 0.0), (1.0, 1.0), (1.5, 2.0)] };
+        let svg = curves("t<", &axes, &[curve], &[0.8], &[]);
+        assert!(svg.contains("points=\"44.0,280.0 546.0,24.0 546.0,24.0\""), "{svg}");
+        assert!(svg.contains("<title>t&lt;</title>") && svg.contains("var(--c1)"), "{svg}");
+    }
+
+    #[test]
+    fn ticks_include_both_ends() {
+        assert_eq!(ticks(0.5, 1.0, 2), [0.5, 0.75, 1.0]);
+    }
+}
