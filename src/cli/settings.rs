@@ -293,8 +293,8 @@ mod tests {
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
         dedup.store_below = ""
         dedup.query = ""
-        dedup.fuzzy.sentence_threshold = 0.8
-        dedup.fuzzy.candidates = 0.3
+        dedup.fuzzy.sentence_threshold = 0.99
+        dedup.fuzzy.candidates = 0.6
         dedup.fuzzy.least_together = 2
         dedup.fuzzy.copies_first = true
         dedup.fuzzy.least_words = 3

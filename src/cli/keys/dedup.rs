@@ -138,14 +138,14 @@ pub const FUZZY: &[Key] = &[
     key!(
         dedup.fuzzy.sentence_threshold,
         Shape::Value("F"),
-        "0.8",
+        "0.99",
         "Sentences are related if their words go together more than this"
     )
     .fixed(),
     key!(
         dedup.fuzzy.candidates,
         Shape::Value("F"),
-        "0.3",
+        "0.6",
         "Pages are compared if at least this share of their words is the same"
     )
     .fixed(),
