@@ -84,7 +84,8 @@ fn page(file: &Path) -> Fetched {
         body: std::fs::read(file).unwrap(),
         truncated: false,
         address: None,
-        started_at: 0,
+        // 2026-01-01.
+        started_at: 1_767_225_600_000,
         elapsed: Duration::ZERO,
     }
 }
@@ -104,6 +105,7 @@ fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
         (one.links_dropped != other.links_dropped, "links dropped"),
         (one.links_over_limit != other.links_over_limit, "links over limit"),
         (one.canonical != other.canonical, "canonical"),
+        (one.provenance != other.provenance, "provenance"),
         (one.robots != other.robots, "robots"),
         (one.too_deep != other.too_deep, "too deep"),
     ];

@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use super::key_flags::{ComparingFlags, KeyFlags};
 use super::source::{Given, Source};
 use super::{help, keys};
+use crate::record::Threshold;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ pub enum Command {
     Crawl(Box<CrawlArguments>),
     /// Tell how a crawl stands, while it runs or after
     Status(StatusArguments),
+    /// Show which pages repeat which, and which of them should stay
+    Clusters(ClustersArguments),
     /// Crawl a small site of its own on this machine, without internet
     Demo(DemoArguments),
     /// Check that an output folder is whole
@@ -156,6 +159,20 @@ pub struct StatusArguments {
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
     /// Print the status file as it is, one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `clusters`.
+#[derive(Debug, Args)]
+pub struct ClustersArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Leave out pages less similar than F, from 0 to 1, to the stored page; exact copies have 1
+    #[arg(long, value_name = "F")]
+    pub min_mwo: Option<Threshold>,
+    /// Print one JSON object a cluster, each on a line
     #[arg(long)]
     pub json: bool,
 }
@@ -370,6 +387,7 @@ mod tests {
         Commands:
           crawl        Crawl; the word may be left out
           status       Tell how a crawl stands, while it runs or after
+          clusters     Show which pages repeat which, and which of them should stay
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
           eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost
@@ -446,25 +464,28 @@ mod tests {
               --allow-private     Allow connections to all private and loopback networks
 
         Near-duplicates:
-              --parser <fast|dom>         How HTML is read; dom builds a tree of each page, which is slower
-                                          and finds the same [default: fast]
-              --detector <mwo|none>       How pages are compared; none: exact copies only [default: mwo]
-          -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
-                                          [default: 0.8]
-              --filter <exact|paper>      How candidates are found; exact misses none [default: exact]
-              --matching <any|best>       Which of several similar pages a verdict names; any: the first
-                                          found [default: any]
-              --min-terms <N>             Pages with fewer terms are duplicates only if byte-identical
-                                          [default: 20]
-              --field-weights <LIST>      What a term weighs by where it stands, in hundredths at the
-                                          finest; fields not named keep theirs [default:
-                                          url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
-              --memory <SIZE>             Memory of the index; over it, it gets slower, not less exact;
-                                          auto: a quarter of the machine's [default: auto]
-              --keep-duplicates           Archive the bodies of duplicates too
-              --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
-                                          sample:P (follow a share P) [default: skip]
-              --random-seed <N>           Seed of everything that is drawn by lot [default: 0]
+              --parser <fast|dom>             How HTML is read; dom builds a tree of each page, which is
+                                              slower and finds the same [default: fast]
+              --detector <mwo|dd|fuzzy|none>  How pages are compared; none: exact copies only [default: mwo]
+          -t, --threshold <F>                 A page at least this similar to a stored one is a
+                                              near-duplicate [default: 0.8; fuzzy: 0.5]
+              --filter <exact|paper>          How candidates are found; exact misses none [default: exact]
+              --matching <any|best>           Which of several similar pages a verdict names; any: the first
+                                              found [default: any]
+              --min-terms <N>                 Pages with fewer terms are duplicates only if byte-identical
+                                              [default: 20]
+              --field-weights <LIST>          What a term weighs by where it stands, in hundredths at the
+                                              finest; fields not named keep theirs [default:
+                                              url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
+              --memory <SIZE>                 Memory of the index; over it, it gets slower, not less exact;
+                                              auto: a quarter of the machine's [default: auto]
+              --store-below <F>               dd: pages more similar than this are not stored either
+                                              [default: the threshold]
+              --query <TEXT>                  fuzzy: only sentences with words of this query are compared
+              --keep-duplicates               Archive the bodies of duplicates too
+              --duplicate-links <POLICY>      Links found on duplicates: skip, follow, defer (fetch last),
+                                              sample:P (follow a share P) [default: skip]
+              --random-seed <N>               Seed of everything that is drawn by lot [default: 0]
 
         Output:
           -o, --out <DIR>         Write to this folder; an unfinished crawl in it is resumed [default:

@@ -46,6 +46,9 @@ macro_rules! choices {
     };
 }
 
+/// The detectors, with bars between.
+pub const DETECTORS: &str = "mwo|dd|fuzzy|extended-tdw|provenance|none";
+
 choices! {
     /// Which URLs belong to the crawl.
     ScopeKind {
@@ -104,6 +107,28 @@ choices! {
         Exact = "exact",
         /// As the paper has it.
         Paper = "paper",
+    }
+}
+
+choices! {
+    /// What decides between pages of similar weights.
+    Weights {
+        /// The order of their words too, without what the pages of a host have in common.
+        #[default]
+        Host = "host",
+        /// Nothing else.
+        Paper = "paper",
+    }
+}
+
+choices! {
+    /// By which rules words become terms.
+    Stemming {
+        /// By those of English, whatever the page's language.
+        #[default]
+        Same = "same",
+        /// By those of the page's language.
+        Language = "language",
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use super::arguments::{
-    Arguments, Command, ConfigCommand, ConfigSource, CrawlArguments, ShowArguments, StatusArguments, Verbosity,
+    Arguments, ClustersArguments, Command, ConfigCommand, ConfigSource, CrawlArguments, ShowArguments, StatusArguments,
+    Verbosity,
 };
 use super::choices::LogLevel;
 use super::error::{CliError, exit};
@@ -14,7 +15,7 @@ use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use super::{evaluation, file, log, merge, plan, run, status, template};
+use super::{clusters, evaluation, file, log, merge, plan, run, status, template};
 
 /// Rejected lines of seeds beyond this many are only counted.
 const MOST_WARNINGS: usize = 20;
@@ -25,6 +26,7 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         None => crawl(&arguments.crawl),
         Some(Command::Crawl(crawl_arguments)) => crawl(&crawl_arguments),
         Some(Command::Status(arguments)) => tell_status(&arguments),
+        Some(Command::Clusters(arguments)) => tell_clusters(&arguments),
         Some(Command::Demo(arguments)) => run::demo(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Verify(arguments)) => run::verify(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Eval(arguments)) => {
@@ -123,6 +125,14 @@ fn tell_status(arguments: &StatusArguments) -> Result<u8, CliError> {
         return print(&format!("{json}\n"));
     }
     print(&status.text(jiff::Timestamp::now()))
+}
+
+fn tell_clusters(arguments: &ClustersArguments) -> Result<u8, CliError> {
+    let found = clusters::Clusters::read(&arguments.dir, arguments.min_mwo)?;
+    if arguments.json {
+        return print(&found.json_lines().map_err(anyhow::Error::from)?);
+    }
+    print(&clusters::text(&found, arguments.min_mwo))
 }
 
 fn show_config(arguments: &ShowArguments) -> Result<u8, CliError> {

@@ -5,9 +5,17 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::keys;
-use super::settings::{Dedup, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings};
+use super::settings::{
+    Dedup, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
+};
 use super::units::Size;
 use crate::record::{Detector, Threshold};
+
+/// Overwritten by the defaults, as all that stands in blank settings.
+const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
+    Some(threshold) => threshold,
+    None => panic!("1 is a threshold"),
+};
 
 impl Default for Settings {
     /// The defaults of all [keys].
@@ -23,10 +31,6 @@ impl Default for Settings {
 
 /// Settings before the defaults have been read into them. No value of it is ever used.
 fn blank() -> Settings {
-    const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
-        Some(threshold) => threshold,
-        None => unreachable!(),
-    };
     let zero = Duration::ZERO;
     Settings {
         seeds: vec![],
@@ -79,17 +83,33 @@ fn blank() -> Settings {
         },
         security: Security { allow_nets: vec![], allow_private: false },
         normalise: Normalise { strip_params: vec![], max_url_length: 0 },
-        render: Render { parser: Default::default() },
+        render: Render { parser: Default::default(), stemming: Default::default() },
         dedup: Dedup {
             detector: Detector::Mwo,
-            threshold: ONE,
+            threshold: None,
+            weights: Default::default(),
+            threshold2: ONE,
+            thresholding: None,
+            synonyms: None,
+            sentence_slack: None,
             filter: Default::default(),
             matching: Default::default(),
             min_terms: 0,
             field_weights: Default::default(),
             memory: Default::default(),
+            store_below: None,
+            query: String::new(),
             keep: false,
             links: Default::default(),
+            fuzzy: Fuzzy {
+                sentence_threshold: ONE,
+                candidates: ONE,
+                least_together: 0,
+                copies_first: false,
+                least_words: 0,
+                most_words: 0,
+                first_results: 0,
+            },
         },
         out: Out { dir: Default::default(), warc: false, warc_size: Size(0), min_free: Size(0) },
         log: Log {

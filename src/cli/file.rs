@@ -99,7 +99,7 @@ impl File<'_> {
 
 /// Whether keys stand in a table of that name.
 fn is_table(name: &str) -> bool {
-    keys::all().any(|key| key.name.split_once('.').is_some_and(|(table, _)| table == name))
+    keys::all().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// A single value as the text that the other layers would have for it. Decimals keep their digits.

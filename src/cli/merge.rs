@@ -8,11 +8,13 @@
 use std::ffi::OsString;
 
 use super::choices::ScopeKind;
+use super::choices::Weights;
 use super::error::CliError;
 use super::http_values::HeaderText;
 use super::keys;
 use super::settings::Settings;
 use super::source::{Given, Source};
+use crate::detect;
 
 /// Merges what was given, the lowest layer first, and settles it.
 pub fn merge(given: Vec<Given>) -> Result<Settings, CliError> {
@@ -103,6 +105,9 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         let agent = format!("ndcrawl/{} (+{})", env!("CARGO_PKG_VERSION"), settings.identity.contact.0);
         settings.identity.user_agent = HeaderText(agent);
     }
+    let has_second = settings.dedup.weights == Weights::Host;
+    settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
+    settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
 }
 
@@ -182,6 +187,31 @@ pub(crate) mod tests {
     fn any_scope_needs_a_limit() {
         assert!(merge(vec![flag("scope.kind", "any")]).is_err());
         assert!(merge(vec![flag("scope.kind", "any"), flag("scope.max_pages", "10")]).is_ok());
+    }
+
+    #[test]
+    fn each_detector_has_a_threshold_of_its_own_unless_one_is_set() {
+        for (detector, threshold) in [("mwo", 0.68), ("dd", 0.8), ("fuzzy", 0.5)] {
+            let settings = settings(&[("dedup.detector", detector)]);
+            assert_eq!(settings.to_json()["dedup.threshold"], threshold, "{detector}");
+            assert!(!settings.is_given("dedup.threshold"));
+        }
+        let settings = settings(&[("dedup.detector", "fuzzy"), ("dedup.threshold", "0"), ("dedup.store_below", "0")]);
+        assert_eq!(settings.to_json()["dedup.threshold"], 0.0);
+        assert_eq!(settings.to_json()["dedup.store_below"], 0.0, "a threshold, not the absence of one");
+    }
+
+    #[test]
+    fn what_is_not_set_is_as_the_detector_has_it() {
+        let shown = |pairs: &[(&str, &str)]| {
+            let json = settings(pairs).to_json();
+            format!("{} {}", json["dedup.threshold"], json["dedup.thresholding"])
+        };
+        assert_eq!(shown(&[]), "0.68 \"off\"");
+        assert_eq!(shown(&[("dedup.detector", "extended-tdw")]), "0.9 \"off\"");
+        assert_eq!(shown(&[("dedup.detector", "provenance")]), "0.5 \"paper\"");
+        let set = [("dedup.detector", "provenance"), ("dedup.threshold", "0.8"), ("dedup.thresholding", "0.001")];
+        assert_eq!(shown(&set), "0.8 0.001");
     }
 
     #[test]

@@ -13,6 +13,7 @@
 
 pub mod arguments;
 pub mod choices;
+pub mod clusters;
 mod commands;
 mod defaults;
 pub mod error;

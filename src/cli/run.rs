@@ -103,7 +103,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
     seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
-    let setup = setup::setup(settings, &seeds);
+    let setup = setup::setup(settings, &seeds)?;
     let wanted = Identity::new(setup.rendering(), settings.fingerprint());
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::choices::{
     ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser, ProgressMode, ScopeKind,
+    Stemming, Weights,
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
@@ -21,6 +22,7 @@ use super::percent::Percent;
 use super::source::Source;
 use super::units::{Memory, Size};
 use crate::crawl::DuplicateLinks;
+use crate::detect::Thresholding;
 use crate::record::{Detector, FieldWeights, NormaliseOptions, Threshold};
 
 /// Everything that can be set, settled.
@@ -126,6 +128,7 @@ pub struct Normalise {
 #[allow(missing_docs)]
 pub struct Render {
     pub parser: Parser,
+    pub stemming: Stemming,
 }
 
 /// What counts as a near-duplicate, and what becomes of it.
@@ -133,14 +136,37 @@ pub struct Render {
 #[allow(missing_docs)]
 pub struct Dedup {
     pub detector: Detector,
-    pub threshold: Threshold,
+    /// Settled: that of the detector, if nobody sets another.
+    pub threshold: Option<Threshold>,
+    pub weights: Weights,
+    pub threshold2: Threshold,
+    /// Settled in the same way.
+    pub thresholding: Option<Thresholding>,
+    pub synonyms: Option<PathBuf>,
+    pub sentence_slack: Option<u32>,
     pub filter: FilterKind,
     pub matching: MatchKind,
     pub min_terms: u32,
     pub field_weights: FieldWeights,
     pub memory: Memory,
+    pub store_below: Option<Threshold>,
+    pub query: String,
     pub keep: bool,
     pub links: DuplicateLinks,
+    pub fuzzy: Fuzzy,
+}
+
+/// What only the detector of fuzzy sets is told.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Fuzzy {
+    pub sentence_threshold: Threshold,
+    pub candidates: Threshold,
+    pub least_together: u32,
+    pub copies_first: bool,
+    pub least_words: u32,
+    pub most_words: u32,
+    pub first_results: u32,
 }
 
 /// What is written, and where.
@@ -241,7 +267,7 @@ mod tests {
         let earlier = settings(&[]).fingerprint();
         let now = settings(&[("dedup.threshold", "0.9"), ("politeness.delay", "5s")]).fingerprint();
         let difference = fingerprint_difference(&earlier, &now).unwrap();
-        assert_eq!((difference.key.as_str(), &*difference.was, &*difference.is), ("dedup.threshold", "0.8", "0.9"));
+        assert_eq!((difference.key.as_str(), &*difference.was, &*difference.is), ("dedup.threshold", "0.68", "0.9"));
     }
 
     #[test]
@@ -259,9 +285,21 @@ mod tests {
         render.parser = "fast"
         dedup.detector = "mwo"
         dedup.threshold = 0.8
+        dedup.thresholding = "off"
+        dedup.synonyms = ""
+        dedup.sentence_slack = 0
         dedup.filter = "exact"
         dedup.min_terms = 20
         dedup.field_weights = "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1"
+        dedup.store_below = ""
+        dedup.query = ""
+        dedup.fuzzy.sentence_threshold = 0.99
+        dedup.fuzzy.candidates = 0.6
+        dedup.fuzzy.least_together = 2
+        dedup.fuzzy.copies_first = true
+        dedup.fuzzy.least_words = 3
+        dedup.fuzzy.most_words = 100
+        dedup.fuzzy.first_results = 0
         "#);
     }
 

@@ -1,58 +1,102 @@
 //! From settings to the options of each room.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::choices::{self, Noarchive, Obedience};
+use super::error::CliError;
 use super::http_values::Proxy;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use crate::record::Normaliser;
+use crate::record::{Detector, Normaliser};
 use crate::{crawl, detect, fetch, filter, frontier, render, store};
 
-/// The set-up of a crawl.
-pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> crawl::Setup {
+/// The set-up of a crawl. Reads the table of synonyms, if one is named and used.
+pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, CliError> {
     let seeds: Vec<crawl::Seed> =
         seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
-    crawl::Setup {
+    let detect = detect_options(settings);
+    Ok(crawl::Setup {
         fetch: fetch_options(settings, &seeds),
         seeds,
         normaliser: Normaliser::new(settings.normalise_options()),
         crawl: crawl_options(settings),
         frontier: frontier_options(settings),
-        render: render_options(settings),
-        detect: detect_options(settings),
-    }
+        render: render_options(settings, &detect)?,
+        detect,
+    })
 }
 
-/// How pages are rendered.
-pub(super) fn render_options(settings: &Settings) -> render::Options {
-    render::Options {
+/// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.
+pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> Result<render::Options, CliError> {
+    Ok(render::Options {
         parser: match settings.render.parser {
             choices::Parser::Fast => render::Parser::Fast,
             choices::Parser::Dom => render::Parser::Dom,
         },
         robots_agent: settings.identity.robots_agent.0.clone(),
+        rules: match settings.render.stemming {
+            choices::Stemming::Same => render::Rules::Same,
+            choices::Stemming::Language => render::Rules::OfLanguage,
+        },
+        order: detect.order(),
+        synonyms: synonyms(settings, detect.detector)?,
         ..render::Options::default()
-    }
+    })
 }
 
-/// How pages are compared.
+/// How pages are judged.
 pub(super) fn detect_options(settings: &Settings) -> detect::Options {
+    let dedup = &settings.dedup;
+    let second = (dedup.weights == choices::Weights::Host).then_some(dedup.threshold2);
     detect::Options {
-        detector: settings.dedup.detector,
-        threshold: settings.dedup.threshold,
-        filter: match settings.dedup.filter {
+        detector: dedup.detector,
+        threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
+        second,
+        thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
+        sentence_slack: dedup.sentence_slack,
+        filter: match dedup.filter {
             choices::FilterKind::Exact => filter::FilterKind::Exact,
             choices::FilterKind::Paper => filter::FilterKind::Paper,
         },
-        min_terms: settings.dedup.min_terms as usize,
-        weights: settings.dedup.field_weights,
+        min_terms: dedup.min_terms as usize,
+        weights: dedup.field_weights,
         within: detect::Within::Crawl,
-        mode: match settings.dedup.matching {
+        mode: match dedup.matching {
             choices::MatchKind::Any => detect::Mode::Any,
             choices::MatchKind::Best => detect::Mode::Best,
         },
+        dd: detect::dd::DdOptions { store_below: dedup.store_below },
+        fuzzy: fuzzy_options(settings),
     }
+}
+
+fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
+    let fuzzy = &settings.dedup.fuzzy;
+    detect::fuzzy::FuzzyOptions {
+        sentence_threshold: fuzzy.sentence_threshold,
+        candidates: fuzzy.candidates,
+        least_together: fuzzy.least_together,
+        query: render::query_terms(&settings.dedup.query),
+        copies_first: fuzzy.copies_first,
+        least_words: fuzzy.least_words as usize,
+        most_words: fuzzy.most_words as usize,
+        first_results: fuzzy.first_results as usize,
+        ..detect::fuzzy::FuzzyOptions::default()
+    }
+}
+
+/// The table by which words are mapped: of the one detector whose method it is.
+fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<render::Synonyms>>, CliError> {
+    if detector != Detector::ExtendedTdw {
+        return Ok(None);
+    }
+    let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(render::Synonyms::shipped()))) };
+    let name = path.display().to_string();
+    let table = std::fs::read(path)
+        .map_err(|error| CliError::usage(format!("{}: {name}: {error}", settings.source("dedup.synonyms"))))?;
+    let read = render::Synonyms::read(&name, &table);
+    read.map(|table| Some(Arc::new(table))).map_err(|error| CliError::usage(error.to_string()))
 }
 
 /// How the output folder is written.

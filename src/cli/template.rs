@@ -21,7 +21,7 @@ pub fn template() -> String {
     let mut text = HEAD.to_owned();
     let (defaults, mut table) = (Settings::default(), "");
     for key in keys::all() {
-        let (key_table, name) = key.name.split_once('.').unwrap_or(("", key.name));
+        let (key_table, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if key_table != table {
             table = key_table;
             // Writing to a String cannot fail, here and below.

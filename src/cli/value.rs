@@ -11,6 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::units::{Memory, Size, parse_duration, show_duration};
+use crate::detect::{Thresholding, ThresholdingError};
 use crate::record::{Detector, FieldWeights, FieldWeightsError, Threshold};
 
 /// A value that is written as one text.
@@ -203,14 +204,37 @@ impl Scalar for Threshold {
     fn to_value(&self) -> Value {
         Value::from(f64::from(*self))
     }
+
+    /// 0 is a threshold.
+    fn absent() -> Value {
+        Value::from("")
+    }
+}
+
+impl Scalar for Thresholding {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: ThresholdingError| error.to_string())
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Thresholding::Fixed(share) => share.to_value(),
+            word => Value::from(word.to_string()),
+        }
+    }
+
+    fn absent() -> Value {
+        Value::from("")
+    }
 }
 
 impl Scalar for Detector {
     fn from_text(text: &str) -> Result<Self, String> {
-        [Detector::Mwo, Detector::None]
+        let words = super::choices::DETECTORS;
+        Detector::ALL
             .into_iter()
-            .find(|detector| detector.name() == text)
-            .ok_or_else(|| format!("'{text}' is not a detector: mwo or none"))
+            .find(|detector| detector.name() == text && words.split('|').any(|word| word == text))
+            .ok_or_else(|| format!("'{text}' is not a detector: {}", words.replace('|', ", ")))
     }
 
     fn to_value(&self) -> Value {

@@ -16,7 +16,7 @@ pub(super) struct Attempts {
 #[derive(Debug)]
 pub(super) enum Found {
     /// A page, fetched and rendered.
-    Page(FoundPage),
+    Page(Box<FoundPage>),
     /// A sitemap and what it names.
     Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl> },
     /// The server names another URL.

@@ -1,6 +1,7 @@
 //! From outcomes to the lines of `pages.jsonl` and `errors.jsonl`.
 
-use crate::record::{ErrorLine, Fetched, Lease, Outcome, PageLine, Rendered, UrlRow};
+use crate::detect::dd::Band;
+use crate::record::{Detector, ErrorLine, Fetched, Lease, Outcome, PageLine, Rendered, UrlRow};
 
 /// A line for a URL whose lease has ended.
 pub(super) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
@@ -26,6 +27,7 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
         Outcome::NearDuplicate { score, second, detector, decided_by, .. } => {
             line.score = Some(score.as_f64());
             line.second_score = second.map(|second| second.as_f64());
+            line.band = (*detector == Detector::Dd).then(|| Band::of(*score).name().to_owned());
             line.detector = Some(detector.name().to_owned());
             line.decided_by = Some(decided_by.name().to_owned());
         }
@@ -56,6 +58,7 @@ pub(super) fn add_page(line: &mut PageLine, rendered: &Rendered) {
     line.text_digest = rendered.text_digest.map(|digest| format!("blake3:{digest}"));
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);
+    line.provenance = Some(rendered.provenance.clone());
 }
 
 /// A line for a URL that failed.

@@ -23,8 +23,8 @@ impl Judge {
     /// Gives one URL its outcome, which ends the lease.
     pub(super) fn arrived(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
         match (found, judged) {
-            (Found::Page(page), Some(judged)) => self.judged_page(lease, page, judged),
-            (Found::Page(page), None) => self.unindexed_page(lease, page),
+            (Found::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
+            (Found::Page(page), None) => self.unindexed_page(lease, *page),
             (Found::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
             (Found::Redirect { fetched, to }, _) => self.redirected(lease, &fetched, to),
             (Found::Excluded { rule, fetched }, _) => {

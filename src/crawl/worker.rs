@@ -222,7 +222,7 @@ impl Worker {
         };
         match read {
             Ok(Read { rendered, body_digest, payload_digest }) => {
-                Found::Page(FoundPage { fetched, rendered, body_digest, payload_digest })
+                Found::Page(Box::new(FoundPage { fetched, rendered, body_digest, payload_digest }))
             }
             Err(why) => {
                 let detail = format!("rendering failed: {why}");

@@ -5,10 +5,11 @@
 //! termination, no integer tricks. Whatever the decider says of a stream of pages, this says too,
 //! or one of them is wrong. Cost: quadratic; good for some thousands of pages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Options, Within};
-use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Verdict};
+use super::embedded::SETTLE_AFTER;
+use super::{Options, Thresholding, Within};
+use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Threshold, Verdict};
 
 /// Decides by comparing with everything. Only redelivery is not its business: each page once.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ struct Page {
     candidate: Candidate,
     /// Ascending by word.
     weights: Vec<(u32, u128)>,
+    /// What its terms weighed before light ones were dropped.
+    full_weight: u128,
     verdict: Verdict,
 }
 
@@ -36,12 +39,14 @@ impl BruteForce {
     ///
     /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
     pub fn decide(&mut self, candidate: Candidate) -> Verdict {
-        let weights = self.weigh(&candidate);
+        let mut weights = self.weigh(&candidate);
+        let full_weight = weights.iter().map(|&(_, weight)| weight).sum();
+        weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
         let verdict = self
             .copy_of(&candidate, &weights)
             .or_else(|| self.best_match(&candidate, &weights))
             .unwrap_or(Verdict::Unique);
-        self.pages.push(Page { candidate, weights, verdict });
+        self.pages.push(Page { candidate, weights, full_weight, verdict });
         verdict
     }
 
@@ -61,6 +66,20 @@ impl BruteForce {
         }
         let capped = weights.into_iter().map(|(word, weight)| (word, u128::from(weight.min(u64::from(u32::MAX)))));
         capped.filter(|&(_, weight)| weight > 0).collect()
+    }
+
+    /// Whether a term of that weight is compared, on a page that weighs so much.
+    fn is_kept(&self, weight: u128, own: u128) -> bool {
+        match self.options.thresholding {
+            Thresholding::Off => true,
+            Thresholding::Fixed(share) => 1_000_000 * weight >= u128::from(share.millionths()) * own,
+            Thresholding::Paper => {
+                // What was judged is learnt at fixed numbers of pages; the page itself counts too.
+                let learnt = self.pages.len() - self.pages.len() % SETTLE_AFTER as usize;
+                let all = own + self.pages[..learnt].iter().map(|page| page.full_weight).sum::<u128>();
+                learnt + 1 < 20 || weight * (learnt as u128 + 1) * all > own * own
+            }
+        }
     }
 
     fn copy_of(&self, candidate: &Candidate, weights: &[(u32, u128)]) -> Option<Verdict> {
@@ -86,11 +105,16 @@ impl BruteForce {
             if !page.verdict.is_unique() || page.weights.len() < self.options.min_terms {
                 continue;
             }
-            let (scaled, product) = scaled_overlap(&page.weights, weights);
-            if scaled == 0 || scaled < t * product {
+            let (scaled, whole) = match self.options.detector {
+                Detector::Dd => scaled_jaccard(&page.weights, weights),
+                _ => scaled_overlap(&page.weights, weights),
+            };
+            let is_over = |below: Threshold| scaled > u128::from(below.millionths()) * whole;
+            let is_kept_out = self.options.detector == Detector::Dd && self.options.dd.store_below.is_some_and(is_over);
+            if scaled == 0 || (scaled < t * whole && !is_kept_out) {
                 continue;
             }
-            let score = Score((scaled / product) as u32);
+            let score = Score((scaled / whole) as u32);
             if best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, number));
             }
@@ -121,6 +145,13 @@ fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
         }
     }
     (1_000_000 * sum, total_a * total_b)
+}
+
+/// `10⁶ · |A ∩ B|` and `|A ∪ B|`.
+fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
+    let words = |weights: &[(u32, u128)]| weights.iter().map(|&(word, _)| word).collect::<BTreeSet<_>>();
+    let (a, b) = (words(a), words(b));
+    (1_000_000 * a.intersection(&b).count() as u128, a.union(&b).count() as u128)
 }
 
 /// The verdict on a page that is, by `link`, a copy of the page `number` with that verdict.

@@ -4,6 +4,7 @@
 //! score of a named pair at any threshold, without a filter between.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use super::measures::{self, Measure, Page};
@@ -23,6 +24,9 @@ pub struct Comparer {
     /// `None` for the detector that compares nothing.
     measure: Option<Box<dyn Measure>>,
     pages: Vec<Learnt>,
+    /// What was taken in before: detectors learn nothing from copies.
+    bodies: HashSet<Digest>,
+    texts: HashSet<Digest>,
 }
 
 struct Learnt {
@@ -69,7 +73,8 @@ impl Comparer {
     /// A comparer that holds no page yet.
     pub fn new(options: Options) -> Self {
         let (measure, pages) = (measures::build(&options), Vec::new());
-        Self { options, vocabulary: Vocabulary::default(), measure, pages }
+        let (bodies, texts) = (HashSet::new(), HashSet::new());
+        Self { options, vocabulary: Vocabulary::default(), measure, pages, bodies, texts }
     }
 
     /// Takes a page of the collection in, and answers its handle. Where a detector goes by
@@ -85,7 +90,10 @@ impl Comparer {
         let number = Sequence(u32::try_from(handle).map_err(|_| DetectError::PagesFull)?);
         if let Some(measure) = &mut self.measure {
             let is_compared = page.record.len() >= self.options.min_terms;
-            measure.learn(number, &page, &Verdict::Unique, is_compared);
+            let text = text_digest.filter(|_| is_compared);
+            let is_new = self.bodies.insert(body_digest) & text.is_none_or(|text| self.texts.insert(text));
+            let copy = Verdict::ExactDuplicate { of: number, decided_by: DecidedBy::TextDigest };
+            measure.learn(number, &page, if is_new { &Verdict::Unique } else { &copy }, is_compared && is_new);
         }
         self.pages.push(Learnt { body_digest, text_digest, page });
         Ok(handle)

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::learning::Learning;
-use super::ledger::{Entry, Ledger};
+use super::ledger::{Entry, Ledger, inherited};
 use super::matching::{Condition, Wanted};
 use super::measures::Page;
 use super::records::{LoggedPage, RecordSource, Records};
@@ -47,13 +47,15 @@ pub struct EmbeddedDecider<S> {
     learning: Option<Learning>,
     /// `None` with the same.
     search: Option<Search<S>>,
+    /// Near-duplicates that may be looked at again, if anybody is going to ask.
+    doubtful: Option<Vec<(Sequence, Arc<Page>)>>,
     broken: bool,
 }
 
 /// After so many judged pages, those that were stored are filed with the rest of the index. A page
 /// that has several matches finds them in an order that depends on what is filed, so this happens at
 /// fixed numbers, not between batches.
-const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
+pub(super) const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
 
 /// A page on its way to its verdict.
 struct Candidacy {
@@ -84,7 +86,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let records = Records::new(source, options.weights);
         let search = learning.is_some().then(|| Search::new(options.filter.build(), records, threads));
         let (vocabulary, ledger) = (Vocabulary::default(), Ledger::default());
-        Self { options, vocabulary, ledger, learning, search, broken: false }
+        Self { options, vocabulary, ledger, learning, search, doubtful: None, broken: false }
     }
 
     /// Puts the next term of the log back. All terms come before all pages, in the order of their
@@ -180,6 +182,52 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
+    /// Keeps what [`revise`](Self::revise) needs of the pages that are judged from now on: the record of
+    /// each near-duplicate, if the detector may change its mind.
+    pub fn keep_for_revision(&mut self) {
+        if self.learning.as_ref().is_some_and(|learning| learning.measure().changes_its_mind()) {
+            self.doubtful = Some(Vec::new());
+        }
+    }
+
+    /// Looks at near-duplicates again, in the order of judgement, by all that the detector has learnt
+    /// since: what it took for a copy when it knew a host by three pages may be a sibling among three
+    /// hundred. A page that matches no stored page any more is stored from this moment, and its copies
+    /// are copies of it; one that matches another page names that. Answers what was changed.
+    ///
+    /// Of pages that were judged after [`keep_for_revision`](Self::keep_for_revision); an empty answer
+    /// without it. To be called when nothing more is to be judged.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn revise(&mut self) -> Result<Vec<(Sequence, Verdict)>, DetectError> {
+        let doubtful = self.doubtful.take().unwrap_or_default();
+        if let (Some(learning), Some(search)) = (&mut self.learning, &mut self.search) {
+            learning.settle();
+            search.settle();
+        }
+        let mut changed = Vec::new();
+        for (sequence, page) in doubtful {
+            let Some(earlier) = self.ledger.get(sequence) else { continue };
+            let (group, was) = (earlier.group, earlier.verdict);
+            let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { break };
+            let asking = Asking { group, page: &page };
+            let wanted = wanted(&self.options, learning);
+            let still = |found: &Match| was.duplicate_of() == Some(found.of);
+            let matches = search.ask(&Wanted { mode: Mode::All, ..wanted }, asking, &self.ledger, None)?;
+            if matches.iter().any(still) {
+                continue;
+            }
+            let verdict = matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found));
+            if let (true, Some(search), Some(learning)) = (verdict.is_unique(), &mut self.search, &self.learning) {
+                search.insert(sequence, &page, &learning.measure().filtered(&page));
+                search.records().reinstate(sequence, page);
+            }
+            changed.extend(self.ledger.revise(sequence, verdict));
+        }
+        Ok(changed)
+    }
+
     /// The stored pages similar to a text, without judging it. Empty if it has fewer terms than
     /// [`Options::min_terms`]; exact copies are found like any other similar page.
     ///
@@ -209,7 +257,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             return Ok(Vec::new());
         }
         let mode = if learning.measure().looks_at_all() { Mode::All } else { mode };
-        let wanted = Wanted { measure: learning.measure(), mode, threshold: self.options.threshold, condition };
+        let wanted = Wanted { measure: learning.measure(), mode, threshold: self.options.bar(), condition };
         search.ask(&wanted, Asking { group: in_group, page: &page }, &self.ledger, None)
     }
 
@@ -281,7 +329,10 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         Ok(())
     }
 
-    fn prepare(&mut self, candidate: Candidate) -> Result<Candidacy, DetectError> {
+    fn prepare(&mut self, mut candidate: Candidate) -> Result<Candidacy, DetectError> {
+        if let Some(learning) = &self.learning {
+            learning.measure().narrow(&mut candidate);
+        }
         let Candidate { page, group, body_digest, text_digest, terms, order } = candidate;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
         let (weighed, least_weight) = self.weigh(group, terms.clone(), order);
@@ -362,13 +413,12 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { return Ok(Verdict::Unique) };
         let asking = Asking { group: candidacy.group, page: &candidacy.weighed };
         let matches = search.ask(&wanted(&self.options, learning), asking, &self.ledger, candidacy.answer.take())?;
-        Ok(matches.first().map_or(Verdict::Unique, |found| Verdict::NearDuplicate {
-            of: found.of,
-            score: found.score,
-            second: found.second,
-            detector: self.options.detector,
-            decided_by: DecidedBy::Similarity,
-        }))
+        Ok(matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found)))
+    }
+
+    fn near_duplicate(&self, found: &Match) -> Verdict {
+        let Match { of, score, second } = *found;
+        Verdict::NearDuplicate { of, score, second, detector: self.options.detector, decided_by: DecidedBy::Similarity }
     }
 
     /// Takes a judged page into the index, if later ones are compared with it, and hands it to the
@@ -380,6 +430,10 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             search.insert(sequence, page, &learning.measure().filtered(page));
         }
         learning.add(sequence, page, verdict, is_compared);
+        let is_doubtful = matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. });
+        if let Some(doubtful) = self.doubtful.as_mut().filter(|_| is_doubtful) {
+            doubtful.push((sequence, Arc::clone(page)));
+        }
         is_compared
     }
 
@@ -444,20 +498,5 @@ fn wanted<'a>(options: &Options, learning: &'a Learning) -> Wanted<'a> {
         Mode::Any => Mode::Any,
         Mode::Best | Mode::All => Mode::Best,
     };
-    Wanted { measure, mode, threshold: options.threshold, condition: &|_, _, _| true }
-}
-
-/// The verdict on a page that is, by `link`, a copy of the page `original` with that verdict.
-fn inherited(original: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
-    match verdict {
-        Verdict::Unique => Verdict::ExactDuplicate { of: original, decided_by: link },
-        Verdict::NearDuplicate { of, score, second, detector, .. } => {
-            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
-        }
-        // A copy of the bytes of a copy of the text has the text of the stored page, not its bytes.
-        Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } => {
-            Verdict::ExactDuplicate { of, decided_by: link }
-        }
-        Verdict::ExactDuplicate { of, decided_by } => Verdict::ExactDuplicate { of, decided_by },
-    }
+    Wanted { measure, mode, threshold: options.bar(), condition: &|_, _, _| true }
 }

@@ -30,6 +30,7 @@ struct Row {
     number: Sequence,
     group: u32,
     terms: Vec<(TermId, u32)>,
+    full_weight: u64,
     order: TermOrder,
     verdict: Verdict,
     is_compared: bool,
@@ -62,6 +63,7 @@ impl Learning {
             number: lesson.number,
             group: lesson.page.group,
             terms: lesson.page.record.terms().to_vec(),
+            full_weight: lesson.page.record.full_weight(),
             order: lesson.page.order.clone(),
             verdict: lesson.verdict,
             is_compared: lesson.is_compared,
@@ -76,7 +78,8 @@ impl Learning {
         let rows: Vec<Row> =
             postcard::from_bytes(&rows).map_err(|_| invalid("pages to learn from that can't be read"))?;
         let lesson = |row: Row| {
-            let page = Page { group: row.group, record: Record::new(row.terms), order: row.order };
+            let record = Record::new(row.terms).with_full_weight(row.full_weight);
+            let page = Page { group: row.group, record, order: row.order };
             Lesson { number: row.number, page: Arc::new(page), verdict: row.verdict, is_compared: row.is_compared }
         };
         self.pending = rows.into_iter().map(lesson).collect();

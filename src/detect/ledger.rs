@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DetectError;
 use crate::record::arrays::{invalid, read_array, read_number, write_array, write_number};
-use crate::record::{Digest, PageId, Sequence, Verdict};
+use crate::record::{DecidedBy, Digest, PageId, Sequence, Verdict};
 
 /// What is remembered of a judged page beside its record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -58,6 +58,28 @@ impl Ledger {
             self.by_text.insert_unique(hash(&sequence), sequence, hash);
         }
         Ok(sequence)
+    }
+
+    /// Gives a page another verdict, and with it those that inherited the former one. Answers all that
+    /// were changed, with their verdicts.
+    pub(super) fn revise(&mut self, page: Sequence, verdict: Verdict) -> Vec<(Sequence, Verdict)> {
+        let Some(revised) = self.entries.get_mut(page.index()) else { return Vec::new() };
+        revised.verdict = verdict;
+        let Entry { group, body_digest, text_digest, .. } = *revised;
+        let mut changed = vec![(page, verdict)];
+        for (number, entry) in (0..).map(Sequence).zip(&mut self.entries).skip(page.index() + 1) {
+            let Verdict::NearDuplicate { decided_by, .. } = entry.verdict else { continue };
+            let has_inherited = match decided_by {
+                DecidedBy::BodyDigest => entry.body_digest == body_digest,
+                DecidedBy::TextDigest => entry.text_digest == text_digest && text_digest.is_some(),
+                DecidedBy::Similarity => false,
+            };
+            if has_inherited && entry.group == group {
+                entry.verdict = inherited(page, verdict, decided_by);
+                changed.push((number, entry.verdict));
+            }
+        }
+        changed
     }
 
     /// An entry by number.
@@ -137,6 +159,21 @@ fn hash_page(page: PageId) -> u64 {
 
 fn hash_digest(digest: &Digest) -> u64 {
     digest.0.iter().take(8).fold(0, |hash, &byte| (hash << 8) | u64::from(byte))
+}
+
+/// The verdict on a page that is, by `link`, a copy of the page `original` with that verdict.
+pub(super) fn inherited(original: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
+    match verdict {
+        Verdict::Unique => Verdict::ExactDuplicate { of: original, decided_by: link },
+        Verdict::NearDuplicate { of, score, second, detector, .. } => {
+            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
+        }
+        // A copy of the bytes of a copy of the text has the text of the stored page, not its bytes.
+        Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } => {
+            Verdict::ExactDuplicate { of, decided_by: link }
+        }
+        Verdict::ExactDuplicate { of, decided_by } => Verdict::ExactDuplicate { of, decided_by },
+    }
 }
 
 #[cfg(test)]

@@ -71,8 +71,9 @@ impl Findings {
     }
 
     /// Whether nothing more is wanted.
-    pub(super) fn is_complete(&self, mode: Mode) -> bool {
-        mode == Mode::Any && !self.matches.is_empty()
+    pub(super) fn is_complete(&self, wanted: &Wanted<'_>) -> bool {
+        let is_found = wanted.mode == Mode::Any && !self.matches.is_empty();
+        is_found || self.verifications >= wanted.measure.most_compared() as u64
     }
 
     /// The matches by rank.
@@ -103,7 +104,7 @@ impl Findings {
                 self.add(wanted.mode, found);
             }
         }
-        Ok(if self.is_complete(wanted.mode) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
+        Ok(if self.is_complete(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
     }
 
     /// With [`Mode::Best`], whether the filter's bound says that there is a better match. Bounds are

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | rendering | before this room: terms arrive counted by field |
 //! | table 1, field weights | [`Options::weights`] |
+//! | dynamic thresholding | [`Options::thresholding`], off by default |
 //! | threshold `t`, in [0, 1]; the paper's example is 0.5 | [`Options::threshold`], 0.8 by default |
 //! | filtering, equations (1)-(3) | [`filter`](crate::filter): restated exactly, or as published |
 //! | verification, MWO | [`verify`](crate::verify), in integers |
@@ -72,6 +73,7 @@ mod audit;
 mod brute_force;
 mod comparer;
 mod copies;
+mod election;
 mod embedded;
 mod error;
 mod learning;
@@ -82,18 +84,23 @@ mod options;
 mod records;
 mod search;
 mod stats;
+mod trust;
 mod vocabulary;
 
 pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
+pub use election::{Election, Member, elect};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
-pub use measures::{Measure, Page, Similarity};
+pub use measures::{
+    HostAware, Measure, Page, Similarity, Thresholding, ThresholdingError, dd, fuzzy, provenance_clusters,
+};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use stats::DeciderStats;
+pub use trust::{Factors, Trust};
 pub use vocabulary::Vocabulary;
 
 #[cfg(test)]

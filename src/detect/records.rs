@@ -75,17 +75,24 @@ pub(super) struct Records<S> {
     weights: FieldWeights,
     /// Not yet committed, ascending.
     pending: VecDeque<(Sequence, Arc<Page>)>,
+    /// Not stored when they were judged, but later.
+    reinstated: HashMap<Sequence, Arc<Page>>,
     cache: Cache,
 }
 
 impl<S: RecordSource> Records<S> {
     pub(super) fn new(source: S, weights: FieldWeights) -> Self {
-        Self { source, weights, pending: VecDeque::new(), cache: Cache::default() }
+        Self { source, weights, pending: VecDeque::new(), reinstated: HashMap::new(), cache: Cache::default() }
     }
 
     /// Keeps a record until it is committed. Pages come in ascending order.
     pub(super) fn insert(&mut self, page: Sequence, weighed: Arc<Page>) {
         self.pending.push_back((page, weighed));
+    }
+
+    /// Keeps a record that was not kept when its page was judged.
+    pub(super) fn reinstate(&mut self, page: Sequence, weighed: Arc<Page>) {
+        self.reinstated.insert(page, weighed);
     }
 
     /// All pages below `up_to` can be read from the source from now on.
@@ -100,6 +107,9 @@ impl<S: RecordSource> Records<S> {
     pub(super) fn get(&mut self, page: Sequence) -> Result<Arc<Page>, DetectError> {
         if let Ok(place) = self.pending.binary_search_by_key(&page, |(page, _)| *page) {
             return Ok(Arc::clone(&self.pending[place].1));
+        }
+        if let Some(weighed) = self.reinstated.get(&page) {
+            return Ok(Arc::clone(weighed));
         }
         if let Some(weighed) = self.cache.get(page) {
             return Ok(weighed);

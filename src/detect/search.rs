@@ -173,7 +173,7 @@ impl<S: RecordSource> Search<S> {
         let mut answer = Answer::new(wanted);
         let suspect = Suspect { id, at_most: Score(Threshold::ONE) };
         let _ = answer.findings.compare(wanted, page.page, suspect, &self.records)?;
-        Ok(answer.findings.is_complete(wanted.mode).then_some(answer))
+        Ok(answer.findings.is_complete(wanted).then_some(answer))
     }
 }
 
@@ -193,7 +193,7 @@ impl Answer {
         ledger: &Ledger,
     ) -> Result<(), DetectError> {
         let seen = self.seen.replace(filter.len());
-        if self.findings.is_complete(wanted.mode) || seen == self.seen {
+        if self.findings.is_complete(wanted) || seen == self.seen {
             return Ok(());
         }
         let measure = wanted.measure;

@@ -167,6 +167,23 @@ proptest! {
     }
 
     #[test]
+    fn light_terms_are_dropped_as_brute_force_drops_them(
+        pages in any_stream(),
+        min_terms in 0usize..5,
+        share in 0u32..300_000,
+        t in prop::sample::select(THRESHOLDS.to_vec()),
+    ) {
+        for thresholding in [Thresholding::Paper, Thresholding::Fixed(threshold(share))] {
+            let options = Options { thresholding, ..options(t, min_terms) };
+            let expected = oracle(options.clone(), &pages);
+            prop_assert_eq!(&verdicts(options.clone(), &pages), &expected, "{}", thresholding);
+            let judged = EmbeddedDecider::in_memory(options.clone()).decide_now(pages.clone()).unwrap();
+            let rows: Vec<PageRow> = pages.iter().zip(&judged).map(|(page, judged)| row(page, judged)).collect();
+            prop_assert_eq!(Audit::new(options, &rows, &expected).differences(), []);
+        }
+    }
+
+    #[test]
     fn named_pages_are_stored_earlier_and_as_similar_as_said(pages in any_stream(), t in 0u32..=1_000_000) {
         for filter in [FilterKind::Exact, FilterKind::Paper] {
             let options = Options { filter, ..options(t, 2) };
@@ -212,8 +229,9 @@ proptest! {
         pages in any_stream(),
         cut in any::<prop::sample::Index>(),
         within in prop::sample::select(vec![Within::Crawl, Within::Host]),
+        thresholding in prop::sample::select(vec![Thresholding::Off, Thresholding::Paper]),
     ) {
-        let (cut, options) = (cut.index(pages.len()), Options { within, ..options(700_000, 3) });
+        let (cut, options) = (cut.index(pages.len()), Options { within, thresholding, ..options(700_000, 3) });
         let log = Log::default();
         let mut whole = EmbeddedDecider::new(options.clone(), log.clone());
         let first = whole.decide_now(pages[..cut].to_vec()).unwrap();
@@ -271,7 +289,7 @@ proptest! {
     ) {
         let (first, second) = (cuts.0.index(pages.len()), cuts.1.index(pages.len()));
         let (saved, killed) = (first.min(second), first.max(second));
-        let options = Options { filter, mode: Mode::Any, ..options(700_000, 3) };
+        let options = Options { filter, thresholding: Thresholding::Paper, mode: Mode::Any, ..options(700_000, 3) };
         let log = Log::default();
         let mut whole = EmbeddedDecider::new(options.clone(), log.clone());
         whole.set_memory_budget(budget);

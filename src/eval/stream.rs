@@ -53,6 +53,7 @@ impl Stream {
         advance: &dyn Fn(),
     ) -> Result<Self, DetectError> {
         let mut decider = EmbeddedDecider::in_memory(options.clone());
+        decider.keep_for_revision();
         let mut stream = Self::default();
         for (place, page) in pages.enumerate() {
             advance();
@@ -64,7 +65,7 @@ impl Stream {
         }
         stream.cost.counters = decider.stats().counters;
         stream.cost.probes = decider.stats().probes;
-        stream.revise(&decider);
+        stream.revise(&mut decider)?;
         Ok(stream)
     }
 
@@ -94,9 +95,18 @@ impl Stream {
     }
 
     /// Verdicts may be looked at again once the stream has ended, when more is known than when they
-    /// were given. This is where the decider is asked for that, and its answer takes the place of
-    /// `verdicts`. No detector looks back so far.
-    fn revise(&mut self, _: &EmbeddedDecider<InMemory>) {}
+    /// were given. Their place is taken by what the decider says then.
+    fn revise(&mut self, decider: &mut EmbeddedDecider<InMemory>) -> Result<(), DetectError> {
+        let started = Moment::now();
+        let revised = decider.revise()?;
+        self.cost.thread_time += started.elapsed();
+        for (page, verdict) in revised {
+            if let Some(place) = self.place_of(page) {
+                self.verdicts[place] = Some(verdict);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

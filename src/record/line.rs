@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Provenance;
+
 /// One line of `pages.jsonl`: what became of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -59,6 +61,9 @@ pub struct PageLine {
     /// The similarity by the detector's second condition, in [0, 1], if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_score: Option<f64>,
+    /// What the score is called by the detector that has names for scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<String>,
     /// The detector that said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<String>,
@@ -74,6 +79,9 @@ pub struct PageLine {
     /// `link[rel=canonical]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical: Option<String>,
+    /// Who, when, where, why and how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// The WARC file, relative to the output folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc_file: Option<String>,

@@ -19,6 +19,7 @@ mod ids;
 mod line;
 mod outcome;
 mod page;
+mod provenance;
 mod seam;
 mod url;
 mod verdict;
@@ -31,7 +32,8 @@ pub use batch::{
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use line::{ErrorLine, PageLine};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts, TermOrder};
+pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
+pub use provenance::{Markup, Provenance, Source};
 pub use seam::{
     Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,
     Offered, PageStore, PutPage, Wait,

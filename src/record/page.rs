@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, Digest, FieldCounts};
+use super::{CanonicalUrl, Digest, FieldCounts, Provenance};
 
 /// A header line. The value is what came over the wire: not necessarily UTF-8.
 pub type Header = (String, Vec<u8>);
@@ -75,14 +75,28 @@ pub struct TermCounts {
 /// left empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermOrder {
-    /// Hashes of runs of terms, ascending, each once: of a long page a sample that depends on the
-    /// hashes alone.
+    /// Hashes of runs of words of the visible text, ascending, each once; of a long page those that
+    /// begin with [`shingle_level`](Self::shingle_level) zero bits.
     pub shingles: Vec<u32>,
+    /// How much of a long page was left out: one in 2^level shingles is kept, whichever page it
+    /// stands on.
+    pub shingle_level: u8,
     /// How many sentences the visible text has.
     pub sentence_count: u32,
     /// The terms of each sentence, in order. A rendered page names a term by its position among the
     /// page's terms, a judged one by its [`TermId`](super::TermId).
     pub sentences: Vec<Vec<u32>>,
+}
+
+/// What of the order of terms is asked for. Nothing by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WantedOrder {
+    /// [`TermOrder::sentence_count`].
+    pub sentence_count: bool,
+    /// [`TermOrder::sentences`].
+    pub sentences: bool,
+    /// [`TermOrder::shingles`].
+    pub shingles: bool,
 }
 
 /// A link found on a page.
@@ -136,6 +150,8 @@ pub struct Rendered {
     pub canonical: Option<String>,
     /// What the page asks of robots.
     pub robots: RobotsDirectives,
+    /// Where the page comes from.
+    pub provenance: Provenance,
     /// Whether elements were nested deeper than the guard allows and the page was read as text.
     pub too_deep: bool,
 }

@@ -43,6 +43,11 @@ impl Field {
         Field::Body,
     ];
 
+    /// Whether this is the text of links.
+    pub fn is_anchor(self) -> bool {
+        matches!(self, Field::AnchorSameSite | Field::AnchorOtherSite)
+    }
+
     /// The name used in configuration and explanations.
     pub fn name(self) -> &'static str {
         match self {

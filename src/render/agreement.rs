@@ -9,7 +9,8 @@ use super::*;
 fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> Rendered {
     let mut fetched = page("http://www.h.test/a/b.html", "text/html; charset=utf-8", "");
     fetched.body = body.to_vec();
-    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default()).render(&fetched)
+    let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    Renderer::new(Options { parser, word_cache, order, ..Options::default() }, Normaliser::default()).render(&fetched)
 }
 
 /// Compares all that is rendered. The reference shares as little as can be with the fast parser.
@@ -19,10 +20,12 @@ fn assert_agree(body: &[u8]) {
     let dom = rendered(Parser::Dom, WordCache::Plain, body);
     let text = String::from_utf8_lossy(body);
     assert_eq!(fast.terms, dom.terms, "{text}");
+    assert_eq!(fast.order, dom.order, "{text}");
     assert_eq!(fast.text_digest, dom.text_digest, "{text}");
     assert_eq!((&fast.title, &fast.language, &fast.canonical), (&dom.title, &dom.language, &dom.canonical), "{text}");
     assert_eq!((&fast.links, fast.robots), (&dom.links, dom.robots), "{text}");
     assert_eq!((fast.links_dropped, fast.links_over_limit), (dom.links_dropped, dom.links_over_limit), "{text}");
+    assert_eq!(fast.provenance, dom.provenance, "{text}");
     assert_eq!(fast.too_deep, dom.too_deep, "{text}");
 }
 
@@ -78,6 +81,21 @@ fn what_tree_construction_does_to_fields_words_and_links_is_followed() {
         "<foo-bar>one<p>two</foo-bar>three<b>four</foo-bar>",
         "<isindex>one<keygen>two<image src=x>three<marquee>four<b>five</marquee>six",
         "\u{feff}\u{feff}one",
+        "<a rel=author href=1>one<p>two</a>three<a rel=author href=2>four",
+        "<a rel=author href=1><p>one</a>two<a href=2>three</a>",
+        "<a rel=author href=1></a><a href=2>one</a><a rel='x author' href=mailto:x>two<b>three</b></a>",
+        "<p><a href=2><object><a rel=author href=1></object></p>text",
+        "<script type=application/ld+json>{\"author\":\"a\0b\"}</script>",
+        "<a rel=author href=1>1<p>word<a>",
+        "<a rel=author href=1><h1>one</h1><p>two<a>",
+        "<a href=1><object><a rel=author href=2></a></object><p>three</a>",
+        "<a href=1><table><td><a rel=author href=2></a></table><div>three</a>",
+        "<svg><script type=application/ld+json>{\"author\":\"one\"}</script></svg>",
+        "<template><script type=application/ld+json>{\"author\":\"one\"}</script></template>",
+        "<select><script type=application/ld+json>{\"author\":\"one\"}</script></select>",
+        "<script type=application/ld+json><!--<script>{\"author\":\"one\"}</script>",
+        "<h1><a href=1>one</a></h1><h2> <b>two</b></h2><time datetime=2019>x</time><time datetime=2019-01-01>y</time>",
+        "<!-- x --><!DOCTYPE html PUBLIC '-//W3C//DTD HTML 4.01//EN'><p>&copy; 2019 <a href=1>one</a>",
         "<?php echo '<p>' ?>one</ x>two<!x>three<!DOCTYPE x>four",
     ] {
         assert_agree(html.as_bytes());
@@ -96,6 +114,8 @@ fn piece() -> impl Strategy<Value = String> {
         2 => Just(" href='/x?a=b&copy=1&amp;c'"),
         1 => Just(" href=mailto:a@b.test"),
         1 => Just(" href=y rel=nofollow"),
+        1 => Just(" href=z rel='author x' datetime=2019-03-01 type='application/ld+json'"),
+        1 => Just(" name=author content='Jane Roe'"),
         1 => Just(" lang=de class=\"a>b\""),
         1 => Just(" name=description content='some &eacute;tude'"),
         1 => Just(" color=red type=hidden encoding=text/html /"),
@@ -107,6 +127,8 @@ fn piece() -> impl Strategy<Value = String> {
         Just("&amp;&eacute;&notit;"),
         Just("\n"),
         Just("crawling, é's 3.14"),
+        Just("© 2019 Roe"),
+        Just("{\"author\":\"Roe\"}"),
         Just("< <!-- c --> </>"),
         Just("\0"),
     ];

@@ -5,12 +5,13 @@
 
 use std::borrow::Cow;
 
-use crate::record::{CanonicalUrl, Field, Normaliser, OutLink, RobotsDirectives};
+use crate::record::{Fetched, Field, Normaliser, OutLink, RobotsDirectives};
 
+use super::claims::{Claims, WhenRank, WhoRank};
 use super::folding::folded;
 use super::links::Links;
 use super::text::Text;
-use super::{Options, WordCache, directives, refresh};
+use super::{Options, WordCache, directives, json_ld, refresh};
 
 /// Longest title kept, in characters.
 const LONGEST_TITLE: usize = 1000;
@@ -26,6 +27,8 @@ pub(super) struct Document {
     pub links: Vec<OutLink>,
     pub links_dropped: u32,
     pub links_over_limit: u32,
+    /// What the page claims of author and date.
+    pub claims: Claims,
 }
 
 /// The attributes of an element.
@@ -40,17 +43,25 @@ pub(super) struct Findings<'a> {
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,
+    /// The part of the text in which that of a link to the author begins.
+    author_part: Option<usize>,
+    has_author_link: bool,
+    /// Octets of JSON-LD that may yet be read.
+    json_ld_left: usize,
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(page: &'a CanonicalUrl, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+    pub fn new(page: &'a Fetched, options: &'a Options, normaliser: &'a Normaliser) -> Self {
         let plain = options.word_cache == WordCache::Plain;
         let text = if plain { Text::plain() } else { Text::default() };
         Self {
             agent: &options.robots_agent,
-            document: Document { text, ..Document::default() },
-            links: Links::new(normaliser, page, options.max_links, plain),
+            document: Document { text, claims: Claims::new(page.started_at), ..Document::default() },
+            links: Links::new(normaliser, &page.url, options.max_links, plain),
             title: None,
+            author_part: None,
+            has_author_link: false,
+            json_ld_left: json_ld::MOST_OCTETS,
         }
     }
 
@@ -73,21 +84,54 @@ impl<'a> Findings<'a> {
     }
 
     /// The field of the text of a link.
-    pub fn anchor(&mut self, href: &str, nofollow: bool) -> Field {
-        match self.links.add(href, nofollow) {
+    #[inline]
+    pub fn anchor(&mut self, href: &str, rel: Rel) -> Field {
+        if rel.author || self.author_part.is_some() {
+            self.author_link(rel.author);
+        }
+        match self.links.add(href, rel.nofollow) {
             Some(true) => Field::AnchorSameSite,
             Some(false) | None => Field::AnchorOtherSite,
         }
     }
 
-    /// Elements that link by an attribute and have no text.
-    pub fn link(&mut self, element: &impl Attributes, attribute: &str) {
-        if let Some(reference) = element.value(attribute).filter(|reference| !reference.trim().is_empty()) {
-            self.links.add(&reference, is_nofollow(element));
+    /// A link begins, so that one to the author has ended. The name is its first line; one link is
+    /// enough, so that it does not matter whether a tree holds it once more.
+    fn author_link(&mut self, begins: bool) {
+        let line = self.author_part.take().and_then(|part| self.document.text.link_from(part));
+        if let Some(name) = line {
+            self.document.claims.who(WhoRank::Link, name);
+            self.has_author_link = true;
+        }
+        if begins && !self.has_author_link {
+            self.author_part = Some(self.document.text.part_count());
         }
     }
 
-    /// `meta` elements: redirects, directives, keywords and description.
+    /// A `time` element.
+    pub fn time(&mut self, element: &impl Attributes) {
+        if self.document.claims.wants_when(WhenRank::Time)
+            && let Some(date) = element.value("datetime")
+        {
+            self.document.claims.when(WhenRank::Time, &date);
+        }
+    }
+
+    /// The content of a `script` element that [is JSON-LD](is_json_ld).
+    pub fn json_ld(&mut self, script: &str) {
+        let Some(left) = self.json_ld_left.checked_sub(script.len()) else { return };
+        self.json_ld_left = left;
+        json_ld::read(script, &mut self.document.claims);
+    }
+
+    /// Elements that link by an attribute and have no text.
+    pub fn link(&mut self, element: &impl Attributes, attribute: &str) {
+        if let Some(reference) = element.value(attribute).filter(|reference| !reference.trim().is_empty()) {
+            self.links.add(&reference, rel(element).nofollow);
+        }
+    }
+
+    /// `meta` elements: redirects, directives, keywords and description, author and date.
     pub fn meta(&mut self, element: &impl Attributes) {
         let Some(content) = element.value("content") else { return };
         if element.value("http-equiv").is_some_and(|key| key.trim().eq_ignore_ascii_case("refresh")) {
@@ -96,12 +140,17 @@ impl<'a> Findings<'a> {
             }
             return;
         }
-        let Some(name) = element.value("name") else { return };
+        let Some(name) = element.value("name") else {
+            let other = ["property", "http-equiv", "itemprop"].into_iter().find_map(|key| element.value(key));
+            return other.iter().for_each(|name| self.document.claims.meta(name, &content));
+        };
         directives::add_meta(&mut self.document.robots, &name, &content, self.agent);
         if name.trim().eq_ignore_ascii_case("keywords") {
             self.document.text.push_hidden(Field::Keywords, &content);
         } else if name.trim().eq_ignore_ascii_case("description") {
             self.document.text.push_hidden(Field::Description, &content);
+        } else {
+            self.document.claims.meta(&name, &content);
         }
     }
 
@@ -120,7 +169,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    pub fn finish(self) -> Document {
+    pub fn finish(mut self) -> Document {
+        self.author_link(false);
         let mut document = self.document;
         document.title = self.title.map(|title| folded(&title, LONGEST_TITLE)).filter(|title| !title.is_empty());
         document.links_dropped = self.links.dropped;
@@ -130,8 +180,33 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Whether a link says `rel=nofollow`.
-pub(super) fn is_nofollow(element: &impl Attributes) -> bool {
-    let rel = element.value("rel").unwrap_or_default();
-    rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("nofollow"))
+/// What a link says of its target.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rel {
+    pub nofollow: bool,
+    pub author: bool,
+}
+
+impl Rel {
+    /// Of a link within a link, where one ends and the other goes on is not known to both parsers.
+    pub fn within(self, mut fields: impl Iterator<Item = Field>) -> Self {
+        let author = self.author && !fields.any(Field::is_anchor);
+        Self { author, ..self }
+    }
+}
+
+/// Reads the `rel` of a link.
+#[inline]
+pub(super) fn rel(element: &impl Attributes) -> Rel {
+    let Some(rel) = element.value("rel") else { return Rel::default() };
+    let has = |name: &str| rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(name));
+    Rel { nofollow: has("nofollow"), author: has("author") }
+}
+
+/// Whether a `script` element holds JSON-LD.
+#[inline]
+pub(super) fn is_json_ld(element: &impl Attributes) -> bool {
+    let kind = element.value("type").unwrap_or_default();
+    // Of a media type with parameters, the part before them counts.
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/ld+json")
 }

@@ -6,16 +6,16 @@ use ego_tree::iter::Edge;
 use scraper::node::Element;
 use scraper::{Html, Node};
 
-use crate::record::{CanonicalUrl, Fetched, Field, Normaliser};
+use crate::record::{Fetched, Field, Normaliser};
 
-use super::document::{Attributes, Document, Findings, is_nofollow};
+use super::document::{Attributes, Document, Findings, is_json_ld, rel};
 use super::names::{HIDDEN, INLINE, Name};
 use super::{Options, language};
 
 /// Parses HTML and walks over it once, without recursion.
 pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &Normaliser) -> Document {
     let tree = Html::parse_document(html);
-    let mut walk = Walk::new(&page.url, options, normaliser);
+    let mut walk = Walk::new(page, options, normaliser);
     // The base holds for the whole document, also for what stands before it.
     if let Some(base) = first_base(&tree) {
         walk.findings.links.set_base(base);
@@ -24,7 +24,13 @@ pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &N
         match edge {
             Edge::Open(node) => match node.value() {
                 Node::Text(text) => walk.text(text),
-                Node::Element(element) => walk.open(element),
+                Node::Element(element) => {
+                    walk.open(element);
+                    if is_script(element) && is_json_ld(element) {
+                        let texts = node.children().filter_map(|child| child.value().as_text());
+                        walk.findings.json_ld(&texts.map(|text| &**text).collect::<String>());
+                    }
+                }
                 _ => {}
             },
             Edge::Close(node) => {
@@ -45,6 +51,11 @@ fn first_base(tree: &Html) -> Option<&str> {
         .and_then(|element| element.attr("href"))
 }
 
+/// Whether this is a `script` of HTML, and not of SVG.
+fn is_script(element: &Element) -> bool {
+    element.name() == "script" && &*element.name.ns == "http://www.w3.org/1999/xhtml"
+}
+
 impl Attributes for Element {
     fn value(&self, name: &str) -> Option<Cow<'_, str>> {
         self.attr(name).map(Cow::Borrowed)
@@ -62,7 +73,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(page: &'a CanonicalUrl, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+    fn new(page: &'a Fetched, options: &'a Options, normaliser: &'a Normaliser) -> Self {
         Self { findings: Findings::new(page, options, normaliser), fields: Vec::new(), hidden: 0, foreign: 0 }
     }
 
@@ -93,6 +104,7 @@ impl<'a> Walk<'a> {
             }
             "svg" | "math" => self.foreign += 1,
             "meta" => self.findings.meta(element),
+            "time" => self.findings.time(element),
             "link" => self.findings.link_element(element),
             _ => {}
         }
@@ -125,7 +137,7 @@ impl<'a> Walk<'a> {
 
     fn anchor(&mut self, element: &Element) {
         let Some(href) = element.attr("href") else { return };
-        let field = self.findings.anchor(href, is_nofollow(element));
+        let field = self.findings.anchor(href, rel(element).within(self.fields.iter().map(|(field, _)| *field)));
         self.fields.push((field, "a"));
     }
 }

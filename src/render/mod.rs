@@ -2,23 +2,27 @@
 //!
 //! A page goes through these steps: its octets are decoded, its elements are followed in one pass
 //! over the text ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language
-//! is settled, and the words of each field are counted under their stems. Nothing of the markup
+//! is settled, and the words of each field are counted under their stems, or those of their synonyms. Nothing of the markup
 //! remains. [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the
 //! order of their source are left to it in any case. Pages that are nested too deep are read as text.
 //!
 //! The fields and what falls into them are those of the MWO paper (section "Rendering"); which
 //! field an occurrence counts in is decided by the innermost element. The paper is silent on the
-//! language; here words are stemmed by the language that the page declares, else by the one that is
-//! detected, else not at all.
+//! language; here the words of every page are stemmed by the rules of English ([`Rules`] says why), unless
+//! those of the language that the page declares, or that is detected, are asked for.
 //!
 //! A bad page is never an error: what can't be read is left out.
 
 mod charset;
+mod claims;
 mod construct;
+mod copyright;
+mod dates;
 mod directives;
 mod document;
 mod dom;
 mod folding;
+mod json_ld;
 mod kept_terms;
 mod language;
 mod lexer;
@@ -27,22 +31,28 @@ mod markup;
 mod names;
 mod near;
 mod nesting;
+mod origin;
 mod parser;
 mod pool;
+mod query;
 mod refresh;
 mod runs;
+mod sentences;
 mod shingles;
 mod short_words;
 mod sitemap;
 mod stem;
 mod stop_words;
+mod synonyms;
 mod terms;
 mod text;
 mod tokens;
 mod url_terms;
 mod words;
 
-use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder};
+use std::sync::Arc;
+
+use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
 
 use construct::Stop;
 use document::Document;
@@ -52,10 +62,12 @@ use terms::TermTable;
 use text::Text;
 
 pub use parser::{Parser, ParserError};
+pub use query::query_terms;
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
+pub use synonyms::{Synonyms, SynonymsError};
 
 /// The version of the rendering. Records made by different versions can't be compared.
-pub const RENDERING_VERSION: u32 = 2;
+pub const RENDERING_VERSION: u32 = 3;
 
 /// How pages are rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,12 +84,28 @@ pub struct Options {
     pub robots_agent: String,
     /// Whether stop words are dropped.
     pub stop_words: bool,
+    /// Words that become one word before they are stemmed. `None`: none do, and nothing is looked up.
+    pub synonyms: Option<Arc<Synonyms>>,
     /// Whether words are stemmed.
     pub stem: bool,
+    /// By which rules stop words are dropped and words stemmed.
+    pub rules: Rules,
     /// How often the same word is stemmed. Nothing but time depends on it.
     pub word_cache: WordCache,
-    /// Whether runs of terms are hashed: [`TermOrder::shingles`].
-    pub shingles: bool,
+    /// What is told of the order of terms.
+    pub order: WantedOrder,
+}
+
+/// By which rules words become terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// By those of English, whatever the page's language: a word becomes the same term on each page.
+    /// Sites in several languages leave much untranslated, and by rules of many languages one text has
+    /// many terms: on the labelled pages that hid 29 of 923 near-duplicates, where this hides 8.
+    #[default]
+    Same,
+    /// By those of the page's language.
+    OfLanguage,
 }
 
 /// How often the same word is stemmed.
@@ -105,9 +133,11 @@ impl Default for Options {
             min_language_chars: 200,
             robots_agent: "ndcrawl".to_owned(),
             stop_words: true,
+            synonyms: None,
             stem: true,
+            rules: Rules::Same,
             word_cache: WordCache::Kept,
-            shingles: false,
+            order: WantedOrder::default(),
         }
     }
 }
@@ -138,11 +168,17 @@ impl Renderer {
 
     /// Names everything that makes two renderings incomparable.
     pub fn signature(&self) -> String {
-        let Options { parser, max_depth, min_language_chars, stop_words, stem, .. } = &self.options;
+        let Options { parser, max_depth, min_language_chars, stop_words, stem, synonyms, rules, order, .. } =
+            &self.options;
+        let synonyms = synonyms.as_ref().map(|table| format!(", synonyms {}", table.signature())).unwrap_or_default();
         format!(
-            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}",
+            "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}{synonyms}{}{}{}{}",
             if *stem { stem::STEMMER } else { "no stemmer" },
             if *stop_words { stop_words::VERSION } else { 0 },
+            if *rules == Rules::OfLanguage { ", rules of the language" } else { "" },
+            if order.sentence_count { ", sentences counted" } else { "" },
+            if order.sentences { ", sentences listed" } else { "" },
+            if order.shingles { ", runs of terms" } else { "" },
         )
     }
 
@@ -167,15 +203,18 @@ impl Renderer {
             Kind::Plain | Kind::Other => (plain(&text), false),
         };
         document.text.settle();
+        let claims = std::mem::take(&mut document.claims);
+        let mut provenance = origin::of_page(page, claims, document.title.as_deref(), &document.text);
+        provenance.markup = (kind == Kind::Html).then(|| origin::markup(&text));
         self.add_header_directives(page, &mut document.robots);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
         });
-        let (terms, shingles) = self.terms(&document.text, page, language.as_deref());
+        let (terms, order) = self.terms(&document.text, page, language.as_deref());
         Rendered {
             terms,
-            order: TermOrder { shingles, ..TermOrder::default() },
+            order,
             text_digest: document.text.digest(),
             title: document.title,
             language,
@@ -185,23 +224,23 @@ impl Renderer {
             links_over_limit: document.links_over_limit,
             canonical: document.canonical,
             robots: document.robots,
+            provenance,
             too_deep,
         }
     }
 
-    /// The terms of a text and of the page's own URL.
-    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> (Vec<TermCounts>, Vec<u32>) {
-        let Options { stem, stop_words, word_cache, .. } = self.options;
+    /// The terms of a text and of the page's own URL, and the order of the former.
+    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> (Vec<TermCounts>, TermOrder) {
+        let Options { stem, stop_words, rules, word_cache, .. } = self.options;
+        let language = if rules == Rules::Same { Some("en") } else { language };
+        let language = Terms::of(language, stem, stop_words).mapping(self.options.synonyms.as_ref());
         let url = url_terms::words(&page.url);
         let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
         pool.with(|words| {
-            let mut table = TermTable::new(Terms::of(language, stem, stop_words), word_cache, words);
+            let mut table = TermTable::new(language, word_cache, words);
             table.count(Field::Url, &url);
-            if self.options.shingles {
-                table.note_order();
-            }
-            table.count_parts(text);
-            table.into_terms()
+            let order = table.count_parts(text, self.options.order);
+            (table.into_terms(), order)
         })
     }
 
@@ -231,7 +270,7 @@ impl Renderer {
 
     /// What is known of a page without reading its body.
     fn unread(&self, page: &Fetched) -> Rendered {
-        let mut rendered = Rendered::default();
+        let mut rendered = Rendered { provenance: origin::of_answer(page), ..Rendered::default() };
         self.add_header_directives(page, &mut rendered.robots);
         rendered
     }
@@ -269,9 +308,16 @@ fn is_binary(text: &str) -> bool {
     odd > 16 && odd * 10 > text.chars().take(HEAD_CHARS).count()
 }
 
+/// Plain text is set in lines, which end no sentence, and paragraphs, which do.
 fn plain(text: &str) -> Document {
     let mut document = Document::default();
-    document.text.push(Field::Body, text);
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            document.text.break_line();
+        } else {
+            document.text.push(Field::Body, line);
+        }
+    }
     document
 }
 

@@ -1,8 +1,12 @@
 //! From words to terms: stop words are dropped, the others stemmed, by language.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::stop_words;
+use super::synonyms::Synonyms;
 
 /// The stemming library and its version: records stemmed by another can't be compared.
 pub(super) const STEMMER: &str = "rust-stemmers 1.2.0";
@@ -13,6 +17,8 @@ pub(super) struct Terms {
     number: u8,
     stemmer: Option<Stemmer>,
     stop_words: &'static [&'static str],
+    /// Which words mean the same, and the language whose rows hold.
+    synonyms: Option<(Arc<Synonyms>, &'static str)>,
 }
 
 impl Terms {
@@ -24,7 +30,14 @@ impl Terms {
             number: number.and_then(|at| u8::try_from(at + 1).ok()).unwrap_or(0),
             stemmer: if stem { algorithm(language).map(Stemmer::create) } else { None },
             stop_words: if stop { stop_words::of(language) } else { &[] },
+            synonyms: None,
         }
+    }
+
+    /// The same, with words that mean the same made one.
+    pub fn mapping(self, synonyms: Option<&Arc<Synonyms>>) -> Self {
+        let language = usize::from(self.number).checked_sub(1).and_then(|at| LANGUAGES.get(at)).copied();
+        Self { synonyms: synonyms.map(|table| (Arc::clone(table), language.unwrap_or_default())), ..self }
     }
 
     /// A number by which words of different languages can be told apart.
@@ -37,8 +50,9 @@ impl Terms {
         self.stop_words.binary_search(&word).is_ok()
     }
 
-    /// The word's stem.
-    pub fn stem<'a>(&self, word: &'a str) -> std::borrow::Cow<'a, str> {
+    /// The stem of the word, or of the one that stands for it.
+    pub fn stem<'a>(&'a self, word: &'a str) -> Cow<'a, str> {
+        let word = self.synonyms.as_ref().map_or(word, |(synonyms, language)| synonyms.mapped(language, word));
         match &self.stemmer {
             Some(stemmer) => stemmer.stem(word),
             None => word.into(),
@@ -47,7 +61,7 @@ impl Terms {
 }
 
 /// The languages that [`algorithm`] or the stop words know.
-const LANGUAGES: [&str; 19] =
+pub(super) const LANGUAGES: [&str; 19] =
     ["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nb", "nl", "nn", "no", "pt", "ro", "ru", "sv", "ta", "tr"];
 
 /// Greek is left out: the library panics on some Greek words.
@@ -84,6 +98,17 @@ mod tests {
         assert_eq!(Terms::of(Some("de"), true, true).stem("häuser"), "haus");
         assert_eq!(Terms::of(None, true, true).stem("crawling"), "crawling");
         assert_eq!(Terms::of(Some("el"), true, true).stem("ισαισα"), "ισαισα");
+    }
+
+    #[test]
+    fn words_are_mapped_before_they_are_stemmed() {
+        let table = Arc::new(Synonyms::read("", b"search, seek\nengines, motors\n[en]\nyears, ages").unwrap());
+        let stem = |language, word| Terms::of(language, true, true).mapping(Some(&table)).stem(word).into_owned();
+        assert_eq!(
+            ["search", "engines", "years", "crawling"].map(|word| stem(Some("en"), word)),
+            ["seek", "motor", "age", "crawl"]
+        );
+        assert_eq!(["search", "engines", "years"].map(|word| stem(None, word)), ["seek", "motors", "years"]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Counts the terms of a page by field.
 
-use crate::record::{Field, TermCounts};
+use crate::record::{Field, TermCounts, TermOrder, WantedOrder};
 
 use super::WordCache;
-use super::shingles;
+use super::sentences::Sentences;
+use super::shingles::{self, Sequence};
 use super::short_words::ShortWord;
 use super::stem::Terms;
 use super::text::Text;
@@ -27,8 +28,8 @@ pub(super) struct TermTable<'w> {
     cache: WordCache,
     kept: &'w mut Words,
     terms: Vec<TermCounts>,
-    /// The terms of the visible text in order, by position, if they are asked for.
-    sequence: Option<Vec<u32>>,
+    sentences: Option<Sentences<'w>>,
+    sequence: Option<Sequence>,
 }
 
 /// Distinct terms of a page of usual size.
@@ -38,12 +39,7 @@ impl<'w> TermTable<'w> {
     /// Terms of this language, looked up in `kept` as far as `cache` allows.
     pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
-        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS), sequence: None }
-    }
-
-    /// Notes the order of terms from now on.
-    pub fn note_order(&mut self) {
-        self.sequence = Some(Vec::with_capacity(4 * USUAL_TERMS));
+        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS), sentences: None, sequence: None }
     }
 
     /// Counts every word of `text` in `field`.
@@ -53,8 +49,20 @@ impl<'w> TermTable<'w> {
 
     /// Counts every word of a page. All parts are read at once: between two of them stands a space,
     /// and most are a word or two.
-    pub fn count_parts(&mut self, text: &Text) {
-        if matches!(self.cache, WordCache::Plain | WordCache::None) {
+    /// What of their order is wanted is found on the way.
+    pub fn count_parts(&mut self, text: &'w Text, wanted: WantedOrder) -> TermOrder {
+        self.sentences = Sentences::new(text, wanted);
+        self.sequence = wanted.shingles.then(Sequence::default);
+        self.count_all(text);
+        let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
+        if let Some(sequence) = self.sequence.take() {
+            (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
+        }
+        order
+    }
+
+    fn count_all(&mut self, text: &Text) {
+        if self.sentences.is_none() && matches!(self.cache, WordCache::Plain | WordCache::None) {
             return text.parts().for_each(|(field, part)| self.count(field, part));
         }
         let mut fields = text.fields();
@@ -68,6 +76,7 @@ impl<'w> TermTable<'w> {
             let word = |start, end| {
                 let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
                 self.add(term, field(start));
+                self.place(term, start, end);
             };
             return match cache {
                 WordCache::Plain => tokens::for_each_by_crate(text, word),
@@ -97,26 +106,33 @@ impl<'w> TermTable<'w> {
                 None => kept.long(word, language, terms),
             };
             self.add(term, field(start));
+            self.place(term, start, end);
         }
     }
 
     #[inline]
     fn add(&mut self, term: u32, field: Field) {
-        if let Some(counted) = self.terms.get_mut(term as usize) {
-            counted.counts.add(field);
-            if let Some(sequence) = &mut self.sequence
-                && !matches!(field, Field::Keywords | Field::Description)
-            {
-                sequence.push(term);
-            }
+        if let Some(term) = self.terms.get_mut(term as usize) {
+            term.counts.add(field);
+        }
+        if let Some(sequence) = &mut self.sequence {
+            sequence.add(term, field);
         }
     }
 
-    /// The terms in order of first appearance, and the shingles.
-    pub fn into_terms(mut self) -> (Vec<TermCounts>, Vec<u32>) {
+    /// Tells where a term stands, if anybody asked.
+    #[inline]
+    fn place(&mut self, term: u32, start: usize, end: usize) {
+        if let Some(sentences) = &mut self.sentences {
+            let is_term = (term as usize) < self.terms.len();
+            sentences.add(start, end, is_term.then_some(term));
+        }
+    }
+
+    /// The terms in order of first appearance.
+    pub fn into_terms(mut self) -> Vec<TermCounts> {
         self.terms.shrink_to_fit();
-        let shingles = self.sequence.map(|sequence| shingles::of(&sequence, &self.terms)).unwrap_or_default();
-        (self.terms, shingles)
+        self.terms
     }
 }
 
@@ -131,7 +147,7 @@ mod tests {
             let mut table = TermTable::new(Terms::of(Some("en"), true, true), cache, &mut words);
             table.count(Field::Title, "The crawlers");
             table.count(Field::Body, "a crawler crawls the crawler");
-            let (terms, _) = table.into_terms();
+            let terms = table.into_terms();
             let counts: Vec<(&str, u32, u32)> = terms
                 .iter()
                 .map(|t| (&*t.term, t.counts.0[Field::Title as usize], t.counts.0[Field::Body as usize]))

@@ -16,7 +16,8 @@ pub(crate) fn page(url: &str, content_type: &str, body: &str) -> Fetched {
         body: body.into(),
         truncated: false,
         address: None,
-        started_at: 0,
+        // 2026-01-01.
+        started_at: 1_767_225_600_000,
         elapsed: Duration::ZERO,
     }
 }
@@ -32,6 +33,27 @@ fn counts(rendered: &Rendered, term: &str) -> Vec<(&'static str, u32)> {
 
 fn urls(links: &[OutLink]) -> Vec<&str> {
     links.iter().map(|link| CanonicalUrl::as_str(&link.url)).collect()
+}
+
+/// Table IV of "An Extended TDW Scheme by Word Mapping Technique": the sentence, the synonyms of which it
+/// speaks, and the stems. (Its stemmer makes "ag" of "ages"; and it has lost "billions".)
+#[test]
+fn words_are_mapped_as_in_the_papers_table() {
+    let table = b"years, ages\nmassive, bulky\npages, side\nsearch, seek\nengine, motor\ndecreases, drop";
+    let options = Options { synonyms: Some(Synonyms::read("", table).unwrap().into()), ..Options::default() };
+    let renderer = Renderer::new(options, Normaliser::default());
+    let sentence = "In the recent years there is a massive development in the web pages, there are billions of \
+                    web pages existing in the search engine which decreases the efficiency and effectiveness \
+                    of the search results of the search engine.";
+    for _ in 0..2 {
+        let rendered = renderer.render(&page("http://h.test/", "text/html", &format!("<html lang=en>{sentence}")));
+        let terms: Vec<&str> = rendered.terms.iter().skip(1).map(|term| &*term.term).collect();
+        let expected = "recent age bulki develop web side billion exist seek motor drop effici effect result";
+        assert_eq!(terms, expected.split(' ').collect::<Vec<_>>());
+        assert_eq!(counts(&rendered, "seek"), [("body", 3)]);
+    }
+    assert_ne!(renderer.signature(), Renderer::default().signature());
+    assert!(!Renderer::default().signature().contains("synonyms"));
 }
 
 #[test]
@@ -157,5 +179,166 @@ fn broken_documents_render_to_something() {
         "<base href='http://['><a href=x>y",
     ] {
         html(body);
+    }
+}
+
+/// The terms of each sentence, and how many sentences there are.
+fn sentences(content_type: &str, body: &str) -> (Vec<String>, u32) {
+    let order = WantedOrder { sentence_count: true, sentences: true, ..WantedOrder::default() };
+    let renderer = Renderer::new(Options { order, ..Options::default() }, Normaliser::default());
+    let rendered = renderer.render(&page("http://www.h.test/a/b.html", content_type, body));
+    let term = |term: &u32| rendered.terms[*term as usize].term.to_string();
+    let told = |sentence: &Vec<u32>| sentence.iter().map(term).collect::<Vec<_>>().join(" ");
+    (rendered.order.sentences.iter().map(told).collect(), rendered.order.sentence_count)
+}
+
+#[test]
+fn sentences_end_at_marks_and_where_lines_of_the_page_end() {
+    let html = "<html lang=en><title>Bees</title><meta name=keywords content='hidden. words'>\
+        <h1>Honey</h1><p>Monks kept <a href=/b>bees</a>. They sold\nhoney 3.24 times! \"Sweet?\" (Yes.) Go<br>the\
+        <ul><li>wax<li>mead</ul>";
+    let expected = ["bee", "honey", "monk kept bee", "sold honey 3.24 time", "sweet", "yes", "go", "wax", "mead"];
+    // "the" is a stop word: a sentence without terms counts, and is not listed.
+    assert_eq!(sentences("text/html", html), (expected.map(str::to_owned).to_vec(), 10));
+}
+
+#[test]
+fn sentences_of_chinese_are_pairs_of_characters() {
+    let (found, count) = sentences("text/html; charset=utf-8", "<html lang=zh><p>服务中心餐饮部。网页！<p>去重");
+    assert_eq!(found, ["服务 务中 中心 心餐 餐饮 饮部", "网页", "去重"]);
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn paragraphs_of_plain_text_end_sentences_and_lines_do_not() {
+    let (found, _) = sentences("text/plain; charset=utf-8", "alpha beta\ngamma\n \ndelta\r\n\r\nepsilon");
+    assert_eq!(found, ["alpha beta gamma", "delta", "epsilon"]);
+}
+
+#[test]
+fn the_order_of_terms_is_told_only_if_it_is_asked_for() {
+    assert_eq!(html("<p>One. Two.").order, TermOrder::default());
+    let order = WantedOrder { sentence_count: true, ..WantedOrder::default() };
+    let renderer = Renderer::new(Options { order, ..Options::default() }, Normaliser::default());
+    let counted = renderer.render(&page("http://h.test/", "text/html", "<p>One. Two."));
+    assert_eq!((counted.order.sentence_count, counted.order.sentences.len()), (2, 0));
+    assert_ne!(renderer.signature(), Renderer::default().signature());
+}
+
+/// Who and when of a page with this head and body, and where each was found.
+fn claimed(head: &str, body: &str) -> String {
+    let found = html(&format!("<!doctype html><head><title>t</title>{head}</head><body>{body}</body>")).provenance;
+    let one = |value: Option<String>, from: Option<crate::record::Source>| match (value, from) {
+        (Some(value), Some(from)) => format!("{value} ({})", from.name()),
+        _ => "-".to_owned(),
+    };
+    format!("{}; {}", one(found.who, found.who_from), one(found.when, found.when_from))
+}
+
+#[test]
+fn who_and_when_are_found_wherever_a_page_says_them() {
+    for (head, body, expected) in [
+        ("", "text", "-; -"),
+        ("<meta name=author content=' Jane &amp;\n Roe '>", "", "Jane & Roe (meta); -"),
+        ("<meta property=article:author content='https://social.test/j'>", "", "-; -"),
+        ("<meta name=DC.creator content=Jane><meta name=author content=John>", "", "Jane (meta); -"),
+        ("", "<a rel='nofollow author' href=/j>Jane <b>Roe</b></a> writes", "Jane Roe (link); -"),
+        ("", "<a rel=author href=/j><img src=x></a> <a href=/k>Kim</a>", "-; -"),
+        ("", "<footer>&copy; 2019 <a href=/>Jane Roe</a></footer>", "Jane Roe (copyright); -"),
+        ("", "<footer>&copy; 2019 Roe Press</footer><a rel=author href=/j>Jane</a>", "Jane (link); -"),
+        (
+            "<script type=application/ld+json>{\"author\":{\"name\":\"Jane\"},\"datePublished\":\"2019-03-01\"}</script>",
+            "",
+            "Jane (json-ld); 2019-03-01 (json-ld)",
+        ),
+        (
+            "<script type=application/ld+json>{\"author\":{\"name\":\"Jane\"},}</script>",
+            "&copy; John",
+            "John (copyright); -",
+        ),
+        ("<script>{\"author\":\"Jane\"}</script>", "", "-; -"),
+        (
+            "<script type=application/ld+json>{\"publisher\":\"Press\"}</script>",
+            "<a rel=author href=/j>Jane</a>",
+            "Jane (link); -",
+        ),
+        (
+            "<meta property=article:published_time content=2019-03-01T10:00:00+01:00>",
+            "",
+            "-; 2019-03-01T09:00:00Z (meta)",
+        ),
+        (
+            "<meta name=revised content='March 2, 2019'><meta name=dc.date content=2019-03-01>",
+            "",
+            "-; 2019-03-01 (meta)",
+        ),
+        (
+            "<meta http-equiv=last-modified content='Fri, 01 Mar 2019 10:20:30 GMT'>",
+            "<time datetime=2018-01-01>",
+            "-; 2019-03-01T10:20:30Z (meta)",
+        ),
+        (
+            "<meta name=date content='{{date}}'>",
+            "<time datetime=PT2H></time><time datetime=2018-01-01>x</time>",
+            "-; 2018-01-01 (time)",
+        ),
+        ("<meta itemprop=dateModified content=2020-01-01>", "<time datetime=2030-01-01>", "-; 2020-01-01 (meta)"),
+    ] {
+        assert_eq!(claimed(head, body), expected, "{head} {body}");
+    }
+}
+
+#[test]
+fn a_page_made_of_claims_that_count_for_nothing_is_read() {
+    let many = |piece: &str| piece.repeat(100_000);
+    assert_eq!(claimed("", &many("<a rel=author href=/j>1</a> ")), "-; -");
+    assert_eq!(claimed("", &many("<a rel=author href=/j> </a>")), "-; -");
+    assert_eq!(claimed("", &many("<time datetime=1>x</time>")), "-; -");
+    assert_eq!(claimed(&many("<meta name=date content=1>"), ""), "-; -");
+    assert_eq!(claimed("", &many("\u{a9}")), "-; -");
+    assert_eq!(claimed("", &many("\u{a9} 2019 x ")), "x (copyright); -");
+}
+
+#[test]
+fn json_ld_beyond_the_limit_is_passed_over() {
+    let long = format!("{{\"x\":\"{}\",\"author\":\"Jane\"}}", "x".repeat(64 * 1024));
+    let script = |text: &str| format!("<script type=application/ld+json>{text}</script>");
+    assert_eq!(claimed(&script(&long), ""), "-; -");
+    assert_eq!(claimed(&(script(&long) + &script("{\"author\":\"Jane\"}")), ""), "Jane (json-ld); -");
+}
+
+#[test]
+fn where_why_and_how_are_known_of_every_page() {
+    let mut fetched =
+        page("http://www.h.test/", "Text/HTML; charset=utf-8", "<h2><a href=/>Site</a></h2><h2>Some\n page</h2>");
+    fetched.headers.push(("Last-Modified".into(), b"Fri, 01 Mar 2019 10:20:30 GMT".to_vec()));
+    let json = serde_json::to_string(&Renderer::default().render(&fetched).provenance).unwrap();
+    assert_eq!(
+        json,
+        r#"{"when":"2019-03-01T10:20:30Z","when_from":"header","where":"www.h.test","why":"Some page","why_from":"heading","how":"text/html","markup":"html"}"#
+    );
+    fetched.body = b"<title>The title</title><h1>Some page</h1>".to_vec();
+    assert_eq!(Renderer::default().render(&fetched).provenance.why.as_deref(), Some("The title"));
+    fetched.headers = vec![("content-type".into(), b"image/png".to_vec()), ("last-modified".into(), b"\xff".to_vec())];
+    let json = serde_json::to_string(&Renderer::default().render(&fetched).provenance).unwrap();
+    assert_eq!(json, r#"{"where":"www.h.test","how":"image/png"}"#);
+    let feed = Renderer::default().render(&page("http://h.test/", "application/rss+xml", "<rss>x</rss>")).provenance;
+    assert_eq!((feed.markup, feed.how.as_deref()), (None, Some("application/rss+xml")));
+}
+
+#[test]
+fn the_document_type_names_the_markup() {
+    for (start, expected) in [
+        ("<!DOCTYPE html>", "html5"),
+        ("\u{feff} <!-- x --> <?xml version='1.0'?><!doctype HTML >", "html5"),
+        ("<!DOCTYPE html SYSTEM 'about:legacy-compat'>", "html5"),
+        ("<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01 Transitional//EN\">", "html4"),
+        ("<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\" \"x\">", "xhtml"),
+        ("<!DOCTYPE é>", "html"),
+        ("<!DOCTYPE html", "html"),
+        ("<!--", "html"),
+        ("<p>x</p><!DOCTYPE html>", "html"),
+    ] {
+        assert_eq!(html(start).provenance.markup.map(crate::record::Markup::name), Some(expected), "{start}");
     }
 }

@@ -21,6 +21,8 @@ struct Part {
     start: usize,
     /// Keywords and descriptions are not seen by a reader.
     visible: bool,
+    /// Whether a line ends before it.
+    breaks: bool,
 }
 
 impl Text {
@@ -41,7 +43,7 @@ impl Text {
     pub fn push(&mut self, field: Field, text: &str) {
         let goes_on = !self.broken && self.parts.last().is_some_and(|part| part.field == field && part.visible);
         if !goes_on {
-            self.open(field, true);
+            self.open(field, true, self.broken);
         }
         self.broken = false;
         if self.plain {
@@ -61,11 +63,11 @@ impl Text {
         }
     }
 
-    fn open(&mut self, field: Field, visible: bool) {
+    fn open(&mut self, field: Field, visible: bool, breaks: bool) {
         if !self.plain && !ends_in_space(&self.text) {
             self.text.push(' ');
         }
-        self.parts.push(Part { field, start: self.text.len(), visible });
+        self.parts.push(Part { field, start: self.text.len(), visible, breaks });
     }
 
     /// Ends the line: what follows is another word.
@@ -81,7 +83,7 @@ impl Text {
         }
         let plain = std::mem::take(self);
         for (part, text) in plain.ranges() {
-            self.open(part.field, part.visible);
+            self.open(part.field, part.visible, part.breaks);
             for word in text.split_whitespace() {
                 if !ends_in_space(&self.text) {
                     self.text.push(' ');
@@ -99,6 +101,38 @@ impl Text {
     /// The parts in order.
     pub fn parts(&self) -> impl Iterator<Item = (Field, &str)> {
         self.ranges().map(|(part, text)| (part.field, text))
+    }
+
+    /// Where lines begin, and which parts a reader sees.
+    pub fn lines(&self) -> Lines<'_> {
+        Lines { parts: &self.parts, at: 0 }
+    }
+
+    /// How many parts there are.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The text of the first link from this part on that is not blank.
+    pub fn link_from(&self, part: usize) -> Option<&str> {
+        let links = (part..self.parts.len()).filter(|at| self.parts[*at].field.is_anchor());
+        let mut texts = links.map(|at| &self.text[self.parts[at].start..self.end(at)]);
+        texts.find(|text| !text.trim().is_empty())
+    }
+
+    /// The rest of the part in which this position lies, and the part that follows, if a reader sees them.
+    pub fn visible_from(&self, position: usize) -> Option<(&str, Option<&str>)> {
+        let next = self.parts.partition_point(|part| part.start <= position);
+        let visible = |at: usize| self.parts.get(at).filter(|part| part.visible);
+        let this = next.checked_sub(1)?;
+        visible(this)?;
+        let following = visible(next).map(|part| &self.text[part.start..self.end(next)]);
+        Some((&self.text[position..self.end(this)], following))
+    }
+
+    /// Where a part ends.
+    fn end(&self, part: usize) -> usize {
+        self.parts.get(part + 1).map_or(self.text.len(), |next| next.start)
     }
 
     /// The fields by position.
@@ -136,6 +170,25 @@ impl Fields<'_> {
             self.at += 1;
         }
         self.parts.get(self.at).map_or(Field::Body, |part| part.field)
+    }
+}
+
+/// What a position is to a reader; positions are asked for in order.
+pub(super) struct Lines<'a> {
+    parts: &'a [Part],
+    at: usize,
+}
+
+impl Lines<'_> {
+    /// Whether a line has begun since the position asked for before, and whether a reader sees this
+    /// one.
+    pub fn at(&mut self, position: usize) -> (bool, bool) {
+        let mut breaks = false;
+        while let Some(next) = self.parts.get(self.at + 1).filter(|next| next.start <= position) {
+            breaks |= next.breaks;
+            self.at += 1;
+        }
+        (breaks, self.parts.get(self.at).is_none_or(|part| part.visible))
     }
 }
 

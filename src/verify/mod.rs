@@ -26,7 +26,7 @@
 //!
 //! At `t = 0` the paper returns every record that shares a term; so do we (and none that shares
 //! nothing, though nothing is ≥ 0). A record without terms is nobody's near-duplicate. The paper's
-//! dynamic thresholding and column normalisation are not done: they only lose information.
+//! dynamic thresholding is a matter of whoever makes the record: what was dropped does not count.
 //!
 //! A record makes its own order in its constructor and promises it from then on. Nothing here can
 //! fail, does I/O, or knows an index.

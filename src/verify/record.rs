@@ -10,6 +10,8 @@ use crate::record::{FieldCounts, FieldWeights, TermId};
 pub struct Record {
     terms: Box<[(TermId, u32)]>,
     total: u64,
+    /// What terms weighed that were dropped.
+    dropped: u64,
 }
 
 impl Record {
@@ -28,7 +30,7 @@ impl Record {
             same
         });
         let total = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();
-        Self { terms: terms.into(), total }
+        Self { terms: terms.into(), total, dropped: 0 }
     }
 
     /// Weighs field counts: a term's weight is the sum over the fields of count times weight
@@ -43,7 +45,14 @@ impl Record {
         if self.terms.iter().all(|&(_, weight)| weight >= least) {
             return self;
         }
+        let full_weight = self.full_weight();
         Self::new(self.terms.iter().copied().filter(|&(_, weight)| weight >= least).collect())
+            .with_full_weight(full_weight)
+    }
+
+    /// The record as what is left of one that weighed so much.
+    pub fn with_full_weight(self, full_weight: u64) -> Self {
+        Self { dropped: full_weight.saturating_sub(self.total), ..self }
     }
 
     /// The terms and their weights in hundredths, ascending by id.
@@ -54,6 +63,11 @@ impl Record {
     /// The sum of all weights, in hundredths. Below 2⁶⁴, since ids have 32 bits and weights too.
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// The sum of all weights before light terms were [dropped](Self::without_lighter), in hundredths.
+    pub fn full_weight(&self) -> u64 {
+        self.total.saturating_add(self.dropped)
     }
 
     /// The number of distinct terms.

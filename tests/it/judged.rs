@@ -89,6 +89,11 @@ fn options(out: &Path) -> Result<Options> {
         detector: serde_json::from_value(setting("dedup.detector")).unwrap(),
         threshold: serde_json::from_value(setting("dedup.threshold")).unwrap(),
         filter: serde_json::from_value(setting("dedup.filter")).unwrap(),
+        thresholding: match &file["settings"]["dedup.thresholding"] {
+            serde_json::Value::Null => Options::default().thresholding,
+            serde_json::Value::String(word) => word.parse().unwrap(),
+            share => share.to_string().parse().unwrap(),
+        },
         // A crawl of before there was a choice says nothing of it.
         mode: serde_json::from_value(file["settings"]["dedup.matching"].clone()).unwrap_or_default(),
         min_terms: serde_json::from_value(setting("dedup.min_terms")).unwrap(),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `surface` | flags, exit codes, streams |
 //! | `crawl` | outcomes, limits, resuming, signals |
+//! | `clusters` | which page of a cluster is elected |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `hostile` | manners towards a server that misbehaves |
 //! | `corpora` | real sites on a real server |
@@ -21,6 +22,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod architecture;
+mod clusters;
 mod corpora;
 mod crawl;
 mod endless;

@@ -29,7 +29,8 @@ fn page(body: &[u8]) -> Fetched {
         body: body.to_vec(),
         truncated: false,
         address: None,
-        started_at: 0,
+        // 2026-01-01.
+        started_at: 1_767_225_600_000,
         elapsed: Duration::ZERO,
     }
 }
@@ -65,6 +66,7 @@ fn assert_same(one: &Rendered, other: &Rendered, name: &str) {
     );
     assert!(one.links == other.links, "links of {name}");
     assert_eq!((one.links_dropped, one.links_over_limit), (other.links_dropped, other.links_over_limit), "{name}");
+    assert_eq!(one.provenance, other.provenance, "{name}");
     assert_eq!((one.robots, one.too_deep), (other.robots, other.too_deep), "{name}");
 }
 

@@ -18,13 +18,11 @@ use crate::detect::{DetectError, Options};
 use crate::eval::{
     Address, ClusterReport, LabelError, Missing, Pages, PairReport, html, json, read_clusters, read_pairs,
 };
-use crate::record::{Detector, Normaliser, Threshold};
-use crate::render::Renderer;
+use crate::record::{Detector, Normaliser, Threshold, WantedOrder};
+use crate::render::{self, Renderer};
 
 /// Missing pages beyond this many are only counted.
 const NAMED_MISSING: usize = 5;
-/// The detectors that can be asked.
-const DETECTORS: [Detector; 2] = [Detector::Mwo, Detector::None];
 /// What `--detector` takes for all of them.
 const ALL: &str = "all";
 
@@ -51,17 +49,18 @@ fn pairs(
     contenders: &[Contender],
 ) -> Result<u8, CliError> {
     let labels = read_pairs(file).map_err(label_error)?;
-    let pages = render(settings, arguments, &labels.pages)?;
-    let mut report = PairReport::new(labels, &pages);
+    let pages = render(settings, arguments, &labels.pages, contenders)?;
+    let mut report = PairReport::new(labels, &pages.plain);
     for contender in contenders {
+        let pages = pages.of(contender);
         let (pairs, streamed) = (report.labels.pairs.len(), pages.pages.len() * contender.thresholds.len());
         let bar = bar(settings, contender.options.detector.name(), pairs + streamed);
-        let added = report.add(&pages, &contender.options, &contender.thresholds, &|| bar.inc(1));
+        let added = report.add(pages, &contender.options, &contender.thresholds, &|| bar.inc(1));
         bar.finish_and_clear();
         added.map_err(detect_error)?;
     }
     let text = || if arguments.json { json::pairs(&report) } else { text::pairs(&report) };
-    tell(arguments, &text, &|| html::pairs(&report), &pages)
+    tell(arguments, &text, &|| html::pairs(&report), &pages.plain)
 }
 
 fn clusters(
@@ -71,17 +70,17 @@ fn clusters(
     contenders: &[Contender],
 ) -> Result<u8, CliError> {
     let labels = read_clusters(file).map_err(label_error)?;
-    let pages = render(settings, arguments, &labels.pages)?;
-    let mut report = ClusterReport::new(labels, &pages);
+    let pages = render(settings, arguments, &labels.pages, contenders)?;
+    let mut report = ClusterReport::new(labels, &pages.plain);
     for contender in contenders {
         let steps = report.labels.members.len() * contender.thresholds.len();
         let bar = bar(settings, contender.options.detector.name(), steps);
-        let added = report.add(&pages, &contender.options, &contender.thresholds, &|| bar.inc(1));
+        let added = report.add(pages.of(contender), &contender.options, &contender.thresholds, &|| bar.inc(1));
         bar.finish_and_clear();
         added.map_err(detect_error)?;
     }
     let text = || if arguments.json { json::clusters(&report) } else { text::clusters(&report) };
-    tell(arguments, &text, &|| html::clusters(&report), &pages)
+    tell(arguments, &text, &|| html::clusters(&report), &pages.plain)
 }
 
 /// The detectors that were named, each with its thresholds.
@@ -93,16 +92,15 @@ fn contenders(settings: &Settings, arguments: &EvalArguments) -> Result<Vec<Cont
         thresholds.push(threshold);
     }
     let contender = |detector| {
-        let own = vec![default_threshold(detector)];
+        let own = vec![Options::default_threshold(detector, options.second.is_some())];
         let thresholds = if thresholds.is_empty() { own } else { thresholds.clone() };
-        Contender { options: Options { detector, ..options.clone() }, thresholds }
+        let thresholding = match settings.is_given("dedup.thresholding") {
+            true => options.thresholding,
+            false => Options::default_thresholding(detector),
+        };
+        Contender { options: Options { detector, thresholding, ..options.clone() }, thresholds }
     };
     Ok(detectors(&arguments.detector)?.into_iter().map(contender).collect())
-}
-
-/// The threshold of a detector if none is given.
-fn default_threshold(_: Detector) -> Threshold {
-    Options::default().threshold
 }
 
 fn detectors(names: &[String]) -> Result<Vec<Detector>, CliError> {
@@ -112,9 +110,9 @@ fn detectors(names: &[String]) -> Result<Vec<Detector>, CliError> {
     let mut found = Vec::new();
     for name in names.iter().flat_map(|name| name.split(',')) {
         let named: Vec<Detector> =
-            DETECTORS.into_iter().filter(|detector| name == ALL || detector.name() == name).collect();
+            Detector::ALL.into_iter().filter(|detector| name == ALL || detector.name() == name).collect();
         if named.is_empty() {
-            let known = DETECTORS.map(Detector::name).join(", ");
+            let known = Detector::ALL.map(Detector::name).join(", ");
             return Err(CliError::usage(format!("--detector: '{name}' is none of {known}, {ALL}")));
         }
         found.extend(named.into_iter().filter(|detector| !found.contains(detector)).collect::<Vec<_>>());
@@ -122,19 +120,52 @@ fn detectors(names: &[String]) -> Result<Vec<Detector>, CliError> {
     Ok(found)
 }
 
-/// Renders the pages once for all detectors, and tells which are missing.
-fn render(settings: &Settings, arguments: &EvalArguments, addresses: &[Address]) -> Result<Pages, CliError> {
+/// The pages as detectors see them.
+struct Rendered {
+    plain: Pages,
+    /// With words that mean the same made one word, for the one detector that goes by that.
+    mapped: Option<Pages>,
+}
+
+impl Rendered {
+    fn of(&self, contender: &Contender) -> &Pages {
+        let mapped = self.mapped.as_ref().filter(|_| contender.options.detector == Detector::ExtendedTdw);
+        mapped.unwrap_or(&self.plain)
+    }
+}
+
+/// Renders the pages, once for all detectors that look at the same words, and tells which are missing.
+fn render(
+    settings: &Settings,
+    arguments: &EvalArguments,
+    addresses: &[Address],
+    contenders: &[Contender],
+) -> Result<Rendered, CliError> {
     let folder = &arguments.pages;
     if !folder.is_dir() {
         return Err(CliError::usage(format!("{}: no such folder", folder.display()))
             .with_hint("--pages names the folder that holds one folder for each site"));
     }
-    let renderer = Renderer::new(setup::render_options(settings), Normaliser::new(settings.normalise_options()));
-    let bar = bar(settings, "rendering", addresses.len());
-    let pages = Pages::render(folder, addresses, &renderer, &|| bar.inc(1));
-    bar.finish_and_clear();
-    tell_missing(&pages.missing, addresses.len());
-    Ok(pages)
+    let mut order = WantedOrder::default();
+    for wanted in contenders.iter().map(|contender| contender.options.order()) {
+        order.sentence_count |= wanted.sentence_count;
+        order.sentences |= wanted.sentences;
+        order.shingles |= wanted.shingles;
+    }
+    let rendered = |detector| {
+        let options = setup::render_options(settings, &Options { detector, ..setup::detect_options(settings) })?;
+        let renderer =
+            Renderer::new(render::Options { order, ..options }, Normaliser::new(settings.normalise_options()));
+        let bar = bar(settings, "rendering", addresses.len());
+        let pages = Pages::render(folder, addresses, &renderer, &|| bar.inc(1));
+        bar.finish_and_clear();
+        Ok::<_, CliError>(pages)
+    };
+    let plain = rendered(Detector::Mwo)?;
+    tell_missing(&plain.missing, addresses.len());
+    let is_mapped = contenders.iter().any(|contender| contender.options.detector == Detector::ExtendedTdw);
+    let mapped = is_mapped.then(|| rendered(Detector::ExtendedTdw)).transpose()?;
+    Ok(Rendered { plain, mapped })
 }
 
 fn tell_missing(missing: &[Missing], of: usize) {
@@ -203,7 +234,7 @@ mod tests {
     fn detectors_are_named_once_each_or_all_together() {
         assert_eq!(named(&[]), Ok(vec![Detector::Mwo]));
         assert_eq!(named(&["none", "mwo", "none"]), Ok(vec![Detector::None, Detector::Mwo]));
-        assert_eq!(named(&["none", "all"]), Ok(vec![Detector::None, Detector::Mwo]));
-        assert!(named(&["simhash"]).unwrap_err().message.contains("'simhash' is none of mwo, none, all"));
+        assert_eq!(named(&["none", "all"]).unwrap().len(), Detector::ALL.len());
+        assert!(named(&["simhash"]).unwrap_err().message.contains("'simhash' is none of mwo, dd, "));
     }
 }

@@ -158,9 +158,8 @@ pub fn variable_of(name: &str) -> String {
 
 /// All keys, in the order in which they are shown: the top level first, then table by table.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    [scope::TOP, scope::KEYS, politeness::KEYS, http::KEYS, scope::NORMALISE, dedup::RENDER, dedup::KEYS, output::KEYS]
-        .into_iter()
-        .flatten()
+    let before = [scope::TOP, scope::KEYS, politeness::KEYS, http::KEYS, scope::NORMALISE, dedup::RENDER];
+    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, output::KEYS]).flatten()
 }
 
 /// The key of that name or alias.
@@ -204,6 +203,21 @@ type Access = (fn(&mut Settings, &[String]) -> Result<(), String>, fn(&Settings)
 
 /// A key that is named after the path of its field.
 macro_rules! key {
+    ($table:ident . $inner:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
+        $crate::cli::keys::Key::new(
+            concat!(stringify!($table), ".", stringify!($inner), ".", stringify!($field)),
+            (
+                |settings, texts| {
+                    settings.$table.$inner.$field = $crate::cli::value::Setting::read(texts)?;
+                    Ok(())
+                },
+                |settings| $crate::cli::value::Setting::show(&settings.$table.$inner.$field),
+            ),
+            $shape,
+            $default,
+            $help,
+        )
+    };
     ($table:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
         $crate::cli::keys::Key::new(
             concat!(stringify!($table), ".", stringify!($field)),

@@ -2,21 +2,40 @@
 //!
 //! | detector | file | source |
 //! |---|---|---|
-//! | `mwo` | `mwo` | minimum weight overlapping, the default |
+//! | `mwo` | `mwo` | minimum weight overlapping |
+//! | `mwo` with a second condition | `host_aware` | our own: the order of words, without a host's template |
+//! | `dd` | [`dd`] | the duplicate detection algorithm: sets of hash values |
+//! | `fuzzy` | [`fuzzy`] | fuzzy sets: sentences whose words go together |
+//! | `extended-tdw` | `extended_tdw` | angles, after words were mapped to synonyms |
+//! | `provenance` | `provenance` | sets of terms, and their columns in a plane |
 //!
 //! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
 //! made that no page that matches can be lost; what the filter suspects is compared. So none of them
 //! ever goes through all stored pages.
 
+mod angle;
+pub mod dd;
+mod extended_tdw;
+pub mod fuzzy;
+mod host_aware;
 mod mwo;
+mod plane;
+mod provenance;
+mod provenance_batch;
+mod thresholding;
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+pub use host_aware::HostAware;
+
 use super::{Match, Options};
-use crate::record::{Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
+use crate::record::{Candidate, Detector, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
+
+pub use provenance_batch::provenance_clusters;
+pub use thresholding::{Thresholding, ThresholdingError};
 
 /// A page as detectors see it.
 #[derive(Clone, Debug)]
@@ -56,6 +75,9 @@ pub struct Similarity {
 /// Invariant: if [`compare`](Self::compare) finds that two pages reach a bar, then the minimum weight
 /// overlapping of their [`filtered`](Self::filtered) terms reaches [`floor`](Self::floor) of that bar.
 pub trait Measure: Send + Sync {
+    /// Drops what the detector will not look at, before terms are numbered and anything is logged.
+    fn narrow(&self, _candidate: &mut Candidate) {}
+
     /// Terms of this page that weigh less are dropped before anything else, by what has been learnt
     /// so far. 0 for none.
     fn least_weight(&self, _record: &Record) -> u32 {
@@ -82,6 +104,11 @@ pub trait Measure: Send + Sync {
         false
     }
 
+    /// Stored pages that a page is compared with at most; likely ones come first.
+    fn most_compared(&self) -> usize {
+        usize::MAX
+    }
+
     /// How similar two pages are, if they reach `bar`.
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity>;
 
@@ -94,6 +121,11 @@ pub trait Measure: Send + Sync {
     /// [`looks_at_all`](Self::looks_at_all).
     fn choose(&self, _probe: &Page, matches: Vec<(Match, Arc<Page>)>) -> Vec<Match> {
         matches.into_iter().map(|(found, _)| found).collect()
+    }
+
+    /// Whether two pages that match may match no longer after more was learnt.
+    fn changes_its_mind(&self) -> bool {
+        false
     }
 
     /// Takes a judged page in. `is_compared` tells whether later pages are compared with it.
@@ -124,7 +156,19 @@ pub trait Measure: Send + Sync {
 /// The measure of the detector that the options name; `None` for the one that compares nothing.
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
-        Detector::Mwo => Some(Box::new(mwo::Mwo)),
-        Detector::Dd | Detector::Fuzzy | Detector::ExtendedTdw | Detector::Provenance | Detector::None => None,
+        Detector::Mwo => Some(match options.second {
+            Some(second) => Box::new(host_aware::HostAware::new(second, options.thresholding)),
+            None => Box::new(mwo::Mwo::new(options.thresholding)),
+        }),
+        Detector::Dd => Some(Box::new(dd::Dd::new(options.threshold, options.dd))),
+        Detector::Fuzzy => Some(Box::new(fuzzy::Fuzzy::new(options.threshold, options.fuzzy.clone()))),
+        Detector::ExtendedTdw => Some(Box::new(extended_tdw::ExtendedTdw::new(options))),
+        Detector::Provenance => Some(Box::new(provenance::Provenance::new(options))),
+        Detector::None => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod unfiltered;

@@ -2,22 +2,50 @@
 //! Weight Overlapping").
 //!
 //! The measure itself is [`verify`](crate::verify); the filter's view of a page is its record, and
-//! the filter's floor is the threshold.
+//! the filter's floor is the threshold. Dynamic thresholding, if it is asked for, comes before
+//! ([`thresholding`](super::thresholding)); after it a column is normalised by what is left of it.
 
+use std::io::{self, Read, Write};
+
+use super::thresholding::{Lightest, Thresholding};
 use super::{Measure, Page, Similarity};
-use crate::record::Threshold;
-use crate::verify::score_reaching;
+use crate::record::{Sequence, Threshold, Verdict};
+use crate::verify::{Record, score_reaching};
 
 /// The paper's weights alone decide.
-#[derive(Debug, Default)]
-pub(super) struct Mwo;
+#[derive(Debug)]
+pub(super) struct Mwo {
+    lightest: Lightest,
+}
+
+impl Mwo {
+    pub(super) fn new(thresholding: Thresholding) -> Self {
+        Self { lightest: Lightest::new(thresholding) }
+    }
+}
 
 impl Measure for Mwo {
+    fn least_weight(&self, record: &Record) -> u32 {
+        self.lightest.least_weight(record)
+    }
+
     fn bounds_are_scores(&self) -> bool {
         true
     }
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
         score_reaching(&probe.record, &stored.record, bar).map(|score| Similarity { score, second: None })
+    }
+
+    fn learn(&mut self, _: Sequence, page: &Page, _: &Verdict, _: bool) {
+        self.lightest.learn(&page.record);
+    }
+
+    fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.lightest.save(out)
+    }
+
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.lightest.load(input)
     }
 }

@@ -121,6 +121,12 @@ impl<'a> Builder<'a, '_> {
         self.pop();
     }
 
+    /// The content of a script that holds data.
+    pub(super) fn json_ld(&mut self, text: &str) {
+        let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
+        self.findings.json_ld(&text);
+    }
+
     /// Adds text with character references to the page.
     #[inline]
     pub(super) fn append(&mut self, text: &str) {

@@ -1,7 +1,7 @@
 //! Elements are opened and closed, and what that means to the page.
 
 use crate::record::Field;
-use crate::render::document::is_nofollow;
+use crate::render::document::{Rel, rel};
 use crate::render::lexer::Tag;
 use crate::render::names::{HEADING, HIDDEN, INLINE, Name};
 
@@ -46,6 +46,10 @@ impl<'a> Builder<'a, '_> {
                 self.referring(tag);
                 None
             }
+            Name::Time => {
+                self.findings.time(tag);
+                None
+            }
             _ => None,
         };
         self.next_id += 1;
@@ -64,7 +68,13 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn anchor(&mut self, tag: &Tag<'a>) -> Option<Field> {
         let href = tag.get("href")?;
         self.linked = true;
-        Some(self.findings.anchor(&href, is_nofollow(tag)))
+        let rel = self.rel(tag);
+        Some(self.findings.anchor(&href, rel))
+    }
+
+    /// What a link says that begins here.
+    pub(super) fn rel(&self, tag: &Tag<'a>) -> Rel {
+        rel(tag).within(self.stack.0.iter().filter_map(|open| open.field))
     }
 
     /// Elements that refer to other pages, or speak of this one.

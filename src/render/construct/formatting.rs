@@ -6,7 +6,7 @@
 //! text that follows has to be settled.
 
 use crate::record::Field;
-use crate::render::document::is_nofollow;
+use crate::render::document::Rel;
 use crate::render::lexer::{Tag, references};
 use crate::render::names::{INLINE, Name, SCOPE, SPECIAL};
 
@@ -28,8 +28,8 @@ pub(super) struct Element<'a> {
     /// The attributes as they are written.
     rest: &'a str,
     field: Option<Field>,
-    /// The target of a link as it is written, and whether it says nofollow.
-    link: Option<(&'a str, bool)>,
+    /// The target of a link as it is written, and what is said of it.
+    link: Option<(&'a str, Rel)>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -55,7 +55,7 @@ impl<'a> Builder<'a, '_> {
         }
         let open = self.element(tag, Space::Html);
         let link = match tag.name {
-            Name::A => tag.as_written("href").map(|href| (href, is_nofollow(tag))),
+            Name::A => tag.as_written("href").map(|href| (href, self.rel(tag))),
             _ => None,
         };
         let element = Element { name: tag.name, id: open.id, rest: tag.rest, field: open.field, link };
@@ -98,9 +98,9 @@ impl<'a> Builder<'a, '_> {
         let id = self.next_id;
         let Some(Formatting::Element(element)) = self.formatting.get_mut(at) else { return None };
         element.id = id;
-        if let Some((href, nofollow)) = &element.link {
+        if let Some((href, rel)) = element.link {
             // The tree holds one more link, so that it counts as one.
-            self.findings.links.add(&references::in_attribute(href), *nofollow);
+            self.findings.anchor(&references::in_attribute(href), rel);
         }
         let breaks = !element.name.is(INLINE);
         let (name, field) = (element.name, element.field);

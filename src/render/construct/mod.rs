@@ -30,7 +30,7 @@ use memchr::memchr;
 
 use crate::record::{Fetched, Field, Normaliser};
 
-use super::document::{Attributes, Document, Findings};
+use super::document::{Attributes, Document, Findings, is_json_ld};
 use super::lexer::{Lexer, RawText, Tag, Token};
 use super::names::{Name, SHALLOW};
 use super::{Options, language};
@@ -84,7 +84,7 @@ pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &N
     let html = with_line_feeds(html.strip_prefix('\u{feff}').unwrap_or(html));
     let mut base: Option<String> = None;
     loop {
-        let mut findings = Findings::new(&page.url, options, normaliser);
+        let mut findings = Findings::new(page, options, normaliser);
         findings.document.text.reserve(html.len() / 2);
         if let Some(href) = &base {
             findings.links.set_base(href);
@@ -201,6 +201,9 @@ impl<'a, 'o> Builder<'a, 'o> {
                     self.start(&tag);
                     if let Some(kind) = self.raw.take() {
                         let text = lexer.raw_text(kind, tag.written);
+                        if kind == RawText::Script && is_json_ld(&tag) {
+                            self.json_ld(text);
+                        }
                         self.raw_text(text, kind);
                     } else {
                         self.count_open(tag.name);

@@ -1,0 +1,187 @@
+//! The clusters of near-duplicates of a crawl, as `pages.jsonl` has them: each stored page with the pages
+//! that repeat it, and which of them should stay.
+//!
+//! The *representative* is the stored page to which the others point; it was judged first. The
+//! *elected* page is the one that its provenance speaks for ([`elect`]), among those whose body is
+//! archived. All pages of a cluster are ranked by how far they are to be trusted ([`Trust`]).
+
+mod bodies;
+mod read;
+mod text;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::detect::{self, Factors, Trust, elect};
+use crate::record::{PageLine, Provenance, Threshold};
+
+use super::error::CliError;
+
+use bodies::Bodies;
+use read::Group;
+
+pub use text::text;
+
+/// A stored page and those that repeat it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cluster {
+    /// The URL of the stored page.
+    pub representative: String,
+    /// The URL of the page that should stay; none if no body is archived.
+    pub elected: Option<String>,
+    /// Why that one.
+    pub why: String,
+    /// The page that would stay if all bodies were archived, if that is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred: Option<Preferred>,
+    /// All pages of the cluster, those to be trusted most first.
+    pub pages: Vec<ClusterPage>,
+}
+
+/// A page that can't be elected, since its body is not archived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Preferred {
+    /// The URL.
+    pub url: String,
+    /// Why it would be elected.
+    pub why: String,
+}
+
+/// A page of a cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClusterPage {
+    /// The URL.
+    pub url: String,
+    /// The outcome's name.
+    pub outcome: String,
+    /// The similarity to the representative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The detector that found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detector: Option<String>,
+    /// By which evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    /// Whether its body is archived.
+    pub archived: bool,
+    /// How far it is to be trusted. Which of its links work `pages.jsonl` does not tell, so that
+    /// coverage is left out.
+    pub trust: Trust,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// Its place in the order of judgement.
+    #[serde(skip)]
+    sequence: u64,
+    #[serde(skip)]
+    factors: Factors,
+}
+
+/// What was found in an output folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clusters {
+    /// The clusters, largest first.
+    pub clusters: Vec<Cluster>,
+    /// Pages that were compared.
+    pub compared: u64,
+}
+
+impl Clusters {
+    /// Reads the output folder of a crawl. Duplicates less similar than `least` to their representative are
+    /// left out; exact copies are as similar as can be. Memory goes by the duplicates alone.
+    pub fn read(folder: &Path, least: Option<Threshold>) -> Result<Self, CliError> {
+        let found = read::groups(folder, least)?;
+        let mut bodies = Bodies::new(folder);
+        let mut clusters: Vec<(u64, Cluster)> =
+            found.groups.into_iter().map(|group| (group.first(), Cluster::new(group, &mut bodies))).collect();
+        clusters.sort_by_key(|(first, cluster)| (std::cmp::Reverse(cluster.pages.len()), *first));
+        Ok(Self { clusters: clusters.into_iter().map(|(_, cluster)| cluster).collect(), compared: found.compared })
+    }
+
+    /// One object a line.
+    pub fn json_lines(&self) -> serde_json::Result<String> {
+        let lines = self.clusters.iter().map(|cluster| Ok(serde_json::to_string(cluster)? + "\n"));
+        lines.collect()
+    }
+}
+
+impl Cluster {
+    fn new(group: Group, bodies: &mut Bodies) -> Self {
+        let canonical: HashSet<&str> = group.lines.iter().filter_map(|(_, line)| line.canonical.as_deref()).collect();
+        let page = |(sequence, line): &(u64, PageLine)| {
+            let factors = factors(line, canonical.contains(line.url.as_str()));
+            ClusterPage::new(*sequence, line, factors, bodies.has(line))
+        };
+        let mut pages: Vec<ClusterPage> = group.lines.iter().map(page).collect();
+        let archived: Vec<&ClusterPage> = pages.iter().filter(|page| page.archived).collect();
+        let (elected, why) = match (winner(&archived), archived.len()) {
+            (None, _) => (None, "no body is archived".to_owned()),
+            (Some(only), 1) if pages.len() > 1 => (Some(only.url), "only one whose body is archived".to_owned()),
+            (Some(best), _) => (Some(best.url), best.why),
+        };
+        let preferred = winner(&pages.iter().collect::<Vec<_>>()).filter(|best| elected.as_ref() != Some(&best.url));
+        pages.sort_by(|one, other| {
+            other.trust.score.total_cmp(&one.trust.score).then(one.sequence.cmp(&other.sequence))
+        });
+        Self { representative: group.representative, elected, why, preferred, pages }
+    }
+}
+
+/// The page among these for which its provenance speaks.
+fn winner(pages: &[&ClusterPage]) -> Option<Preferred> {
+    let members: Vec<detect::Member> = pages.iter().map(|page| page.member()).collect();
+    elect(&members).map(|election| Preferred { url: pages[election.elected].url.clone(), why: election.why })
+}
+
+impl ClusterPage {
+    fn new(sequence: u64, line: &PageLine, factors: Factors, archived: bool) -> Self {
+        let provenance = line.provenance.clone().unwrap_or_default();
+        Self {
+            url: line.url.clone(),
+            outcome: line.outcome.clone(),
+            score: line.score,
+            detector: line.detector.clone(),
+            decided_by: line.decided_by.clone(),
+            archived,
+            trust: Trust::of(&provenance, factors),
+            provenance,
+            sequence,
+            factors,
+        }
+    }
+
+    fn member(&self) -> detect::Member<'_> {
+        detect::Member { sequence: self.sequence, provenance: &self.provenance, factors: self.factors }
+    }
+}
+
+/// What the election is told of a page beside its provenance.
+///
+/// Authority: two thirds for the page that says of itself, or of which another of its cluster says,
+/// that it is the canonical one (half of that if nobody says anything, none if it names another), and
+/// one third for https.
+fn factors(line: &PageLine, is_canonical: bool) -> Factors {
+    let canonical = match &line.canonical {
+        _ if is_canonical => 1.0,
+        None => 0.5,
+        Some(_) => 0.0,
+    };
+    let secure = if line.url.starts_with("https:") { 1.0 } else { 0.0 };
+    Factors { authority: (2.0 * canonical + secure) / 3.0, age_days: age_days(line), coverage: None }
+}
+
+/// Days from the page's date to its fetch.
+fn age_days(line: &PageLine) -> Option<f64> {
+    let day = |text: &str| text.get(..10)?.parse::<Date>().ok();
+    let when = day(line.provenance.as_ref()?.when.as_deref()?)?;
+    let fetched: Timestamp = line.fetched_at.as_deref()?.parse().ok()?;
+    let fetched = fetched.to_zoned(jiff::tz::TimeZone::UTC).date();
+    Some(f64::from(fetched.since(when).ok()?.get_days()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Clusters as people read them.
+
+use std::fmt::Write as _;
+
+use crate::cli::figures::counted;
+use crate::cli::terminal::terminal_safe;
+use crate::record::Threshold;
+
+use super::{Cluster, ClusterPage, Clusters, Preferred};
+
+/// The clusters with a line for each page.
+pub fn text(found: &Clusters, least: Option<Threshold>) -> String {
+    let compared = counted(found.compared, "page", "pages");
+    if found.clusters.is_empty() {
+        let alike = least.map_or(String::new(), |least| format!(" with a similarity of {least} or more"));
+        return format!("No clusters: of {compared} compared none repeats another{alike}\n");
+    }
+    let pages: usize = found.clusters.iter().map(|cluster| cluster.pages.len()).sum();
+    let mut text = format!(
+        "{} of {}; {compared} compared\n",
+        counted(found.clusters.len() as u64, "cluster", "clusters"),
+        counted(pages as u64, "page", "pages")
+    );
+    found.clusters.iter().for_each(|cluster| add(&mut text, cluster));
+    text
+}
+
+fn add(text: &mut String, cluster: &Cluster) {
+    // Writing to a String cannot fail, here and below.
+    let _ = writeln!(text, "\n{}", terminal_safe(&cluster.representative));
+    let elected = cluster.elected.as_deref().unwrap_or("nobody");
+    let elected = if elected == cluster.representative { "this page" } else { elected };
+    let _ = writeln!(text, "  elected: {} ({})", terminal_safe(elected), terminal_safe(&cluster.why));
+    if let Some(Preferred { url, why }) = &cluster.preferred {
+        let _ = writeln!(text, "  better, but its body was not kept: {} ({})", terminal_safe(url), terminal_safe(why));
+    }
+    let _ = writeln!(text, "  trust  score     detector      decided by   body  page");
+    for page in &cluster.pages {
+        let mark = if cluster.elected.as_ref() == Some(&page.url) { '*' } else { ' ' };
+        let _ = writeln!(text, "{mark} {}", row(page));
+    }
+}
+
+fn row(page: &ClusterPage) -> String {
+    let score = page.score.map_or("-".to_owned(), |score| score.to_string());
+    let decided_by = page.decided_by.as_deref().unwrap_or(&page.outcome);
+    format!(
+        "{:.3}  {score:<8}  {:<12}  {:<11}  {:<4}  {}",
+        page.trust.score,
+        terminal_safe(page.detector.as_deref().unwrap_or("-")),
+        terminal_safe(decided_by),
+        if page.archived { "kept" } else { "-" },
+        terminal_safe(&page.url)
+    )
+}
