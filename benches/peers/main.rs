@@ -27,8 +27,8 @@ use ndcrawl::eval::{
     self, ClusterFigures, ClusterReport, Outcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,
     read_pairs,
 };
-use ndcrawl::record::{DecidedBy, Score, Threshold};
-use ndcrawl::render::Renderer;
+use ndcrawl::record::{DecidedBy, Detector, Normaliser, Score, Threshold};
+use ndcrawl::render::{self, Renderer};
 
 use crate::peer::{Peer, peers};
 use crate::words::Texts;
@@ -92,10 +92,21 @@ fn parse(arguments: &[String]) -> Option<Settings> {
     (has(&settings.pairs) && has(&settings.pages)).then_some(settings)
 }
 
+/// Our own: by the paper's weights alone, and with the second condition.
+fn ours() -> [(&'static str, Options); 2] {
+    [("mwo, paper", Options::default()), ("mwo, host", Options::of(Detector::Mwo))]
+}
+
+/// Renders what either of ours looks at.
+fn renderer() -> Renderer {
+    let order = Options::of(Detector::Mwo).order();
+    Renderer::new(render::Options { order, ..render::Options::default() }, Normaliser::default())
+}
+
 /// Prints the table of pairs, and answers which settings were chosen.
 fn pairs(settings: &Settings) -> Vec<Chosen> {
     let labels = read_pairs(&settings.pairs).unwrap();
-    let pages = Pages::render(&settings.pages, &labels.pages, &Renderer::default(), &|| ());
+    let pages = Pages::render(&settings.pages, &labels.pages, &renderer(), &|| ());
     let texts = Texts::read(&settings.pages, &labels.pages);
     let mut report = PairReport::new(labels, &pages);
     let mut chosen = Vec::new();
@@ -110,10 +121,9 @@ fn pairs(settings: &Settings) -> Vec<Chosen> {
             chosen.push(Chosen { peer: peer.again(), name, threshold });
         }
     }
-    let ours = Options::default();
-    report.add(&pages, &ours, &[ours.threshold], &|| ()).unwrap();
-    if let Some(best) = report.runs.last().and_then(|run| run.best) {
-        report.add(&pages, &ours, &[best.threshold], &|| ()).unwrap();
+    for (name, ours) in ours() {
+        report.add(&pages, &ours, &[ours.threshold], &|| ()).unwrap();
+        report.runs.last_mut().unwrap().scores.detector = name.to_owned();
     }
     println!("{}\n", settings.pairs.display());
     println!("{}", text::kinds_table(&report));
@@ -136,7 +146,7 @@ fn scores(labels: &PairLabels, pages: &Pages, texts: &Texts, peer: &dyn Peer) ->
 
 fn clusters(folder: &Path, file: &Path, chosen: &[Chosen]) {
     let labels = read_clusters(file).unwrap();
-    let pages = Pages::render(folder, &labels.pages, &Renderer::default(), &|| ());
+    let pages = Pages::render(folder, &labels.pages, &renderer(), &|| ());
     let texts = Texts::read(folder, &labels.pages);
     let mut report = ClusterReport::new(labels, &pages);
     for Chosen { peer, name, threshold } in chosen {
@@ -144,8 +154,10 @@ fn clusters(folder: &Path, file: &Path, chosen: &[Chosen]) {
         let outcome = |member: usize| stored[member];
         report.figures.push(ClusterFigures::count(&report.labels, name, *threshold, &outcome));
     }
-    let ours = Options::default();
-    report.add(&pages, &ours, &[ours.threshold], &|| ()).unwrap();
+    for (name, ours) in ours() {
+        report.add(&pages, &ours, &[ours.threshold], &|| ()).unwrap();
+        report.figures.last_mut().unwrap().detector = name.to_owned();
+    }
     println!("{}\n", file.display());
     println!("{}", text::figures_table(&report));
 }
