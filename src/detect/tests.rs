@@ -501,3 +501,106 @@ fn the_seam_is_a_future_that_can_be_sent_and_answers_at_once() {
     let answer = std::pin::pin!(future).poll(&mut context);
     assert!(matches!(answer, std::task::Poll::Ready(Ok(judged)) if judged.len() == 1));
 }
+
+/// Pages of two hosts, each of a template, some words of a stock, and words of its own.
+fn pages_of_templates() -> impl Strategy<Value = Vec<Candidate>> {
+    let page = (0..2u32, 0..3u32, prop::collection::vec(0..12u32, 0..4), 0..6u32);
+    prop::collection::vec(page, 1..40).prop_map(|pages| {
+        let candidates = pages.into_iter().enumerate().map(|(number, (group, template, stock, own))| {
+            let words: Vec<u32> = (0..30).map(|word| template * 100 + word).chain(stock).collect();
+            let counted: Vec<(u32, u32)> = words.iter().map(|&word| (word, 1)).chain([(1000 + own, 2)]).collect();
+            let runs = words.iter().copied().chain([1000 + own]).flat_map(|word| [word * 7919, word * 104_729 + 1]);
+            let mut shingles: Vec<u32> = runs.map(|run| run.wrapping_mul(0x9E37_79B1)).collect();
+            shingles.sort_unstable();
+            shingles.dedup();
+            let order = TermOrder { shingles, ..TermOrder::default() };
+            Candidate { group, order, ..page_of(number, &counted) }
+        });
+        candidates.collect()
+    })
+}
+
+fn page_of(number: usize, words: &[(u32, u32)]) -> Candidate {
+    let mut words = words.to_vec();
+    words.sort_unstable();
+    words.dedup_by_key(|(word, _)| *word);
+    page(number, &words)
+}
+
+/// The second condition word for word, in floating point, for hosts of fewer than fifty pages.
+/// `before` are the pages that count.
+fn agrees(a: &Candidate, b: &Candidate, before: &[Candidate], mwo: f64) -> bool {
+    let pages = |group: u32| before.iter().filter(move |page| page.group == group);
+    let is_template = |shingle: &u32| {
+        [a.group, b.group].into_iter().any(|group| {
+            let holding = pages(group).filter(|page| page.order.shingles.contains(shingle)).count();
+            holding >= 5 && holding * 25 >= pages(group).count()
+        })
+    };
+    let (own, other) = (&a.order.shingles, &b.order.shingles);
+    let mut any: Vec<&u32> = own.iter().chain(other).collect();
+    any.sort_unstable();
+    any.dedup();
+    let both = |shingles: &[&u32]| {
+        let common = shingles.iter().filter(|shingle| own.contains(shingle) && other.contains(shingle)).count();
+        common as f64 / shingles.len() as f64
+    };
+    let text: Vec<&u32> = any.iter().copied().filter(|shingle| !is_template(shingle)).collect();
+    if text.len() < 6 || pages(a.group).count().max(pages(b.group).count()) < 5 {
+        return both(&any) >= 0.9;
+    }
+    let asked = (0.35 + 1.5 / (text.len() as f64).sqrt()).min(0.9) + 2.0 * (0.75 - mwo).max(0.0);
+    // Half a millionth for the roots and shares that are rounded.
+    both(&text) >= asked - 2e-6
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn with_a_second_condition_a_page_is_stored_if_no_stored_page_meets_both(pages in pages_of_templates()) {
+        let options = Options { min_terms: 1, ..Options::of(Detector::Mwo) };
+        let judged = EmbeddedDecider::in_memory(options.clone()).decide_now(pages.clone()).unwrap();
+        let scores = Comparer::new(Options { second: None, ..options.clone() });
+        let handles: (Comparer, Vec<usize>) = pages.iter().fold((scores, Vec::new()), |(mut scores, mut handles), page| {
+            handles.push(scores.learn(page.clone()).unwrap());
+            (scores, handles)
+        });
+        for (number, (page, said)) in pages.iter().zip(&judged).enumerate() {
+            // The decider settles each eight pages in tests.
+            let known = &pages[..number / 8 * 8];
+            let stored = (0..number).filter(|&earlier| judged[earlier].verdict.is_unique());
+            let matches: Vec<u32> = stored.filter(|&earlier| {
+                let mwo = handles.0.compare(handles.1[earlier], handles.1[number]).score;
+                mwo.0 >= 680_000 && agrees(page, &pages[earlier], known, mwo.as_f64())
+            }).map(|earlier| earlier as u32).collect();
+            match said.verdict {
+                Verdict::Unique => prop_assert_eq!(matches, Vec::<u32>::new(), "page {}", number),
+                verdict => prop_assert!(matches.contains(&verdict.duplicate_of().unwrap().0), "page {}", number),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_looked_at_again_matches_nothing_that_is_stored(pages in pages_of_templates()) {
+        let options = Options { min_terms: 1, ..Options::of(Detector::Mwo) };
+        let mut decider = EmbeddedDecider::in_memory(options.clone());
+        decider.keep_for_revision();
+        let mut verdicts: Vec<Verdict> =
+            decider.decide_now(pages.clone()).unwrap().iter().map(|judged| judged.verdict).collect();
+        for (page, verdict) in decider.revise().unwrap() {
+            prop_assert_ne!(verdicts[page.index()], verdict);
+            verdicts[page.index()] = verdict;
+        }
+        let mut scores = Comparer::new(Options { second: None, ..options });
+        let handles: Vec<usize> = pages.iter().map(|page| scores.learn(page.clone()).unwrap()).collect();
+        for (number, verdict) in verdicts.iter().enumerate() {
+            prop_assert_eq!(decider.verdict(Sequence(number as u32)), Some(*verdict));
+            if let Some(of) = verdict.duplicate_of() {
+                let mwo = scores.compare(handles[of.index()], handles[number]).score;
+                prop_assert!(verdicts[of.index()].is_unique());
+                prop_assert!(agrees(&pages[number], &pages[of.index()], &pages, mwo.as_f64()), "page {}", number);
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::exactness::assert_exact;
+use crate::exactness::{PAPER, assert_exact};
 use crate::invariants::{assert_duplicates_name_stored_pages, lines};
 use crate::program::Place;
 use crate::shared::{missing, run, shared, skipped};
@@ -121,7 +121,14 @@ fn crawl() -> Result<Place, String> {
     let seeds = served.seeds();
     assert_eq!(seeds.len(), SITES.len(), "{seeds:?}");
     let place = Place::new();
-    place.run(&seeds).args(["-o", "out"]).args(MANNERS).patience(Duration::from_secs(150)).finish().expect_code(0);
+    place
+        .run(&seeds)
+        .args(["-o", "out"])
+        .args(MANNERS)
+        .args(PAPER)
+        .patience(Duration::from_secs(150))
+        .finish()
+        .expect_code(0);
     Ok(place)
 }
 
