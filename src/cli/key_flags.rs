@@ -36,9 +36,10 @@ impl FromArgMatches for KeyFlags {
     }
 }
 
-/// What `eval` takes of the keys: those that settle how pages are read and compared.
-const COMPARING: [&str; 5] =
-    ["render.parser", "dedup.filter", "dedup.matching", "dedup.min_terms", "dedup.field_weights"];
+/// Of the keys about near-duplicates, those for which `eval` has flags of its own, or no use. It takes
+/// all others: they settle how pages are read and compared.
+const NOT_OF_EVAL: [&str; 6] =
+    ["dedup.detector", "dedup.threshold", "dedup.memory", "dedup.keep", "dedup.links", "random_seed"];
 
 /// The values that flags of `eval` give, in the order of the keys.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ pub struct ComparingFlags {
 }
 
 fn comparing() -> impl Iterator<Item = &'static Key> {
-    COMPARING.into_iter().filter_map(keys::find)
+    keys::all().filter(|key| key.heading == keys::NEAR_DUPLICATES && !NOT_OF_EVAL.contains(&key.name))
 }
 
 impl Args for ComparingFlags {
@@ -122,5 +123,19 @@ fn hint(value_name: &str) -> ValueHint {
         "DIR" => ValueHint::DirPath,
         "URL" => ValueHint::Url,
         _ => ValueHint::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eval_takes_what_settles_how_pages_are_compared() {
+        let flags: Vec<&str> = comparing().filter_map(|key| key.flag).collect();
+        for flag in ["weights", "threshold2", "filter", "min-terms", "field-weights", "parser"] {
+            assert!(flags.contains(&flag), "{flag} in {flags:?}");
+        }
+        assert!(NOT_OF_EVAL.iter().all(|name| keys::find(name).is_some()), "a key that is left out has another name");
     }
 }

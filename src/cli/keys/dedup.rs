@@ -3,7 +3,8 @@
 use super::{Key, Shape, key};
 use crate::cli::choices::{DETECTORS, FilterKind, MatchKind, Parser, Stemming, Weights};
 
-const NEAR_DUPLICATES: &str = "Near-duplicates";
+/// The group under which help shows these flags.
+pub const NEAR_DUPLICATES: &str = "Near-duplicates";
 
 /// The table `render`, which is shown before.
 pub const RENDER: &[Key] = &[

@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use super::settings::Settings;
 
+pub use dedup::NEAR_DUPLICATES;
+
 /// The groups under which help shows flags, in order.
 pub const HEADINGS: [&str; 8] =
     ["Input", "Scope", "Politeness", "HTTP", "Security", "Near-duplicates", "Output", "Logging"];

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-/// Colours of detectors: by Okabe and Ito, told apart by most readers, and each with a dash of its own.
+/// Colours of detectors: most by Okabe and Ito, told apart by most readers, and each with a dash of its own.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--bg:#fff;--fg:#1c2126;--soft:#5c6670;--line:#d5dae0;--fill:#f4f6f8;--good:#0072b2;\
---bad:#c44601;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#a37500;--c5:#56606b;--heat:0,114,178}\
+--bad:#c44601;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#6a4fb3;--c5:#56606b;--heat:0,114,178}\
 @media(prefers-color-scheme:dark){:root{--bg:#15191d;--fg:#e4e8ec;--soft:#9aa4ae;--line:#353c44;--fill:#1e2429;\
---good:#56b4e9;--bad:#ff9a62;--c0:#56b4e9;--c1:#ff9a62;--c2:#4fd1a5;--c3:#e8a3cb;--c4:#e6c34a;--c5:#b3bcc5;--heat:86,180,233}}\
+--good:#56b4e9;--bad:#ff9a62;--c0:#56b4e9;--c1:#ff9a62;--c2:#4fd1a5;--c3:#e8a3cb;--c4:#b9a4ff;--c5:#b3bcc5;--heat:86,180,233}}\
 *{box-sizing:border-box}\
 body{margin:0 auto;max-width:76rem;padding:1.5rem 1.25rem 4rem;background:var(--bg);color:var(--fg);\
 font:15px/1.5 system-ui,sans-serif}\
