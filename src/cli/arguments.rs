@@ -464,28 +464,34 @@ mod tests {
               --allow-private     Allow connections to all private and loopback networks
 
         Near-duplicates:
-              --parser <fast|dom>             How HTML is read; dom builds a tree of each page, which is
-                                              slower and finds the same [default: fast]
-              --detector <mwo|dd|fuzzy|none>  How pages are compared; none: exact copies only [default: mwo]
-          -t, --threshold <F>                 A page at least this similar to a stored one is a
-                                              near-duplicate [default: 0.8; fuzzy: 0.5]
-              --filter <exact|paper>          How candidates are found; exact misses none [default: exact]
-              --matching <any|best>           Which of several similar pages a verdict names; any: the first
-                                              found [default: any]
-              --min-terms <N>                 Pages with fewer terms are duplicates only if byte-identical
-                                              [default: 20]
-              --field-weights <LIST>          What a term weighs by where it stands, in hundredths at the
-                                              finest; fields not named keep theirs [default:
-                                              url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
-              --memory <SIZE>                 Memory of the index; over it, it gets slower, not less exact;
-                                              auto: a quarter of the machine's [default: auto]
-              --store-below <F>               dd: pages more similar than this are not stored either
-                                              [default: the threshold]
-              --query <TEXT>                  fuzzy: only sentences with words of this query are compared
-              --keep-duplicates               Archive the bodies of duplicates too
-              --duplicate-links <POLICY>      Links found on duplicates: skip, follow, defer (fetch last),
-                                              sample:P (follow a share P) [default: skip]
-              --random-seed <N>               Seed of everything that is drawn by lot [default: 0]
+              --parser <fast|dom>         How HTML is read; dom builds a tree of each page, which is slower
+                                          and finds the same [default: fast]
+              --detector <NAME>           How pages are compared: mwo, dd, fuzzy, extended-tdw, provenance;
+                                          none: exact copies only [default: mwo]
+          -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
+                                          [default: mwo: 0.68, with --weights paper 0.8; dd: 0.8; fuzzy,
+                                          provenance: 0.5; extended-tdw: 0.9]
+              --weights <host|paper>      mwo: what decides; host: also the order of words, without what a
+                                          host's pages have in common [default: host]
+              --threshold2 <F>            mwo --weights host: the share of running text to agree, of long
+                                          pages [default: 0.35]
+              --filter <exact|paper>      How candidates are found; exact misses none [default: exact]
+              --matching <any|best>       Which of several similar pages a verdict names; any: the first
+                                          found [default: any]
+              --min-terms <N>             Pages with fewer terms are duplicates only if byte-identical
+                                          [default: 20]
+              --field-weights <LIST>      What a term weighs by where it stands, in hundredths at the
+                                          finest; fields not named keep theirs [default:
+                                          url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
+              --memory <SIZE>             Memory of the index; over it, it gets slower, not less exact;
+                                          auto: a quarter of the machine's [default: auto]
+              --store-below <F>           dd: pages more similar than this are not stored either [default:
+                                          the threshold]
+              --query <TEXT>              fuzzy: only sentences with words of this query are compared
+              --keep-duplicates           Archive the bodies of duplicates too
+              --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
+                                          sample:P (follow a share P) [default: skip]
+              --random-seed <N>           Seed of everything that is drawn by lot [default: 0]
 
         Output:
           -o, --out <DIR>         Write to this folder; an unfinished crawl in it is resumed [default:

@@ -46,9 +46,6 @@ macro_rules! choices {
     };
 }
 
-/// The detectors, with bars between.
-pub const DETECTORS: &str = "mwo|dd|fuzzy|extended-tdw|provenance|none";
-
 choices! {
     /// Which URLs belong to the crawl.
     ScopeKind {

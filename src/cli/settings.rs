@@ -283,8 +283,11 @@ mod tests {
         scope.kind = "host"
         normalise.strip_params = ["utm_*","gclid","fbclid","jsessionid","phpsessid"]
         render.parser = "fast"
+        render.stemming = "same"
         dedup.detector = "mwo"
-        dedup.threshold = 0.8
+        dedup.threshold = 0.68
+        dedup.weights = "host"
+        dedup.threshold2 = 0.35
         dedup.thresholding = "off"
         dedup.synonyms = ""
         dedup.sentence_slack = 0

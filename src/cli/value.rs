@@ -230,11 +230,11 @@ impl Scalar for Thresholding {
 
 impl Scalar for Detector {
     fn from_text(text: &str) -> Result<Self, String> {
-        let words = super::choices::DETECTORS;
+        let names = || Detector::ALL.map(Detector::name).join(", ");
         Detector::ALL
             .into_iter()
-            .find(|detector| detector.name() == text && words.split('|').any(|word| word == text))
-            .ok_or_else(|| format!("'{text}' is not a detector: {}", words.replace('|', ", ")))
+            .find(|detector| detector.name() == text)
+            .ok_or_else(|| format!("'{text}' is not a detector: {}", names()))
     }
 
     fn to_value(&self) -> Value {

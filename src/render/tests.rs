@@ -155,7 +155,18 @@ fn other_media_types_have_their_own_reading() {
 }
 
 #[test]
-fn the_declared_language_stems_and_an_undeclared_one_is_detected() {
+fn words_become_the_same_terms_on_pages_of_any_language() {
+    for language in ["en", "de", "ja", "tr", ""] {
+        let page = html(&format!("<html lang='{language}'><p>the crawling Häuser</p>"));
+        let terms: Vec<&str> = page.terms.iter().map(|term| &*term.term).collect();
+        assert!(terms.ends_with(&["crawl", "häuser"]), "{language}: {terms:?}");
+    }
+}
+
+#[test]
+fn if_asked_for_the_declared_language_stems_and_an_undeclared_one_is_detected() {
+    let by_language = Renderer::new(Options { rules: Rules::OfLanguage, ..Options::default() }, Normaliser::default());
+    let html = |body: &str| by_language.render(&page("http://h.test/", "text/html; charset=utf-8", body));
     assert!(!counts(&html("<html lang=en><p>crawling</p>"), "crawl").is_empty());
     assert!(!counts(&html("<p>crawling</p>"), "crawling").is_empty());
     let german =

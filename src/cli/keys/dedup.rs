@@ -1,7 +1,7 @@
 //! What counts as a near-duplicate.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::{DETECTORS, FilterKind, MatchKind, Parser, Stemming, Weights};
+use crate::cli::choices::{FilterKind, MatchKind, Parser, Stemming, Weights};
 
 /// The group under which help shows these flags.
 pub const NEAR_DUPLICATES: &str = "Near-duplicates";
@@ -21,17 +21,22 @@ pub const RENDER: &[Key] = &[
         render.stemming,
         Shape::Choice(Stemming::WORDS),
         "same",
-        "By which rules words become terms; same: those of English, so that a text is the same on pages of any language"
+        "By which rules words become terms; same: on all pages by those of English"
     )
     .fixed(),
 ];
 
 /// The table `dedup`.
 pub const KEYS: &[Key] = &[
-    key!(dedup.detector, Shape::Choice(DETECTORS), "mwo", "How pages are compared; none: exact copies only")
-        .flag("detector")
-        .fixed()
-        .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.detector,
+        Shape::Value("NAME"),
+        "mwo",
+        "How pages are compared: mwo, dd, fuzzy, extended-tdw, provenance; none: exact copies only"
+    )
+    .flag("detector")
+    .fixed()
+    .heading(NEAR_DUPLICATES),
     key!(dedup.threshold, Shape::Value("F"), "", "A page at least this similar to a stored one is a near-duplicate")
         .flag("threshold")
         .short('t')
