@@ -7,9 +7,9 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::exactness::{PAPER, assert_exact};
+use crate::exactness::assert_exact;
 use crate::invariants::{assert_duplicates_name_stored_pages, lines};
-use crate::program::Place;
+use crate::program::{BY_WEIGHTS, Place};
 use crate::shared::{missing, run, shared, skipped};
 
 /// Clusters that may be missed: sibling pages of one template share more words than the threshold
@@ -125,7 +125,7 @@ fn crawl() -> Result<Place, String> {
         .run(&seeds)
         .args(["-o", "out"])
         .args(MANNERS)
-        .args(PAPER)
+        .args(BY_WEIGHTS)
         .patience(Duration::from_secs(150))
         .finish()
         .expect_code(0);

@@ -67,8 +67,22 @@ const PAIRS: [(&str, &str, &str, &str); 6] = [
 fn pairs_are_counted_by_kind_for_each_detector_and_threshold() {
     let place = site();
     place.write("pairs.tsv", &pairs(&PAIRS));
-    let arguments =
-        ["eval", "--pairs", "pairs.tsv", "--pages", "pages", "--json", "--detector", "all", "-t", "0.8", "-t", "1"];
+    let arguments = [
+        "eval",
+        "--weights",
+        "paper",
+        "--pairs",
+        "pairs.tsv",
+        "--pages",
+        "pages",
+        "--json",
+        "--detector",
+        "all",
+        "-t",
+        "0.8",
+        "-t",
+        "1",
+    ];
     let finished = place.run(arguments).finish().expect_code(0);
     assert!(finished.stderr.contains("1 of 5 pages missing"), "{}", finished.stderr);
     assert!(finished.stderr.contains("site/gone.html: no such file"), "{}", finished.stderr);
@@ -116,7 +130,20 @@ fn clusters_are_decided_in_the_order_of_the_file() {
     ];
     let rows = rows.map(|(name, cluster, kind)| format!("{}\t{cluster}\t{kind}\t60\t0\n", url(name)));
     place.write("clusters.tsv", &format!("#url\tcluster\tkind\twords\tgrey\n{}", rows.concat()));
-    let arguments = ["eval", "--clusters", "clusters.tsv", "--pages", "pages", "--json", "-t", "0.8", "-t", "0.95"];
+    let arguments = [
+        "eval",
+        "--weights",
+        "paper",
+        "--clusters",
+        "clusters.tsv",
+        "--pages",
+        "pages",
+        "--json",
+        "-t",
+        "0.8",
+        "-t",
+        "0.95",
+    ];
     let finished = place.run(arguments).finish().expect_code(0);
     let lines = objects(&finished);
     let names = ["clusters", "kept", "missed", "unseen", "stored", "extra", "extra_rate"];
@@ -132,8 +159,10 @@ fn clusters_are_decided_in_the_order_of_the_file() {
 fn people_get_tables_and_a_page_that_loads_nothing() {
     let place = site();
     place.write("pairs.tsv", &pairs(&PAIRS));
-    let finished =
-        place.run(["eval", "--pairs", "pairs.tsv", "--pages", "pages", "--html", "eval.html"]).finish().expect_code(0);
+    let finished = place
+        .run(["eval", "--weights", "paper", "--pairs", "pairs.tsv", "--pages", "pages", "--html", "eval.html"])
+        .finish()
+        .expect_code(0);
     for part in ["precision", "version", "wrong 0.8", "C/probe", "best F1"] {
         assert!(finished.stdout.contains(part), "{part} in {}", finished.stdout);
     }

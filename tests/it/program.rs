@@ -14,6 +14,10 @@ use tempfile::TempDir;
 pub const UNSPARING: [&str; 10] =
     ["--delay", "0", "--ip-delay", "0", "--host-concurrency", "8", "--allow-private", "--scope", "host", "--depth=50"];
 
+/// What is planted in made webs is planned by weights, down to the first pages of a host; the second
+/// condition has an oracle beside its code, and real sites.
+pub const BY_WEIGHTS: [&str; 2] = ["--weights", "paper"];
+
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder in which the program runs, with nothing in it.
@@ -48,9 +52,10 @@ impl Place {
         Run::new(Path::new(env!("CARGO_BIN_EXE_ndcrawl")), self.folder.path()).args(arguments)
     }
 
-    /// A crawl of these seeds into the folder `out`, with [`UNSPARING`] manners.
+    /// A crawl of these seeds into the folder `out`, with [`UNSPARING`] manners, that decides
+    /// [`BY_WEIGHTS`].
     pub fn crawl<S: AsRef<OsStr>>(&self, seeds: &[S]) -> Run {
-        self.run(seeds).args(["-o", "out"]).args(UNSPARING)
+        self.run(seeds).args(["-o", "out"]).args(UNSPARING).args(BY_WEIGHTS)
     }
 
     pub fn pages(&self) -> Vec<Value> {
