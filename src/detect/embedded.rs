@@ -281,12 +281,13 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     pub fn stats(&self) -> DeciderStats {
         let search = self.search.as_ref();
         let filter = search.map(Search::filter);
+        let learnt = self.learning.as_ref().map_or(0, |learning| learning.measure().bytes());
         DeciderStats {
             judged: self.ledger.len() as u64,
             indexed: filter.map_or(0, |filter| filter.len() as u64),
             unlisted: filter.map_or(0, |filter| filter.unlisted() as u64),
             terms: self.vocabulary.len() as u64,
-            index_bytes: search.map_or(0, |search| search.bytes() as u64),
+            index_bytes: (search.map_or(0, Search::bytes) + learnt) as u64,
             vocabulary_bytes: self.vocabulary.bytes() as u64,
             ledger_bytes: self.ledger.bytes() as u64,
             probes: search.map_or(0, |search| search.probes),
