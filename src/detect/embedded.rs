@@ -8,13 +8,14 @@ use super::learning::Learning;
 use super::ledger::{Entry, Ledger, inherited};
 use super::matching::{Condition, Wanted};
 use super::measures::Page;
-use super::records::{LoggedPage, RecordSource, Records};
+use super::records::{RecordSource, Records};
 use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::record::{
     Candidate, DecidedBy, Decider, Digest, FieldCounts, Judged, PageId, PageRow, Sequence, TermCounts, TermId,
     TermOrder, Verdict,
 };
+use crate::verify::Record;
 
 /// Decides pages one after the other, as the only owner of its index.
 ///
@@ -110,8 +111,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// If the page is out of order, or speaks of terms or pages that are not there.
     pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &PageRow) -> Result<(), DetectError> {
         self.check_row(sequence, row)?;
-        let PageRow { terms, least_weight, order, .. } = row.clone();
-        let weighed = Arc::new(LoggedPage { group, terms, least_weight, order }.weighed(&self.options.weights));
+        let record = Record::from_counts(&row.terms, &self.options.weights).without_lighter(row.least_weight);
+        let weighed = Arc::new(Page { group, record, order: row.order.clone() });
         self.settle_if_due();
         self.take_in(sequence, &weighed, &row.verdict);
         self.ledger.push(Entry {
@@ -228,7 +229,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         Ok(changed)
     }
 
-    /// The stored pages similar to a text, without judging it. Empty if it has fewer terms than
+    /// The stored pages similar to a text of which the order of words is not known, without judging it:
+    /// a second condition that asks for the order is content with firmer weights. Empty if it has fewer terms than
     /// [`Options::min_terms`]; exact copies are found like any other similar page.
     ///
     /// # Errors
@@ -250,7 +252,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         condition: &Condition<'_>,
     ) -> Result<Vec<Match>, DetectError> {
         let terms = self.vocabulary.look_up_page(terms);
-        let (page, _) = self.weigh(group, terms, TermOrder::default());
+        let (page, _) = self.weigh(group, &terms, TermOrder::default());
         let (in_group, is_comparable) = (self.group(group), self.is_comparable(&page));
         let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { return Ok(Vec::new()) };
         if !is_comparable {
@@ -336,18 +338,17 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
         let Candidate { page, group, body_digest, text_digest, terms, order } = candidate;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
-        let (weighed, least_weight) = self.weigh(group, terms.clone(), order);
+        let (weighed, least_weight) = self.weigh(group, &terms, order);
         let (group, weighed) = (self.group(group), Arc::new(weighed));
         let answer = None;
         Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, answer })
     }
 
     /// The page as the detector sees it, and the weight that its terms have to have.
-    fn weigh(&self, group: u32, terms: Vec<(TermId, FieldCounts)>, order: TermOrder) -> (Page, u32) {
-        let mut page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
-        let least_weight = self.learning.as_ref().map_or(0, |learning| learning.measure().least_weight(&page.record));
-        page.record = page.record.without_lighter(least_weight);
-        (page, least_weight)
+    fn weigh(&self, group: u32, terms: &[(TermId, FieldCounts)], order: TermOrder) -> (Page, u32) {
+        let record = Record::from_counts(terms, &self.options.weights);
+        let least_weight = self.learning.as_ref().map_or(0, |learning| learning.measure().least_weight(&record));
+        (Page { group, record: record.without_lighter(least_weight), order }, least_weight)
     }
 
     /// Asks the index for those that are no copies of what is known by now.

@@ -43,9 +43,8 @@ pub struct LoggedPage {
 impl LoggedPage {
     /// The page as detectors see it.
     pub(super) fn weighed(self, weights: &FieldWeights) -> Page {
-        let Self { group, terms, least_weight, order } = self;
-        let record = Record::from_counts(&terms, weights).without_lighter(least_weight);
-        Page { group, record, order }
+        let record = Record::from_counts(&self.terms, weights).without_lighter(self.least_weight);
+        Page { group: self.group, record, order: self.order }
     }
 }
 
