@@ -235,6 +235,7 @@ fn stream(rendered: &[Rendered]) {
             text_digest: rendered.text_digest,
             terms: rendered.terms.clone(),
             order: rendered.order.clone(),
+            renews: None,
         });
         let batch: Vec<Candidate> = candidates.collect();
         let start = Instant::now();

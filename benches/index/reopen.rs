@@ -145,6 +145,7 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
                 order: TermOrder::default(),
                 links: Vec::new(),
                 location: None,
+                renews: None,
             })
             .collect(),
         ..Batch::default()

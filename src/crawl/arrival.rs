@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use crate::fetch::Traffic;
 use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow};
 
@@ -46,4 +48,7 @@ pub(super) enum Message {
     Attempts(Attempts),
     /// A robots.txt was had; it names sitemaps.
     Robots { origin: String, row: RobotsRow, sitemaps: Vec<CanonicalUrl> },
+    /// Nothing is queued or on lease: are there verdicts to look at again? The answer is whether there
+    /// are, and their URLs are queued.
+    Idle(oneshot::Sender<bool>),
 }

@@ -1,8 +1,8 @@
 //! The books: what was asked and what came of it, in all and by origin.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::record::{HostRow, Outcome, RobotsRow, Totals};
+use crate::record::{HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
 
 use super::arrival::Attempts;
 
@@ -51,6 +51,18 @@ impl Book {
         if let Outcome::Failed { class, .. } = outcome {
             *host.failures.entry(*class).or_default() += 1;
         }
+    }
+
+    /// The outcome that a URL had is taken back: it is about to get another.
+    pub fn revised(&mut self, origin: &str, earlier: OutcomeKind) {
+        self.totals.revised += 1;
+        let take_back = |outcomes: &mut BTreeMap<OutcomeKind, u64>| {
+            if let Some(count) = outcomes.get_mut(&earlier) {
+                *count = count.saturating_sub(1);
+            }
+        };
+        take_back(&mut self.totals.outcomes);
+        take_back(&mut self.host(origin).outcomes);
     }
 
     pub fn links_dropped(&mut self, dropped: u32, over_limit: u32) {

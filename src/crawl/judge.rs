@@ -16,7 +16,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::detect::EmbeddedDecider;
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{Candidate, CanonicalUrl, Decider, Judged, Lease, LinkKind, OutcomeKind, PageId, Sequence, UrlId};
+use crate::record::{Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, OutcomeKind, PageId, Sequence, UrlId};
 use crate::store::StoreReader;
 
 use super::CrawlError;
@@ -60,6 +60,8 @@ pub(super) struct Judge {
     pub snapshots: Snapshots,
     /// Whether it was said that the index has outgrown its memory.
     pub told_of_budget: bool,
+    /// Verdicts on pages below this number have been looked at again.
+    pub looked_at: Sequence,
     /// Stored pages whose commit is under way: their URL and time of fetch.
     pub fresh: HashMap<Sequence, (String, i64)>,
 }
@@ -111,6 +113,11 @@ impl Judge {
                     let links = sitemaps.into_iter().map(|url| link(url, 0, None, LinkKind::SitemapFile)).collect();
                     self.offer(links)?;
                 }
+                Message::Idle(answer) => {
+                    let has_work = self.look_again()?;
+                    // Nobody waits for it only if the crawl was dropped.
+                    let _ = answer.send(has_work);
+                }
                 Message::Arrival { lease, found, attempts } => {
                     attempts.iter().for_each(|attempts| self.book.attempts(attempts));
                     let verdict = if is_judged(&found) { judged.next() } else { None };
@@ -133,12 +140,25 @@ impl Judge {
         Ok(())
     }
 
+    /// Looks again at the near-duplicates that were judged since the last time, and queues those that
+    /// would be none by now. Whether there are any.
+    fn look_again(&mut self) -> Result<bool, CrawlError> {
+        let from = std::mem::replace(&mut self.looked_at, Sequence(self.page_urls.len() as u32));
+        let outgrown = self.decider.outgrown(from)?;
+        let urls: Vec<UrlId> = outgrown.iter().filter_map(|page| self.page_urls.get(page.index()).copied()).collect();
+        let is_any = !urls.is_empty();
+        self.runtime.block_on(self.frontier.revise(urls))?;
+        Ok(is_any)
+    }
+
     /// Gives the verdicts on the pages among the messages. Takes the pages' terms.
     fn decide(&mut self, messages: &mut [Message]) -> Result<Vec<Judged>, CrawlError> {
         let candidates: Vec<Candidate> = messages
             .iter_mut()
             .filter_map(|message| match message {
-                Message::Arrival { lease, found, .. } if is_judged(found) => candidate(&self.crawl, lease, found),
+                Message::Arrival { lease, found, .. } if is_judged(found) => {
+                    candidate(&self.crawl, lease, found, renewed(&self.page_urls, lease))
+                }
                 _ => None,
             })
             .collect();
@@ -183,16 +203,29 @@ pub(super) fn is_page(kind: OutcomeKind) -> bool {
     )
 }
 
-fn candidate(crawl: &str, lease: &Lease, found: &mut Found) -> Option<Candidate> {
+fn candidate(crawl: &str, lease: &Lease, found: &mut Found, renews: Option<Sequence>) -> Option<Candidate> {
     let Found::Page(page) = found else { return None };
     Some(Candidate {
-        page: PageId::new(crawl, lease.url.as_str(), 0),
+        page: name(crawl, lease),
         group: group(lease.url.host()),
         body_digest: page.body_digest,
         text_digest: page.rendered.text_digest,
         terms: std::mem::take(&mut page.rendered.terms),
         order: std::mem::take(&mut page.rendered.order),
+        renews,
     })
+}
+
+/// The name of the page that a lease brings. A page is judged anew once at most.
+pub(super) fn name(crawl: &str, lease: &Lease) -> PageId {
+    PageId::new(crawl, lease.url.as_str(), u32::from(lease.kind == LinkKind::Revision))
+}
+
+/// The page that was judged before, if the lease is there to judge it anew.
+pub(super) fn renewed(page_urls: &[UrlId], lease: &Lease) -> Option<Sequence> {
+    let earlier = || page_urls.iter().position(|url| *url == lease.id);
+    let number = (lease.kind == LinkKind::Revision).then(earlier).flatten()?;
+    u32::try_from(number).ok().map(Sequence)
 }
 
 /// The page's group is its host, as a number that is the same in every run.

@@ -1,14 +1,14 @@
 //! From what came of a lease to the URL's outcome: its line, its record, its page for the archive.
 
 use crate::record::{
-    Ack, CanonicalUrl, Disposition, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link, LinkKind, Outcome,
-    OutcomeRow, PageId, PageLine, PageRow, PutPage, Sequence, UrlId, Verdict,
+    Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link,
+    LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Sequence, UrlId, Verdict,
 };
 
 use super::CrawlError;
 use super::arrival::{Found, FoundPage};
 use super::batch::Line;
-use super::judge::{Judge, group, is_page};
+use super::judge::{Judge, group, is_page, name, renewed};
 use super::lines;
 use super::offering::link;
 
@@ -47,11 +47,12 @@ impl Judge {
             return self.end(lease, &outcome, line, None);
         }
 
+        let renews = renewed(&self.page_urls, lease);
         self.page_urls.push(lease.id);
         if judged.verdict.is_unique() {
             self.fresh.insert(judged.sequence, (lease.url.to_string(), page.fetched.started_at));
         }
-        let id = PageId::new(&self.crawl, lease.url.as_str(), 0);
+        let id = name(&self.crawl, lease);
         self.building.batch.terms.extend(judged.new_terms);
         self.building.batch.pages.push(PageRow {
             url: lease.id,
@@ -66,6 +67,7 @@ impl Judge {
             order: judged.order,
             links,
             location: None,
+            renews,
         });
         let archived = !(self.options.obey_noarchive && page.rendered.robots.noarchive);
         let put = archived.then(|| PutPage {
@@ -177,7 +179,18 @@ impl Judge {
             Some(id) => Some(self.frontier.url(id)?.url),
             None => None,
         };
-        Ok(lines::leased_line(lease, referrer, outcome))
+        let revised = renewed(&self.page_urls, lease).map(|earlier| self.earlier_verdict(earlier)).transpose()?;
+        Ok(PageLine { revised, ..lines::leased_line(lease, referrer, outcome) })
+    }
+
+    /// What was said of a page before it was judged anew.
+    fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, CrawlError> {
+        let Some(verdict @ Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
+            return Err(CrawlError::Lost { what: "page", id: page.0 });
+        };
+        let original = self.original(of)?;
+        let outcome = outcome_of(verdict, Some(&original)).kind().name().to_owned();
+        Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
     }
 
     fn page_line(&self, lease: &Lease, outcome: &Outcome, page: &FoundPage) -> Result<PageLine, CrawlError> {
@@ -210,6 +223,9 @@ impl Judge {
         line: PageLine,
         put: Option<PutPage>,
     ) -> Result<(), CrawlError> {
+        if lease.kind == LinkKind::Revision {
+            self.book.revised(&lease.url.origin(), OutcomeKind::NearDuplicate);
+        }
         self.book.outcome(&lease.url.origin(), outcome);
         let building = &mut self.building;
         building.urls += 1;

@@ -1,10 +1,12 @@
 //! From the logs of an earlier run to the state in memory.
 
+use std::collections::HashSet;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::detect::{self, EmbeddedDecider};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::{Sequence, TermId};
+use crate::record::{LinkKind, Sequence, TermId};
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
@@ -24,15 +26,23 @@ pub(super) fn frontier(
     for row in reader.all_urls()? {
         frontier.restore_url(&row?.1)?;
     }
-    let mut done = Vec::new();
+    let (mut done, mut revised) = (Vec::new(), HashSet::new());
     for row in reader.all_done()? {
         match row? {
-            DoneRow::Requeued(path) => frontier.restore_requeue(&path)?,
+            DoneRow::Requeued(path) => {
+                if path.kind == LinkKind::Revision {
+                    revised.insert(path.url);
+                }
+                frontier.restore_requeue(&path)?;
+            }
             DoneRow::Outcome(outcome) => done.push(outcome),
         }
     }
     for outcome in done {
-        frontier.restore_done(outcome.url, is_page(outcome.kind));
+        // The first outcome of a URL that was queued again does not end it.
+        if !revised.remove(&outcome.url) {
+            frontier.restore_done(outcome.url, is_page(outcome.kind));
+        }
     }
     for (id, deliveries) in reader.mark().leased {
         frontier.restore_deliveries(id, deliveries);

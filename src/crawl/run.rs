@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::detect::{self, EmbeddedDecider};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::{CanonicalUrl, Deferral, Frontier, HostRow, Normaliser, UrlId};
+use crate::record::{CanonicalUrl, Deferral, Frontier, HostRow, Normaliser, Sequence, UrlId};
 use crate::render::{self, Renderer};
 use crate::store::{Identity, Store};
 
@@ -188,6 +188,7 @@ impl Crawl {
             runtime: Handle::current(),
             building: Default::default(),
             told_of_budget: false,
+            looked_at: Sequence(0),
             fresh: HashMap::new(),
         };
         let cores = std::thread::available_parallelism().map_or(2, usize::from);

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{Frontier, Wait};
 
+use super::arrival::Message;
 use super::log_access::Urls;
 use super::options::Options;
 use super::worker::Worker;
@@ -70,6 +71,7 @@ impl Scheduler {
                 workers.spawn(async move { worker.work(lease).await });
             }
             let due = match answer.wait {
+                Wait::Done if self.is_revised().await => continue,
                 Wait::Done => return Ok(StopReason::Finished),
                 Wait::Until(due) if workers.len() < self.limit() => Some(due),
                 Wait::Until(_) | Wait::Event => None,
@@ -89,6 +91,14 @@ impl Scheduler {
                 }
             }
         }
+    }
+
+    /// Whether looking at verdicts again has brought new work.
+    async fn is_revised(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        // If the judge is gone, the next look at the channel tells.
+        let asked = self.worker.messages.send(Message::Idle(answer)).await;
+        asked.is_ok() && answered.await.unwrap_or(false)
     }
 
     fn reason_to_stop(&self, ends: Option<Instant>) -> Option<StopReason> {

@@ -37,8 +37,9 @@ pub struct Audit<'a> {
     weights: Vec<Weights>,
     /// The pages that others are compared with, ascending.
     compared: Vec<Sequence>,
-    first_body: HashMap<(u32, Digest), Sequence>,
-    first_text: HashMap<(u32, Digest), Sequence>,
+    /// For each page, the page whose verdict it inherits if it has the same body, or the same text.
+    same_body: Vec<Option<Sequence>>,
+    same_text: Vec<Option<Sequence>>,
 }
 
 /// A page's terms, ascending, and the sum of their weights.
@@ -57,14 +58,25 @@ impl<'a> Audit<'a> {
     pub fn new(options: Options, pages: &'a [PageRow], verdicts: &'a [Verdict]) -> Self {
         assert_eq!(pages.len(), verdicts.len(), "each page has one verdict");
         let weights = pages.iter().map(|page| weigh(page, &options)).collect();
-        let (first_body, first_text) = (HashMap::new(), HashMap::new());
-        let mut audit = Self { options, pages, verdicts, weights, compared: Vec::new(), first_body, first_text };
+        let (compared, same_body, same_text) = (Vec::new(), Vec::new(), Vec::new());
+        let mut audit = Self { options, pages, verdicts, weights, compared, same_body, same_text };
+        let (mut first_body, mut first_text) = (HashMap::new(), HashMap::new());
         for (number, page) in (0..).map(Sequence).zip(pages) {
-            let group = audit.group(page);
-            audit.first_body.entry((group, page.body_digest)).or_insert(number);
-            if let Some(text) = page.text_digest {
-                audit.first_text.entry((group, text)).or_insert(number);
+            let digests = |page: &PageRow| {
+                let group = audit.group(page);
+                ((group, page.body_digest), page.text_digest.map(|text| (group, text)))
+            };
+            // Nothing inherits any more from what is judged anew.
+            if let Some(earlier) = page.renews {
+                let (body, text) = digests(&pages[earlier.index()]);
+                first_body.remove(&body);
+                text.map(|text| first_text.remove(&text));
             }
+            let (body, text) = digests(page);
+            audit.same_body.push(first_body.get(&body).copied());
+            audit.same_text.push(text.and_then(|text| first_text.get(&text).copied()));
+            first_body.entry(body).or_insert(number);
+            text.map(|text| *first_text.entry(text).or_insert(number));
             if verdicts[number.index()].is_unique() && audit.is_long_enough(number) {
                 audit.compared.push(number);
             }
@@ -92,15 +104,11 @@ impl<'a> Audit<'a> {
     }
 
     fn copy_of(&self, page: Sequence) -> Option<Verdict> {
-        let row = &self.pages[page.index()];
-        let group = self.group(row);
         let inherited = |of: Sequence, link| inherit(of, self.verdicts[of.index()], link);
-        let earlier = |first: Option<&Sequence>| first.copied().filter(|&first| first < page);
-        if let Some(of) = earlier(self.first_body.get(&(group, row.body_digest))) {
+        if let Some(of) = self.same_body[page.index()] {
             return Some(inherited(of, DecidedBy::BodyDigest));
         }
-        let text = row.text_digest.filter(|_| self.is_long_enough(page))?;
-        let of = earlier(self.first_text.get(&(group, text)))?;
+        let of = self.same_text[page.index()].filter(|_| self.is_long_enough(page))?;
         Some(inherited(of, DecidedBy::TextDigest))
     }
 

@@ -27,6 +27,15 @@ struct Page {
     /// What its terms weighed before light ones were dropped.
     full_weight: u128,
     verdict: Verdict,
+    /// Whether its copies inherit its verdict: not the body's, not the text's if a page with that was
+    /// judged anew since.
+    passes_on: PassesOn,
+}
+
+#[derive(Debug)]
+struct PassesOn {
+    to_body: bool,
+    to_text: bool,
 }
 
 impl BruteForce {
@@ -39,6 +48,9 @@ impl BruteForce {
     ///
     /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
     pub fn decide(&mut self, candidate: Candidate) -> Verdict {
+        if let Some(earlier) = candidate.renews {
+            self.withdraw(earlier);
+        }
         let mut weights = self.weigh(&candidate);
         let full_weight = weights.iter().map(|&(_, weight)| weight).sum();
         weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
@@ -46,8 +58,23 @@ impl BruteForce {
             .copy_of(&candidate, &weights)
             .or_else(|| self.best_match(&candidate, &weights))
             .unwrap_or(Verdict::Unique);
-        self.pages.push(Page { candidate, weights, full_weight, verdict });
+        let passes_on = PassesOn { to_body: true, to_text: true };
+        self.pages.push(Page { candidate, weights, full_weight, verdict, passes_on });
         verdict
+    }
+
+    fn withdraw(&mut self, earlier: Sequence) {
+        let Some(Page { candidate: Candidate { group, body_digest, text_digest, .. }, .. }) =
+            self.pages.get(earlier.index())
+        else {
+            return;
+        };
+        let (group, body, text) = (*group, *body_digest, *text_digest);
+        let within = self.options.within;
+        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.candidate.group == group) {
+            page.passes_on.to_body &= page.candidate.body_digest != body;
+            page.passes_on.to_text &= page.candidate.text_digest != text || text.is_none();
+        }
     }
 
     /// `MWO` of two judged pages, in millionths, rounded down; `None` if there is no such page.
@@ -84,14 +111,16 @@ impl BruteForce {
 
     fn copy_of(&self, candidate: &Candidate, weights: &[(u32, u128)]) -> Option<Verdict> {
         let mut peers = self.peers(candidate);
-        let body = peers.clone().find(|(_, page)| page.candidate.body_digest == candidate.body_digest);
+        let same_body = |page: &Page| page.passes_on.to_body && page.candidate.body_digest == candidate.body_digest;
+        let body = peers.clone().find(|(_, page)| same_body(page));
         if let Some((number, page)) = body {
             return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
         }
         if candidate.text_digest.is_none() || weights.len() < self.options.min_terms {
             return None;
         }
-        let (number, page) = peers.find(|(_, page)| page.candidate.text_digest == candidate.text_digest)?;
+        let same_text = |page: &Page| page.passes_on.to_text && page.candidate.text_digest == candidate.text_digest;
+        let (number, page) = peers.find(|(_, page)| same_text(page))?;
         Some(inherit(number, page.verdict, DecidedBy::TextDigest))
     }
 

@@ -177,6 +177,7 @@ mod tests {
             text_digest,
             terms,
             order: TermOrder::default(),
+            renews: None,
         }
     }
 

@@ -48,8 +48,6 @@ pub struct EmbeddedDecider<S> {
     learning: Option<Learning>,
     /// `None` with the same.
     search: Option<Search<S>>,
-    /// Near-duplicates that may be looked at again, if anybody is going to ask.
-    doubtful: Option<Vec<(Sequence, Arc<Page>)>>,
     broken: bool,
 }
 
@@ -68,6 +66,7 @@ struct Candidacy {
     new_terms: Vec<Box<str>>,
     weighed: Arc<Page>,
     least_weight: u32,
+    renews: Option<Sequence>,
     answer: Option<Answer>,
 }
 
@@ -87,7 +86,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let records = Records::new(source, options.weights);
         let search = learning.is_some().then(|| Search::new(options.filter.build(), records, threads));
         let (vocabulary, ledger) = (Vocabulary::default(), Ledger::default());
-        Self { options, vocabulary, ledger, learning, search, doubtful: None, broken: false }
+        Self { options, vocabulary, ledger, learning, search, broken: false }
     }
 
     /// Puts the next term of the log back. All terms come before all pages, in the order of their
@@ -115,6 +114,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let weighed = Arc::new(Page { group, record, order: row.order.clone() });
         self.settle_if_due();
         self.take_in(sequence, &weighed, &row.verdict);
+        if let Some(earlier) = row.renews {
+            self.ledger.renew(earlier);
+        }
         self.ledger.push(Entry {
             page: row.page,
             group: self.group(group),
@@ -183,50 +185,34 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
-    /// Keeps what [`revise`](Self::revise) needs of the pages that are judged from now on: the record of
-    /// each near-duplicate, if the detector may change its mind.
-    pub fn keep_for_revision(&mut self) {
-        if self.learning.as_ref().is_some_and(|learning| learning.measure().changes_its_mind()) {
-            self.doubtful = Some(Vec::new());
-        }
-    }
-
-    /// Looks at near-duplicates again, in the order of judgement, by all that the detector has learnt
+    /// Near-duplicates, judged from number `from` on, that are none by what the detector has learnt
     /// since: what it took for a copy when it knew a host by three pages may be a sibling among three
-    /// hundred. A page that matches no stored page any more is stored from this moment, and its copies
-    /// are copies of it; one that matches another page names that. Answers what was changed.
+    /// hundred. Ascending, with those that inherited such a verdict. Nothing is changed: who delivers
+    /// such a page again, under another name and with [`Candidate::renews`], has it judged anew.
     ///
-    /// Of pages that were judged after [`keep_for_revision`](Self::keep_for_revision); an empty answer
-    /// without it. To be called when nothing more is to be judged.
+    /// Empty for detectors that don't change their mind. Pages that were renewed themselves are not
+    /// looked at again. Cost: a comparison for each near-duplicate, and reading the two records back.
     ///
     /// # Errors
-    /// If a stored record can't be read back.
-    pub fn revise(&mut self) -> Result<Vec<(Sequence, Verdict)>, DetectError> {
-        let doubtful = self.doubtful.take().unwrap_or_default();
-        if let (Some(learning), Some(search)) = (&mut self.learning, &mut self.search) {
-            learning.settle();
-            search.settle();
+    /// If a record can't be read back.
+    pub fn outgrown(&mut self, from: Sequence) -> Result<Vec<Sequence>, DetectError> {
+        let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { return Ok(Vec::new()) };
+        if !learning.measure().changes_its_mind() {
+            return Ok(Vec::new());
         }
-        let mut changed = Vec::new();
-        for (sequence, page) in doubtful {
-            let Some(earlier) = self.ledger.get(sequence) else { continue };
-            let (group, was) = (earlier.group, earlier.verdict);
-            let (Some(learning), Some(search)) = (&self.learning, &mut self.search) else { break };
-            let asking = Asking { group, page: &page };
-            let wanted = wanted(&self.options, learning);
-            let still = |found: &Match| was.duplicate_of() == Some(found.of);
-            let matches = search.ask(&Wanted { mode: Mode::All, ..wanted }, asking, &self.ledger, None)?;
-            if matches.iter().any(still) {
-                continue;
+        let wanted = wanted(&self.options, learning);
+        let mut outgrown = HashSet::new();
+        for (sequence, entry) in self.ledger.doubtful(from) {
+            let page = search.records().get(sequence)?;
+            let Some(of) = entry.verdict.duplicate_of() else { continue };
+            let stored = search.records().get(of)?;
+            let still = wanted.measure.compare(&page, &stored, wanted.threshold).is_some();
+            let asking = Asking { group: entry.group, page: &page };
+            if !still && search.ask(&wanted, asking, &self.ledger, None)?.is_empty() {
+                outgrown.insert(sequence);
             }
-            let verdict = matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found));
-            if let (true, Some(search), Some(learning)) = (verdict.is_unique(), &mut self.search, &self.learning) {
-                search.insert(sequence, &page, &learning.measure().filtered(&page));
-                search.records().reinstate(sequence, page);
-            }
-            changed.extend(self.ledger.revise(sequence, verdict));
         }
-        Ok(changed)
+        Ok(self.ledger.with_heirs(outgrown))
     }
 
     /// The stored pages similar to a text of which the order of words is not known, without judging it:
@@ -336,12 +322,12 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         if let Some(learning) = &self.learning {
             learning.measure().narrow(&mut candidate);
         }
-        let Candidate { page, group, body_digest, text_digest, terms, order } = candidate;
+        let Candidate { page, group, body_digest, text_digest, terms, order, renews } = candidate;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
         let (weighed, least_weight) = self.weigh(group, &terms, order);
         let (group, weighed) = (self.group(group), Arc::new(weighed));
         let answer = None;
-        Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, answer })
+        Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, answer })
     }
 
     /// The page as the detector sees it, and the weight that its terms have to have.
@@ -356,7 +342,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let Some(search) = self.search.as_ref().filter(|search| search.asks_early()) else { return Ok(()) };
         let asks = |candidacy: &Candidacy| {
             let page = &candidacy.weighed;
-            self.is_comparable(page) && self.copied(candidacy).is_none() && !search.has_copy(page)
+            let is_copy = candidacy.renews.is_none() && self.copied(candidacy).is_some();
+            self.is_comparable(page) && !is_copy && !search.has_copy(page)
         };
         let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
         let mut asking = asking.into_iter();
@@ -374,6 +361,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     }
 
     fn decide_one(&mut self, mut candidacy: Candidacy) -> Result<Judged, DetectError> {
+        if let Some(earlier) = candidacy.renews {
+            self.ledger.renew(earlier);
+        }
         let verdict = match self.copied(&candidacy) {
             Some(verdict) => verdict,
             None => self.compared(&mut candidacy)?,
@@ -383,8 +373,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let sequence = self.ledger.push(Entry { page, group, body_digest, text_digest, verdict })?;
         let is_compared = self.take_in(sequence, &weighed, &verdict);
         let order = weighed.order.clone();
-        if let Some(search) = self.search.as_mut().filter(|_| is_compared) {
-            search.records().insert(sequence, weighed);
+        let is_doubtful = self.may_change_its_mind(&verdict);
+        if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_doubtful) {
+            search.records().insert(sequence, weighed, is_compared);
         }
         Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
     }
@@ -432,11 +423,13 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             search.insert(sequence, page, &learning.measure().filtered(page));
         }
         learning.add(sequence, page, verdict, is_compared);
-        let is_doubtful = matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. });
-        if let Some(doubtful) = self.doubtful.as_mut().filter(|_| is_doubtful) {
-            doubtful.push((sequence, Arc::clone(page)));
-        }
         is_compared
+    }
+
+    /// Whether [`outgrown`](Self::outgrown) will want to see the page again.
+    fn may_change_its_mind(&self, verdict: &Verdict) -> bool {
+        let changes = || self.learning.as_ref().is_some_and(|learning| learning.measure().changes_its_mind());
+        is_by_similarity(verdict) && changes()
     }
 
     /// Files what was stored since, and has the detector learn from what was judged, before a page
@@ -490,6 +483,11 @@ impl<S: RecordSource> Decider for EmbeddedDecider<S> {
     async fn decide(&mut self, batch: Vec<Candidate>) -> Result<Vec<Judged>, DetectError> {
         self.decide_now(batch)
     }
+}
+
+/// Whether a page was compared and found similar, and did not inherit that.
+pub(super) fn is_by_similarity(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. })
 }
 
 /// What a verdict asks of the index.

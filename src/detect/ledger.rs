@@ -1,11 +1,13 @@
 //! All judged pages: how to know one again.
 
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
+use super::embedded::is_by_similarity;
 use crate::record::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::record::{DecidedBy, Digest, PageId, Sequence, Verdict};
 
@@ -30,6 +32,8 @@ pub(super) struct Ledger {
     by_page: HashTable<Sequence>,
     by_body: HashTable<Sequence>,
     by_text: HashTable<Sequence>,
+    /// Pages that were judged anew, ascending, each with the number that it had before.
+    renewals: Vec<(Sequence, Sequence)>,
 }
 
 impl Ledger {
@@ -60,26 +64,64 @@ impl Ledger {
         Ok(sequence)
     }
 
-    /// Gives a page another verdict, and with it those that inherited the former one. Answers all that
-    /// were changed, with their verdicts.
-    pub(super) fn revise(&mut self, page: Sequence, verdict: Verdict) -> Vec<(Sequence, Verdict)> {
-        let Some(revised) = self.entries.get_mut(page.index()) else { return Vec::new() };
-        revised.verdict = verdict;
-        let Entry { group, body_digest, text_digest, .. } = *revised;
-        let mut changed = vec![(page, verdict)];
-        for (number, entry) in (0..).map(Sequence).zip(&mut self.entries).skip(page.index() + 1) {
-            let Verdict::NearDuplicate { decided_by, .. } = entry.verdict else { continue };
-            let has_inherited = match decided_by {
-                DecidedBy::BodyDigest => entry.body_digest == body_digest,
-                DecidedBy::TextDigest => entry.text_digest == text_digest && text_digest.is_some(),
-                DecidedBy::Similarity => false,
-            };
-            if has_inherited && entry.group == group {
-                entry.verdict = inherited(page, verdict, decided_by);
-                changed.push((number, entry.verdict));
-            }
+    /// The next page is one that was judged before, as a near-duplicate: pages with its body or text
+    /// inherit that no longer.
+    pub(super) fn renew(&mut self, earlier: Sequence) {
+        self.renewals.push((Sequence(self.entries.len() as u32), earlier));
+        let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(earlier) else { return };
+        let Self { entries, by_body, by_text, .. } = self;
+        let same_body = |first: &Sequence| {
+            let entry = &entries[first.index()];
+            entry.body_digest == body_digest && entry.group == group
+        };
+        if let Ok(first) = by_body.find_entry(hash_digest(&body_digest), same_body) {
+            first.remove();
         }
-        changed
+        let Some(text_digest) = text_digest else { return };
+        let same_text = |first: &Sequence| {
+            let entry = &entries[first.index()];
+            entry.text_digest == Some(text_digest) && entry.group == group
+        };
+        if let Ok(first) = by_text.find_entry(hash_digest(&text_digest), same_text) {
+            first.remove();
+        }
+    }
+
+    /// Near-duplicates from a number on that were found by comparing and have not been judged anew.
+    pub(super) fn doubtful(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
+        let concerned = self.concerned_by_renewal();
+        let entries = (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index()));
+        entries.filter(move |(number, entry)| is_by_similarity(&entry.verdict) && !concerned.contains(number))
+    }
+
+    /// These pages and those that inherited a verdict from them, ascending. One look at every entry.
+    pub(super) fn with_heirs(&self, pages: HashSet<Sequence>) -> Vec<Sequence> {
+        let entries = pages.iter().filter_map(|page| self.get(*page));
+        let digests: HashSet<(u32, Digest)> = entries
+            .flat_map(|entry| [Some(entry.body_digest), entry.text_digest].map(|digest| (entry.group, digest)))
+            .filter_map(|(group, digest)| Some((group, digest?)))
+            .collect();
+        let is_heir = |entry: &Entry| {
+            let has = |digest: Digest| digests.contains(&(entry.group, digest));
+            match entry.verdict {
+                Verdict::NearDuplicate { decided_by: DecidedBy::BodyDigest, .. } => has(entry.body_digest),
+                Verdict::NearDuplicate { decided_by: DecidedBy::TextDigest, .. } => entry.text_digest.is_some_and(has),
+                _ => false,
+            }
+        };
+        if digests.is_empty() {
+            return Vec::new();
+        }
+        let concerned = self.concerned_by_renewal();
+        let may_inherit = |(number, entry): &(Sequence, &Entry)| is_heir(entry) && !concerned.contains(number);
+        let numbered = (0..).map(Sequence).zip(&self.entries);
+        let wanted = numbered.filter(|numbered| pages.contains(&numbered.0) || may_inherit(numbered));
+        wanted.map(|(number, _)| number).collect()
+    }
+
+    /// The numbers, earlier and later, of pages that were judged anew.
+    fn concerned_by_renewal(&self) -> HashSet<Sequence> {
+        self.renewals.iter().flat_map(|&(number, earlier)| [number, earlier]).collect()
     }
 
     /// An entry by number.
@@ -121,7 +163,8 @@ impl Ledger {
         for entry in &self.entries {
             rows = postcard::to_extend(entry, rows).map_err(io::Error::other)?;
         }
-        write_array(out, &rows)
+        write_array(out, &rows)?;
+        write_array(out, &postcard::to_stdvec(&self.renewals).map_err(io::Error::other)?)
     }
 
     /// Reads what [`save`](Self::save) wrote.
@@ -133,9 +176,16 @@ impl Ledger {
             table.reserve(count, |_| 0);
         }
         let rows: Vec<u8> = read_array(input)?;
+        let renewals: Vec<u8> = read_array(input)?;
+        let renewals: Vec<(Sequence, Sequence)> =
+            postcard::from_bytes(&renewals).map_err(|_| invalid("renewals that can't be read"))?;
+        let mut renewals = renewals.into_iter().peekable();
         let mut rest = &rows[..];
         for _ in 0..count {
             let (entry, after) = postcard::take_from_bytes(rest).map_err(|_| invalid("a page that can't be read"))?;
+            if let Some((_, earlier)) = renewals.next_if(|(number, _)| number.index() == ledger.len()) {
+                ledger.renew(earlier);
+            }
             ledger.push(entry).map_err(|_| invalid("more pages than numbers"))?;
             rest = after;
         }

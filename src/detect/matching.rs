@@ -151,7 +151,7 @@ mod tests {
     fn setting() -> (Arc<Page>, Mutex<Records<InMemory>>, Vec<Suspect>) {
         let mut records = Records::new(InMemory, FieldWeights::default());
         for (id, shared) in (0..).zip([70, 90, 80, 90]) {
-            records.insert(Sequence(id), page(vec![(TermId(0), shared), (TermId(1), 100 - shared)]));
+            records.insert(Sequence(id), page(vec![(TermId(0), shared), (TermId(1), 100 - shared)]), true);
         }
         let suspect = |(id, at_most)| Suspect { id: Sequence(id), at_most: Score(at_most) };
         let suspects = [(2, 980_000), (0, 950_000), (3, 900_000), (1, 900_000)].map(suspect);

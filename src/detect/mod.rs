@@ -49,6 +49,7 @@
 //!         text_digest: None,
 //!         terms: terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
 //!         order: TermOrder::default(),
+//!         renews: None,
 //!     }
 //! }
 //!

@@ -16,13 +16,14 @@ const GENERATION_TERMS: usize = 1 << 20;
 
 /// Reads the records of committed pages back.
 ///
-/// It is asked only for pages that the decider called unique and of which it was told that they are
-/// [committed](super::EmbeddedDecider::committed) (or which were restored).
+/// It is asked only for pages of which the decider was told that they are
+/// [committed](super::EmbeddedDecider::committed) (or which were restored): those that it called
+/// unique and, when it looks at its verdicts again, near-duplicates.
 pub trait RecordSource: Send {
     /// Why a record could not be read.
     type Error: Error + Send + Sync + 'static;
 
-    /// What the log holds of a stored page.
+    /// What the log holds of a judged page.
     ///
     /// # Errors
     /// If the page can't be read; a page that is not there is an error too.
@@ -72,43 +73,36 @@ impl RecordSource for InMemory {
 pub(super) struct Records<S> {
     source: S,
     weights: FieldWeights,
-    /// Not yet committed, ascending.
-    pending: VecDeque<(Sequence, Arc<Page>)>,
-    /// Not stored when they were judged, but later.
-    reinstated: HashMap<Sequence, Arc<Page>>,
+    /// Not yet committed, ascending, and whether others are compared with it.
+    pending: VecDeque<(Sequence, Arc<Page>, bool)>,
     cache: Cache,
 }
 
 impl<S: RecordSource> Records<S> {
     pub(super) fn new(source: S, weights: FieldWeights) -> Self {
-        Self { source, weights, pending: VecDeque::new(), reinstated: HashMap::new(), cache: Cache::default() }
+        Self { source, weights, pending: VecDeque::new(), cache: Cache::default() }
     }
 
-    /// Keeps a record until it is committed. Pages come in ascending order.
-    pub(super) fn insert(&mut self, page: Sequence, weighed: Arc<Page>) {
-        self.pending.push_back((page, weighed));
-    }
-
-    /// Keeps a record that was not kept when its page was judged.
-    pub(super) fn reinstate(&mut self, page: Sequence, weighed: Arc<Page>) {
-        self.reinstated.insert(page, weighed);
+    /// Keeps a record until it is committed; then in the cache, if others are compared with it. Pages
+    /// come in ascending order.
+    pub(super) fn insert(&mut self, page: Sequence, weighed: Arc<Page>, is_compared: bool) {
+        self.pending.push_back((page, weighed, is_compared));
     }
 
     /// All pages below `up_to` can be read from the source from now on.
     pub(super) fn committed(&mut self, up_to: Sequence) {
-        let committed = self.pending.partition_point(|(page, _)| *page < up_to);
-        for (page, weighed) in self.pending.drain(..committed) {
-            self.cache.insert(page, weighed);
+        let committed = self.pending.partition_point(|(page, ..)| *page < up_to);
+        for (page, weighed, is_compared) in self.pending.drain(..committed) {
+            if is_compared {
+                self.cache.insert(page, weighed);
+            }
         }
     }
 
-    /// A stored page.
+    /// A judged page.
     pub(super) fn get(&mut self, page: Sequence) -> Result<Arc<Page>, DetectError> {
-        if let Ok(place) = self.pending.binary_search_by_key(&page, |(page, _)| *page) {
+        if let Ok(place) = self.pending.binary_search_by_key(&page, |(page, ..)| *page) {
             return Ok(Arc::clone(&self.pending[place].1));
-        }
-        if let Some(weighed) = self.reinstated.get(&page) {
-            return Ok(Arc::clone(weighed));
         }
         if let Some(weighed) = self.cache.get(page) {
             return Ok(weighed);
@@ -195,7 +189,7 @@ mod tests {
     #[test]
     fn what_is_not_committed_is_never_asked_of_the_source() {
         let mut records = records();
-        (0..10).for_each(|page| records.insert(Sequence(page * 2), of_terms(page + 1)));
+        (0..10).for_each(|page| records.insert(Sequence(page * 2), of_terms(page + 1), true));
         assert_eq!(records.get(Sequence(8)).unwrap().record.len(), 5);
         records.committed(Sequence(8));
         assert_eq!(records.pending.len(), 6, "the page of the mark itself is not committed");

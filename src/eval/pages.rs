@@ -156,6 +156,7 @@ fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> Candidate {
         text_digest: rendered.text_digest,
         terms: rendered.terms,
         order: rendered.order,
+        renews: None,
     }
 }
 

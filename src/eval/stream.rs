@@ -6,7 +6,10 @@ use super::clock::Moment;
 use super::pages::Page;
 use crate::detect::{DetectError, EmbeddedDecider, InMemory, Options};
 use crate::filter::ProbeCounters;
-use crate::record::{Judged, Sequence, Verdict};
+use crate::record::{Candidate, Judged, PageId, Sequence, Verdict};
+
+/// What tells the name of a page that is judged anew from its former name.
+const RENEWED: u128 = 1;
 
 /// What became of a stream of pages.
 #[derive(Clone, Debug, Default)]
@@ -48,24 +51,23 @@ impl Stream {
     /// # Errors
     /// If the decider fails.
     pub fn decide<'a>(
-        pages: impl Iterator<Item = Option<&'a Page>>,
+        pages: impl Iterator<Item = Option<&'a Page>> + Clone,
         options: &Options,
         advance: &dyn Fn(),
     ) -> Result<Self, DetectError> {
         let mut decider = EmbeddedDecider::in_memory(options.clone());
-        decider.keep_for_revision();
         let mut stream = Self::default();
-        for (place, page) in pages.enumerate() {
+        for (place, page) in pages.clone().enumerate() {
             advance();
             let verdict = match page {
-                Some(page) => stream.decide_one(&mut decider, place, page)?,
+                Some(page) => stream.decide_one(&mut decider, place, page.candidate.clone())?,
                 None => None,
             };
             stream.verdicts.push(verdict);
         }
         stream.cost.counters = decider.stats().counters;
         stream.cost.probes = decider.stats().probes;
-        stream.revise(&mut decider)?;
+        stream.revise(&mut decider, pages)?;
         Ok(stream)
     }
 
@@ -78,9 +80,8 @@ impl Stream {
         &mut self,
         decider: &mut EmbeddedDecider<InMemory>,
         place: usize,
-        page: &Page,
+        candidate: Candidate,
     ) -> Result<Option<Verdict>, DetectError> {
-        let candidate = page.candidate.clone();
         let before = decider.stats();
         let started = Moment::now();
         let judged = decider.decide_now(vec![candidate])?;
@@ -95,15 +96,21 @@ impl Stream {
     }
 
     /// Verdicts may be looked at again once the stream has ended, when more is known than when they
-    /// were given. Their place is taken by what the decider says then.
-    fn revise(&mut self, decider: &mut EmbeddedDecider<InMemory>) -> Result<(), DetectError> {
+    /// were given: such pages are judged anew, as a crawl does when its frontier is empty.
+    fn revise<'a>(
+        &mut self,
+        decider: &mut EmbeddedDecider<InMemory>,
+        pages: impl Iterator<Item = Option<&'a Page>> + Clone,
+    ) -> Result<(), DetectError> {
         let started = Moment::now();
-        let revised = decider.revise()?;
+        let outgrown = decider.outgrown(Sequence(0))?;
         self.cost.thread_time += started.elapsed();
-        for (page, verdict) in revised {
-            if let Some(place) = self.place_of(page) {
-                self.verdicts[place] = Some(verdict);
-            }
+        for earlier in outgrown {
+            let Some(place) = self.place_of(earlier) else { continue };
+            let Some(page) = pages.clone().nth(place).flatten() else { continue };
+            let name = PageId(page.candidate.page.0 ^ RENEWED);
+            let renewed = Candidate { page: name, renews: Some(earlier), ..page.candidate.clone() };
+            self.verdicts[place] = self.decide_one(decider, place, renewed)?;
         }
         Ok(())
     }
@@ -112,7 +119,7 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
+    use crate::record::{Digest, Field, FieldCounts, TermCounts, TermOrder};
 
     fn page(text: &str) -> Page {
         let mut counts = FieldCounts::default();
@@ -126,6 +133,7 @@ mod tests {
             text_digest: None,
             terms,
             order: TermOrder::default(),
+            renews: None,
         };
         Page { candidate, octets: text.len() }
     }

@@ -17,7 +17,7 @@ const LOOKED_AT: u32 = 4096;
 pub struct Changes {
     /// URLs first seen, in the order of their numbers.
     pub urls: Vec<UrlRow>,
-    /// Deferred or excluded URLs to which a better path was found.
+    /// Deferred or excluded URLs to which a better path was found, and URLs to be judged anew.
     pub requeued: Vec<Requeue>,
     /// URLs on lease at this moment and those whose lease an earlier run left behind, ascending,
     /// each with how often it was handed out.
@@ -144,6 +144,11 @@ impl<L: UrlLog> Frontier for EmbeddedFrontier<L> {
     async fn nak(&self, lease: Lease, not_before: Instant) -> Result<(), FrontierError> {
         self.engine().nak(&lease, not_before);
         Ok(())
+    }
+
+    async fn revise(&self, urls: Vec<UrlId>) -> Result<(), FrontierError> {
+        let mut engine = self.engine();
+        urls.into_iter().try_for_each(|id| engine.revise(id))
     }
 
     async fn postpone(&self, origin: &str, not_before: Instant) -> Result<(), FrontierError> {

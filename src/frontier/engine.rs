@@ -151,6 +151,23 @@ impl<L: UrlLog> Engine<L> {
         path
     }
 
+    /// Queues a URL that had its outcome, before all others.
+    pub(super) fn revise(&mut self, id: UrlId) -> Result<(), FrontierError> {
+        if self.phases.get(id) != Some(Phase::Done) {
+            return Ok(());
+        }
+        let UrlRow { url, depth, referrer, hops, .. } = self.rows.get(id)?;
+        let origin = self.origins.number(&url).ok_or(FrontierError::Missing(id))?;
+        let path = Requeue { url: id, depth, referrer, kind: LinkKind::Revision, hops, rank: 0 };
+        self.requeued.push(path.clone());
+        self.better_paths.insert(id.0, path);
+        self.phases.set(id, Phase::Queued);
+        self.pages = self.pages.saturating_sub(1);
+        self.origins.discount_page(origin);
+        self.origins.push(origin, Priority { rank: 0, depth: 0 }, id);
+        Ok(())
+    }
+
     pub(super) fn counts(&self) -> FrontierCounts {
         FrontierCounts {
             seen: self.seen.len() as u64,
@@ -163,9 +180,15 @@ impl<L: UrlLog> Engine<L> {
         }
     }
 
+    fn is_revised(&self, id: UrlId) -> bool {
+        self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision)
+    }
+
     /// What keeps a URL from having been fetched if the crawl ends now; `None` if it was.
     pub(super) fn remaining(&self, id: UrlId) -> Option<Remaining> {
         match self.phases.get(id)? {
+            // It keeps the outcome that it had.
+            Phase::Queued | Phase::Leased if self.is_revised(id) => None,
             Phase::Queued | Phase::Leased => Some(Remaining::Deferred(Deferral::Budget)),
             Phase::Deferred(reason) => Some(Remaining::Deferred(reason)),
             Phase::Excluded => Some(Remaining::Excluded),

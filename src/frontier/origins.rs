@@ -164,6 +164,12 @@ impl Origins {
         self.change_host(host, |host| host.pages += 1);
     }
 
+    /// A page that was counted is to be fetched again.
+    pub(super) fn discount_page(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        self.change_host(host, |host| host.pages = host.pages.saturating_sub(1));
+    }
+
     /// Keeps only some of the queued URLs.
     pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
         for origin in 0..self.origins.len() {

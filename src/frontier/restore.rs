@@ -49,7 +49,7 @@ impl<L: UrlLog> Engine<L> {
     }
 
     fn phase_by_depth(&self, kind: LinkKind, depth: u16) -> Phase {
-        let is_too_deep = depth > self.depth && kind != LinkKind::Seed;
+        let is_too_deep = depth > self.depth && !matches!(kind, LinkKind::Seed | LinkKind::Revision);
         if is_too_deep { Phase::Deferred(Deferral::Depth) } else { Phase::Queued }
     }
 

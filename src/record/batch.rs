@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, TermId, TermOrder, UrlId,
-    Verdict,
+    Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, Sequence, TermId, TermOrder,
+    UrlId, Verdict,
 };
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
@@ -39,7 +39,7 @@ pub enum UrlState {
     Excluded(Exclusion),
 }
 
-/// A deferred or excluded URL to which a better path was found.
+/// A deferred or excluded URL to which a better path was found, or one that is to be judged anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requeue {
     /// The URL.
@@ -59,7 +59,7 @@ pub struct Requeue {
 /// A term of the vocabulary. Its [`TermId`] is its position in the log of terms.
 pub type TermRow = Box<str>;
 
-/// Everything that is kept of a judged page, duplicates too. Its [`Sequence`](super::Sequence) is its position in
+/// Everything that is kept of a judged page, duplicates too. Its [`Sequence`] is its position in
 /// the log of pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {
@@ -88,6 +88,8 @@ pub struct PageRow {
     pub links: Vec<UrlId>,
     /// Where the archive has it.
     pub location: Option<WarcLocation>,
+    /// The same page as it was judged before, when it was taken for a near-duplicate.
+    pub renews: Option<Sequence>,
 }
 
 /// Where a record lies in the archive.
@@ -156,6 +158,8 @@ pub struct Totals {
     pub links_dropped: u64,
     /// Links beyond the limit of links a page.
     pub links_over_limit: u64,
+    /// Pages that were judged anew, since they were taken for near-duplicates too early.
+    pub revised: u64,
     /// Time spent crawling over all runs, milliseconds.
     pub millis: u64,
 }
@@ -165,7 +169,7 @@ pub struct Totals {
 pub struct Batch {
     /// URLs first seen, in the order of their ids.
     pub urls: Vec<UrlRow>,
-    /// Deferred and excluded URLs that were queued after all.
+    /// URLs that were queued after all, or again.
     pub requeued: Vec<Requeue>,
     /// URLs that have got their outcome.
     pub outcomes: Vec<OutcomeRow>,

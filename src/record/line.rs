@@ -70,6 +70,9 @@ pub struct PageLine {
     /// By which evidence: `body-digest`, `text-digest` or `similarity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
+    /// What was said of the page before it was judged anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revised: Option<EarlierVerdict>,
     /// The rule, failure class or deferral.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -88,6 +91,17 @@ pub struct PageLine {
     /// The offset of the record's gzip member in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc_offset: Option<u64>,
+}
+
+/// A verdict that was given when too little was known of a host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EarlierVerdict {
+    /// The outcome's name.
+    pub outcome: String,
+    /// The page that it was said to repeat.
+    pub duplicate_of: String,
+    /// The similarity to it, in [0, 1].
+    pub score: f64,
 }
 
 /// One line of `errors.jsonl`: a URL that failed.

@@ -30,7 +30,7 @@ pub use batch::{
     WarcLocation,
 };
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
-pub use line::{ErrorLine, PageLine};
+pub use line::{EarlierVerdict, ErrorLine, PageLine};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
 pub use provenance::{Markup, Provenance, Source};

@@ -28,6 +28,8 @@ pub enum LinkKind {
     Duplicate,
     /// By a redirect.
     Redirect,
+    /// By this crawl, which took the page for a near-duplicate when it knew less of its host.
+    Revision,
 }
 
 /// A URL that is offered to the frontier.
@@ -169,6 +171,10 @@ pub trait Frontier: Send + Sync {
     /// Gives a lease back: the URL is due again at `not_before`. `lease.attempts` is remembered.
     fn nak(&self, lease: Lease, not_before: Instant) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
+    /// Queues URLs again that had their outcome: what was found there is to be judged anew
+    /// ([`LinkKind::Revision`]). Their earlier pages do not count against the budgets any more.
+    fn revise(&self, urls: Vec<UrlId>) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
     /// Nothing of this origin (scheme://host:port) is due before `not_before`.
     fn postpone(&self, origin: &str, not_before: Instant) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
@@ -191,6 +197,9 @@ pub struct Candidate {
     pub terms: Vec<TermCounts>,
     /// The order of the terms, as far as the detector looks at it.
     pub order: TermOrder,
+    /// The near-duplicate that this page was taken for when it was judged first. What inherited that
+    /// verdict by its bytes or text inherits it no longer.
+    pub renews: Option<Sequence>,
 }
 
 /// The decider's answer for one page.

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::record::{Digest, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation};
+use crate::record::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation};
 
 use super::error::{Error, Result};
 use super::folder::Folder;
@@ -85,6 +85,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
         report: VerifyReport::default(),
         ids: HashMap::new(),
         outcomes: Vec::new(),
+        revised: HashSet::new(),
         pages: HashMap::new(),
     };
     let witnessed = Witness::of(&verifier.folder.store()).check(verifier.mark.number);
@@ -109,6 +110,8 @@ struct Verifier {
     ids: HashMap<u128, UrlId>,
     /// The outcome of each URL, by number.
     outcomes: Vec<Option<OutcomeKind>>,
+    /// URLs that were judged anew and have another outcome since.
+    revised: HashSet<UrlId>,
     /// What is expected at each place of the archive.
     pages: HashMap<(u32, u64), Expected>,
 }
@@ -127,6 +130,7 @@ struct Expected {
 struct Line {
     url: String,
     outcome: String,
+    revised: Option<EarlierVerdict>,
 }
 
 impl Verifier {
@@ -150,11 +154,23 @@ impl Verifier {
     }
 
     fn done(&mut self) -> Result<()> {
+        let mut queued_again = HashSet::new();
         for row in self.reader.all_done()? {
-            let Some(DoneRow::Outcome(row)) = self.report.noted(row) else { continue };
+            let row = match self.report.noted(row) {
+                Some(DoneRow::Outcome(row)) => row,
+                Some(DoneRow::Requeued(path)) if path.kind == LinkKind::Revision => {
+                    queued_again.insert(path.url);
+                    continue;
+                }
+                _ => continue,
+            };
             self.report.checked.outcomes += 1;
             match self.outcomes.get_mut(row.url.index()) {
                 Some(outcome @ None) => *outcome = Some(row.kind),
+                Some(outcome @ Some(OutcomeKind::NearDuplicate)) if queued_again.remove(&row.url) => {
+                    *outcome = Some(row.kind);
+                    self.revised.insert(row.url);
+                }
                 Some(Some(_)) => self.report.problem(format!("URL {} has two outcomes", row.url)),
                 None => self.report.problem(format!("URL {} has an outcome and is not in the log", row.url)),
             }
@@ -234,6 +250,10 @@ impl Verifier {
         let Some(id) = self.ids.get(&xxh3_128(line.url.as_bytes())) else {
             return self.report.problem(format!("pages.jsonl, line {number}: {} is not in the log", line.url));
         };
+        if line.revised.is_none() && self.revised.contains(id) && self.mark.finished.is_none() {
+            // The line of before stays until the crawl ends.
+            return;
+        }
         if std::mem::replace(&mut seen[id.index()], true) {
             self.report.problem(format!("pages.jsonl, line {number}: a second line for {}", line.url));
         }

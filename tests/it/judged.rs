@@ -67,6 +67,7 @@ impl Log {
             text_digest: page.text_digest,
             terms: page.terms.iter().map(counted).collect(),
             order: page.order.clone(),
+            renews: page.renews,
         }
     }
 }

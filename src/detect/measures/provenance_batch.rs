@@ -153,6 +153,7 @@ mod tests {
             text_digest: None,
             terms: terms.iter().map(term).collect(),
             order: TermOrder::default(),
+            renews: None,
         };
         let mut decider = EmbeddedDecider::in_memory(options.clone());
         let judged = decider.decide_now((0..).zip(pages).map(candidate).collect()).unwrap();

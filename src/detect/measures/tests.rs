@@ -186,5 +186,6 @@ pub(super) fn candidate(number: u32, terms: &[&str], sentences: &[&[u32]]) -> Ca
         text_digest: None,
         terms: terms.collect(),
         order: TermOrder { sentence_count: sentences.len() as u32, sentences, ..TermOrder::default() },
+        renews: None,
     }
 }

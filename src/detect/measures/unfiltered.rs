@@ -32,6 +32,7 @@ fn candidate(number: u32, (words, sentence_count): &Draft) -> Candidate {
         text_digest: None,
         terms: words.iter().map(term).collect(),
         order: TermOrder { sentence_count: *sentence_count, ..TermOrder::default() },
+        renews: None,
     }
 }
 

@@ -219,6 +219,7 @@ impl Model {
             order: TermOrder { shingles: vec![most as u32], ..TermOrder::default() },
             links: vec![url],
             location,
+            renews: None,
         }
     }
 }

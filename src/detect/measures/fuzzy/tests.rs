@@ -313,6 +313,7 @@ fn what_was_learnt_is_learnt_again_from_the_log() {
             order: TermOrder { ..judged.order.clone() },
             links: Vec::new(),
             location: None,
+            renews: None,
         };
         restored.restore_page(judged.sequence, 0, &row).unwrap();
     }
