@@ -29,6 +29,21 @@ impl Folder {
         self.root.join("pages.jsonl")
     }
 
+    /// `pages.jsonl` as it is written anew for the commit of this number.
+    pub(crate) fn rewritten(&self, number: u64) -> PathBuf {
+        self.root.join(format!("pages.jsonl.{number}"))
+    }
+
+    /// The number of the commit for which this file was written anew, if it is such a file.
+    pub(crate) fn rewritten_for(&self, path: &Path) -> Option<u64> {
+        path.file_name()?.to_str()?.strip_prefix("pages.jsonl.")?.parse().ok()
+    }
+
+    /// `pages.jsonl` as of a commit, wherever it lies.
+    pub(crate) fn pages_as_of(&self, number: u64) -> PathBuf {
+        Some(self.rewritten(number)).filter(|path| path.exists()).unwrap_or_else(|| self.pages())
+    }
+
     pub(crate) fn errors(&self) -> PathBuf {
         self.root.join("errors.jsonl")
     }

@@ -70,6 +70,7 @@ mod piece;
 mod reader;
 mod shared;
 mod snapshot;
+mod superseded;
 mod table;
 mod trees;
 mod verify;

@@ -224,7 +224,7 @@ impl Verifier {
     }
 
     fn page_lines(&mut self) {
-        let (path, length) = (self.folder.pages(), self.mark.page_line_bytes);
+        let (path, length) = (self.folder.pages_as_of(self.mark.number), self.mark.page_line_bytes);
         let end = self.mark.finished.unwrap_or(length);
         let mut seen = vec![false; self.outcomes.len()];
         let mut position = 0;

@@ -18,6 +18,7 @@ use super::log_file::LogFile;
 use super::options::{Identity, Options};
 use super::reader::{DoneRow, StoreReader};
 use super::shared::Shared;
+use super::superseded;
 use super::table::{Loader, Table};
 use super::trees::Trees;
 use super::warc_files::WarcFiles;
@@ -89,6 +90,7 @@ impl Store {
         let mark = opened.mark.clone();
         let witness = Witness::of(&folder.store());
         witness.check(mark.number)?;
+        superseded::settle(&folder, mark.number, &disk)?;
         let page_lines = LogFile::open(&folder.pages(), mark.page_line_bytes, &disk)?;
         let error_lines = LogFile::open(&folder.errors(), mark.error_line_bytes, &disk)?;
         let files = WarcFiles::open(&folder.warc(), &options, &opened.identity.crawl, &mark, disk.clone())?;
@@ -150,11 +152,32 @@ impl Store {
             return Ok(before);
         }
         self.attempt(&before, |store| {
-            store.append_lines(lines)?;
+            if before.totals.revised > 0 {
+                return store.finish_anew(lines, &before);
+            }
+            append_lines(&mut store.page_lines, lines)?;
             let finished = Some(before.page_line_bytes);
             let mark = CommitMark { finished, page_line_bytes: store.page_lines.length(), ..before.clone() };
             Ok(store.write_mark(mark)?)
         })
+    }
+
+    /// As [`Store::finish`], in a new file without the lines that later ones have superseded.
+    fn finish_anew<E: From<Error>>(
+        &mut self,
+        lines: impl IntoIterator<Item = Result<String, E>>,
+        before: &CommitMark,
+    ) -> Result<CommitMark, E> {
+        let (folder, number) = (self.shared.folder().clone(), before.number + 1);
+        let new = folder.rewritten(number);
+        let mut new = superseded::without_superseded(&folder.pages(), before.page_line_bytes, &new, &self.disk)?;
+        let finished = Some(new.length());
+        append_lines(&mut new, lines)?;
+        self.disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))?;
+        let mark = self.write_mark(CommitMark { finished, page_line_bytes: new.length(), ..before.clone() })?;
+        superseded::put_in_place(&folder, number, &self.disk)?;
+        self.page_lines = LogFile::open(&folder.pages(), mark.page_line_bytes, &self.disk)?;
+        Ok(mark)
     }
 
     /// Goes on with a crawl that has ended: the lines that ending it appended are taken back. Does nothing
@@ -282,23 +305,12 @@ impl Store {
         Ok(mark)
     }
 
-    fn append_lines<E: From<Error>>(&mut self, lines: impl IntoIterator<Item = Result<String, E>>) -> Result<(), E> {
-        let mut buffer = String::new();
-        for line in lines {
-            buffer.push_str(&line?);
-            buffer.push('\n');
-            if buffer.len() >= LINES_BYTES {
-                self.page_lines.append(buffer.as_bytes())?;
-                buffer.clear();
-            }
-        }
-        self.page_lines.append(buffer.as_bytes())?;
-        Ok(self.page_lines.sync()?)
-    }
-
     /// Brings the folder back to `mark` after a failure.
     fn mend(&mut self, mark: &CommitMark) -> Result<()> {
         self.hosts.forget();
+        if superseded::settle(self.shared.folder(), mark.number, &self.disk)? {
+            self.page_lines = LogFile::open(&self.shared.folder().pages(), mark.page_line_bytes, &self.disk)?;
+        }
         self.page_lines.cut(mark.page_line_bytes)?;
         self.error_lines.cut(mark.error_line_bytes)?;
         // The database refuses all writes after one has failed, until it is opened anew.
@@ -330,6 +342,24 @@ fn identify(folder: &Folder, trees: &Trees, identity: &Identity, disk: &Disk) ->
         return Err(Error::Rendering { store, found: found.rendering, wanted: identity.rendering.clone() });
     }
     Ok(Opened { mark: trees.mark()?, identity: found, fresh: false })
+}
+
+/// Appends lines and makes them durable.
+fn append_lines<E: From<Error>>(
+    file: &mut LogFile,
+    lines: impl IntoIterator<Item = Result<String, E>>,
+) -> Result<(), E> {
+    let mut buffer = String::new();
+    for line in lines {
+        buffer.push_str(&line?);
+        buffer.push('\n');
+        if buffer.len() >= LINES_BYTES {
+            file.append(buffer.as_bytes())?;
+            buffer.clear();
+        }
+    }
+    file.append(buffer.as_bytes())?;
+    Ok(file.sync()?)
 }
 
 fn joined(lines: &[String]) -> String {

@@ -5,4 +5,5 @@ mod damage;
 mod faults;
 mod model;
 mod open;
+mod revised;
 pub(super) mod support;

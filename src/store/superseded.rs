@@ -1,0 +1,94 @@
+//! One line a URL, also of pages that were judged anew.
+//!
+//! While a crawl runs such a URL has two lines, and the later one, which has a field `revised`, is the
+//! one that counts. When the crawl ends, the file is written anew without the earlier ones: under the
+//! name that the next commit's number gives, and put in its place once that commit is durable. Opening
+//! the folder does that if a crash has kept it from happening.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::disk::Disk;
+use super::error::{Error, Result};
+use super::folder::Folder;
+use super::log_file::LogFile;
+
+/// Octets of lines that are written at a time.
+const AT_ONCE: usize = 256 * 1024;
+
+/// The part of a line that is looked at.
+#[derive(Deserialize)]
+struct Line {
+    url: String,
+    revised: Option<IgnoredAny>,
+}
+
+/// Writes the lines of the first `length` octets of `from` that are not superseded to a new file.
+pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Disk) -> Result<LogFile> {
+    let mut revised = HashSet::new();
+    each_line(from, length, |_, line| {
+        if line.revised.is_some() {
+            revised.insert(xxh3_128(line.url.as_bytes()));
+        }
+        Ok(())
+    })?;
+    let mut file = LogFile::open(to, 0, disk)?;
+    let mut buffer = Vec::new();
+    each_line(from, length, |text, line| {
+        if line.revised.is_some() || !revised.contains(&xxh3_128(line.url.as_bytes())) {
+            buffer.extend_from_slice(text);
+        }
+        if buffer.len() >= AT_ONCE {
+            file.append(&buffer)?;
+            buffer.clear();
+        }
+        Ok(())
+    })?;
+    file.append(&buffer)?;
+    Ok(file)
+}
+
+/// Puts the file that was made for the last commit in its place, and deletes what was made for one
+/// that did not happen. Whether there was one to be put in place.
+pub(super) fn settle(folder: &Folder, number: u64, disk: &Disk) -> Result<bool> {
+    let mut is_replaced = false;
+    let entries = fs::read_dir(folder.root()).map_err(|e| Error::io("read", folder.root(), e))?;
+    for entry in entries {
+        let path = entry.map_err(|e| Error::io("read", folder.root(), e))?.path();
+        match folder.rewritten_for(&path) {
+            Some(made_for) if made_for == number => {
+                put_in_place(folder, number, disk)?;
+                is_replaced = true;
+            }
+            Some(_) => disk.remove(&path).map_err(|e| Error::io("delete", &path, e))?,
+            None => {}
+        }
+    }
+    Ok(is_replaced)
+}
+
+/// Puts the file that was made for a commit in its place.
+pub(super) fn put_in_place(folder: &Folder, number: u64, disk: &Disk) -> Result<()> {
+    let (from, to) = (folder.rewritten(number), folder.pages());
+    disk.rename(&from, &to).map_err(|e| Error::io("rename", &from, e))?;
+    disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))
+}
+
+fn each_line(path: &Path, length: u64, mut take: impl FnMut(&[u8], &Line) -> Result<()>) -> Result<()> {
+    let read = |e| Error::io("read", path, e);
+    let mut lines = BufReader::new(File::open(path).map_err(|e| Error::io("open", path, e))?.take(length));
+    let (mut text, mut number) = (Vec::new(), 0);
+    while lines.read_until(b'\n', &mut text).map_err(read)? > 0 {
+        number += 1;
+        let damaged = |e: serde_json::Error| Error::corrupt(format!("{}, line {number}", path.display()), e.to_string());
+        take(&text, &serde_json::from_slice(&text).map_err(damaged)?)?;
+        text.clear();
+    }
+    Ok(())
+}
