@@ -34,6 +34,8 @@ pub struct Summary {
     pub near_duplicates: u64,
     /// Exact duplicates.
     pub exact_duplicates: u64,
+    /// Pages that were judged anew, having been taken for near-duplicates too early.
+    pub revised: u64,
     /// URLs that named another.
     pub redirected: u64,
     /// URLs that a rule kept out.
@@ -167,7 +169,11 @@ impl Summary {
             0 => String::new(),
             links => format!("; {} found only on duplicates not fetched", counted(links, "link", "links")),
         };
-        format!("{} of {judged} compared are duplicates{saved}\n", percent(rate))
+        let revised = match self.revised {
+            0 => String::new(),
+            pages => format!("; {} judged anew", counted(pages, "page", "pages")),
+        };
+        format!("{} of {judged} compared are duplicates{saved}{revised}\n", percent(rate))
     }
 
     fn site_table(&self) -> String {
@@ -274,6 +280,7 @@ mod tests {
             stored: 1000,
             near_duplicates: 150,
             exact_duplicates: 84,
+            revised: 7,
             redirected: 30,
             excluded: 12_000,
             failed: 3,
@@ -309,7 +316,7 @@ mod tests {
             2,033  deferred          seen, not fetched
            15,300  URLs seen
 
-        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
+        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched; 7 pages judged anew
 
         site              fetched  stored  near  exact  duplicates  skipped  failed  response
         docs.example.org      950     800   150      0       15.8%        0       0    120 ms

@@ -73,6 +73,7 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
         stored: outcome(OutcomeKind::Stored),
         near_duplicates: outcome(OutcomeKind::NearDuplicate),
         exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
+        revised: ending.totals.revised,
         redirected: outcome(OutcomeKind::Redirected),
         excluded: outcome(OutcomeKind::Excluded) + ending.frontier.excluded,
         failed: outcome(OutcomeKind::Failed),

@@ -16,7 +16,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::detect::EmbeddedDecider;
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, OutcomeKind, PageId, Sequence, UrlId};
+use crate::record::{
+    Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, OutcomeKind, PageId, Sequence, UrlId,
+};
 use crate::store::StoreReader;
 
 use super::CrawlError;

@@ -86,7 +86,8 @@ fn each_line(path: &Path, length: u64, mut take: impl FnMut(&[u8], &Line) -> Res
     let (mut text, mut number) = (Vec::new(), 0);
     while lines.read_until(b'\n', &mut text).map_err(read)? > 0 {
         number += 1;
-        let damaged = |e: serde_json::Error| Error::corrupt(format!("{}, line {number}", path.display()), e.to_string());
+        let damaged =
+            |e: serde_json::Error| Error::corrupt(format!("{}, line {number}", path.display()), e.to_string());
         take(&text, &serde_json::from_slice(&text).map_err(damaged)?)?;
         text.clear();
     }

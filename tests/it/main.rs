@@ -37,6 +37,7 @@ mod overlap;
 mod planted;
 mod program;
 mod rendering;
+mod revision;
 mod shared;
 mod surface;
 mod synthetic;

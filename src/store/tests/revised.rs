@@ -91,7 +91,8 @@ fn a_line_that_was_superseded_is_a_problem_once_the_crawl_has_ended() {
     store.close().unwrap();
     let text = fs::read_to_string(folder.path().join("pages.jsonl")).unwrap();
     // As long as before, so that the length gives nothing away.
-    let tampered = text.replacen("http://b.test/\",\"outcome\":\"stored\"", "http://a.test/\",\"outcome\":\"stored\"", 1);
+    let tampered =
+        text.replacen("http://b.test/\",\"outcome\":\"stored\"", "http://a.test/\",\"outcome\":\"stored\"", 1);
     fs::write(folder.path().join("pages.jsonl"), tampered).unwrap();
     assert!(!verify(folder.path()).unwrap().is_sound());
 }
@@ -112,8 +113,7 @@ fn a_crash_at_any_step_of_writing_the_lines_anew_loses_none_and_leaves_no_second
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Arc::new(Countdown(AtomicI64::new(i64::MAX)));
-        let (mut store, _) =
-            Store::open_with_faults(folder.path(), options(), &identity(), faults.clone()).unwrap();
+        let (mut store, _) = Store::open_with_faults(folder.path(), options(), &identity(), faults.clone()).unwrap();
         revise(&mut store);
         faults.0.store(step, Ordering::SeqCst);
         let ended = finish(&mut store);
@@ -147,8 +147,7 @@ fn after_a_step_has_failed_ending_can_be_tried_again() {
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Arc::new(Countdown(AtomicI64::new(i64::MAX)));
-        let (mut store, _) =
-            Store::open_with_faults(folder.path(), options(), &identity(), faults.clone()).unwrap();
+        let (mut store, _) = Store::open_with_faults(folder.path(), options(), &identity(), faults.clone()).unwrap();
         revise(&mut store);
         faults.0.store(step, Ordering::SeqCst);
         let ended = finish(&mut store);

@@ -1,0 +1,102 @@
+//! Pages that look like copies while little is known of their site, and are not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::invariants::{assert_folder_is_sound, lines};
+use crate::program::{Place, Run};
+use crate::web::{Answer, Content, Web};
+
+const PAGES: usize = 60;
+
+/// A manual: long pages of one template with little text of their own. The first few look like copies
+/// of each other until the template is known. Each names a page that no other page names.
+struct Manual;
+
+impl Manual {
+    fn page(number: usize, links: &str) -> Answer {
+        let template: String = (0..800).map(|word| format!(" common{}", word * 7919 % 1009)).collect();
+        let own: String = (0..22).map(|word| format!(" own{number}x{word}")).collect();
+        Answer {
+            delay: Duration::from_millis(5),
+            ..Answer::html(format!(
+                "<!doctype html><html lang=en><title>Manual</title><body><p>{template}<p>{own}<p>{links}</body></html>"
+            ))
+        }
+    }
+}
+
+impl Content for Manual {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        if path.is_empty() {
+            let links: String = (0..PAGES).map(|number| format!("<a href=/{number}>{number}</a> ")).collect();
+            return Answer::html(format!("<title>Contents</title>{links}"));
+        }
+        match (path.parse::<usize>(), path.strip_prefix("behind").map(str::parse::<usize>)) {
+            (Ok(number), _) => Self::page(number, &format!("<a href=/behind{number}>more</a>")),
+            (_, Some(Ok(number))) => {
+                Answer::text(&(0..40).map(|word| format!("behind{number}x{word} ")).collect::<String>())
+            }
+            _ => Answer::error(404),
+        }
+    }
+}
+
+fn crawl(place: &Place, web: &Web) -> Run {
+    place
+        .run(["-o", "out", "--allow-private", "--delay", "0", "--ip-delay", "0"])
+        .args(["-c", "1", "--min-free", "0", "--progress", "none", "--json"])
+        .args([format!("{}/", web.origins()[0])])
+}
+
+fn revised(lines: &[Value]) -> Vec<&Value> {
+    lines.iter().filter(|line| !line["revised"].is_null()).collect()
+}
+
+fn assert_all_is_stored(place: &Place) {
+    let lines = lines(&place.path("out"));
+    let stored = lines.values().filter(|line| line["outcome"] == "stored").count();
+    assert_eq!(stored, 1 + 2 * PAGES, "contents, pages, and the page behind each");
+    assert_folder_is_sound(place);
+}
+
+#[test]
+fn a_page_taken_for_a_copy_too_early_is_stored_after_all_with_what_lies_behind_it() {
+    let web = Web::start(1, |_| Arc::new(Manual));
+    let place = Place::new();
+    let finished = crawl(&place, &web).finish().expect_code(0);
+    assert_all_is_stored(&place);
+    let pages = place.pages();
+    let revised = revised(&pages);
+    assert!(!revised.is_empty(), "the first pages look like copies");
+    for line in &revised {
+        assert_eq!(line["revised"]["outcome"], "near-duplicate", "{line}");
+        assert!(line["revised"]["score"].as_f64().unwrap() >= 0.68, "{line}");
+    }
+    let summary: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(summary["revised"], revised.len(), "{summary}");
+    let asked_twice = web.asked().values().filter(|&&times| times == 2).count();
+    assert_eq!(asked_twice, revised.len(), "each of them was asked for once more");
+}
+
+#[test]
+fn killed_while_pages_are_judged_anew_it_goes_on_with_them() {
+    let web = Web::start(1, |_| Arc::new(Manual));
+    let place = Place::new();
+    // Each page takes 5 ms: the pages are through after some 350, what is judged anew comes then.
+    for moment in [150, 250, 330, 380, 420, 460, 500, 550, 600] {
+        let mut running = crawl(&place, &web).start();
+        std::thread::sleep(Duration::from_millis(moment));
+        if running.has_ended() {
+            running.finish().expect_code(0);
+            break;
+        }
+        running.kill();
+    }
+    crawl(&place, &web).finish().expect_code(0);
+    assert_all_is_stored(&place);
+    assert!(!revised(&place.pages()).is_empty());
+}
