@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ndcrawl::detect::fuzzy::{FuzzyOptions, FuzzySets};
 use ndcrawl::detect::{EmbeddedDecider, Options, Page};
@@ -17,6 +17,11 @@ use ndcrawl::record::{
 };
 use ndcrawl::render::{self, Renderer, query_terms};
 use ndcrawl::verify::Record;
+
+use crate::html::{html_files, page};
+
+#[path = "shared/html.rs"]
+mod html;
 
 const HOW: &str = "\
 Give a folder of HTML pages:
@@ -48,10 +53,7 @@ fn main() {
     if let Some(pairs) = pairs {
         return labelled(folder, &std::fs::read_to_string(pairs).unwrap());
     }
-    let mut files = Vec::new();
-    html_files(folder, &mut files);
-    files.sort();
-    let files: Vec<PathBuf> = files.into_iter().step_by(every).collect();
+    let files: Vec<PathBuf> = html_files(folder).into_iter().step_by(every).collect();
     println!("{} pages", files.len());
     rendering(&files);
     let mut terms = Terms::default();
@@ -60,34 +62,6 @@ fn main() {
     speed_ups(&pages, &terms.ids(&query));
     candidates(&pages);
     stream(&rendered);
-}
-
-fn html_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        if kind.is_dir() {
-            html_files(&path, files);
-        } else if kind.is_file() && path.extension().is_some_and(|name| name == "html" || name == "htm") {
-            files.push(path);
-        }
-    }
-}
-
-fn page(file: &Path) -> Fetched {
-    let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
-    Fetched {
-        url: Normaliser::default().absolute(&format!("http://site.test{name}")).unwrap(),
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".into(),
-        headers: vec![("content-type".into(), b"text/html".to_vec())],
-        request_headers: Vec::new(),
-        body: std::fs::read(file).unwrap(),
-        truncated: false,
-        address: None,
-        started_at: 0,
-        elapsed: Duration::ZERO,
-    }
 }
 
 fn renderer(sentences: bool) -> Renderer {

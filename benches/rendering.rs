@@ -19,6 +19,11 @@ use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Token
 use ndcrawl::record::{Fetched, Normaliser, Rendered};
 use ndcrawl::render::{Options, Parser, Renderer, WordCache};
 
+use crate::html::{html_files, page};
+
+#[path = "shared/html.rs"]
+mod html;
+
 const HOW: &str = "\
 To hold the parsers against each other, give a folder of HTML pages:
 
@@ -48,9 +53,7 @@ fn main() -> ExitCode {
         println!("{HOW}");
         return ExitCode::SUCCESS;
     };
-    let mut files = Vec::new();
-    html_files(Path::new(folder), &mut files);
-    files.sort();
+    let files = html_files(Path::new(folder));
     if !times_only {
         agreement(&files);
     }
@@ -59,35 +62,6 @@ fn main() -> ExitCode {
         speed(&files.iter().step_by(every).collect::<Vec<_>>(), only.as_deref().unwrap_or_default());
     }
     ExitCode::SUCCESS
-}
-
-fn html_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        if kind.is_dir() {
-            html_files(&path, files);
-        } else if kind.is_file() && path.extension().is_some_and(|name| name == "html" || name == "htm") {
-            files.push(path);
-        }
-    }
-}
-
-fn page(file: &Path) -> Fetched {
-    let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
-    Fetched {
-        url: Normaliser::default().absolute(&format!("http://site.test{name}")).unwrap(),
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".into(),
-        headers: vec![("content-type".into(), b"text/html".to_vec())],
-        request_headers: Vec::new(),
-        body: std::fs::read(file).unwrap(),
-        truncated: false,
-        address: None,
-        // 2026-01-01.
-        started_at: 1_767_225_600_000,
-        elapsed: Duration::ZERO,
-    }
 }
 
 fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {

@@ -1,6 +1,6 @@
 //! The parser that reads in one pass against the one that builds a tree, on real pages.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ndcrawl::record::{Fetched, Normaliser, Rendered};
@@ -8,6 +8,9 @@ use ndcrawl::render::{Options, Parser, Renderer, WordCache};
 
 use crate::corpora::{corpora, sites};
 use crate::shared::skipped;
+
+#[path = "../../benches/shared/html.rs"]
+mod html;
 
 /// Pages that may be left to the parser that builds a tree.
 const DETOURS: f64 = 0.02;
@@ -35,24 +38,10 @@ fn page(body: &[u8]) -> Fetched {
     }
 }
 
-fn html_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        if kind.is_dir() {
-            html_files(&path, files);
-        } else if kind.is_file() && path.extension().is_some_and(|name| name == "html" || name == "htm") {
-            files.push(path);
-        }
-    }
-}
-
 /// The bodies of all pages; the reason if they cannot be had.
 fn bodies() -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let folder = sites(&corpora()?)?;
-    let mut files = Vec::new();
-    html_files(&folder, &mut files);
-    files.sort();
-    Ok(files.into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect())
+    Ok(html::html_files(&folder).into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect())
 }
 
 #[track_caller]

@@ -1,0 +1,95 @@
+//! CPU time a page, after so many pages.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ndcrawl::detect::{EmbeddedDecider, Options};
+use ndcrawl::record::{Candidate, Digest, PageId, TermCounts};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::html::{html_files, page};
+
+/// Pages over which a mean is taken.
+const WINDOW: usize = 1000;
+/// Pages judged together, as in a crawl.
+const BATCH: usize = 32;
+const MARKS: [usize; 4] = [1_000, 10_000, 50_000, 100_000];
+
+/// Prints the means over the thousand pages before each mark.
+pub fn table(folder: &Path, most: usize, only: Option<&str>) {
+    let mut files = html_files(folder);
+    // In no order that means anything: neighbours in a folder are siblings.
+    files.sort_by_key(|file| xxh3_64(file.to_string_lossy().as_bytes()));
+    println!("{} files; CPU µs a page, rendering not included, mean of the {WINDOW} pages before", files.len());
+    let heads: String = MARKS.iter().map(|mark| format!("{mark:>9}")).collect();
+    println!("{:<22}{heads}   stored  MB of index", "detector");
+    for (name, options) in crate::detectors() {
+        if only.is_none_or(|only| only == name) {
+            row(name, options, &files, most);
+        }
+    }
+}
+
+fn row(name: &str, options: Options, files: &[PathBuf], most: usize) {
+    let renderer = crate::renderer(options.order());
+    let mut decider = EmbeddedDecider::in_memory(options);
+    let mut spent = Vec::with_capacity(most);
+    let mut stored = 0;
+    while spent.len() < most {
+        let batch: Vec<Candidate> = (spent.len()..most.min(spent.len() + BATCH))
+            .map(|number| {
+                let (round, file) = (number / files.len(), &files[number % files.len()]);
+                candidate(number, round, file, &renderer)
+            })
+            .collect();
+        let pages = batch.len();
+        let before = cpu_time();
+        let judged = decider.decide_now(batch).unwrap();
+        let each = (cpu_time() - before) / pages as u32;
+        spent.extend(std::iter::repeat_n(each, pages));
+        stored += judged.iter().filter(|judged| judged.verdict.is_unique()).count();
+    }
+    let cells: String = MARKS.iter().map(|&mark| format!("{:>9}", mean_before(&spent, mark))).collect();
+    println!("{name:<22}{cells}{stored:>9}{:>13.1}", decider.stats().index_bytes as f64 / 1e6);
+}
+
+fn mean_before(spent: &[Duration], mark: usize) -> String {
+    let Some(window) = spent.get(..mark).and_then(|spent| spent.last_chunk::<WINDOW>()) else { return "-".to_owned() };
+    format!("{:.1}", window.iter().sum::<Duration>().as_secs_f64() * 1e6 / WINDOW as f64)
+}
+
+/// In later rounds every term and every run of words is another: such a page is as similar to the pages
+/// of its round as it was before, and to no other.
+fn candidate(number: usize, round: usize, file: &Path, renderer: &ndcrawl::render::Renderer) -> Candidate {
+    let fetched = page(file);
+    let rendered = renderer.render(&fetched);
+    let site = file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32);
+    let other = |text: &str| if round == 0 { text.into() } else { format!("{text}~{round}").into() };
+    let other_digest = |digest: Digest| Digest::of(format!("{digest}{round}").as_bytes());
+    let mut order = rendered.order;
+    if round > 0 {
+        for shingle in &mut order.shingles {
+            *shingle = (*shingle ^ (round as u32).wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
+        }
+        order.shingles.sort_unstable();
+    }
+    Candidate {
+        page: PageId(xxh3_128(&number.to_le_bytes())),
+        group: site ^ round as u32,
+        body_digest: other_digest(Digest::of(&fetched.body)),
+        text_digest: rendered.text_digest.map(other_digest),
+        terms: rendered
+            .terms
+            .into_iter()
+            .map(|TermCounts { term, counts }| TermCounts { term: other(&term), counts })
+            .collect(),
+        order,
+        renews: None,
+    }
+}
+
+/// Of all threads: large indexes are asked on all cores.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
