@@ -9,13 +9,14 @@
 //! | `html` | `render` | from HTML and text to weighted terms and links |
 //! | `eval` | `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
+//! | `export` | `export` | what a crawl kept, in the formats of other tools |
 //! | `cli` | `demo`, `cli` | the program |
 //!
 //! Imports go downward only; rooms on one line do not know each other:
 //!
 //! ```text
 //! cli
-//! crawl  demo  eval
+//! crawl  demo  eval  export
 //! detect  render  frontier  fetch  store
 //! filter  verify
 //! record
@@ -34,6 +35,9 @@ pub mod render;
 
 #[cfg(feature = "eval")]
 pub mod eval;
+
+#[cfg(feature = "export")]
+pub mod export;
 
 #[cfg(feature = "crawl")]
 pub mod crawl;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use super::export::{CountBy, Format, NoarchiveChoice};
 use super::key_flags::{ComparingFlags, KeyFlags};
 use super::source::{Given, Source};
 use super::{help, keys};
@@ -46,6 +47,9 @@ pub enum Command {
     Status(StatusArguments),
     /// Show which pages repeat which, and which of them should stay
     Clusters(ClustersArguments),
+    /// Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
+    #[command(after_long_help = help::AFTER_EXPORT_HELP)]
+    Export(ExportArguments),
     /// Crawl a small site of its own on this machine, without internet
     Demo(DemoArguments),
     /// Check that an output folder is whole
@@ -175,6 +179,41 @@ pub struct ClustersArguments {
     /// Print one JSON object a cluster, each on a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// The arguments of `export`.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// In what form
+    #[arg(long)]
+    pub format: Format,
+    /// Write to FILE, - is stdout [default: a file in DIR]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Export pages of these outcomes, or all [default: stored; csv, cdxj: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub outcome: Vec<String>,
+    /// Export pages of these hosts only
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub host: Vec<String>,
+    /// Export pages in these languages only, such as en,de
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub lang: Vec<String>,
+    /// parquet, jsonl: add the page's source, decoded, as html
+    #[arg(long)]
+    pub html: bool,
+    /// csv: what pages are counted by
+    #[arg(long, value_name = "WHAT", default_value = "host")]
+    pub by: CountBy,
+    /// What to do about pages marked noarchive or noindex; obey leaves them out
+    #[arg(long, value_name = "WHAT", default_value = "obey")]
+    pub noarchive: NoarchiveChoice,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
 }
 
 /// The arguments of `demo`.
@@ -388,6 +427,7 @@ mod tests {
           crawl        Crawl; the word may be left out
           status       Tell how a crawl stands, while it runs or after
           clusters     Show which pages repeat which, and which of them should stay
+          export       Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
           eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost

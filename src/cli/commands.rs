@@ -15,7 +15,7 @@ use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use super::{clusters, evaluation, file, log, merge, plan, run, status, template};
+use super::{clusters, evaluation, export, file, log, merge, plan, run, status, template};
 
 /// Rejected lines of seeds beyond this many are only counted.
 const MOST_WARNINGS: usize = 20;
@@ -27,6 +27,7 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Crawl(crawl_arguments)) => crawl(&crawl_arguments),
         Some(Command::Status(arguments)) => tell_status(&arguments),
         Some(Command::Clusters(arguments)) => tell_clusters(&arguments),
+        Some(Command::Export(arguments)) => export::run(&without_files(arguments.verbosity)?, &arguments),
         Some(Command::Demo(arguments)) => run::demo(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Verify(arguments)) => run::verify(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Eval(arguments)) => {

@@ -12,8 +12,18 @@ use crate::record::Normaliser;
 use crate::store;
 
 /// What a crawl writes; all else in a folder is somebody else's.
-const OURS: [&str; 8] =
-    ["crawl.json", "status.json", "pages.jsonl", "errors.jsonl", "report.html", "warc", "store", "links.jsonl"];
+const OURS: [&str; 10] = [
+    "crawl.json",
+    "status.json",
+    "pages.jsonl",
+    "errors.jsonl",
+    "report.html",
+    "warc",
+    "store",
+    "links.jsonl",
+    "parquet",
+    "export",
+];
 
 /// Prepares the folder as the flags ask: `--resume` wants a crawl in it, `--fresh` none.
 pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {

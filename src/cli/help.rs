@@ -55,3 +55,34 @@ Exit codes:
   7  disk full, or less free than --min-free; can be resumed
   70 internal error
   130, 143  stopped by SIGINT, SIGTERM; can be resumed";
+
+/// What stands under the long help of `export`.
+pub const AFTER_EXPORT_HELP: &str = "\
+Examples:
+  The stored pages, each once, with their text, for pyarrow, duckdb, pandas or datasets:
+    ndcrawl export ndcrawl-out --format parquet -o pages.parquet
+
+  The same as compressed lines, only the English pages of two hosts:
+    ndcrawl export ndcrawl-out --format jsonl --lang en --host a.example,b.example -o pages.jsonl.zst
+
+  A WARC file with an index beside it, for warcio, fastwarc or pywb:
+    ndcrawl export ndcrawl-out --format warc -o pages.warc.gz
+
+  Every page that was compared, with the page it repeats, to another program:
+    ndcrawl export ndcrawl-out --format jsonl --outcome stored,near-duplicate,exact-duplicate -o - | jq .score
+
+  How much of each host is repetition:
+    ndcrawl export ndcrawl-out --format csv -o -
+
+Stored pages:
+  A stored page stands for all that repeat it: 'stored', the default, is one page a cluster. Rows of
+  all outcomes have the same 'cluster' as the stored page that they repeat. Only stored pages have a
+  text, unless the crawl was told to --keep-duplicates.
+
+Text:
+  A block a line: headings, paragraphs, list items, cells. Left out: the title (it has a column of
+  its own), scripts, and what stands in nav, aside, footer and search, unless little else is there.
+
+Files:
+  Without -o, an export goes to parquet/ or export/ in DIR. A file is called FILE.open until it is
+  whole.";

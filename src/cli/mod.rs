@@ -18,6 +18,7 @@ mod commands;
 mod defaults;
 pub mod error;
 pub mod evaluation;
+pub mod export;
 pub mod figures;
 mod file;
 mod folder;

@@ -6,19 +6,23 @@ use proptest::test_runner::RngSeed;
 use super::tests::page;
 use super::*;
 
-fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> Rendered {
+/// A page as terms and as text.
+fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> (Rendered, Option<String>) {
     let mut fetched = page("http://www.h.test/a/b.html", "text/html; charset=utf-8", "");
     fetched.body = body.to_vec();
     let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
-    Renderer::new(Options { parser, word_cache, order, ..Options::default() }, Normaliser::default()).render(&fetched)
+    let options = Options { parser, word_cache, order, ..Options::default() };
+    let renderer = Renderer::new(options, Normaliser::default());
+    (renderer.render(&fetched), renderer.reading(&fetched).map(|reading| reading.text))
 }
 
 /// Compares all that is rendered. The reference shares as little as can be with the fast parser.
 #[track_caller]
 fn assert_agree(body: &[u8]) {
-    let fast = rendered(Parser::Fast, WordCache::Kept, body);
-    let dom = rendered(Parser::Dom, WordCache::Plain, body);
+    let (fast, fast_text) = rendered(Parser::Fast, WordCache::Kept, body);
+    let (dom, dom_text) = rendered(Parser::Dom, WordCache::Plain, body);
     let text = String::from_utf8_lossy(body);
+    assert_eq!(fast_text, dom_text, "{text}");
     assert_eq!(fast.terms, dom.terms, "{text}");
     assert_eq!(fast.order, dom.order, "{text}");
     assert_eq!(fast.text_digest, dom.text_digest, "{text}");
@@ -105,7 +109,7 @@ fn what_tree_construction_does_to_fields_words_and_links_is_followed() {
 /// A piece of markup: mostly sound, as pages are, and sometimes not.
 fn piece() -> impl Strategy<Value = String> {
     const NAMES: &str = "a|b|i|em|font|nobr|span|code|p|div|section|h1|h2|ul|ol|li|dl|dt|dd|table|tbody|thead|tr|td|th|\
-        caption|colgroup|col|form|button|select|option|optgroup|pre|br|hr|img|input|svg|math|mi|title|desc|\
+        caption|colgroup|col|nav|footer|form|button|select|option|optgroup|pre|br|hr|img|input|svg|math|mi|title|desc|\
         foreignObject|annotation-xml|template|object|video|noscript|script|style|textarea|head|body|html|x-y|ruby|rt|\
         address|blockquote|center|label|applet|frameset|frame|noframes|base|link|meta|area|iframe";
     let names: Vec<&'static str> = NAMES.split('|').map(str::trim).collect();

@@ -9,7 +9,7 @@ use scraper::{Html, Node};
 use crate::record::{Fetched, Field, Normaliser};
 
 use super::document::{Attributes, Document, Findings, is_json_ld, rel};
-use super::names::{HIDDEN, INLINE, Name};
+use super::names::{ASIDE, HIDDEN, INLINE, Name};
 use super::{Options, language};
 
 /// Parses HTML and walks over it once, without recursion.
@@ -111,6 +111,9 @@ impl<'a> Walk<'a> {
         if known.is(HIDDEN) {
             self.hidden += 1;
         }
+        if known.is(ASIDE) {
+            self.findings.document.text.begin_aside();
+        }
     }
 
     fn close(&mut self, element: &Element) {
@@ -118,6 +121,9 @@ impl<'a> Walk<'a> {
         let known = Name::of(name.as_bytes());
         if !known.is(INLINE) {
             self.findings.document.text.break_line();
+        }
+        if known.is(ASIDE) {
+            self.findings.document.text.end_aside();
         }
         let marker = match name {
             "a" if element.attr("href").is_some() => "a",

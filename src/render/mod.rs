@@ -35,6 +35,7 @@ mod origin;
 mod parser;
 mod pool;
 mod query;
+mod reading;
 mod refresh;
 mod runs;
 mod sentences;
@@ -50,7 +51,10 @@ mod tokens;
 mod url_terms;
 mod words;
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use encoding_rs::Encoding;
 
 use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
 
@@ -63,6 +67,7 @@ use text::Text;
 
 pub use parser::{Parser, ParserError};
 pub use query::query_terms;
+pub use reading::Reading;
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 pub use synonyms::{Synonyms, SynonymsError};
 
@@ -150,6 +155,16 @@ pub struct Renderer {
     pool: Pool,
 }
 
+/// A page that was decoded and read.
+struct Read<'a> {
+    kind: Kind,
+    source: Cow<'a, str>,
+    encoding: &'static Encoding,
+    document: Document,
+    /// Whether it is nested too deep to be read as what it is.
+    too_deep: bool,
+}
+
 /// How a media type is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -186,26 +201,13 @@ impl Renderer {
     /// `benches/rendering.rs`; by a tree three to four times that, and by a tree of which every word is
     /// stemmed more than five times.
     pub fn render(&self, page: &Fetched) -> Rendered {
-        let kind = kind_of(&page.media_type());
-        if kind == Kind::Other {
+        let Some(Read { kind, source, encoding, mut document, too_deep }) = self.read(page) else {
             return self.unread(page);
-        }
-        let top_level_domain = page.url.as_url().domain().and_then(|name| name.rsplit('.').next());
-        let content_type = page.header("content-type");
-        let (text, encoding) =
-            charset::decode(&page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);
-        if is_binary(&text) {
-            return self.unread(page);
-        }
-        let (mut document, too_deep) = match kind {
-            Kind::Html => self.read_html(&text, page),
-            Kind::Xml => (markup::read(&text, page, &self.options, &self.normaliser), false),
-            Kind::Plain | Kind::Other => (plain(&text), false),
         };
         document.text.settle();
         let claims = std::mem::take(&mut document.claims);
         let mut provenance = origin::of_page(page, claims, document.title.as_deref(), &document.text);
-        provenance.markup = (kind == Kind::Html).then(|| origin::markup(&text));
+        provenance.markup = (kind == Kind::Html).then(|| origin::markup(&source));
         self.add_header_directives(page, &mut document.robots);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
@@ -227,6 +229,36 @@ impl Renderer {
             provenance,
             too_deep,
         }
+    }
+
+    /// Reads a page for its text. `None` if it holds none: a picture, say. Cost: as [`Renderer::render`]
+    /// without the counting of terms.
+    pub fn reading<'a>(&self, page: &'a Fetched) -> Option<Reading<'a>> {
+        let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
+        document.text.settle();
+        let text = if kind == Kind::Plain { reading::plain(&source) } else { reading::main_text(&document.text) };
+        Some(Reading { text, source, charset: encoding.name() })
+    }
+
+    /// Decodes a page and finds what it holds; `None` if it is no text.
+    fn read<'a>(&self, page: &'a Fetched) -> Option<Read<'a>> {
+        let kind = kind_of(&page.media_type());
+        if kind == Kind::Other {
+            return None;
+        }
+        let top_level_domain = page.url.as_url().domain().and_then(|name| name.rsplit('.').next());
+        let content_type = page.header("content-type");
+        let (source, encoding) =
+            charset::decode(&page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);
+        if is_binary(&source) {
+            return None;
+        }
+        let (document, too_deep) = match kind {
+            Kind::Html => self.read_html(&source, page),
+            Kind::Xml => (markup::read(&source, page, &self.options, &self.normaliser), false),
+            Kind::Plain | Kind::Other => (plain(&source), false),
+        };
+        Some(Read { kind, source, encoding, document, too_deep })
     }
 
     /// The terms of a text and of the page's own URL, and the order of the former.

@@ -1,7 +1,7 @@
 //! The names of elements, as small numbers, and the sets they belong to.
 //!
-//! The sets are those of WHATWG HTML, section 13.2.4.2 ("The stack of open elements"), and two of
-//! our own: what a reader does not see, and what does not end a word.
+//! The sets are those of WHATWG HTML, section 13.2.4.2 ("The stack of open elements"), and three of
+//! our own: what a reader does not see, what does not end a word, and what is not the page's own.
 
 /// Elements between which and the next text no word ends.
 pub(super) const INLINE: u16 = 1;
@@ -32,6 +32,8 @@ pub(super) const BLOCK: u16 = 1 << 12;
 /// Elements whose nesting is not counted, since the next one of their kind ends them, or since
 /// they have no content.
 pub(super) const SHALLOW: u16 = 1 << 13;
+/// Elements that are about the site rather than the page: navigation and the like.
+pub(super) const ASIDE: u16 = 1 << 14;
 
 const I: u16 = INLINE;
 const H: u16 = HIDDEN;
@@ -61,7 +63,7 @@ macro_rules! names {
 
 names! {
     A = "a", I | F; Abbr = "abbr", I; Acronym = "acronym", I; Address = "address", S | B; AnnotationXml = "annotation-xml", 0;
-    Applet = "applet", C; Area = "area", S | V; Article = "article", S | B; Aside = "aside", S | B; Audio = "audio", H;
+    Applet = "applet", C; Area = "area", S | V; Article = "article", S | B; Aside = "aside", S | B | ASIDE; Audio = "audio", H;
     B = "b", I | F | X; Base = "base", S | V; BaseFont = "basefont", S; Bdi = "bdi", I; Bdo = "bdo", I;
     BgSound = "bgsound", S; Big = "big", I | F | X; BlockQuote = "blockquote", S | B | X; Body = "body", S | X | V;
     Br = "br", S | X | V; Button = "button", S; Canvas = "canvas", H; Caption = "caption", C | THOROUGH;
@@ -70,7 +72,7 @@ names! {
     Del = "del", I; Desc = "desc", 0; Details = "details", S | B; Dfn = "dfn", I; Dialog = "dialog", B; Dir = "dir", S | B;
     Div = "div", S | B | X; Dl = "dl", S | B | X; Dt = "dt", S | N | X | V; Em = "em", I | F | X; Embed = "embed", S | X | V;
     FieldSet = "fieldset", S | B; FigCaption = "figcaption", S | B; Figure = "figure", S | B; Font = "font", I | F;
-    Footer = "footer", S | B; ForeignObject = "foreignobject", 0; Form = "form", S; Frame = "frame", S | V;
+    Footer = "footer", S | B | ASIDE; ForeignObject = "foreignobject", 0; Form = "form", S; Frame = "frame", S | V;
     FrameSet = "frameset", S; H1 = "h1", S | HEADING | X; H2 = "h2", S | HEADING | X; H3 = "h3", S | HEADING | X;
     H4 = "h4", S | HEADING | X; H5 = "h5", S | HEADING | X; H6 = "h6", S | HEADING | X; Head = "head", S | X | V;
     Header = "header", S | B; HGroup = "hgroup", S | B; Hr = "hr", S | X | V; Html = "html", C | TABLE_SCOPE | V;
@@ -78,12 +80,12 @@ names! {
     Ins = "ins", I; Kbd = "kbd", I; KeyGen = "keygen", V; Label = "label", I; Li = "li", S | N | X | V;
     Link = "link", S | V; Listing = "listing", S | X; Main = "main", S | B; Mark = "mark", I; Marquee = "marquee", C;
     Math = "math", 0; Menu = "menu", S | B | X; Meta = "meta", S | X | V; Mi = "mi", 0; MalignMark = "malignmark", 0;
-    MGlyph = "mglyph", 0; Mn = "mn", 0; Mo = "mo", 0; Ms = "ms", 0; MText = "mtext", 0; Nav = "nav", S | B;
+    MGlyph = "mglyph", 0; Mn = "mn", 0; Mo = "mo", 0; Ms = "ms", 0; MText = "mtext", 0; Nav = "nav", S | B | ASIDE;
     NoBr = "nobr", F | X; NoEmbed = "noembed", S | H; NoFrames = "noframes", S | H; NoScript = "noscript", S | H;
     Object = "object", C | H; Ol = "ol", S | LIST_SCOPE | B | X; OptGroup = "optgroup", N | V; Option = "option", N | V;
     P = "p", S | N | B | X | V; Param = "param", S | V; PlainText = "plaintext", S; Pre = "pre", S | X; Q = "q", I;
     Rb = "rb", N; Rp = "rp", N | V; Rt = "rt", N | V; Rtc = "rtc", N; Ruby = "ruby", X; S = "s", I | F | X;
-    Samp = "samp", I; Script = "script", S | H; Search = "search", B; Section = "section", S | B;
+    Samp = "samp", I; Script = "script", S | H; Search = "search", B | ASIDE; Section = "section", S | B;
     Select = "select", C; Small = "small", I | F | X; Source = "source", S | V; Span = "span", I | X;
     Strike = "strike", I | F | X; Strong = "strong", I | F | X; Style = "style", S | H; Sub = "sub", I | X;
     Summary = "summary", S | B; Sup = "sup", I | X; Svg = "svg", 0;

@@ -11,6 +11,8 @@ pub(super) struct Text {
     text: String,
     parts: Vec<Part>,
     broken: bool,
+    /// Open elements that are about the site rather than the page.
+    asides: u32,
     /// Whether the text is kept as it stands until it is [settled](Text::settle): the yardstick.
     plain: bool,
 }
@@ -23,6 +25,23 @@ struct Part {
     visible: bool,
     /// Whether a line ends before it.
     breaks: bool,
+    /// Whether the space before it is ours: in the page nothing stands between.
+    glued: bool,
+    /// Whether it is about the site rather than the page.
+    aside: bool,
+}
+
+/// A part as a reader meets it.
+pub(super) struct Piece<'a> {
+    pub field: Field,
+    pub text: &'a str,
+    pub visible: bool,
+    /// Whether a line ends before it.
+    pub breaks: bool,
+    /// Whether in the page nothing stands between it and the part before.
+    pub glued: bool,
+    /// Whether it is about the site rather than the page.
+    pub aside: bool,
 }
 
 impl Text {
@@ -43,7 +62,8 @@ impl Text {
     pub fn push(&mut self, field: Field, text: &str) {
         let goes_on = !self.broken && self.parts.last().is_some_and(|part| part.field == field && part.visible);
         if !goes_on {
-            self.open(field, true, self.broken);
+            let glued = !self.broken && !self.ends_in_white_space() && !text.starts_with(char::is_whitespace);
+            self.open(Part { field, start: 0, visible: true, breaks: self.broken, glued, aside: self.asides > 0 });
         }
         self.broken = false;
         if self.plain {
@@ -63,11 +83,27 @@ impl Text {
         }
     }
 
-    fn open(&mut self, field: Field, visible: bool, breaks: bool) {
+    /// Whether white space comes before what follows, or nothing at all.
+    fn ends_in_white_space(&self) -> bool {
+        self.text.chars().next_back().is_none_or(char::is_whitespace)
+    }
+
+    /// Begins a part where the text ends now.
+    fn open(&mut self, part: Part) {
         if !self.plain && !ends_in_space(&self.text) {
             self.text.push(' ');
         }
-        self.parts.push(Part { field, start: self.text.len(), visible, breaks });
+        self.parts.push(Part { start: self.text.len(), ..part });
+    }
+
+    /// Begins an element that is about the site rather than the page. A line must end before it.
+    pub fn begin_aside(&mut self) {
+        self.asides += 1;
+    }
+
+    /// Ends such an element.
+    pub fn end_aside(&mut self) {
+        self.asides = self.asides.saturating_sub(1);
     }
 
     /// Ends the line: what follows is another word.
@@ -83,7 +119,7 @@ impl Text {
         }
         let plain = std::mem::take(self);
         for (part, text) in plain.ranges() {
-            self.open(part.field, part.visible, part.breaks);
+            self.open(Part { ..*part });
             for word in text.split_whitespace() {
                 if !ends_in_space(&self.text) {
                     self.text.push(' ');
@@ -101,6 +137,18 @@ impl Text {
     /// The parts in order.
     pub fn parts(&self) -> impl Iterator<Item = (Field, &str)> {
         self.ranges().map(|(part, text)| (part.field, text))
+    }
+
+    /// The parts in order, with what there is to know of them.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        self.ranges().map(|(&Part { field, visible, breaks, glued, aside, .. }, text)| Piece {
+            field,
+            text,
+            visible,
+            breaks,
+            glued,
+            aside,
+        })
     }
 
     /// Where lines begin, and which parts a reader sees.

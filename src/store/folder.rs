@@ -1,7 +1,7 @@
 //! Where things lie in the output folder, and the lock that says whose it is.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -129,9 +129,25 @@ pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// A folder that is taken.
+/// Keeps crawls out of an output folder that is to be read. A folder into which nobody may write is
+/// read without: no crawl can be at work there.
+///
+/// # Errors
+/// [`Error::InUse`], [`Error::Io`].
+pub fn hold(folder: &Path) -> Result<Option<Lock>> {
+    match Folder::new(folder).lock() {
+        Err(Error::Io { source, .. })
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            Ok(None)
+        }
+        lock => lock.map(Some),
+    }
+}
+
+/// A folder that is taken, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     _file: File,
 }
 

@@ -54,6 +54,7 @@
 //! have the key and their number, u16.
 
 mod archive;
+mod archive_reader;
 mod block;
 mod cache;
 mod check;
@@ -66,6 +67,7 @@ mod host;
 mod http_block;
 mod log_file;
 mod options;
+mod page_lines;
 mod piece;
 mod reader;
 mod shared;
@@ -84,14 +86,16 @@ mod writer;
 mod tests;
 
 pub use archive::Archive;
+pub use archive_reader::ArchiveReader;
 pub use crawl_file::{read_json_file, write_crawl_file, write_status_file};
 pub use disk::{Faults, Step, free_space};
 pub use error::{Error, Result};
-pub use folder::delete_crawl;
+pub use folder::{Lock, delete_crawl, hold};
 pub use options::{FORMAT, Identity, Options};
+pub use page_lines::PageLines;
 pub use reader::{DoneRow, StoreReader};
 pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
 pub use verify::{Checked, VerifyReport, verify};
-pub use warc::payload_digest;
-pub use warc_reader::{WarcReader, WarcRecord, WarcRecordError};
+pub use warc::{payload_digest, warcinfo_member};
+pub use warc_reader::{HttpHead, WarcReader, WarcRecord, WarcRecordError};
 pub use writer::{Opened, Store};

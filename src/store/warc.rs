@@ -8,6 +8,7 @@ use crate::record::{Digest, Fetched, PageId, Verdict};
 
 use super::gzip::Gzip;
 use super::http_block;
+use super::options::Options;
 
 /// The revisit profile of a payload that is the same (section 6.7.2).
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -181,6 +182,12 @@ impl<'a> Draft<'a> {
         }
         gzip.member(&[&header, b"\r\n", &self.head, self.body, b"\r\n\r\n"])
     }
+}
+
+/// The first record of a WARC file (section 6.2), as a gzip member: `file` is the file's name, `crawl`
+/// that of the crawl whose pages are in it.
+pub fn warcinfo_member(crawl: &str, file: &str, lines: &[(&str, &str)]) -> Vec<u8> {
+    Draft::warcinfo(crawl, file, lines).to_member(&mut Gzip::new(Options::default().gzip_level))
 }
 
 /// Lines of `application/warc-fields`.

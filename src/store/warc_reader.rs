@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
 
-use crate::record::WarcLocation;
+use crate::record::{Header, WarcLocation};
 
 /// The longest header of a record, and the longest line in it.
 const MOST_HEADER_BYTES: u64 = 256 * 1024;
@@ -35,6 +35,15 @@ pub struct WarcRecordError {
     pub reason: String,
 }
 
+/// What an archived response begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpHead {
+    /// The HTTP status.
+    pub status: u16,
+    /// The header lines in order.
+    pub headers: Vec<Header>,
+}
+
 impl WarcRecord {
     /// The first field of that name; case does not matter.
     pub fn field(&self, name: &str) -> Option<&str> {
@@ -51,6 +60,22 @@ impl WarcRecord {
         let is_http = self.field("Content-Type").is_some_and(|kind| kind.starts_with("application/http"));
         let head = is_http.then(|| find(&self.block, b"\r\n\r\n"))??;
         Some(&self.block[head + 4..])
+    }
+
+    /// The head of the HTTP response in the block; `None` if there is none. Lines without a colon are
+    /// left out.
+    pub fn http_head(&self) -> Option<HttpHead> {
+        let body = self.http_body()?;
+        let mut lines = self.block[..self.block.len() - body.len()].split(|&octet| octet == b'\n');
+        let status = String::from_utf8_lossy(lines.next()?);
+        let mut status = status.strip_prefix("HTTP/")?.split_ascii_whitespace().skip(1);
+        let status = status.next()?.parse().ok()?;
+        let header = |line: &[u8]| {
+            let colon = line.iter().position(|&octet| octet == b':')?;
+            let name = std::str::from_utf8(&line[..colon]).ok()?;
+            Some((name.trim().to_owned(), line[colon + 1..].trim_ascii().to_owned()))
+        };
+        Some(HttpHead { status, headers: lines.filter_map(header).collect() })
     }
 
     /// Where the record lies, given the file's serial number.

@@ -3,7 +3,7 @@
 use crate::record::Field;
 use crate::render::document::{Rel, rel};
 use crate::render::lexer::Tag;
-use crate::render::names::{HEADING, HIDDEN, INLINE, Name};
+use crate::render::names::{ASIDE, HEADING, HIDDEN, INLINE, Name};
 
 use super::stack::{Open, Space};
 use super::{Builder, Stop};
@@ -110,6 +110,9 @@ impl<'a> Builder<'a, '_> {
         if let Some(field) = open.field {
             self.field = field;
         }
+        if open.name.is(ASIDE) {
+            self.findings.document.text.begin_aside();
+        }
         self.stack.0.push(open);
     }
 
@@ -147,6 +150,9 @@ impl<'a> Builder<'a, '_> {
         self.hidden -= u32::from(open.hidden);
         self.foreign -= u32::from(matches!(open.name, Name::Svg | Name::Math));
         self.paragraphs -= u32::from(open.name == Name::P);
+        if open.name.is(ASIDE) {
+            self.findings.document.text.end_aside();
+        }
         if open.field.is_some() {
             self.settle_field();
         }

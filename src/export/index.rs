@@ -1,0 +1,91 @@
+//! Lines of an index of WARC files.
+
+use crate::store::WarcRecord;
+
+use super::surt::surt;
+
+/// A record as an index has it.
+pub(super) struct Entry {
+    key: String,
+    /// Fourteen digits.
+    time: String,
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Entry {
+    /// The entry of a response or of a revisit; others are not looked up.
+    pub fn of(record: &WarcRecord) -> Option<Self> {
+        let is_revisit = record.kind() == "revisit";
+        if !is_revisit && record.kind() != "response" {
+            return None;
+        }
+        let url = record.field("WARC-Target-URI")?;
+        let head = record.http_head()?;
+        let mut fields = vec![("url", url.to_owned())];
+        let media_type = match is_revisit {
+            true => Some("warc/revisit".to_owned()),
+            false => {
+                let header = head.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                header.map(|(_, value)| media_type(value)).filter(|kind| !kind.is_empty())
+            }
+        };
+        fields.extend(media_type.map(|kind| ("mime", kind)));
+        fields.push(("status", head.status.to_string()));
+        fields.extend(record.field("WARC-Payload-Digest").map(|digest| ("digest", digest.to_owned())));
+        fields.push(("length", record.length.to_string()));
+        let date = record.field("WARC-Date")?;
+        let time = date.chars().filter(char::is_ascii_digit).take(14).collect();
+        Some(Self { key: surt(url), time, fields })
+    }
+
+    /// The same with the place where the record lies.
+    pub fn at(mut self, offset: u64, file: &str) -> Self {
+        self.fields.push(("offset", offset.to_string()));
+        self.fields.push(("filename", file.to_owned()));
+        self
+    }
+
+    /// The line, with its end: key, time and a JSON object.
+    pub fn line(&self) -> String {
+        // A JSON string of text cannot fail to be made.
+        let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let fields: Vec<String> = self.fields.iter().map(|(name, value)| format!("\"{name}\": {}", text(value))).collect();
+        format!("{} {} {{{}}}\n", self.key, self.time, fields.join(", "))
+    }
+}
+
+/// The first word of a `Content-Type`, without parameters.
+fn media_type(value: &[u8]) -> String {
+    let value = String::from_utf8_lossy(value);
+    value.trim().split([';', ' ', '\t']).next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: &str, block: &str) -> WarcRecord {
+        let fields = [
+            ("WARC-Type", kind),
+            ("WARC-Target-URI", "http://www.A.test/x?b&a"),
+            ("WARC-Date", "2026-11-21T21:48:56.450Z"),
+            ("WARC-Payload-Digest", "sha1:ABC"),
+            ("Content-Type", "application/http;msgtype=response"),
+        ];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        WarcRecord { offset: 7, length: 99, fields, block: block.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn a_line_has_key_time_and_fields() {
+        let response = record("response", "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=x\r\n\r\nbody");
+        assert_eq!(
+            Entry::of(&response).unwrap().at(7, "f.warc.gz").line(),
+            "test,a)/x?a&b 20261121214856 {\"url\": \"http://www.A.test/x?b&a\", \"mime\": \"text/html\", \
+             \"status\": \"200\", \"digest\": \"sha1:ABC\", \"length\": \"99\", \"offset\": \"7\", \"filename\": \"f.warc.gz\"}\n"
+        );
+        let revisit = record("revisit", "HTTP/1.1 200 OK\r\n\r\n");
+        assert!(Entry::of(&revisit).unwrap().line().contains("\"mime\": \"warc/revisit\""));
+        assert!(Entry::of(&record("request", "GET / HTTP/1.1\r\n\r\n")).is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! Rows as lines of JSON.
+
+use std::io::{self, Write};
+
+use flate2::write::GzEncoder;
+
+use super::content::Contents;
+use super::error::Result;
+use super::output::{Output, Tally};
+use super::pages::Source;
+use super::row::Row;
+
+/// How lines are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// gzip, in one member.
+    Gzip,
+    /// Zstandard, in one frame with a checksum.
+    Zstd,
+}
+
+/// The level of zstd that its own program takes.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Writes one [`Row`] a line, with the pages' source if `html`.
+///
+/// # Errors
+/// [`ExportError`](super::ExportError).
+pub fn jsonl(source: Source<'_>, html: bool, compression: Compression, output: Output) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut contents = Contents::new(source.folder);
+    let path = output.path().to_owned();
+    let error = |source| super::ExportError::Write { path: path.clone(), source };
+    let mut lines = Lines::new(compression, output).map_err(error)?;
+    source.each(&mut tally, |line, tally| {
+        let row = Row::read(line, html, &mut contents, tally)?;
+        let written = serde_json::to_writer(&mut lines, &row).map_err(io::Error::from);
+        written.and_then(|()| lines.write_all(b"\n")).map_err(error)
+    })?;
+    tally.octets = lines.finish().map_err(error)?.finish()?;
+    Ok(tally)
+}
+
+enum Lines {
+    Plain(Output),
+    Gzip(GzEncoder<Output>),
+    Zstd(zstd::Encoder<'static, Output>),
+}
+
+impl Lines {
+    fn new(compression: Compression, output: Output) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Lines::Plain(output),
+            Compression::Gzip => Lines::Gzip(GzEncoder::new(output, flate2::Compression::default())),
+            Compression::Zstd => {
+                let mut encoder = zstd::Encoder::new(output, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Lines::Zstd(encoder)
+            }
+        })
+    }
+
+    fn finish(self) -> io::Result<Output> {
+        match self {
+            Lines::Plain(output) => Ok(output),
+            Lines::Gzip(encoder) => encoder.finish(),
+            Lines::Zstd(encoder) => encoder.finish(),
+        }
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Lines::Plain(output) => output.write(bytes),
+            Lines::Gzip(encoder) => encoder.write(bytes),
+            Lines::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! Where an export goes: to a file that appears when it is whole, or to a stream.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::{ExportError, Result};
+
+/// What an export came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Pages written, or counted.
+    pub pages: u64,
+    /// Octets written.
+    pub octets: u64,
+    /// Of the pages, those whose body is not archived.
+    pub without_body: u64,
+    /// Pages left out since they ask not to be passed on.
+    pub held_back: u64,
+}
+
+/// Where an export goes. Dropped before it is finished, a file leaves nothing behind.
+pub struct Output {
+    to: Option<BufWriter<To>>,
+    octets: u64,
+    path: PathBuf,
+}
+
+enum To {
+    File(File),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl Output {
+    /// A file, which replaces another of that name when it is finished. Its folder is made.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn file(path: &Path) -> Result<Self> {
+        let error = |source| ExportError::Write { path: path.to_owned(), source };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(error)?;
+        }
+        if path.is_dir() {
+            return Err(error(io::ErrorKind::IsADirectory.into()));
+        }
+        let file = File::create(open_name(path)).map_err(error)?;
+        Ok(Self { to: Some(BufWriter::with_capacity(64 * 1024, To::File(file))), octets: 0, path: path.to_owned() })
+    }
+
+    /// A stream, called `name` in errors.
+    pub fn stream(name: &str, to: impl Write + Send + 'static) -> Self {
+        let to = Some(BufWriter::with_capacity(64 * 1024, To::Stream(Box::new(to))));
+        Self { to, octets: 0, path: PathBuf::from(name) }
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Octets written so far.
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Names the file in an error of writing to it.
+    pub(super) fn error(&self, source: io::Error) -> ExportError {
+        ExportError::Write { path: self.path.clone(), source }
+    }
+
+    /// Makes the file durable and gives it its name. Returns its length.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`]; then there is no file.
+    pub fn finish(mut self) -> Result<u64> {
+        self.settle().map_err(|source| self.error(source))?;
+        self.to = None;
+        Ok(self.octets)
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        let Some(to) = &mut self.to else { return Ok(()) };
+        to.flush()?;
+        if let To::File(file) = to.get_ref() {
+            file.sync_all()?;
+            fs::rename(open_name(&self.path), &self.path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(to) = &mut self.to else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        let written = to.write(bytes)?;
+        self.octets += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let Some(to) = self.to.take() else { return };
+        // What is in the buffer is of no use any more.
+        if let (To::File(_), _) = to.into_parts() {
+            let _ = fs::remove_file(open_name(&self.path));
+        }
+    }
+}
+
+impl Write for To {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            To::File(file) => file.write(bytes),
+            To::Stream(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            To::File(file) => file.flush(),
+            To::Stream(stream) => stream.flush(),
+        }
+    }
+}
+
+fn open_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".open");
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_when_it_is_whole_and_leaves_nothing_if_it_never_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/file");
+        let mut output = Output::file(&path).unwrap();
+        output.write_all(b"half").unwrap();
+        assert!(!path.exists() && open_name(&path).exists());
+        drop(output);
+        assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0);
+        let mut output = Output::file(&path).unwrap();
+        output.write_all(b"whole").unwrap();
+        assert_eq!(output.finish().unwrap(), 5);
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert!(!open_name(&path).exists());
+    }
+
+    #[test]
+    fn a_folder_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Output::file(folder.path()).is_err());
+    }
+}

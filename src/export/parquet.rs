@@ -1,0 +1,224 @@
+//! Rows as a Parquet file.
+//!
+//! A row group is written when its rows hold [`GROUP_OCTETS`] of text, so that memory does not depend on
+//! the number of rows. Columns are written by themselves; no table format stands between.
+
+use std::io;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
+
+use super::content::Contents;
+use super::error::{ExportError, Result};
+use super::output::{Output, Tally};
+use super::pages::Source;
+use super::row::{Origin, Row};
+
+/// A row group is closed when its texts have reached so many octets.
+const GROUP_OCTETS: usize = 32 * 1024 * 1024;
+
+const SCHEMA: &str = "
+message page {
+    REQUIRED BYTE_ARRAY url (STRING);
+    OPTIONAL BYTE_ARRAY final_url (STRING);
+    OPTIONAL INT64 fetched_at (TIMESTAMP(MILLIS,true));
+    OPTIONAL INT32 status;
+    OPTIONAL BYTE_ARRAY type (STRING);
+    OPTIONAL BYTE_ARRAY charset (STRING);
+    OPTIONAL BYTE_ARRAY lang (STRING);
+    OPTIONAL BYTE_ARRAY title (STRING);
+    OPTIONAL BYTE_ARRAY text (STRING);
+    HTML
+    REQUIRED BYTE_ARRAY outcome (STRING);
+    OPTIONAL BYTE_ARRAY duplicate_of (STRING);
+    OPTIONAL DOUBLE score;
+    OPTIONAL BYTE_ARRAY detector (STRING);
+    OPTIONAL BYTE_ARRAY decided_by (STRING);
+    OPTIONAL BYTE_ARRAY cluster (STRING);
+    OPTIONAL BYTE_ARRAY digest (STRING);
+    OPTIONAL BYTE_ARRAY text_digest (STRING);
+    OPTIONAL INT64 bytes;
+    REQUIRED BOOLEAN truncated;
+    OPTIONAL group provenance {
+        OPTIONAL BYTE_ARRAY who (STRING);
+        OPTIONAL BYTE_ARRAY who_from (STRING);
+        OPTIONAL BYTE_ARRAY when (STRING);
+        OPTIONAL BYTE_ARRAY when_from (STRING);
+        OPTIONAL BYTE_ARRAY where (STRING);
+        OPTIONAL BYTE_ARRAY why (STRING);
+        OPTIONAL BYTE_ARRAY why_from (STRING);
+        OPTIONAL BYTE_ARRAY how (STRING);
+        OPTIONAL BYTE_ARRAY markup (STRING);
+    }
+    OPTIONAL BYTE_ARRAY warc_file (STRING);
+    OPTIONAL INT64 warc_offset;
+}";
+
+/// Columns of which hardly two values are the same: no dictionary is tried.
+const UNIQUE: [&str; 7] = ["url", "title", "text", "html", "cluster", "digest", "text_digest"];
+/// Columns whose least and greatest values help nobody to find a row.
+const LONG: [&str; 2] = ["text", "html"];
+
+/// Writes one [`Row`] a row, with the pages' source if `html`.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn parquet(source: Source<'_>, html: bool, output: Output) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut contents = Contents::new(source.folder);
+    let path = output.path().to_owned();
+    let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
+    let schema = SCHEMA.replace("HTML", if html { "OPTIONAL BYTE_ARRAY html (STRING);" } else { "" });
+    let schema = Arc::new(parse_message_type(&schema).map_err(error)?);
+    let mut writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
+    let mut group = Vec::new();
+    let mut octets = 0;
+    source.each(&mut tally, |line, tally| {
+        let row = Row::read(line, html, &mut contents, tally)?;
+        octets += weight(&row);
+        group.push(row);
+        if octets >= GROUP_OCTETS {
+            write_group(&mut writer, std::mem::take(&mut group), html).map_err(error)?;
+            octets = 0;
+        }
+        Ok(())
+    })?;
+    if !group.is_empty() {
+        write_group(&mut writer, group, html).map_err(error)?;
+    }
+    tally.octets = writer.into_inner().map_err(error)?.finish()?;
+    Ok(tally)
+}
+
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by(concat!("ndcrawl ", env!("CARGO_PKG_VERSION")).to_owned());
+    for column in UNIQUE {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(column), false);
+    }
+    for column in LONG {
+        properties = properties.set_column_statistics_enabled(ColumnPath::from(column), EnabledStatistics::None);
+    }
+    properties.build()
+}
+
+/// Octets of a row in memory, about.
+fn weight(row: &Row) -> usize {
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    size_of::<Row>() + 512 + length(&row.text) + row.html.as_ref().map_or(0, length)
+}
+
+/// Writes the columns in the order of the schema.
+fn write_group(writer: &mut SerializedFileWriter<Output>, rows: Vec<Row>, html: bool) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    let mut columns = Columns { group: &mut group, rows };
+    columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.url)))?;
+    columns.text(|row| row.final_url.take())?;
+    columns.optional::<Int64Type>(|row| row.fetched_at.as_deref().and_then(millis))?;
+    columns.optional::<Int32Type>(|row| row.status.map(i32::from))?;
+    columns.text(|row| row.media_type.take())?;
+    columns.text(|row| row.charset.take())?;
+    columns.text(|row| row.lang.take())?;
+    columns.text(|row| row.title.take())?;
+    columns.text(|row| row.text.take())?;
+    if html {
+        columns.text(|row| row.html.take().flatten())?;
+    }
+    columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.outcome)))?;
+    columns.text(|row| row.duplicate_of.take())?;
+    columns.optional::<DoubleType>(|row| row.score)?;
+    columns.text(|row| row.detector.take())?;
+    columns.text(|row| row.decided_by.take())?;
+    columns.text(|row| row.cluster.take())?;
+    columns.text(|row| row.digest.take())?;
+    columns.text(|row| row.text_digest.take())?;
+    columns.optional::<Int64Type>(|row| row.bytes.map(whole))?;
+    columns.required::<BoolType>(|row| row.truncated)?;
+    columns.origin(|origin| origin.who.take())?;
+    columns.origin(|origin| origin.who_from.map(str::to_owned))?;
+    columns.origin(|origin| origin.when.take())?;
+    columns.origin(|origin| origin.when_from.map(str::to_owned))?;
+    columns.origin(|origin| origin.place.take())?;
+    columns.origin(|origin| origin.why.take())?;
+    columns.origin(|origin| origin.why_from.map(str::to_owned))?;
+    columns.origin(|origin| origin.how.take())?;
+    columns.origin(|origin| origin.markup.map(str::to_owned))?;
+    columns.text(|row| row.warc_file.take())?;
+    columns.optional::<Int64Type>(|row| row.warc_offset.map(whole))?;
+    group.close().map(drop)
+}
+
+/// Writes one column after the other. Values are taken out of the rows, so that none is held twice.
+struct Columns<'a, 'b> {
+    group: &'a mut SerializedRowGroupWriter<'b, Output>,
+    rows: Vec<Row>,
+}
+
+impl Columns<'_, '_> {
+    fn required<T: DataType>(&mut self, value: impl Fn(&mut Row) -> T::T) -> Result<(), ParquetError> {
+        let values: Vec<T::T> = self.rows.iter_mut().map(value).collect();
+        self.write::<T>(&values, None)
+    }
+
+    fn optional<T: DataType>(&mut self, value: impl Fn(&mut Row) -> Option<T::T>) -> Result<(), ParquetError> {
+        let found: Vec<Option<T::T>> = self.rows.iter_mut().map(value).collect();
+        let levels: Vec<i16> = found.iter().map(|value| i16::from(value.is_some())).collect();
+        let values: Vec<T::T> = found.into_iter().flatten().collect();
+        self.write::<T>(&values, Some(&levels))
+    }
+
+    fn text(&mut self, value: impl Fn(&mut Row) -> Option<String>) -> Result<(), ParquetError> {
+        self.optional::<ByteArrayType>(|row| value(row).map(text))
+    }
+
+    /// A field of the provenance, which may be missing as a whole.
+    fn origin(&mut self, value: impl Fn(&mut Origin) -> Option<String>) -> Result<(), ParquetError> {
+        let mut levels = Vec::with_capacity(self.rows.len());
+        let mut values = Vec::new();
+        for row in &mut self.rows {
+            let found = row.provenance.as_mut().map(&value);
+            levels.push(found.as_ref().map_or(0, |found| 1 + i16::from(found.is_some())));
+            values.extend(found.flatten().map(text));
+        }
+        self.write::<ByteArrayType>(&values, Some(&levels))
+    }
+
+    fn write<T: DataType>(&mut self, values: &[T::T], levels: Option<&[i16]>) -> Result<(), ParquetError> {
+        let column = self.group.next_column()?;
+        let mut column = column.ok_or_else(|| ParquetError::General("more columns than the schema has".to_owned()))?;
+        column.typed::<T>().write_batch(values, levels, None)?;
+        column.close()
+    }
+}
+
+fn text(text: String) -> ByteArray {
+    ByteArray::from(text.into_bytes())
+}
+
+/// Lengths and offsets are far below the limit.
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn millis(time: &str) -> Option<i64> {
+    time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+}
+
+/// The system's own words, where it was the system that refused.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => *inner,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,149 @@
+//! One page as a row.
+
+use serde::Serialize;
+
+use crate::record::{Digest, OutcomeKind, PageLine, Provenance};
+
+use super::content::Contents;
+use super::error::Result;
+use super::output::Tally;
+
+/// One page as Parquet and JSONL have it. Fields that stand in `pages.jsonl` have its names and values;
+/// every row has every field, so that readers need not guess a schema.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Row {
+    pub url: String,
+    pub final_url: Option<String>,
+    /// RFC 3339 UTC; a timestamp in Parquet.
+    pub fetched_at: Option<String>,
+    pub status: Option<u16>,
+    #[serde(rename = "type")]
+    pub media_type: Option<String>,
+    pub charset: Option<String>,
+    pub lang: Option<String>,
+    pub title: Option<String>,
+    /// The main text, a block a line; none if the body is not archived.
+    pub text: Option<String>,
+    /// The page's source, decoded; only if it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub html: Option<Option<String>>,
+    pub outcome: String,
+    pub duplicate_of: Option<String>,
+    pub score: Option<f64>,
+    pub detector: Option<String>,
+    pub decided_by: Option<String>,
+    /// The same for a stored page and for all that repeat it: 32 hexadecimal digits.
+    pub cluster: Option<String>,
+    pub digest: Option<String>,
+    pub text_digest: Option<String>,
+    pub bytes: Option<u64>,
+    pub truncated: bool,
+    pub provenance: Option<Origin>,
+    pub warc_file: Option<String>,
+    pub warc_offset: Option<u64>,
+}
+
+/// A [`Provenance`] with all its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Origin {
+    pub who: Option<String>,
+    pub who_from: Option<&'static str>,
+    pub when: Option<String>,
+    pub when_from: Option<&'static str>,
+    #[serde(rename = "where")]
+    pub place: Option<String>,
+    pub why: Option<String>,
+    pub why_from: Option<&'static str>,
+    pub how: Option<String>,
+    pub markup: Option<&'static str>,
+}
+
+impl Row {
+    /// The row of a line; its text is read from the archive.
+    pub(super) fn read(line: PageLine, html: bool, contents: &mut Contents, tally: &mut Tally) -> Result<Self> {
+        let page = contents.page(&line)?;
+        tally.without_body += u64::from(page.is_none());
+        let reading = page.as_ref().and_then(|page| contents.reading(page));
+        let (text, source) = reading.map(|reading| (reading.text, reading.source.into_owned())).unzip();
+        Ok(Self { text, html: html.then_some(source), ..Self::of(line) })
+    }
+
+    /// What the line itself tells.
+    fn of(line: PageLine) -> Self {
+        let representative = match &line.duplicate_of {
+            Some(of) => Some(of),
+            None => (line.outcome == OutcomeKind::Stored.name()).then_some(&line.url),
+        };
+        Self {
+            cluster: representative.map(|url| Digest::of(url.as_bytes()).to_string()),
+            url: line.url,
+            final_url: line.final_url,
+            fetched_at: line.fetched_at,
+            status: line.status,
+            media_type: line.media_type,
+            charset: line.charset,
+            lang: line.lang,
+            title: line.title,
+            text: None,
+            html: None,
+            outcome: line.outcome,
+            duplicate_of: line.duplicate_of,
+            score: line.score,
+            detector: line.detector,
+            decided_by: line.decided_by,
+            digest: line.digest,
+            text_digest: line.text_digest,
+            bytes: line.bytes,
+            truncated: line.truncated,
+            provenance: line.provenance.map(Origin::from),
+            warc_file: line.warc_file,
+            warc_offset: line.warc_offset,
+        }
+    }
+}
+
+impl From<Provenance> for Origin {
+    fn from(provenance: Provenance) -> Self {
+        Self {
+            who: provenance.who,
+            who_from: provenance.who_from.map(|source| source.name()),
+            when: provenance.when,
+            when_from: provenance.when_from.map(|source| source.name()),
+            place: provenance.place,
+            why: provenance.why,
+            why_from: provenance.why_from.map(|source| source.name()),
+            how: provenance.how,
+            markup: provenance.markup.map(|markup| markup.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_page_and_those_that_repeat_it_are_one_cluster() {
+        let line = |url: &str, outcome: &str, of: Option<&str>| PageLine {
+            url: url.to_owned(),
+            outcome: outcome.to_owned(),
+            duplicate_of: of.map(str::to_owned),
+            ..PageLine::default()
+        };
+        let stored = Row::of(line("http://a.test/", "stored", None)).cluster;
+        assert_eq!(stored.as_ref().map(String::len), Some(32));
+        assert_eq!(Row::of(line("http://a.test/b", "near-duplicate", Some("http://a.test/"))).cluster, stored);
+        assert_ne!(Row::of(line("http://a.test/c", "stored", None)).cluster, stored);
+        assert_eq!(Row::of(line("http://a.test/d", "failed", None)).cluster, None);
+    }
+
+    #[test]
+    fn every_row_has_every_field_but_source_that_nobody_asked_for() {
+        let fields = |row: &Row| serde_json::to_value(row).unwrap().as_object().unwrap().len();
+        let row = Row::of(PageLine::default());
+        assert_eq!(fields(&row), 22);
+        assert_eq!(fields(&Row { html: Some(None), ..row }), 23);
+    }
+}

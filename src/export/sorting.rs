@@ -1,0 +1,100 @@
+//! Sorting more lines than memory should hold: sorted runs in temporary files, then merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+
+use super::error::{ExportError, Result};
+
+/// Lines are sorted in memory up to so many octets.
+const RUN_OCTETS: usize = 32 * 1024 * 1024;
+
+/// Takes lines, each with its end, and hands them out sorted by their octets.
+pub(super) struct Sorting {
+    lines: Vec<String>,
+    octets: usize,
+    run_octets: usize,
+    runs: Vec<BufReader<File>>,
+}
+
+impl Default for Sorting {
+    fn default() -> Self {
+        Self { lines: Vec::new(), octets: 0, run_octets: RUN_OCTETS, runs: Vec::new() }
+    }
+}
+
+impl Sorting {
+    pub fn add(&mut self, line: String) -> Result<()> {
+        self.octets += line.len() + size_of::<String>();
+        self.lines.push(line);
+        if self.octets >= self.run_octets { self.end_run().map_err(error) } else { Ok(()) }
+    }
+
+    /// Hands out all lines, ascending.
+    pub fn write(mut self, mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
+        self.lines.sort_unstable();
+        let mut last = self.lines.into_iter();
+        // The next line of each run, and of what is still in memory, which counts as the last run.
+        let mut next = BinaryHeap::new();
+        let memory = self.runs.len();
+        for run in 0..=memory {
+            let line = if run == memory { last.next() } else { read(&mut self.runs[run]).map_err(error)? };
+            next.extend(line.map(|line| Reverse((line, run))));
+        }
+        while let Some(Reverse((line, run))) = next.pop() {
+            take(&line)?;
+            let line = if run == memory { last.next() } else { read(&mut self.runs[run]).map_err(error)? };
+            next.extend(line.map(|line| Reverse((line, run))));
+        }
+        Ok(())
+    }
+
+    fn end_run(&mut self) -> io::Result<()> {
+        self.lines.sort_unstable();
+        // It has no name and goes when it is closed.
+        let mut run = BufWriter::new(tempfile::tempfile()?);
+        for line in self.lines.drain(..) {
+            run.write_all(line.as_bytes())?;
+        }
+        let mut run = run.into_inner().map_err(io::IntoInnerError::into_error)?;
+        run.rewind()?;
+        self.runs.push(BufReader::new(run));
+        self.octets = 0;
+        Ok(())
+    }
+}
+
+fn read(run: &mut BufReader<File>) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    Ok((run.read_line(&mut line)? > 0).then_some(line))
+}
+
+fn error(source: io::Error) -> ExportError {
+    ExportError::Write { path: std::env::temp_dir().join("a sorted run"), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lines_come_sorted_whether_they_fit_into_memory_or_not(
+            lines in prop::collection::vec("[a-c]{0,4}", 0..40),
+            run_octets in 1usize..400,
+        ) {
+            let mut sorting = Sorting { run_octets, ..Sorting::default() };
+            for line in &lines {
+                sorting.add(format!("{line}\n")).unwrap();
+            }
+            let mut found = Vec::new();
+            sorting.write(|line| { found.push(line.trim_end().to_owned()); Ok(()) }).unwrap();
+            let mut expected = lines;
+            expected.sort();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

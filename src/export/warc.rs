@@ -1,0 +1,89 @@
+//! The archived records of some pages, as a WARC file of their own.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::record::{OutcomeKind, PageLine};
+use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
+
+use super::error::Result;
+use super::index::Entry;
+use super::output::{Output, Tally};
+use super::pages::Source;
+use super::sorting::Sorting;
+
+/// Copies the records of the selected pages, gzip members as they are, behind a `warcinfo` record of
+/// their own, and writes an index of them ([CDXJ](super::cdxj())) to `index`. A duplicate has a record that
+/// tells of it, and its body only if it was kept.
+///
+/// # Errors
+/// [`ExportError`](super::ExportError); then there is neither file.
+pub fn warc(source: Source<'_>, mut output: Output, index: Option<Output>) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut archive = ArchiveReader::new(source.folder);
+    let name = file_name(output.path());
+    let mut sorting = Sorting::default();
+    let first = warcinfo_member(&crawl_name(source.folder)?, &name, &INFO);
+    output.write_all(&first).map_err(|error| output.error(error))?;
+    source.each(&mut tally, |line, tally| {
+        let records = records(&mut archive, &line)?;
+        let (Some(first), Some(last), Some(file)) = (records.first(), records.last(), &line.warc_file) else {
+            tally.without_body += 1;
+            return Ok(());
+        };
+        tally.without_body += u64::from(first.kind() != "response");
+        let length = last.offset + last.length - first.offset;
+        if let Some(entry) = Entry::of(first) {
+            sorting.add(entry.at(output.octets(), &name).line())?;
+        }
+        let members = archive.member(file, first.offset, length)?;
+        output.write_all(&members).map_err(|error| output.error(error))
+    })?;
+    if let Some(mut index) = index {
+        sorting.write(|line| index.write_all(line.as_bytes()).map_err(|error| index.error(error)))?;
+        index.finish()?;
+    }
+    tally.octets = output.finish()?;
+    Ok(tally)
+}
+
+const INFO: [(&str, &str); 3] = [
+    ("software", concat!("ndcrawl/", env!("CARGO_PKG_VERSION"))),
+    ("format", "WARC file version 1.1"),
+    ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+];
+
+/// The name that the crawl in this folder gave itself.
+fn crawl_name(folder: &Path) -> Result<String> {
+    let file = store::read_json_file(&folder.join("crawl.json"))?;
+    let name = file.as_ref().and_then(|file| file["crawl"].as_str());
+    Ok(name.unwrap_or("unknown").to_owned())
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The records of a page: they lie side by side, the one first that the line names. A stored page has a
+/// response and its request, a duplicate a record that tells of it, too.
+fn records(archive: &mut ArchiveReader, line: &PageLine) -> Result<Vec<WarcRecord>> {
+    let (Some(file), Some(offset)) = (&line.warc_file, line.warc_offset) else { return Ok(Vec::new()) };
+    let most = if line.outcome == OutcomeKind::Stored.name() { 2 } else { 3 };
+    let mut found: Vec<WarcRecord> = Vec::new();
+    for record in archive.records_from(file, offset)?.take(most) {
+        let damaged = |reason: String| store::Error::Corrupt { place: file.clone(), reason };
+        let record = record.map_err(|error| damaged(error.to_string()))?;
+        match found.first() {
+            None if record.field("WARC-Target-URI") != Some(line.url.as_str()) => {
+                return Err(damaged(format!("offset {offset}: no record of {}", line.url)).into());
+            }
+            Some(first) if record.field("WARC-Concurrent-To") != first.field("WARC-Record-ID") => break,
+            _ => found.push(record),
+        }
+    }
+    match found.is_empty() {
+        true => Err(store::Error::Corrupt { place: file.clone(), reason: format!("it ends before offset {offset}") }.into()),
+        false => Ok(found),
+    }
+}

@@ -1,0 +1,83 @@
+//! Reading an archive by the names and offsets that `pages.jsonl` gives.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+
+use super::error::{Error, Result};
+use super::warc_reader::{WarcReader, WarcRecord, WarcRecordError};
+
+/// Reads records of a crawl's archive. One file at a time is open.
+pub struct ArchiveReader {
+    folder: PathBuf,
+    /// The file that was looked into last.
+    open: Option<(String, PathBuf, File)>,
+}
+
+impl ArchiveReader {
+    /// A reader of the archive in this output folder.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), open: None }
+    }
+
+    /// The record that begins at this offset of a file, which is named relative to the output folder.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if there is no such file or no whole record, [`Error::Io`].
+    pub fn record(&mut self, name: &str, offset: u64) -> Result<WarcRecord> {
+        match self.records_from(name, offset)?.next() {
+            Some(Ok(record)) => Ok(record),
+            Some(Err(error)) => Err(Error::corrupt(name, error)),
+            None => Err(Error::corrupt(name, format!("it ends before offset {offset}"))),
+        }
+    }
+
+    /// The records of a file from this offset on.
+    ///
+    /// # Errors
+    /// As [`ArchiveReader::record`], for the file.
+    pub fn records_from(
+        &mut self,
+        name: &str,
+        offset: u64,
+    ) -> Result<impl Iterator<Item = Result<WarcRecord, WarcRecordError>> + use<'_>> {
+        Ok(WarcReader::new(self.file(name, offset)?, offset))
+    }
+
+    /// The octets of a record as they stand in the file, compressed.
+    ///
+    /// # Errors
+    /// As [`ArchiveReader::record`].
+    pub fn member(&mut self, name: &str, offset: u64, length: u64) -> Result<Vec<u8>> {
+        let mut octets = Vec::new();
+        let read = self.file(name, offset)?.take(length).read_to_end(&mut octets);
+        read.map_err(|error| Error::io("read", &self.folder.join(name), error))?;
+        if octets.len() as u64 == length {
+            Ok(octets)
+        } else {
+            Err(Error::corrupt(name, format!("it ends within the record at offset {offset}")))
+        }
+    }
+
+    /// The file, ready to be read from this offset on.
+    fn file(&mut self, name: &str, offset: u64) -> Result<&mut File> {
+        let opened = match self.open.take() {
+            Some(open) if open.0 == name => open,
+            _ => self.find(name)?,
+        };
+        let (_, path, file) = self.open.insert(opened);
+        file.seek(SeekFrom::Start(offset)).map_err(|error| Error::io("read", path, error))?;
+        Ok(file)
+    }
+
+    /// A file has another suffix while it grows. A name that leads out of the folder is of nobody's making
+    /// here.
+    fn find(&self, name: &str) -> Result<(String, PathBuf, File)> {
+        let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let paths = [name.to_owned(), format!("{name}.open")].map(|name| self.folder.join(name));
+        let found = paths.into_iter().filter(|_| is_inside).find(|path| path.is_file());
+        let path = found.ok_or_else(|| Error::corrupt(name, "there is no such file in the output folder"))?;
+        let file = File::open(&path).map_err(|error| Error::io("open", &path, error))?;
+        Ok((name.to_owned(), path, file))
+    }
+}
