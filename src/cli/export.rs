@@ -89,8 +89,9 @@ pub enum NoarchiveChoice {
 /// Does what `export` was asked for.
 pub fn run(settings: &Settings, arguments: &ExportArguments) -> Result<u8, CliError> {
     let selection = selection(arguments)?;
-    if !arguments.dir.is_dir() {
-        return Err(CliError::usage(format!("{}: no such folder", arguments.dir.display()))
+    // Before the lock is taken, which would leave a file in somebody else's folder.
+    if !arguments.dir.join("pages.jsonl").is_file() {
+        return Err(CliError::usage(format!("{}: it holds no crawl", arguments.dir.display()))
             .with_hint("give the output folder of a crawl: ndcrawl export DIR --format parquet"));
     }
     let _held = store::hold(&arguments.dir).map_err(held)?;
@@ -207,7 +208,7 @@ fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: Ta
     };
     warn(tally.held_back, "left out: noarchive or noindex (--noarchive ignore exports them)");
     if arguments.format != Format::Csv {
-        warn(tally.without_body, "without an archived body");
+        warn(tally.without_body, "stored without a body: the crawl kept none (--no-warc, noarchive)");
     }
     let what = if arguments.format == Format::Csv { "URL" } else { "page" };
     let count = counted(tally.pages, what, &format!("{what}s"));

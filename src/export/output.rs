@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::record::{OutcomeKind, PageLine};
+
 use super::error::{ExportError, Result};
 
 /// What an export came to.
@@ -13,10 +15,17 @@ pub struct Tally {
     pub pages: u64,
     /// Octets written.
     pub octets: u64,
-    /// Of the pages, those whose body is not archived.
+    /// Of the pages, stored ones whose body is not archived.
     pub without_body: u64,
     /// Pages left out since they ask not to be passed on.
     pub held_back: u64,
+}
+
+impl Tally {
+    /// Counts a page that is stored and has no body; of others nobody expects one.
+    pub(super) fn count_body(&mut self, line: &PageLine, is_there: bool) {
+        self.without_body += u64::from(!is_there && line.outcome == OutcomeKind::Stored.name());
+    }
 }
 
 /// Where an export goes. Dropped before it is finished, a file leaves nothing behind.

@@ -61,7 +61,15 @@ const OUTCOMES: [OutcomeKind; 8] = [
 ];
 const COMPARED: usize = 3;
 
-/// Writes one line for each host, domain, language or type, ascending: how many pages were compared,
+/// URLs by their outcomes.
+#[derive(Default)]
+struct Counts {
+    outcomes: [u64; OUTCOMES.len()],
+    /// Whether any of them was asked for.
+    is_asked: bool,
+}
+
+/// Writes one line for each host, domain, language or type of which anything was asked for, ascending: how many pages were compared,
 /// how they and other URLs came out, and which share of those compared repeats others. Memory goes by
 /// the number of lines.
 ///
@@ -69,17 +77,20 @@ const COMPARED: usize = 3;
 /// [`ExportError`](super::ExportError).
 pub fn rates(source: Source<'_>, by: By, mut output: Output) -> Result<Tally> {
     let mut tally = Tally::default();
-    let mut counts = BTreeMap::<String, [u64; OUTCOMES.len()]>::new();
+    let mut counts = BTreeMap::<String, Counts>::new();
     source.each(&mut tally, |line, _| {
+        let counts = counts.entry(by.key(&line)).or_default();
+        counts.is_asked |= line.requests > 0;
         if let Some(at) = OUTCOMES.iter().position(|outcome| outcome.name() == line.outcome) {
-            counts.entry(by.key(&line)).or_default()[at] += 1;
+            counts.outcomes[at] += 1;
         }
         Ok(())
     })?;
     let names = OUTCOMES.map(|outcome| outcome.name().replace('-', "_"));
     let (compared, others) = names.split_at(COMPARED);
     let heading = format!("{},pages,{},duplicate_rate,{}", by.name(), compared.join(","), others.join(","));
-    let lines = counts.iter().map(|(key, counts)| line(key, counts));
+    let asked = counts.iter().filter(|(_, counts)| counts.is_asked);
+    let lines = asked.map(|(key, counts)| line(key, &counts.outcomes));
     for line in std::iter::once(heading).chain(lines) {
         output.write_all(format!("{line}\r\n").as_bytes()).map_err(|error| output.error(error))?;
     }

@@ -64,7 +64,7 @@ impl Row {
     /// The row of a line; its text is read from the archive.
     pub(super) fn read(line: PageLine, html: bool, contents: &mut Contents, tally: &mut Tally) -> Result<Self> {
         let page = contents.page(&line)?;
-        tally.without_body += u64::from(page.is_none());
+        tally.count_body(&line, page.is_some());
         let reading = page.as_ref().and_then(|page| contents.reading(page));
         let (text, source) = reading.map(|reading| (reading.text, reading.source.into_owned())).unzip();
         Ok(Self { text, html: html.then_some(source), ..Self::of(line) })

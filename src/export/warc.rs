@@ -28,10 +28,10 @@ pub fn warc(source: Source<'_>, mut output: Output, index: Option<Output>) -> Re
     source.each(&mut tally, |line, tally| {
         let records = records(&mut archive, &line)?;
         let (Some(first), Some(last), Some(file)) = (records.first(), records.last(), &line.warc_file) else {
-            tally.without_body += 1;
+            tally.count_body(&line, false);
             return Ok(());
         };
-        tally.without_body += u64::from(first.kind() != "response");
+        tally.count_body(&line, first.kind() == "response");
         let length = last.offset + last.length - first.offset;
         if let Some(entry) = Entry::of(first) {
             sorting.add(entry.at(output.octets(), &name).line())?;

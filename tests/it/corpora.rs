@@ -111,7 +111,7 @@ fn score(corpora: &Path, out: &Path) -> BTreeMap<String, f64> {
 }
 
 /// A crawl of the real sites into the folder `out`; the reason if there can be none.
-fn crawl() -> Result<Place, String> {
+pub fn crawl() -> Result<Place, String> {
     // The sites are fetched into one folder, and a folder is served once at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,6 +5,7 @@
 //! | `surface` | flags, exit codes, streams |
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `clusters` | which page of a cluster is elected |
+//! | `export` | what is exported, read back, by other tools too |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `hostile` | manners towards a server that misbehaves |
 //! | `corpora` | real sites on a real server |
@@ -28,6 +29,7 @@ mod crawl;
 mod endless;
 mod evaluation;
 mod exactness;
+mod export;
 mod graph;
 mod hostile;
 mod invariants;

@@ -1,22 +1,18 @@
 //! Whether the body of a page is archived.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use crate::record::{OutcomeKind, PageLine};
-use crate::store::WarcReader;
+use crate::store::ArchiveReader;
 
 /// Looks into the archive of a crawl.
 pub(super) struct Bodies {
-    folder: PathBuf,
-    /// The file that was looked into last.
-    open: Option<(String, File)>,
+    archive: ArchiveReader,
 }
 
 impl Bodies {
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), open: None }
+        Self { archive: ArchiveReader::new(folder) }
     }
 
     /// Whether a response lies where the line says. A stored page has no other record; for a
@@ -24,23 +20,7 @@ impl Bodies {
     /// read is not there.
     pub fn has(&mut self, line: &PageLine) -> bool {
         let (Some(name), Some(offset)) = (&line.warc_file, line.warc_offset) else { return false };
-        line.outcome == OutcomeKind::Stored.name() || self.is_response(name, offset).unwrap_or(false)
-    }
-
-    fn is_response(&mut self, name: &str, offset: u64) -> Option<bool> {
-        if self.open.as_ref().is_none_or(|(open, _)| open != name) {
-            self.open = Some((name.to_owned(), self.open(name)?));
-        }
-        let (_, file) = self.open.as_mut()?;
-        file.seek(SeekFrom::Start(offset)).ok()?;
-        let record = WarcReader::new(file, offset).next()?.ok()?;
-        Some(record.kind() == "response")
-    }
-
-    /// A file has another suffix while it grows.
-    fn open(&self, name: &str) -> Option<File> {
-        let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-        let names = [name.to_owned(), format!("{name}.open")];
-        names.iter().filter(|_| is_inside).find_map(|name| File::open(self.folder.join(name)).ok())
+        let is_response = |archive: &mut ArchiveReader| archive.record(name, offset).is_ok_and(|r| r.kind() == "response");
+        line.outcome == OutcomeKind::Stored.name() || is_response(&mut self.archive)
     }
 }

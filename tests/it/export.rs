@@ -1,0 +1,354 @@
+//! What is exported of a crawl, read back; and by the tools that people read it with.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ndcrawl::export::surt;
+use ndcrawl::store::WarcReader;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use serde_json::Value;
+
+use crate::corpora;
+use crate::program::{Finished, Place, pages};
+use crate::shared::{has, missing, run, shared, skipped};
+use crate::web::{Answer, Content, Web};
+
+/// The folder of a crawl of the demo site.
+fn demo() -> Place {
+    let place = Place::new();
+    place.run(["demo", "-q", "-o", "out"]).finish().expect_code(0);
+    place
+}
+
+fn export(place: &Place, flags: &[&str]) -> Finished {
+    place.run(["export", "out"]).args(flags).finish()
+}
+
+/// The lines with one of these outcomes.
+fn lines_of(place: &Place, outcomes: &[&str]) -> Vec<Value> {
+    let is_wanted = |line: &Value| outcomes.contains(&line["outcome"].as_str().unwrap());
+    place.pages().into_iter().filter(is_wanted).collect()
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn rows_are_the_stored_pages_with_their_text() {
+    let place = demo();
+    let told = export(&place, &["--format", "jsonl", "-o", "pages.jsonl"]).expect_code(0);
+    let rows = objects(&fs::read_to_string(place.path("pages.jsonl")).unwrap());
+    let stored = lines_of(&place, &["stored"]);
+    assert!(told.stdout.starts_with(&format!("{} pages, ", stored.len())), "{}", told.stdout);
+    assert_eq!(rows.len(), stored.len());
+    for (row, line) in rows.iter().zip(&stored) {
+        for field in ["url", "digest", "title", "lang", "charset", "type", "fetched_at", "warc_offset"] {
+            assert_eq!(row[field], line[field], "{field}");
+        }
+        assert!(row["text"].as_str().is_some_and(|text| text.len() > 100), "{row}");
+        assert_eq!(row.as_object().unwrap().len(), 22);
+        assert_eq!(row["final_url"], Value::Null);
+    }
+    let printed = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0);
+    assert_eq!(printed.stdout, fs::read_to_string(place.path("pages.jsonl")).unwrap());
+    assert!(printed.stderr.is_empty(), "{}", printed.stderr);
+}
+
+#[test]
+fn compressed_lines_are_the_same_lines() {
+    let place = demo();
+    for name in ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"] {
+        export(&place, &["--format", "jsonl", "--html", "-o", name]).expect_code(0);
+    }
+    let plain = fs::read_to_string(place.path("a.jsonl")).unwrap();
+    let mut gzip = String::new();
+    flate2::read::GzDecoder::new(File::open(place.path("a.jsonl.gz")).unwrap()).read_to_string(&mut gzip).unwrap();
+    let zstd = zstd::decode_all(File::open(place.path("a.jsonl.zst")).unwrap()).unwrap();
+    assert!(gzip == plain && zstd == plain.as_bytes());
+    assert!(objects(&plain).iter().all(|row| row["html"].as_str().is_some_and(|html| html.contains("<html"))));
+}
+
+#[test]
+fn a_parquet_file_has_the_rows_of_all_outcomes_that_are_asked_for() {
+    let place = demo();
+    export(&place, &["--format", "parquet", "--outcome", "all"]).expect_code(0);
+    let file = File::open(place.path("out/parquet/pages-00000.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let lines = place.pages();
+    let mut clusters = BTreeMap::new();
+    let mut rows = 0;
+    for (row, line) in reader.get_row_iter(None).unwrap().zip(&lines) {
+        let row = row.unwrap();
+        let names: Vec<&String> = row.get_column_iter().map(|(name, _)| name).collect();
+        let at = |name: &str| names.iter().position(|found| *found == name).unwrap();
+        assert_eq!(row.get_string(at("url")).unwrap(), line["url"].as_str().unwrap());
+        assert_eq!(row.get_string(at("outcome")).unwrap(), line["outcome"].as_str().unwrap());
+        assert_eq!(row.get_string(at("digest")).ok().map(String::as_str), line["digest"].as_str());
+        assert_eq!(row.get_double(at("score")).ok(), line["score"].as_f64());
+        let millis = line["fetched_at"].as_str().map(|time| time.parse::<jiff::Timestamp>().unwrap().as_millisecond());
+        assert_eq!(row.get_timestamp_millis(at("fetched_at")).ok(), millis);
+        if let Ok(cluster) = row.get_string(at("cluster")) {
+            let of = line["duplicate_of"].as_str().or(line["url"].as_str()).unwrap();
+            assert_eq!(clusters.entry(of.to_owned()).or_insert(cluster.clone()), cluster);
+        }
+        rows += 1;
+    }
+    assert_eq!(rows, lines.len());
+    assert_eq!(clusters.len(), lines_of(&place, &["stored"]).len());
+}
+
+#[test]
+fn a_warc_file_has_the_records_of_the_selected_pages_and_an_index_that_finds_them() {
+    let place = demo();
+    export(&place, &["--format", "warc", "-o", "a.warc.gz"]).expect_code(0);
+    let records: Vec<_> =
+        WarcReader::new(File::open(place.path("a.warc.gz")).unwrap(), 0).map(Result::unwrap).collect();
+    let kinds = |kind: &str| records.iter().filter(|record| record.kind() == kind).count();
+    let stored = lines_of(&place, &["stored"]);
+    assert_eq!((records[0].kind(), kinds("warcinfo")), ("warcinfo", 1));
+    assert_eq!((kinds("response"), kinds("request"), records.len()), (stored.len(), stored.len(), stored.len() * 2 + 1));
+    let digests: Vec<_> = records.iter().filter_map(|record| record.field("WARC-Payload-Digest")).collect();
+    assert_eq!(digests, stored.iter().map(|line| line["digest"].as_str().unwrap()).collect::<Vec<_>>());
+
+    let index = fs::read_to_string(place.path("a.cdxj")).unwrap();
+    assert!(index.lines().is_sorted());
+    assert_eq!(index.lines().count(), stored.len());
+    for line in index.lines() {
+        let fields: Value = serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
+        let offset: u64 = fields["offset"].as_str().unwrap().parse().unwrap();
+        let record = records.iter().find(|record| record.offset == offset).unwrap();
+        assert_eq!(record.field("WARC-Target-URI"), fields["url"].as_str());
+        assert_eq!(record.length.to_string(), fields["length"].as_str().unwrap());
+    }
+
+    export(&place, &["--format", "warc", "--outcome", "all", "-o", "all.warc.gz"]).expect_code(0);
+    let count = |path: &Path| WarcReader::new(File::open(path).unwrap(), 0).map(Result::unwrap).count();
+    let own = fs::read_dir(place.path("out/warc")).unwrap().map(|file| count(&file.unwrap().path())).sum::<usize>();
+    assert_eq!(count(&place.path("all.warc.gz")), own);
+}
+
+#[test]
+fn rates_add_up_to_the_crawl() {
+    let place = demo();
+    let told = export(&place, &["--format", "csv", "-o", "-"]).expect_code(0);
+    let rows: Vec<Vec<&str>> = told.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let count = |outcome: &str| lines_of(&place, &[outcome]).len().to_string();
+    let (stored, near, exact) = (count("stored"), count("near-duplicate"), count("exact-duplicate"));
+    assert_eq!(rows[0][..6], ["host", "pages", "stored", "near_duplicate", "exact_duplicate", "duplicate_rate"]);
+    assert_eq!(rows[1][..1], ["127.0.0.1"]);
+    assert_eq!(rows[1][2..5], [&stored, &near, &exact].map(String::as_str));
+    assert_eq!(rows.len(), 2);
+    let by_type = export(&place, &["--format", "csv", "--by", "type", "-o", "-"]).expect_code(0).stdout;
+    assert!(by_type.starts_with("type,pages,") && by_type.contains("text/html,"), "{by_type}");
+}
+
+/// Pages in two languages, one of which is not to be passed on, and one that is written in another charset.
+struct Tongues;
+
+impl Content for Tongues {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let page = |lang: &str, head: &str, text: &str| {
+            let text = text.repeat(30);
+            format!("<!doctype html><html lang={lang}><head><title>T</title>{head}</head><body><p>{text}</body></html>")
+        };
+        match url.splitn(4, '/').nth(3).unwrap_or_default() {
+            "" => Answer::html(page("en", "", "Here is <a href=/de>one</a>, <a href=/private>two</a>. ")),
+            "de" => {
+                let body = page("de", "", "Über Größe läßt sich reden. ");
+                let body = body.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>();
+                Answer { headers: vec![("content-type", "text/html; charset=iso-8859-1".to_owned())], ..Answer::html(body) }
+            }
+            "private" => Answer::html(page("en", "<meta name=robots content=noarchive>", "Not to be kept by anybody. ")),
+            _ => Answer::error(404),
+        }
+    }
+}
+
+#[test]
+fn pages_are_chosen_by_language_and_host_and_those_that_object_are_left_out() {
+    let web = Web::start(1, |_| Arc::new(Tongues));
+    let place = Place::new();
+    place.crawl(&[format!("{}/", web.origins()[0])]).args(["--noarchive", "record"]).finish().expect_code(0);
+    let rows = |flags: &[&str]| {
+        let told = export(&place, &[&["--format", "jsonl", "-o", "-"], flags].concat()).expect_code(0);
+        (objects(&told.stdout), told.stderr)
+    };
+    let (german, _) = rows(&["--lang", "DE"]);
+    assert_eq!(german.len(), 1);
+    assert!(german[0]["text"].as_str().unwrap().starts_with("Über Größe läßt sich reden."), "{}", german[0]);
+    assert_eq!(german[0]["charset"], "windows-1252");
+    let (all, told) = rows(&[]);
+    assert_eq!(all.len(), 2);
+    assert!(told.contains("1 page left out"), "{told}");
+    assert_eq!(rows(&["--noarchive", "ignore", "--host", "127.0.0.1"]).0.len(), 3);
+    assert_eq!(rows(&["--host", "other.test"]).0.len(), 0);
+}
+
+#[test]
+fn a_crawl_at_work_a_missing_folder_and_a_damaged_archive_are_told_apart() {
+    let place = Place::new();
+    let nothing = export(&place, &["--format", "parquet"]).expect_code(2);
+    assert!(nothing.errors()[0].contains("it holds no crawl") && nothing.stderr.contains("hint: "), "{}", nothing.stderr);
+    fs::create_dir(place.path("out")).unwrap();
+    export(&place, &["--format", "csv"]).expect_code(2);
+    assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), 0);
+    place.run(["export", "out"]).finish().expect_code(2);
+
+    let place = demo();
+    let unknown = export(&place, &["--format", "csv", "--outcome", "kept"]).expect_code(2);
+    assert!(unknown.errors()[0].contains("'kept' is none of stored, "), "{}", unknown.stderr);
+    let archive = fs::read_dir(place.path("out/warc")).unwrap().next().unwrap().unwrap().path();
+    let octets = fs::read(&archive).unwrap();
+    fs::write(&archive, &octets[..octets.len() / 2]).unwrap();
+    for format in ["parquet", "jsonl", "warc", "cdxj"] {
+        let broken = export(&place, &["--format", format, "-o", "new"]).expect_code(4);
+        assert!(broken.errors()[0].contains("is damaged"), "{}", broken.stderr);
+        assert!(place.names().iter().all(|name| !name.starts_with("new")), "{:?}", place.names());
+    }
+}
+
+/// A site that never ends.
+struct Slow;
+
+impl Content for Slow {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let next = url.len();
+        Answer { delay: Duration::from_millis(50), ..Answer::html(format!("<a href='{url}x'>{next}</a>")) }
+    }
+}
+
+#[test]
+fn while_a_crawl_is_at_work_nothing_is_exported_and_its_stop_is_told_of_afterwards() {
+    let web = Web::start(1, |_| Arc::new(Slow));
+    let place = Place::new();
+    let mut running = place.crawl(&[format!("{}/", web.origins()[0])]).start();
+    assert!(running.wait_until(|| fs::read_to_string(place.path("out/pages.jsonl")).is_ok_and(|text| text.contains('\n'))));
+    let refused = export(&place, &["--format", "csv", "-o", "-"]).expect_code(6);
+    assert!(refused.stdout.is_empty() && refused.stderr.contains("hint: wait until"), "{}", refused.stderr);
+    running.signal("INT");
+    running.finish().expect_code(130);
+    let told = export(&place, &["--format", "csv", "-o", "-"]).expect_code(0);
+    assert!(told.stderr.contains("stopped before its end"), "{}", told.stderr);
+}
+
+#[test]
+fn a_reader_may_leave_early() {
+    let place = demo();
+    let program = env!("CARGO_BIN_EXE_ndcrawl");
+    let line = format!("set -o pipefail; {program} export out --format jsonl --html --outcome all -q -o - | head -1");
+    let output = Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// What the scripts of `tests/tools` import.
+const TOOLS: [(&str, &str); 8] = [
+    ("pyarrow", "pyarrow"),
+    ("duckdb", "duckdb"),
+    ("pandas", "pandas"),
+    ("datasets", "datasets"),
+    ("warcio", "warcio"),
+    ("fastwarc", "fastwarc"),
+    ("cdxj_indexer", "cdxj_indexer"),
+    ("surt", "surt"),
+];
+
+fn script(name: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(name));
+    // Nothing is to be looked up in the network.
+    command.env("HF_HUB_OFFLINE", "1").env("HF_DATASETS_OFFLINE", "1");
+    command
+}
+
+fn can_import(module: &str) -> bool {
+    let mut command = Command::new("python3");
+    // Found is not enough, and imported takes its time: a folder without code is found, too.
+    let test = format!("import importlib.util, sys; s = importlib.util.find_spec('{module}'); sys.exit(not (s and s.origin))");
+    has("python3") && command.args(["-c", &test]).status().is_ok_and(|status| status.success())
+}
+
+/// A crawl of real sites if they can be had, otherwise one of the demo.
+fn crawled() -> Place {
+    corpora::crawl().unwrap_or_else(|reason| {
+        skipped(&format!("real sites: {reason}; the demo's is taken"));
+        demo()
+    })
+}
+
+/// URLs as no test site has them, with the keys that are made of them here.
+fn keys() -> String {
+    let urls = [
+        "http://www.example.com/",
+        "https://www2.example.co.uk:8443/A/B/?b=2&a=1&B",
+        "http://[::1]:81/",
+        "http://a.test//x///y/",
+        "http://a.test/%7Euser/%25%32%35",
+        "http://a.test/caf%C3%A9?q=%c3%a9+%26",
+        "http://a.test/a;jsessionid=1?PHPSESSID=0123456789abcdef0123456789abcdef&x=1",
+        "http://a.test/(S(0123456789abcdefghijklmn))/p.aspx",
+        "http://a.test/?cfid=1&cftoken=2&a",
+        "http://xn--bcher-kva.test/?%E4=%&&=x&a==",
+        "http://a.test/..%2f/x?a=1?b#c",
+        "http://www.www.test/?A=b;c|d\"'<>",
+    ];
+    urls.map(|url| format!("{url}\t{}\n", surt(url))).concat()
+}
+
+#[test]
+fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
+    let found: Vec<&str> = TOOLS.iter().filter(|(module, _)| can_import(module)).map(|(_, tool)| *tool).collect();
+    for (module, tool) in TOOLS.iter().filter(|(_, tool)| !found.contains(tool)) {
+        skipped(&format!("{tool}: python3 has no module {module}"));
+    }
+    let place = crawled();
+    fs::create_dir(place.path("exports")).unwrap();
+    for (format, name, flags) in [
+        ("parquet", "pages.parquet", &[][..]),
+        ("parquet", "all.parquet", &["--outcome", "all", "--html"]),
+        ("jsonl", "pages.jsonl", &[]),
+        ("jsonl", "pages.jsonl.gz", &[]),
+        ("jsonl", "pages.jsonl.zst", &[]),
+        ("warc", "pages.warc.gz", &[]),
+        ("cdxj", "index.cdxj", &[]),
+        ("csv", "rates.csv", &[]),
+    ] {
+        let file = format!("exports/{name}");
+        export(&place, &[&["--format", format, "-o", &file], flags].concat()).expect_code(0);
+    }
+    if let (Some(check), true) = (shared("conformance/warc_check.py"), has("python3")) {
+        run(Command::new("python3").arg(check).arg(place.path("exports/pages.warc.gz")));
+    } else {
+        skipped("no warc_check.py beside the checkout, or no python3");
+    }
+    if found.is_empty() {
+        return;
+    }
+    let keys = File::open(place.write("keys", &keys())).unwrap();
+    let mut read_back = script("read_back.py");
+    read_back.arg(place.path("out")).arg(place.path("exports")).args(&found).stdin(keys);
+    println!("{}", run(&mut read_back));
+    assert!(pages(&place.path("out")).len() > 10);
+}
+
+#[test]
+fn pywb_replays_a_stored_page() {
+    if !can_import("pywb") || missing(&["pywb"]).is_some() {
+        return skipped("python3 has no pywb");
+    }
+    let place = crawled();
+    export(&place, &["--format", "warc", "-o", "pages.warc.gz"]).expect_code(0);
+    let mut replay = script("replay.py");
+    replay.arg(place.path("")).arg("pages");
+    match ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|browser| has(browser)) {
+        Some(browser) => drop(replay.arg(browser)),
+        None => skipped("no Chromium to show a page in; it is asked for over HTTP alone"),
+    }
+    println!("{}", run(&mut replay));
+}
