@@ -49,7 +49,8 @@ impl Entry {
     pub fn line(&self) -> String {
         // A JSON string of text cannot fail to be made.
         let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
-        let fields: Vec<String> = self.fields.iter().map(|(name, value)| format!("\"{name}\": {}", text(value))).collect();
+        let fields: Vec<String> =
+            self.fields.iter().map(|(name, value)| format!("\"{name}\": {}", text(value))).collect();
         format!("{} {} {{{}}}\n", self.key, self.time, fields.join(", "))
     }
 }

@@ -22,7 +22,11 @@ pub struct Source<'a> {
 
 impl Source<'_> {
     /// Hands out the selected lines in the order of the file, and counts those that are held back.
-    pub(super) fn each(self, tally: &mut Tally, mut take: impl FnMut(PageLine, &mut Tally) -> Result<()>) -> Result<()> {
+    pub(super) fn each(
+        self,
+        tally: &mut Tally,
+        mut take: impl FnMut(PageLine, &mut Tally) -> Result<()>,
+    ) -> Result<()> {
         let mut lines = PageLines::open(self.folder)?;
         while let Some(line) = lines.next() {
             let line = line?;

@@ -94,8 +94,12 @@ mod tests {
 
     #[test]
     fn all_that_is_asked_for_must_hold() {
-        let selection =
-            Selection { outcomes: set(&[]), hosts: set(&["a.test"]), languages: set(&["de", "fr"]), ..Default::default() };
+        let selection = Selection {
+            outcomes: set(&[]),
+            hosts: set(&["a.test"]),
+            languages: set(&["de", "fr"]),
+            ..Default::default()
+        };
         assert_eq!(selection.choose(&line("http://a.test:81/x", "failed", Some("fr"), &[])), Choice::Taken);
         assert_eq!(selection.choose(&line("http://b.a.test/x", "stored", Some("fr"), &[])), Choice::Left);
         assert_eq!(selection.choose(&line("http://a.test/x", "stored", None, &[])), Choice::Left);

@@ -14,7 +14,10 @@ use crate::record::CanonicalUrl;
 
 /// The key of a URL; the URL itself if it is none that this program fetches.
 pub fn surt(url: &str) -> String {
-    match CanonicalUrl::from_canonical(url).map(|url| key(url.as_url())).or_else(|_| Url::parse(url).map(|url| key(&url))) {
+    match CanonicalUrl::from_canonical(url)
+        .map(|url| key(url.as_url()))
+        .or_else(|_| Url::parse(url).map(|url| key(&url)))
+    {
         Ok(key) => key,
         Err(_) => url.to_owned(),
     }
@@ -159,7 +162,10 @@ mod tests {
             ("http://a.test//x///y/", "test,a)/x/y"),
             ("http://a.test/%7Euser/%25%32%35", "test,a)/~user/%25"),
             ("http://a.test/caf%C3%A9?q=%c3%a9+%26", "test,a)/caf%c3%a9?&q=%c3%a9+"),
-            ("http://a.test/a;jsessionid=1?PHPSESSID=0123456789abcdef0123456789abcdef&x=1", "test,a)/a;jsessionid=1?x=1"),
+            (
+                "http://a.test/a;jsessionid=1?PHPSESSID=0123456789abcdef0123456789abcdef&x=1",
+                "test,a)/a;jsessionid=1?x=1",
+            ),
             ("http://a.test/(S(0123456789abcdefghijklmn))/p.aspx", "test,a)/p.aspx"),
             ("http://a.test/?", "test,a)/"),
             ("http://a.test/?sid=0123456789abcdef0123456789abcdef", "test,a)/"),

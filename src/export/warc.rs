@@ -83,7 +83,9 @@ fn records(archive: &mut ArchiveReader, line: &PageLine) -> Result<Vec<WarcRecor
         }
     }
     match found.is_empty() {
-        true => Err(store::Error::Corrupt { place: file.clone(), reason: format!("it ends before offset {offset}") }.into()),
+        true => {
+            Err(store::Error::Corrupt { place: file.clone(), reason: format!("it ends before offset {offset}") }.into())
+        }
         false => Ok(found),
     }
 }

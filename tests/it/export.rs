@@ -15,7 +15,7 @@ use parquet::record::RowAccessor;
 use serde_json::Value;
 
 use crate::corpora;
-use crate::program::{Finished, Place, pages};
+use crate::program::{Finished, Place};
 use crate::shared::{has, missing, run, shared, skipped};
 use crate::web::{Answer, Content, Web};
 
@@ -78,7 +78,7 @@ fn compressed_lines_are_the_same_lines() {
 #[test]
 fn a_parquet_file_has_the_rows_of_all_outcomes_that_are_asked_for() {
     let place = demo();
-    export(&place, &["--format", "parquet", "--outcome", "all"]).expect_code(0);
+    export(&place, &["--format", "parquet", "--outcome", "all", "--noarchive", "ignore"]).expect_code(0);
     let file = File::open(place.path("out/parquet/pages-00000.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let lines = place.pages();
@@ -113,7 +113,10 @@ fn a_warc_file_has_the_records_of_the_selected_pages_and_an_index_that_finds_the
     let kinds = |kind: &str| records.iter().filter(|record| record.kind() == kind).count();
     let stored = lines_of(&place, &["stored"]);
     assert_eq!((records[0].kind(), kinds("warcinfo")), ("warcinfo", 1));
-    assert_eq!((kinds("response"), kinds("request"), records.len()), (stored.len(), stored.len(), stored.len() * 2 + 1));
+    assert_eq!(
+        (kinds("response"), kinds("request"), records.len()),
+        (stored.len(), stored.len(), stored.len() * 2 + 1)
+    );
     let digests: Vec<_> = records.iter().filter_map(|record| record.field("WARC-Payload-Digest")).collect();
     assert_eq!(digests, stored.iter().map(|line| line["digest"].as_str().unwrap()).collect::<Vec<_>>());
 
@@ -163,9 +166,14 @@ impl Content for Tongues {
             "de" => {
                 let body = page("de", "", "Über Größe läßt sich reden. ");
                 let body = body.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>();
-                Answer { headers: vec![("content-type", "text/html; charset=iso-8859-1".to_owned())], ..Answer::html(body) }
+                Answer {
+                    headers: vec![("content-type", "text/html; charset=iso-8859-1".to_owned())],
+                    ..Answer::html(body)
+                }
             }
-            "private" => Answer::html(page("en", "<meta name=robots content=noarchive>", "Not to be kept by anybody. ")),
+            "private" => {
+                Answer::html(page("en", "<meta name=robots content=noarchive>", "Not to be kept by anybody. "))
+            }
             _ => Answer::error(404),
         }
     }
@@ -195,7 +203,11 @@ fn pages_are_chosen_by_language_and_host_and_those_that_object_are_left_out() {
 fn a_crawl_at_work_a_missing_folder_and_a_damaged_archive_are_told_apart() {
     let place = Place::new();
     let nothing = export(&place, &["--format", "parquet"]).expect_code(2);
-    assert!(nothing.errors()[0].contains("it holds no crawl") && nothing.stderr.contains("hint: "), "{}", nothing.stderr);
+    assert!(
+        nothing.errors()[0].contains("it holds no crawl") && nothing.stderr.contains("hint: "),
+        "{}",
+        nothing.stderr
+    );
     fs::create_dir(place.path("out")).unwrap();
     export(&place, &["--format", "csv"]).expect_code(2);
     assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), 0);
@@ -229,7 +241,9 @@ fn while_a_crawl_is_at_work_nothing_is_exported_and_its_stop_is_told_of_afterwar
     let web = Web::start(1, |_| Arc::new(Slow));
     let place = Place::new();
     let mut running = place.crawl(&[format!("{}/", web.origins()[0])]).start();
-    assert!(running.wait_until(|| fs::read_to_string(place.path("out/pages.jsonl")).is_ok_and(|text| text.contains('\n'))));
+    assert!(
+        running.wait_until(|| fs::read_to_string(place.path("out/pages.jsonl")).is_ok_and(|text| text.contains('\n')))
+    );
     let refused = export(&place, &["--format", "csv", "-o", "-"]).expect_code(6);
     assert!(refused.stdout.is_empty() && refused.stderr.contains("hint: wait until"), "{}", refused.stderr);
     running.signal("INT");
@@ -270,7 +284,8 @@ fn script(name: &str) -> Command {
 fn can_import(module: &str) -> bool {
     let mut command = Command::new("python3");
     // Found is not enough, and imported takes its time: a folder without code is found, too.
-    let test = format!("import importlib.util, sys; s = importlib.util.find_spec('{module}'); sys.exit(not (s and s.origin))");
+    let test =
+        format!("import importlib.util, sys; s = importlib.util.find_spec('{module}'); sys.exit(not (s and s.origin))");
     has("python3") && command.args(["-c", &test]).status().is_ok_and(|status| status.success())
 }
 
@@ -311,7 +326,7 @@ fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
     fs::create_dir(place.path("exports")).unwrap();
     for (format, name, flags) in [
         ("parquet", "pages.parquet", &[][..]),
-        ("parquet", "all.parquet", &["--outcome", "all", "--html"]),
+        ("parquet", "all.parquet", &["--outcome", "all", "--noarchive", "ignore", "--html"]),
         ("jsonl", "pages.jsonl", &[]),
         ("jsonl", "pages.jsonl.gz", &[]),
         ("jsonl", "pages.jsonl.zst", &[]),
@@ -334,7 +349,6 @@ fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
     let mut read_back = script("read_back.py");
     read_back.arg(place.path("out")).arg(place.path("exports")).args(&found).stdin(keys);
     println!("{}", run(&mut read_back));
-    assert!(pages(&place.path("out")).len() > 10);
 }
 
 #[test]

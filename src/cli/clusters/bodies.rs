@@ -20,7 +20,8 @@ impl Bodies {
     /// read is not there.
     pub fn has(&mut self, line: &PageLine) -> bool {
         let (Some(name), Some(offset)) = (&line.warc_file, line.warc_offset) else { return false };
-        let is_response = |archive: &mut ArchiveReader| archive.record(name, offset).is_ok_and(|r| r.kind() == "response");
+        let is_response =
+            |archive: &mut ArchiveReader| archive.record(name, offset).is_ok_and(|r| r.kind() == "response");
         line.outcome == OutcomeKind::Stored.name() || is_response(&mut self.archive)
     }
 }
