@@ -1,16 +1,20 @@
 //! Reading `pages.jsonl`.
 
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
+
+use memchr::memmem;
 
 use crate::record::PageLine;
 
 use super::error::{Error, Result};
 use super::folder::Folder;
 
-/// The lines of a crawl's `pages.jsonl`, one after the other. A last line without its end, as a crawl
-/// that was killed may leave, is passed over.
+/// The lines of a crawl's `pages.jsonl`, one a URL. Passed over are a last line without its end, as a crawl
+/// that was killed may leave, and, of a crawl that was stopped, what was said of pages before they were
+/// judged anew: memory goes by the number of the latter.
 pub struct PageLines {
     path: PathBuf,
     file: BufReader<File>,
@@ -18,6 +22,8 @@ pub struct PageLines {
     number: u64,
     octets: u64,
     length: u64,
+    /// The lines that count for pages that were judged anew.
+    revised: HashMap<String, u64>,
 }
 
 impl PageLines {
@@ -33,7 +39,24 @@ impl PageLines {
         })?;
         let length = file.metadata().map_err(|error| Error::io("open", &path, error))?.len();
         let file = BufReader::with_capacity(64 * 1024, file);
-        Ok(Self { path, file, text: Vec::new(), number: 0, octets: 0, length })
+        let revised = HashMap::new();
+        let mut lines = Self { path, file, text: Vec::new(), number: 0, octets: 0, length, revised };
+        lines.find_revised()?;
+        Ok(lines)
+    }
+
+    /// Goes over the file once to see which pages were judged anew.
+    fn find_revised(&mut self) -> Result<()> {
+        while self.read_text()? {
+            if memmem::find(&self.text, b"\"revised\":").is_some() {
+                let line = self.parse()?;
+                if line.revised.is_some() {
+                    self.revised.insert(line.url, self.number);
+                }
+            }
+        }
+        (self.number, self.octets) = (0, 0);
+        self.file.rewind().map_err(|error| Error::io("read", &self.path, error))
     }
 
     /// Octets read so far.
@@ -46,19 +69,30 @@ impl PageLines {
         self.length
     }
 
-    fn read(&mut self) -> Result<Option<PageLine>> {
+    /// Reads a whole line, if there is one.
+    fn read_text(&mut self) -> Result<bool> {
         self.text.clear();
         let read = self.file.read_until(b'\n', &mut self.text);
         self.octets += read.map_err(|error| Error::io("read", &self.path, error))? as u64;
-        if self.text.last() != Some(&b'\n') {
-            return Ok(None);
-        }
         self.number += 1;
-        let line = serde_json::from_slice(&self.text);
+        Ok(self.text.last() == Some(&b'\n'))
+    }
+
+    fn parse(&self) -> Result<PageLine> {
         // The parser counts the lines of what it was given, which is one.
         let why = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
         let place = || format!("{}, line {}", self.path.display(), self.number);
-        line.map(Some).map_err(|error| Error::corrupt(place(), why(error)))
+        serde_json::from_slice(&self.text).map_err(|error| Error::corrupt(place(), why(error)))
+    }
+
+    fn read(&mut self) -> Result<Option<PageLine>> {
+        while self.read_text()? {
+            let line = self.parse()?;
+            if self.revised.get(&line.url).is_none_or(|&counts| counts == self.number) {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -86,5 +120,21 @@ mod tests {
         std::fs::write(folder.path().join("pages.jsonl"), format!("{good}nonsense\n")).unwrap();
         let error = PageLines::open(folder.path()).unwrap().find_map(Result::err).unwrap();
         assert!(error.to_string().contains("pages.jsonl, line 2 is damaged"), "{error}");
+    }
+
+    #[test]
+    fn of_a_page_that_was_judged_anew_the_last_word_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let line =
+            |url: &str, outcome: &str, rest: &str| format!("{{\"url\":\"{url}\",\"outcome\":\"{outcome}\"{rest}}}\n");
+        let revised = ",\"revised\":{\"outcome\":\"near-duplicate\",\"duplicate_of\":\"b\",\"score\":0.7}";
+        let text = [line("a", "near-duplicate", ""), line("b", "stored", ""), line("a", "stored", revised)].concat();
+        std::fs::write(folder.path().join("pages.jsonl"), text).unwrap();
+        let lines = PageLines::open(folder.path()).unwrap().map(|line| line.unwrap());
+        let found: Vec<_> = lines.map(|line| (line.url, line.outcome)).collect();
+        assert_eq!(
+            found,
+            [("b", "stored"), ("a", "stored")].map(|(url, outcome)| (url.to_owned(), outcome.to_owned()))
+        );
     }
 }
