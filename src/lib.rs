@@ -9,6 +9,7 @@
 //! | `html` | `render` | from HTML and text to weighted terms and links |
 //! | `eval` | `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
+//! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
 //! | `cli` | `demo`, `cli` | the program |
 //!
@@ -16,6 +17,7 @@
 //!
 //! ```text
 //! cli
+//! dedup
 //! crawl  demo  eval  export
 //! detect  render  frontier  fetch  store
 //! filter  verify
@@ -38,6 +40,9 @@ pub mod eval;
 
 #[cfg(feature = "export")]
 pub mod export;
+
+#[cfg(feature = "dedup")]
+pub mod dedup;
 
 #[cfg(feature = "crawl")]
 pub mod crawl;

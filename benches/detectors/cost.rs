@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ndcrawl::detect::{EmbeddedDecider, Options};
-use ndcrawl::record::{Candidate, Digest, PageId, TermCounts};
+use ndcrawl::record::{Candidate, Digest, PageId, TermCounts, TermOrder, WantedOrder};
+use ndcrawl::render::Renderer;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::html::{html_files, page};
@@ -20,33 +21,45 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
     let mut files = html_files(folder);
     // In no order that means anything: neighbours in a folder are siblings.
     files.sort_by_key(|file| xxh3_64(file.to_string_lossy().as_bytes()));
+    files.truncate(most);
+    let pages = rendered(&files);
     println!("{} files; CPU µs a page, rendering not included, mean of the {WINDOW} pages before", files.len());
     let heads: String = MARKS.iter().map(|mark| format!("{mark:>9}")).collect();
     println!("{:<22}{heads}   stored  MB of index", "detector");
     for (name, options) in crate::detectors() {
         if only.is_none_or(|only| only == name) {
-            row(name, options, &files, most);
+            row(name, options, &pages, most);
         }
     }
 }
 
-fn row(name: &str, options: Options, files: &[PathBuf], most: usize) {
-    let renderer = crate::renderer(options.order());
+/// With all that any detector looks at.
+fn rendered(files: &[PathBuf]) -> Vec<Candidate> {
+    let renderer = crate::renderer(WantedOrder { sentence_count: true, sentences: true, shingles: true });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let pieces = files.chunks(files.len().div_ceil(threads).max(1));
+    std::thread::scope(|scope| {
+        let work = |piece: &'_ [PathBuf]| piece.iter().map(|file| first_round(file, &renderer)).collect::<Vec<_>>();
+        let workers: Vec<_> = pieces.map(|piece| scope.spawn(move || work(piece))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+fn row(name: &str, options: Options, pages: &[Candidate], most: usize) {
+    let wanted = options.order();
     let mut decider = EmbeddedDecider::in_memory(options);
     let mut spent = Vec::with_capacity(most);
     let mut stored = 0;
     while spent.len() < most {
-        let batch: Vec<Candidate> = (spent.len()..most.min(spent.len() + BATCH))
-            .map(|number| {
-                let (round, file) = (number / files.len(), &files[number % files.len()]);
-                candidate(number, round, file, &renderer)
-            })
+        let numbers = spent.len()..most.min(spent.len() + BATCH);
+        let batch: Vec<Candidate> = numbers
+            .map(|number| candidate(number, number / pages.len(), &pages[number % pages.len()], wanted))
             .collect();
-        let pages = batch.len();
+        let judged_together = batch.len();
         let before = cpu_time();
         let judged = decider.decide_now(batch).unwrap();
-        let each = (cpu_time() - before) / pages as u32;
-        spent.extend(std::iter::repeat_n(each, pages));
+        let each = (cpu_time() - before) / judged_together as u32;
+        spent.extend(std::iter::repeat_n(each, judged_together));
         stored += judged.iter().filter(|judged| judged.verdict.is_unique()).count();
     }
     let cells: String = MARKS.iter().map(|&mark| format!("{:>9}", mean_before(&spent, mark))).collect();
@@ -58,31 +71,45 @@ fn mean_before(spent: &[Duration], mark: usize) -> String {
     format!("{:.1}", window.iter().sum::<Duration>().as_secs_f64() * 1e6 / WINDOW as f64)
 }
 
-/// In later rounds every term and every run of words is another: such a page is as similar to the pages
-/// of its round as it was before, and to no other.
-fn candidate(number: usize, round: usize, file: &Path, renderer: &ndcrawl::render::Renderer) -> Candidate {
+fn first_round(file: &Path, renderer: &Renderer) -> Candidate {
     let fetched = page(file);
     let rendered = renderer.render(&fetched);
-    let site = file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32);
+    Candidate {
+        page: PageId(0),
+        group: file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32),
+        body_digest: Digest::of(&fetched.body),
+        text_digest: rendered.text_digest,
+        terms: rendered.terms,
+        order: rendered.order,
+        renews: None,
+    }
+}
+
+/// In later rounds every term and every run of words is another: such a page is as similar to the pages
+/// of its round as it was before, and to no other.
+fn candidate(number: usize, round: usize, page: &Candidate, wanted: WantedOrder) -> Candidate {
     let other = |text: &str| if round == 0 { text.into() } else { format!("{text}~{round}").into() };
     let other_digest = |digest: Digest| Digest::of(format!("{digest}{round}").as_bytes());
-    let mut order = rendered.order;
-    if round > 0 {
-        for shingle in &mut order.shingles {
-            *shingle = (*shingle ^ (round as u32).wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
-        }
+    let other_term = |term: &TermCounts| TermCounts { term: other(&term.term), counts: term.counts };
+    let mut order = TermOrder::default();
+    if wanted.shingles {
+        let other = |shingle: &u32| (*shingle ^ (round as u32).wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
+        order.shingle_level = page.order.shingle_level;
+        order.shingles = page.order.shingles.iter().map(other).collect();
         order.shingles.sort_unstable();
+    }
+    if wanted.sentence_count {
+        order.sentence_count = page.order.sentence_count;
+    }
+    if wanted.sentences {
+        order.sentences = page.order.sentences.clone();
     }
     Candidate {
         page: PageId(xxh3_128(&number.to_le_bytes())),
-        group: site ^ round as u32,
-        body_digest: other_digest(Digest::of(&fetched.body)),
-        text_digest: rendered.text_digest.map(other_digest),
-        terms: rendered
-            .terms
-            .into_iter()
-            .map(|TermCounts { term, counts }| TermCounts { term: other(&term), counts })
-            .collect(),
+        group: page.group ^ round as u32,
+        body_digest: other_digest(page.body_digest),
+        text_digest: page.text_digest.map(other_digest),
+        terms: page.terms.iter().map(other_term).collect(),
         order,
         renews: None,
     }

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use super::export::{CountBy, Format, NoarchiveChoice};
-use super::key_flags::{ComparingFlags, KeyFlags};
+use super::key_flags::{ComparingFlags, JudgingFlags, KeyFlags};
 use super::source::{Given, Source};
 use super::{help, keys};
 use crate::record::Threshold;
@@ -47,6 +47,8 @@ pub enum Command {
     Status(StatusArguments),
     /// Show which pages repeat which, and which of them should stay
     Clusters(ClustersArguments),
+    /// Judge pages that are there already, in WARC files, lines of JSON or folders, as a crawl would
+    Dedup(Box<DedupArguments>),
     /// Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
     #[command(after_long_help = help::AFTER_EXPORT_HELP)]
     Export(ExportArguments),
@@ -214,6 +216,51 @@ pub struct ExportArguments {
     /// How much to tell.
     #[command(flatten)]
     pub verbosity: Verbosity,
+}
+
+/// The arguments of `dedup`.
+#[derive(Debug, Args)]
+pub struct DedupArguments {
+    /// WARC or WET files, lines of JSON, folders of these or of HTML and text, or - for a stream
+    #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<PathBuf>,
+    /// Folders: the address of a page is its path below URL
+    #[arg(long, value_name = "URL", default_value = "http://localhost/", value_hint = ValueHint::Url)]
+    pub base: String,
+    /// Lines of JSON: the field with the address
+    #[arg(long, value_name = "NAME", default_value = "url")]
+    pub url_field: String,
+    /// Lines of JSON: the field with the page's source
+    #[arg(long, value_name = "NAME", default_value = "html")]
+    pub html_field: String,
+    /// Lines of JSON: the field with the page's text, for want of its source
+    #[arg(long, value_name = "NAME", default_value = "text")]
+    pub text_field: String,
+    /// Begin anew; an error if the output folder is not empty
+    #[arg(long)]
+    pub fresh: bool,
+    /// With --fresh: empty the output folder first
+    #[arg(long, requires = "fresh")]
+    pub force: bool,
+    /// The flags of `crawl` that settle how pages are judged and where they go.
+    #[command(flatten)]
+    pub keys: JudgingFlags,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub config: ConfigSource,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+impl DedupArguments {
+    /// What is to become of the folder.
+    pub fn run_flags(&self) -> RunFlags {
+        RunFlags { fresh: self.fresh, force: self.force, json: self.json, ..RunFlags::default() }
+    }
 }
 
 /// The arguments of `demo`.

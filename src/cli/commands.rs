@@ -15,7 +15,7 @@ use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use super::{clusters, evaluation, export, file, log, merge, plan, run, status, template};
+use super::{clusters, dedup, evaluation, export, file, log, merge, plan, run, status, template};
 
 /// Rejected lines of seeds beyond this many are only counted.
 const MOST_WARNINGS: usize = 20;
@@ -30,6 +30,12 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Export(arguments)) => export::run(&without_files(arguments.verbosity)?, &arguments),
         Some(Command::Demo(arguments)) => run::demo(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Verify(arguments)) => run::verify(without_files(arguments.verbosity)?, &arguments),
+        Some(Command::Dedup(arguments)) => {
+            let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
+            let settings = settle(given.collect(), &arguments.config)?;
+            log::begin(&settings)?;
+            dedup::run(&settings, &arguments)
+        }
         Some(Command::Eval(arguments)) => {
             let given = arguments.verbosity.given().into_iter().chain(arguments.keys.given.clone());
             evaluation::run(&begun(given.collect())?, &arguments)

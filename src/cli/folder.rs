@@ -58,6 +58,11 @@ impl Earlier {
         let Some(crawl) = read.map_err(|error| store_error(error, Phase::Opening))? else {
             return Ok(Self::default());
         };
+        if crawl["command"] == DEDUP {
+            let message = format!("{}: it holds pages that dedup has judged", settings.out.dir.display());
+            let error = CliError::new(exit::NOT_RESUMABLE, message);
+            return Err(error.with_hint("--out takes another folder for a crawl"));
+        }
         let normaliser = Normaliser::new(settings.normalise_options());
         let seed = |text: &str| {
             let url = normaliser.absolute(text).ok()?;
@@ -75,6 +80,20 @@ impl Earlier {
 /// A run that fetched nothing from any seed leaves nothing to resume: the next one begins anew.
 pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), CliError> {
     if earlier.is_fruitless { empty(folder, &found(folder)) } else { Ok(()) }
+}
+
+/// What `crawl.json` says of a folder that `dedup` wrote.
+const DEDUP: &str = "dedup";
+
+/// Refuses the folder of a crawl. Gives when the run in it was begun, if there was one.
+pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
+    let read = store::read_json_file(&folder.join("crawl.json"));
+    let Some(file) = read.map_err(|error| store_error(error, Phase::Opening))? else { return Ok(None) };
+    if file["command"] != DEDUP {
+        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: it holds a crawl", folder.display()));
+        return Err(error.with_hint("--out takes another folder; --fresh --force deletes the crawl in it"));
+    }
+    Ok(file["started"].as_str().map(str::to_owned))
 }
 
 /// What a crawl wrote in this folder.
@@ -141,6 +160,14 @@ impl CrawlFile {
         let file = Self { folder: settings.out.dir.clone(), value };
         file.write()?;
         Ok(file)
+    }
+
+    /// Notes that it judges what these hold, and crawls nothing.
+    pub fn of_dedup(mut self, inputs: &[PathBuf]) -> Result<Self, CliError> {
+        self.value["command"] = json!(DEDUP);
+        self.value["inputs"] = json!(super::dedup::names(inputs));
+        self.write()?;
+        Ok(self)
     }
 
     /// Adds how it ended.

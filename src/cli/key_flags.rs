@@ -73,6 +73,44 @@ impl FromArgMatches for ComparingFlags {
     }
 }
 
+/// The keys of which a run that fetches nothing takes flags: how pages are judged, and where they go.
+fn judging() -> impl Iterator<Item = &'static Key> {
+    const BESIDE: [&str; 2] = ["http.max_body", "http.accept_types"];
+    let is_wanted = |key: &&Key| {
+        let is_of_judging = key.heading == keys::NEAR_DUPLICATES && key.name != "dedup.links";
+        is_of_judging || key.name.starts_with("out.") || key.name.starts_with("log.") || BESIDE.contains(&key.name)
+    };
+    keys::all().filter(move |key| is_wanted(key) && key.name != "log.level")
+}
+
+/// The values that flags of `dedup` give, in the order of the keys.
+#[derive(Clone, Debug, Default)]
+pub struct JudgingFlags {
+    /// One entry for each flag that was typed.
+    pub given: Vec<Given>,
+}
+
+impl Args for JudgingFlags {
+    fn augment_args(command: Command) -> Command {
+        judging().filter_map(argument).fold(command, Command::arg)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for JudgingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: judging().filter_map(|key| given(key, matches)).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.given.extend(Self::from_arg_matches(matches)?.given);
+        Ok(())
+    }
+}
+
 /// Group by group, and within a group what belongs to no table last.
 fn place_in_help(key: &Key) -> (usize, bool) {
     let heading = keys::HEADINGS.iter().position(|heading| *heading == key.heading);

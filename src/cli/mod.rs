@@ -15,6 +15,7 @@ pub mod arguments;
 pub mod choices;
 pub mod clusters;
 mod commands;
+mod dedup;
 mod defaults;
 pub mod error;
 pub mod evaluation;

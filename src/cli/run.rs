@@ -224,7 +224,7 @@ fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> O
     }
 }
 
-fn crawl_error(error: CrawlError) -> CliError {
+pub(super) fn crawl_error(error: CrawlError) -> CliError {
     use crate::detect::DetectError;
     use crate::frontier::FrontierError;
     let error = match error {

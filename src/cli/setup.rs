@@ -119,7 +119,7 @@ fn host_name() -> String {
     if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
-fn crawl_options(settings: &Settings) -> crawl::Options {
+pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
     crawl::Options {
         concurrency: settings.politeness.concurrency.get(),
         retries: settings.http.retries,

@@ -171,9 +171,9 @@ impl Summary {
         };
         let revised = match self.revised {
             0 => String::new(),
-            pages => format!("; {} judged anew", counted(pages, "page", "pages")),
+            pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
         };
-        format!("{} of {judged} compared are duplicates{saved}{revised}\n", percent(rate))
+        format!("{} of {judged} compared are duplicates{saved}\n{revised}", percent(rate))
     }
 
     fn site_table(&self) -> String {
@@ -316,7 +316,8 @@ mod tests {
             2,033  deferred          seen, not fetched
            15,300  URLs seen
 
-        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched; 7 pages judged anew
+        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
+        7 pages judged anew when more was known of their sites
 
         site              fetched  stored  near  exact  duplicates  skipped  failed  response
         docs.example.org      950     800   150      0       15.8%        0       0    120 ms

@@ -4,6 +4,9 @@
 //! messages that wait for the judge, some 250 pages in all, besides the fetches in flight.
 
 use crate::record::{Batch, PageLine, PutPage};
+use crate::store::Archive;
+
+use super::CrawlError;
 
 /// Judged pages in one batch.
 const PAGES: usize = 100;
@@ -14,7 +17,7 @@ const URLS: usize = 50_000;
 
 /// A line of `pages.jsonl` whose place in the archive is not yet known.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub line: PageLine,
     /// Index into [`Sealed::puts`].
     pub put: Option<usize>,
@@ -22,7 +25,7 @@ pub(super) struct Line {
 
 /// A batch on its way to the committer.
 #[derive(Debug, Default)]
-pub(super) struct Sealed {
+pub(crate) struct Sealed {
     pub batch: Batch,
     pub lines: Vec<Line>,
     /// Pages for the archive, each with the index of its row in `batch.pages`.
@@ -40,6 +43,25 @@ impl Sealed {
             && self.batch.urls.is_empty()
             && self.batch.requeued.is_empty()
             && self.batch.hosts.is_empty()
+    }
+
+    /// Puts its pages into the archive, and gives the batch with their places.
+    pub fn archived(self, archive: &Archive) -> Result<Batch, CrawlError> {
+        let Self { mut batch, lines, puts, .. } = self;
+        let mut locations = Vec::with_capacity(puts.len());
+        for (row, page) in &puts {
+            let location = archive.put_page(page)?;
+            batch.pages[*row].location = location;
+            locations.push(location);
+        }
+        for Line { mut line, put } in lines {
+            if let Some(location) = put.and_then(|put| locations.get(put).copied().flatten()) {
+                line.warc_file = archive.file_name(location.file);
+                line.warc_offset = Some(location.offset);
+            }
+            batch.page_lines.push(serde_json::to_string(&line)?);
+        }
+        Ok(batch)
     }
 
     /// Whether it is to be committed without waiting for more.

@@ -12,7 +12,7 @@ const LONGEST_ROBOTS: usize = 32 * 1024;
 /// Counters in all and by origin. Origins that changed since the last commit are remembered, so
 /// that a commit carries only those.
 #[derive(Debug, Default)]
-pub(super) struct Book {
+pub(crate) struct Book {
     totals: Totals,
     hosts: HashMap<String, HostRow>,
     changed: HashSet<String>,
@@ -28,7 +28,7 @@ impl Book {
         }
     }
 
-    pub fn attempts(&mut self, Attempts { origin, traffic }: &Attempts) {
+    pub(super) fn attempts(&mut self, Attempts { origin, traffic }: &Attempts) {
         self.totals.requests += traffic.requests;
         self.totals.bytes += traffic.bytes;
         let host = self.host(origin);

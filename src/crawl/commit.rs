@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
 
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{PageStore, PutPage};
 use crate::store::{Archive, Store};
 
-use super::batch::{Line, Sealed};
+use super::batch::Sealed;
 use super::log_access::Urls;
 use super::{CrawlError, Stop};
 
@@ -24,7 +22,6 @@ pub(super) struct Committer {
     pub frontier: Arc<EmbeddedFrontier<Urls>>,
     pub committed_pages: Arc<AtomicU32>,
     pub stop: watch::Sender<Stop>,
-    pub runtime: Handle,
 }
 
 impl Committer {
@@ -44,20 +41,7 @@ impl Committer {
     }
 
     fn commit(&mut self, sealed: Sealed) -> Result<(), CrawlError> {
-        let Sealed { mut batch, lines, puts, .. } = sealed;
-        let (rows, pages): (Vec<usize>, Vec<PutPage>) = puts.into_iter().unzip();
-        let locations = self.runtime.block_on(self.archive.put(pages))?;
-        for (row, location) in rows.iter().zip(&locations) {
-            batch.pages[*row].location = *location;
-        }
-        for Line { mut line, put } in lines {
-            if let Some(location) = put.and_then(|put| locations.get(put).copied().flatten()) {
-                line.warc_file = self.archive.file_name(location.file);
-                line.warc_offset = Some(location.offset);
-            }
-            batch.page_lines.push(serde_json::to_string(&line)?);
-        }
-        let mark = self.store.commit(batch)?;
+        let mark = self.store.commit(sealed.archived(&self.archive)?)?;
         self.frontier.committed(mark.urls);
         self.committed_pages.store(mark.pages, Ordering::Release);
         if !self.store.has_room()? {

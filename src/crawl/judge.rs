@@ -231,7 +231,7 @@ pub(super) fn renewed(page_urls: &[UrlId], lease: &Lease) -> Option<Sequence> {
 }
 
 /// The page's group is its host, as a number that is the same in every run.
-pub(super) fn group(host: &str) -> u32 {
+pub(crate) fn group(host: &str) -> u32 {
     // The low half of a hash: two hosts that meet are one group, which costs nothing but detail.
     xxhash_rust::xxh3::xxh3_64(host.as_bytes()) as u32
 }

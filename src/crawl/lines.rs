@@ -4,7 +4,7 @@ use crate::detect::dd::Band;
 use crate::record::{Detector, ErrorLine, Fetched, Lease, Outcome, PageLine, Rendered, UrlRow};
 
 /// A line for a URL whose lease has ended.
-pub(super) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
+pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
     PageLine {
         url: lease.url.to_string(),
         depth: lease.depth,
@@ -15,7 +15,7 @@ pub(super) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Out
 }
 
 /// A line for a URL that was seen and not leased.
-pub(super) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Outcome) -> PageLine {
+pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Outcome) -> PageLine {
     PageLine { url: row.url.clone(), depth: row.depth, referrer, ..outcome_line(outcome) }
 }
 
@@ -41,7 +41,7 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
 }
 
 /// Adds what the server's answer tells.
-pub(super) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
+pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
     let media_type = fetched.media_type();
     line.status = Some(fetched.status);
     line.fetched_at = Some(rfc3339(fetched.started_at));
@@ -51,7 +51,7 @@ pub(super) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
 }
 
 /// Adds what the page itself tells.
-pub(super) fn add_page(line: &mut PageLine, rendered: &Rendered) {
+pub(crate) fn add_page(line: &mut PageLine, rendered: &Rendered) {
     line.title.clone_from(&rendered.title);
     line.lang.clone_from(&rendered.language);
     line.charset = (!rendered.charset.is_empty()).then(|| rendered.charset.to_owned());
@@ -62,19 +62,16 @@ pub(super) fn add_page(line: &mut PageLine, rendered: &Rendered) {
 }
 
 /// A line for a URL that failed.
-pub(super) fn error_line(lease: &Lease, outcome: &Outcome) -> Option<ErrorLine> {
+pub(crate) fn error_line(url: &str, attempts: u32, outcome: &Outcome) -> Option<ErrorLine> {
     match outcome {
-        Outcome::Failed { class, detail } => Some(ErrorLine {
-            url: lease.url.to_string(),
-            class: class.name().to_owned(),
-            detail: detail.clone(),
-            attempts: lease.attempts,
-        }),
+        Outcome::Failed { class, detail } => {
+            Some(ErrorLine { url: url.to_owned(), class: class.name().to_owned(), detail: detail.clone(), attempts })
+        }
         _ => None,
     }
 }
 
 /// Milliseconds since 1970 as RFC 3339 UTC with milliseconds.
-pub(super) fn rfc3339(millis: i64) -> String {
+pub(crate) fn rfc3339(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis).map(|time| format!("{time:.3}")).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use crate::store::{Error as StoreError, StoreReader};
 
 /// The log of URLs.
 #[derive(Clone)]
-pub(super) struct Urls(pub StoreReader);
+pub(crate) struct Urls(pub StoreReader);
 
 impl UrlLog for Urls {
     type Error = StoreError;
@@ -20,7 +20,7 @@ impl UrlLog for Urls {
 
 /// The log of records.
 #[derive(Clone)]
-pub(super) struct Records(pub StoreReader);
+pub(crate) struct Records(pub StoreReader);
 
 impl RecordSource for Records {
     type Error = RecordError;
@@ -33,7 +33,7 @@ impl RecordSource for Records {
 
 /// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum RecordError {
+pub(crate) enum RecordError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the store does not hold page {0}")]

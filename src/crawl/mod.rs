@@ -30,6 +30,7 @@ mod log_access;
 mod offering;
 mod options;
 mod outcomes;
+mod reading;
 mod restore;
 mod run;
 mod scheduler;
@@ -43,6 +44,20 @@ use crate::detect::DetectError;
 use crate::fetch::FetchError;
 use crate::frontier::FrontierError;
 use crate::store::Error as StoreError;
+
+/// What judging pages without a crawl shares with it.
+#[cfg(feature = "dedup")]
+pub(crate) mod parts {
+    pub(crate) use super::batch::{Line, Sealed};
+    pub(crate) use super::book::Book;
+    pub(crate) use super::judge::group;
+    pub(crate) use super::lines::{add_answer, add_page, error_line, unleased_line};
+    pub(crate) use super::log_access::Records;
+    pub(crate) use super::outcomes::outcome_of;
+    pub(crate) use super::reading::read;
+    pub(crate) use super::restore::decider as restored_decider;
+    pub(crate) use super::snapshots::Snapshots;
+}
 
 pub use ending::Ending;
 pub use live::Watch;

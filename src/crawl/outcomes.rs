@@ -40,7 +40,7 @@ impl Judge {
     fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
         let links = self.offer_links(lease, &mut page.rendered, !judged.verdict.is_unique())?;
         let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
-        let outcome = outcome_of(judged.verdict, original.as_ref());
+        let outcome = outcome_of(judged.verdict, original.as_ref().map(|of| of.id));
         let mut line = self.page_line(lease, &outcome, &page)?;
         line.duplicate_of = original.as_ref().map(|original| original.url.clone());
         if judged.redelivered {
@@ -189,7 +189,7 @@ impl Judge {
             return Err(CrawlError::Lost { what: "page", id: page.0 });
         };
         let original = self.original(of)?;
-        let outcome = outcome_of(verdict, Some(&original)).kind().name().to_owned();
+        let outcome = outcome_of(verdict, Some(original.id)).kind().name().to_owned();
         Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
     }
 
@@ -230,7 +230,7 @@ impl Judge {
         let building = &mut self.building;
         building.urls += 1;
         building.batch.outcomes.push(OutcomeRow { url: lease.id, kind: outcome.kind() });
-        if let Some(line) = lines::error_line(lease, outcome) {
+        if let Some(line) = lines::error_line(lease.url.as_str(), lease.attempts, outcome) {
             building.batch.error_lines.push(serde_json::to_string(&line)?);
         }
         let put = put.map(|put| {
@@ -244,12 +244,13 @@ impl Judge {
     }
 }
 
-fn outcome_of(verdict: Verdict, original: Option<&Original>) -> Outcome {
+/// The outcome that a verdict gives a URL, with the number of the URL that it repeats.
+pub(crate) fn outcome_of(verdict: Verdict, original: Option<UrlId>) -> Outcome {
     match (verdict, original) {
         (Verdict::NearDuplicate { score, second, detector, decided_by, .. }, Some(of)) => {
-            Outcome::NearDuplicate { of: of.id, score, second, detector, decided_by }
+            Outcome::NearDuplicate { of, score, second, detector, decided_by }
         }
-        (Verdict::ExactDuplicate { decided_by, .. }, Some(of)) => Outcome::ExactDuplicate { of: of.id, decided_by },
+        (Verdict::ExactDuplicate { decided_by, .. }, Some(of)) => Outcome::ExactDuplicate { of, decided_by },
         _ => Outcome::Stored,
     }
 }

@@ -15,7 +15,7 @@ use super::log_access::{Records, Urls};
 use super::snapshots::{self, State};
 
 /// The frontier as it was at the last commit, for the crawl of this name.
-pub(super) fn frontier(
+pub(crate) fn frontier(
     options: frontier::Options,
     reader: &StoreReader,
     crawl: &str,
@@ -55,7 +55,7 @@ pub(super) fn frontier(
 /// from a snapshot. Cost: reads the snapshot, about a second for a million records, and from the
 /// logs what is not in it, some microseconds a term and page.
 /// `memory` bounds the index from the first record on, as it did while the pages were judged.
-pub(super) fn decider(
+pub(crate) fn decider(
     options: &detect::Options,
     memory: Option<u64>,
     reader: &StoreReader,

@@ -165,7 +165,6 @@ impl Crawl {
             frontier: self.frontier.clone(),
             committed_pages: committed_pages.clone(),
             stop: stop.clone(),
-            runtime: Handle::current(),
         };
         let fallbacks: HashMap<_, _> =
             self.seeds.iter().filter_map(|seed| Some((seed.url.clone(), seed.fallback.clone()?))).collect();

@@ -18,7 +18,7 @@ use super::log_access::Records;
 const FEWEST: u32 = if cfg!(test) { 4 } else { 256 };
 
 /// Writes snapshots when they are due.
-pub(super) struct Snapshots {
+pub(crate) struct Snapshots {
     reader: StoreReader,
     signature: String,
     /// While the crawl runs, a snapshot is due after so many pages, or a sixteenth of what it covers.
@@ -29,7 +29,7 @@ pub(super) struct Snapshots {
 }
 
 /// The decider and the URL of each judged page, by sequence number.
-pub(super) type State = (EmbeddedDecider<Records>, Vec<UrlId>);
+pub(crate) type State = (EmbeddedDecider<Records>, Vec<UrlId>);
 
 impl Snapshots {
     /// For a crawl whose snapshot covers so many pages.
@@ -91,7 +91,7 @@ impl Snapshots {
 }
 
 /// Reads the snapshot into a new decider, if there is one that can be used.
-pub(super) fn load(reader: &StoreReader, signature: &str, decider: EmbeddedDecider<Records>) -> Option<State> {
+pub(crate) fn load(reader: &StoreReader, signature: &str, decider: EmbeddedDecider<Records>) -> Option<State> {
     let (head, mut input) = reader.snapshot(signature)?;
     match read(&head, decider, &mut input) {
         Ok(state) => Some(state),

@@ -1,7 +1,6 @@
 //! What is done with one lease: robots.txt, the request, and rendering what came.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -10,15 +9,13 @@ use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{
-    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser, Rendered,
-};
+use crate::record::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
-use crate::store::payload_digest;
 
 use super::arrival::{Attempts, Found, FoundPage, Message};
 use super::log_access::Urls;
 use super::options::Options;
+use super::reading::read;
 use super::{CrawlError, Stop};
 
 /// Octets of a body that is rendered among the requests: a millisecond's work.
@@ -221,7 +218,7 @@ impl Worker {
             reading.await.unwrap_or_else(|error| Err(error.to_string()))
         };
         match read {
-            Ok(Read { rendered, body_digest, payload_digest }) => {
+            Ok((rendered, body_digest, payload_digest)) => {
                 Found::Page(Box::new(FoundPage { fetched, rendered, body_digest, payload_digest }))
             }
             Err(why) => {
@@ -230,25 +227,4 @@ impl Worker {
             }
         }
     }
-}
-
-/// What is made of a body.
-struct Read {
-    rendered: Box<Rendered>,
-    body_digest: Digest,
-    payload_digest: String,
-}
-
-/// Renders a page. A panic in a parser is this page's failure: a renderer holds nothing of a page
-/// that it could leave half done.
-fn read(renderer: &Renderer, page: &Fetched) -> Result<Read, String> {
-    let read = catch_unwind(AssertUnwindSafe(|| Read {
-        rendered: Box::new(renderer.render(page)),
-        body_digest: Digest::of(&page.body),
-        payload_digest: payload_digest(&page.body),
-    }));
-    read.map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-        format!("panic: {}", text.unwrap_or("no message"))
-    })
 }

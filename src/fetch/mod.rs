@@ -40,9 +40,7 @@ mod test;
 pub use address::{AddressGuard, public_address};
 pub use client::Fetcher;
 pub use error::{FetchError, FetchFailure};
-pub use options::{Options, ResolveOverride};
+pub use options::{Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use retry::{back_off, retry_after, retry_status, slow_down_status};
 pub use robots::{Robots, RobotsAnswer};
-
-use options::accepts;

@@ -118,7 +118,7 @@ fn default_accept_types() -> Vec<String> {
 
 /// Whether a media type matches one of the globs; case does not matter. A response without a media
 /// type may be anything, so it is accepted.
-pub(super) fn accepts(globs: &[String], media_type: &str) -> bool {
+pub fn accepts(globs: &[String], media_type: &str) -> bool {
     let media_type = media_type.trim().to_ascii_lowercase();
     media_type.is_empty() || globs.iter().any(|glob| glob_matches(&glob.to_ascii_lowercase(), &media_type))
 }

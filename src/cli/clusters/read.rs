@@ -1,15 +1,12 @@
 //! Reads `pages.jsonl`, line by line.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::cli::error::{CliError, exit};
+use crate::cli::error::CliError;
+use crate::cli::folder::{Phase, store_error};
 use crate::record::{OutcomeKind, PageLine, Threshold};
-
-/// The name of the file in the output folder.
-const PAGES_FILE: &str = "pages.jsonl";
+use crate::store::{Error, PageLines};
 
 /// A stored page and those that repeat it, with the numbers of their lines.
 pub(super) struct Group {
@@ -34,10 +31,9 @@ pub(super) struct Groups {
 /// Gathers each stored page that is repeated and those that repeat it. The file is read twice, so that stored
 /// pages that nobody repeats, of which there may be many, need not be kept.
 pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, CliError> {
-    let path = folder.join(PAGES_FILE);
     let mut groups = HashMap::<String, Group>::new();
     let mut compared = 0;
-    read(&path, |number, line| {
+    read(folder, |number, line| {
         let Some(of) = &line.duplicate_of else {
             compared += u64::from(line.outcome == OutcomeKind::Stored.name());
             return;
@@ -49,7 +45,7 @@ pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, 
         }
     })?;
     if !groups.is_empty() {
-        read(&path, |number, line| {
+        read(folder, |number, line| {
             if line.outcome == OutcomeKind::Stored.name()
                 && let Some(group) = groups.get_mut(&line.url)
             {
@@ -66,31 +62,16 @@ fn reaches(line: &PageLine, least: Option<Threshold>) -> bool {
     line.score.is_none_or(|score| (score * f64::from(Threshold::ONE)).round() >= least)
 }
 
-/// Hands out the lines with their numbers. The last one may be half written if a crawl runs.
-fn read(path: &Path, mut take: impl FnMut(u64, PageLine)) -> Result<(), CliError> {
-    let failed = |error: std::io::Error| {
-        CliError::usage(format!("{}: {error}", path.display()))
-            .with_hint("give the output folder of a crawl: ndcrawl clusters DIR")
+/// Hands out the lines with their places among all.
+fn read(folder: &Path, mut take: impl FnMut(u64, PageLine)) -> Result<(), CliError> {
+    let failed = |error: Error| match &error {
+        Error::NotACrawl { .. } => {
+            CliError::usage(error.to_string()).with_hint("give the output folder of a crawl: ndcrawl clusters DIR")
+        }
+        _ => store_error(error, Phase::Opening).with_hint("ndcrawl verify tells what else is damaged"),
     };
-    let mut file = BufReader::with_capacity(64 * 1024, File::open(path).map_err(failed)?);
-    let mut text = Vec::new();
-    for number in 1.. {
-        text.clear();
-        if file.read_until(b'\n', &mut text).map_err(failed)? == 0 {
-            break;
-        }
-        match serde_json::from_slice(&text) {
-            Ok(line) => take(number, line),
-            Err(_) if text.last() != Some(&b'\n') => break,
-            Err(error) => return Err(unreadable(path, number, &error)),
-        }
+    for (number, line) in (0..).zip(PageLines::open(folder).map_err(failed)?) {
+        take(number, line.map_err(failed)?);
     }
     Ok(())
-}
-
-fn unreadable(path: &Path, number: u64, error: &serde_json::Error) -> CliError {
-    // The parser counts the lines of what it was given, which is one.
-    let what = error.to_string().replace(" at line 1 column ", " at column ");
-    CliError::new(exit::CORRUPT, format!("{}, line {number}: {what}", path.display()))
-        .with_hint("ndcrawl verify tells what else is damaged")
 }

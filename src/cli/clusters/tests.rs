@@ -142,7 +142,7 @@ fn a_line_that_cannot_be_read_is_named_unless_it_is_still_written() {
     let one = serde_json::to_string(&lines()[0]).unwrap();
     let error = Clusters::read(folder(&format!("{one}\n{{\"url\":\n{one}\n")).path(), None).unwrap_err();
     assert_eq!(error.code, 4);
-    assert!(error.message.contains("pages.jsonl, line 2: "), "{error}");
+    assert!(error.message.contains("pages.jsonl, line 2 is damaged: "), "{error}");
     let found = Clusters::read(folder(&format!("{one}\n{{\"url\":")).path(), None).unwrap();
     assert_eq!(found.compared, 1);
     let binary = folder("");
@@ -154,5 +154,5 @@ fn a_line_that_cannot_be_read_is_named_unless_it_is_still_written() {
 fn a_folder_without_pages_is_a_clear_error() {
     let empty = tempfile::tempdir().unwrap();
     let error = Clusters::read(empty.path(), None).unwrap_err();
-    assert!(error.message.contains("pages.jsonl: ") && error.hint.is_some() && error.code == 2, "{error}");
+    assert!(error.message.contains("holds no crawl") && error.hint.is_some() && error.code == 2, "{error}");
 }

@@ -1,0 +1,224 @@
+//! The command `dedup`: what is read, where to, and how it is told.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::arguments::DedupArguments;
+use super::choices::ProgressMode;
+use super::error::{CliError, exit};
+use super::figures::{counted, duplicate_rate, octets, percent, thousands};
+use super::folder::{self, CrawlFile, Phase, store_error};
+
+use super::run::crawl_error;
+use super::seeds::Seeds;
+use super::settings::Settings;
+use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
+use super::{setup, signals};
+use crate::crawl::Stop;
+use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
+use crate::fetch;
+use crate::record::{Normaliser, OutcomeKind};
+use crate::render::Renderer;
+use crate::store::{Identity, Store};
+
+/// How often the bar is drawn.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Does what `dedup` was asked for.
+pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliError> {
+    let normaliser = Normaliser::new(settings.normalise_options());
+    let input = InputOptions {
+        base: normaliser
+            .absolute(&arguments.base)
+            .map_err(|error| CliError::usage(format!("--base '{}': {error}", arguments.base)))?,
+        url_field: arguments.url_field.clone(),
+        html_field: arguments.html_field.clone(),
+        text_field: arguments.text_field.clone(),
+        max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
+        normaliser: normaliser.clone(),
+    };
+    let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
+        CliError::usage(error.to_string()).with_hint("give WARC files, lines of JSON, folders, or -")
+    })?;
+    folder::prepare(&settings.out.dir, arguments.run_flags())?;
+    let started = folder::expect_dedup(&settings.out.dir)?;
+    let detect = setup::detect_options(settings);
+    let renderer = Renderer::new(setup::render_options(settings, &detect)?, normaliser);
+    let rendering = format!("{}, weights {:?}", renderer.signature(), detect.weights.0);
+    let wanted = Identity::new(rendering, settings.fingerprint());
+    let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
+    let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
+    folder::compare(settings, &opened)?;
+    let crawl_options = setup::crawl_options(settings);
+    let accept_types = settings.http.accept_types.clone();
+    let setup = Setup {
+        input,
+        detect,
+        renderer,
+        accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
+        index_memory: crawl_options.index_memory,
+        snapshot_after: crawl_options.snapshot_after,
+        obey_noarchive: crawl_options.obey_noarchive,
+        keep_duplicates: crawl_options.keep_duplicates,
+        inputs,
+    };
+    let (ignored, total) = (setup.inputs.ignored, setup.inputs.octets);
+    let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
+    let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
+        .of_dedup(&arguments.inputs)?;
+    let began = Instant::now();
+    let (ended, signalled) = watched(settings, dedup, total)?;
+    let ending = match ended {
+        Ok(ending) => ending,
+        Err(error) => {
+            let error = crawl_error(error);
+            // On a full disk this fails, too; what failed first is what is told.
+            let _ = file.end(Some("failed"), error.code);
+            return Err(error);
+        }
+    };
+    let code = match (ending.is_stopped, signalled) {
+        (true, code) => code.unwrap_or(exit::INTERRUPTED),
+        (false, _) => exit::FINISHED,
+    };
+    file.end(ending.is_stopped.then_some("signal"), code)?;
+    tell(settings, arguments, &ending, ignored, began.elapsed())?;
+    Ok(code)
+}
+
+type Ended = Result<Ending, crate::crawl::CrawlError>;
+
+/// Runs under a progress bar, until a signal asks for an end.
+fn watched(settings: &Settings, dedup: Dedup, total: Option<u64>) -> Result<(Ended, Option<u8>), CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))?;
+    let (stop, mut stopped) = watch::channel(Stop::Go);
+    let signalled = {
+        let _in_runtime = runtime.enter();
+        signals::listen(stop).map_err(anyhow::Error::from)?
+    };
+    let (octets_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
+    runtime.spawn({
+        let is_stopped = is_stopped.clone();
+        async move {
+            if stopped.changed().await.is_ok() {
+                is_stopped.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    let bar = bar(settings, total);
+    let is_over = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                bar.set_position(octets_read.load(Ordering::Relaxed));
+                std::thread::park_timeout(TICK);
+            }
+        });
+        let ended = dedup.run(&octets_read, &is_stopped);
+        is_over.store(true, Ordering::Relaxed);
+        ended
+    });
+    bar.finish_and_clear();
+    Ok((ended, signalled.exit_code()))
+}
+
+fn bar(settings: &Settings, total: Option<u64>) -> ProgressBar {
+    let is_shown = match settings.progress_mode() {
+        ProgressMode::Auto => stderr_can_draw(),
+        ProgressMode::Plain | ProgressMode::Json | ProgressMode::None => false,
+    };
+    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let template = match total {
+        Some(_) => "{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
+        None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(total, target).with_style(style)
+}
+
+fn tell(
+    settings: &Settings,
+    arguments: &DedupArguments,
+    ending: &Ending,
+    ignored: u64,
+    elapsed: Duration,
+) -> Result<(), CliError> {
+    let tally = &ending.tally;
+    for damage in &tally.damages {
+        write_stderr(&terminal_safe(&format!("warning: {}: {}", damage.place, damage.why)));
+    }
+    if let Some(more @ 1..) = tally.damaged.checked_sub(tally.damages.len() as u64) {
+        write_stderr(&format!("warning: {more} more places could not be read"));
+    }
+    if ending.not_revised > 0 {
+        let pages = counted(ending.not_revised, "near-duplicate", "near-duplicates");
+        write_stderr(&format!("warning: {pages} would be none by now; a stream cannot be read again to store them"));
+    }
+    let seconds = elapsed.as_secs_f64().max(1e-3);
+    let fresh = tally.answers - tally.known;
+    let rate = (fresh as f64 / seconds, tally.octets as f64 / 1e6 / seconds);
+    if arguments.json {
+        let object = json!({
+            "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
+            "damaged": tally.damaged, "ignored_files": ignored, "octets": tally.octets, "stopped": ending.is_stopped,
+            "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": seconds,
+            "pages_per_second": rate.0, "megabytes_per_second": rate.1, "out": settings.out.dir,
+        });
+        return Ok(write_stdout(&format!("{object}\n"))?);
+    }
+    write_stdout(&text(settings, ending, ignored, elapsed, rate)).map_err(Into::into)
+}
+
+fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, rate: (f64, f64)) -> String {
+    let (tally, outcome) = (&ending.tally, |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0));
+    let (stored, near) = (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate));
+    let exact = outcome(OutcomeKind::ExactDuplicate);
+    let how = if ending.is_stopped { "Stopped" } else { "Finished" };
+    let mut text = format!(
+        "{how} after {:.1} s: {}, {}; {:.0} pages and {:.1} MB a second\n\n",
+        elapsed.as_secs_f64(),
+        counted(tally.answers, "page read", "pages read"),
+        octets(tally.octets),
+        rate.0,
+        rate.1
+    );
+    let rows = [
+        (stored, "stored", "unique pages, kept"),
+        (near, "near-duplicates", "of a stored page"),
+        (exact, "exact duplicates", "same bytes or same text"),
+        (outcome(OutcomeKind::Redirected), "redirected", ""),
+        (outcome(OutcomeKind::Excluded), "excluded", "no page by its type, or marked noindex"),
+        (outcome(OutcomeKind::Failed), "failed", "answers that are errors"),
+        (tally.known, "known", "of them, from a run before"),
+        (tally.repeated, "repeated", "the same address once more"),
+        (tally.passed, "passed over", "records that are no answers"),
+        (tally.damaged, "damaged", "could not be read"),
+        (ignored, "files ignored", "no pages by their names"),
+    ];
+    for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name == "stored") {
+        text += format!("  {:>9}  {name:<18}{note}", thousands(count)).trim_end();
+        text.push('\n');
+    }
+    if let Some(rate) = duplicate_rate(stored, near, exact) {
+        let judged = counted(stored + near + exact, "page", "pages");
+        text += &format!("\n{} of {judged} compared are duplicates\n", percent(rate));
+    }
+    if ending.totals.revised > 0 {
+        let pages = counted(ending.totals.revised, "page", "pages");
+        text += &format!("{pages} judged anew when more was known of their sites\n");
+    }
+    let out = settings.out.dir.display().to_string();
+    text + &format!("\nResults: {}\n", terminal_safe(&out))
+}
+
+/// The paths as they are told later.
+pub(super) fn names(inputs: &[PathBuf]) -> Vec<String> {
+    inputs.iter().map(|path| path.display().to_string()).collect()
+}

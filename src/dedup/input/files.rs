@@ -1,0 +1,223 @@
+//! Which files there are.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use crate::record::{CanonicalUrl, Fetched};
+
+use super::{Damage, Item, Items, Options, items, open};
+
+/// Endings of files that hold one page each, and their media types.
+const PAGES: [(&str, &str); 4] =
+    [("html", "text/html"), ("htm", "text/html"), ("xhtml", "application/xhtml+xml"), ("txt", "text/plain")];
+/// Endings of files in a folder that hold many.
+const COLLECTIONS: [&str; 7] = ["warc", "wet", "jsonl", "ndjson", "gz", "zst", "json"];
+/// What a server answers for a folder.
+const INDEX: &str = "index.html";
+
+/// What is to be read, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    files: Vec<Source>,
+    /// Octets of all files; `None` if one of them is standard input.
+    pub octets: Option<u64>,
+    /// Files in folders that hold no pages by their names.
+    pub ignored: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// Many pages.
+    Collection(PathBuf),
+    /// One page, and its address below the base.
+    Page { path: PathBuf, below: String },
+}
+
+/// An input that can't be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub struct NoInput {
+    /// The input.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+impl Inputs {
+    /// Finds the files. A folder is walked through, in the order of names; links are not followed.
+    ///
+    /// # Errors
+    /// If one of the paths is not there or a folder can't be read.
+    pub fn find(paths: &[PathBuf]) -> Result<Self, NoInput> {
+        let mut found = Self { octets: Some(0), ..Self::default() };
+        for path in paths {
+            found.add(path).map_err(|source| NoInput { path: path.clone(), source })?;
+        }
+        Ok(found)
+    }
+
+    /// Whether everything can be read once more.
+    pub fn can_be_read_again(&self) -> bool {
+        self.octets.is_some()
+    }
+
+    /// All that is in the files, in order. `octets` counts what was read of them.
+    pub fn items<'a>(&'a self, options: &'a Options, octets: &'a AtomicU64) -> impl Iterator<Item = Item> + Send + 'a {
+        self.files.iter().flat_map(move |source| -> Items<'a> {
+            match source {
+                Source::Collection(path) => match open(path, octets) {
+                    Ok(input) => items(path.display().to_string(), input, options),
+                    Err(error) => Box::new(std::iter::once(damaged(path, &error))),
+                },
+                Source::Page { path, below } => Box::new(std::iter::once(page(path, below, options, octets))),
+            }
+        })
+    }
+
+    fn add(&mut self, path: &Path) -> io::Result<()> {
+        if path.as_os_str() == "-" {
+            self.octets = None;
+            self.files.push(Source::Collection(path.to_owned()));
+            return Ok(());
+        }
+        let about = fs::metadata(path)?;
+        if about.is_dir() {
+            return self.walk(path, "");
+        }
+        self.octets = self.octets.map(|octets| octets + about.len());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.files.push(match media_type(path) {
+            Some(_) => Source::Page { path: path.to_owned(), below: name },
+            None => Source::Collection(path.to_owned()),
+        });
+        Ok(())
+    }
+
+    fn walk(&mut self, folder: &Path, below: &str) -> io::Result<()> {
+        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            let name = format!("{below}{}", entry.file_name().to_string_lossy());
+            if kind.is_dir() {
+                self.walk(&path, &format!("{name}/"))?;
+                continue;
+            }
+            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            let source = match media_type(&path) {
+                Some(_) => Source::Page { path: path.clone(), below: name },
+                None if COLLECTIONS.contains(&ending) => Source::Collection(path.clone()),
+                None => {
+                    self.ignored += 1;
+                    continue;
+                }
+            };
+            if kind.is_file() {
+                self.octets = self.octets.map(|octets| octets + entry.metadata().map_or(0, |about| about.len()));
+                self.files.push(source);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn media_type(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    PAGES.iter().find(|(known, _)| *known == ending).map(|(_, media_type)| *media_type)
+}
+
+fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Item {
+    Item::Damaged(Damage { place: path.display().to_string(), why: error.to_string() })
+}
+
+fn page(path: &Path, below: &str, options: &Options, octets: &AtomicU64) -> Item {
+    let mut body = Vec::new();
+    let read = open(&path.to_owned(), octets).and_then(|mut input| {
+        use std::io::Read;
+        input.by_ref().take(options.max_body as u64 + 1).read_to_end(&mut body)
+    });
+    if let Err(error) = read {
+        return damaged(path, &error);
+    }
+    let url = match address(below, options) {
+        Ok(url) => url,
+        Err(why) => return damaged(path, &why),
+    };
+    let modified = fs::metadata(path).and_then(|about| about.modified()).ok();
+    let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let truncated = body.len() > options.max_body;
+    body.truncate(options.max_body);
+    Item::Answer(Box::new(Fetched {
+        url,
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".to_owned(),
+        // Without a charset: the page says it, or it is guessed.
+        headers: vec![("Content-Type".to_owned(), media_type(path).unwrap_or("text/html").as_bytes().to_vec())],
+        request_headers: Vec::new(),
+        body,
+        truncated,
+        address: None,
+        started_at: since_1970.map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or_default()),
+        elapsed: std::time::Duration::ZERO,
+    }))
+}
+
+/// `a/index.html` is served as `a/`.
+fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
+    let below = match below.strip_suffix(INDEX) {
+        Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
+        _ => below,
+    };
+    let mut url = options.base.as_url().clone();
+    {
+        let mut segments = url.path_segments_mut().map_err(|()| "the base is no place for paths".to_owned())?;
+        segments.pop_if_empty().extend(below.split('/'));
+    }
+    options.normaliser.absolute(url.as_str()).map_err(|error| format!("'{url}': {error}"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::record::Normaliser;
+
+    pub(in super::super) fn options() -> Options {
+        Options {
+            base: Normaliser::default().absolute("http://localhost/base/").unwrap(),
+            url_field: "url".to_owned(),
+            html_field: "html".to_owned(),
+            text_field: "text".to_owned(),
+            max_body: 10_000,
+            normaliser: Normaliser::default(),
+        }
+    }
+
+    #[test]
+    fn a_folder_is_read_in_the_order_of_names_and_what_is_no_page_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("b/index.html", "<p>b");
+        write("a c.html", "<p>a");
+        write("picture.png", "x");
+        write("b/more.jsonl", "{\"url\":\"http://c.test/\",\"text\":\"c\"}\n");
+        let (options, octets) = (options(), AtomicU64::new(0));
+        let inputs = Inputs::find(&[folder.path().to_owned()]).unwrap();
+        let urls: Vec<String> = inputs
+            .items(&options, &octets)
+            .map(|item| match item {
+                Item::Answer(answer) => answer.url.to_string(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(urls, ["http://localhost/base/a%20c.html", "http://localhost/base/b/", "http://c.test/"]);
+        assert_eq!((inputs.ignored, inputs.octets), (1, Some(octets.into_inner())));
+        assert!(Inputs::find(&[folder.path().join("none")]).is_err());
+    }
+}

@@ -1,0 +1,118 @@
+//! Lines of JSON, an object a page.
+
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use crate::record::Fetched;
+
+use super::warc::millis;
+use super::{Damage, Item, Options};
+
+/// The longest line.
+const MOST_LINE: u64 = 256 * 1024 * 1024;
+
+/// The pages of a file, in order.
+pub(super) struct Lines<'a, R> {
+    place: String,
+    input: R,
+    options: &'a Options,
+    number: u64,
+    is_over: bool,
+}
+
+impl<'a, R: BufRead> Lines<'a, R> {
+    pub(super) fn new(place: String, input: R, options: &'a Options) -> Self {
+        Self { place, input, options, number: 0, is_over: false }
+    }
+
+    fn page(&self, line: &[u8]) -> Result<Fetched, String> {
+        let row: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let Options { url_field, html_field, text_field, .. } = self.options;
+        let field = |name: &str| row[name].as_str().filter(|text| !text.is_empty());
+        let url =
+            field(url_field).ok_or_else(|| format!("no text in the field '{url_field}', which --url-field names"))?;
+        let url = self.options.normaliser.absolute(url).map_err(|error| format!("'{url}': {error}"))?;
+        let (content_type, body) = match (field(html_field), field(text_field)) {
+            (Some(html), _) => ("text/html; charset=utf-8", html),
+            (None, Some(text)) => ("text/plain; charset=utf-8", text),
+            (None, None) => {
+                return Err(format!("no text in '{html_field}' (--html-field) or '{text_field}' (--text-field)"));
+            }
+        };
+        let most = self.options.max_body;
+        Ok(Fetched {
+            url,
+            status: 200,
+            version: "HTTP/1.1",
+            reason: "OK".to_owned(),
+            headers: vec![("Content-Type".to_owned(), content_type.as_bytes().to_vec())],
+            request_headers: Vec::new(),
+            truncated: body.len() > most,
+            body: body.as_bytes()[..body.len().min(most)].to_vec(),
+            address: None,
+            started_at: field("fetched_at").map_or(0, millis),
+            elapsed: std::time::Duration::ZERO,
+        })
+    }
+}
+
+impl<R: BufRead> Iterator for Lines<'_, R> {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        use std::io::Read;
+        let mut line = Vec::new();
+        while !self.is_over {
+            line.clear();
+            self.number += 1;
+            let read = (&mut self.input).take(MOST_LINE).read_until(b'\n', &mut line);
+            let damaged =
+                |why: String| Item::Damaged(Damage { place: format!("{}, line {}", self.place, self.number), why });
+            match read {
+                Ok(0) => self.is_over = true,
+                Ok(_) if line.trim_ascii().is_empty() => {}
+                Ok(_) => {
+                    return Some(self.page(&line).map_or_else(damaged, |page| Item::Answer(Box::new(page))));
+                }
+                Err(error) => {
+                    let item = damaged(format!("{error}; what is behind it is not read"));
+                    self.is_over = true;
+                    return Some(item);
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::tests::options;
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_page_by_its_source_or_else_by_its_text() {
+        let file = concat!(
+            r#"{"url":"http://a.test/","html":"<p>x","text":"x","fetched_at":"1970-01-01T00:00:01Z"}"#,
+            "\n\n",
+            r#"{"url":"http://a.test/2","html":null,"text":"plain"}"#,
+            "\n",
+            r#"{"url":"http://a.test/3"}"#,
+            "\nnonsense\n",
+        );
+        let options = options();
+        let items: Vec<Item> = Lines::new("f".to_owned(), file.as_bytes(), &options).collect();
+        let [Item::Answer(first), Item::Answer(second), Item::Damaged(third), Item::Damaged(fourth)] = &items[..]
+        else {
+            panic!("{items:?}");
+        };
+        assert_eq!(
+            (first.media_type(), &first.body[..], first.started_at),
+            ("text/html".to_owned(), &b"<p>x"[..], 1000)
+        );
+        assert_eq!((second.media_type(), &second.body[..]), ("text/plain".to_owned(), &b"plain"[..]));
+        assert_eq!(third.place, "f, line 4");
+        assert_eq!(fourth.place, "f, line 5");
+    }
+}

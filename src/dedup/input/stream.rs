@@ -1,0 +1,60 @@
+//! Compressed or not?
+
+use std::io::{self, BufRead, BufReader};
+
+use flate2::bufread::MultiGzDecoder;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The stream without its compression, if it begins like gzip (one member or many) or zstd.
+pub(super) fn decoded<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+    let first = beginning(&mut input)?;
+    if first.starts_with(&GZIP) {
+        return Ok(Box::new(BufReader::with_capacity(256 * 1024, MultiGzDecoder::new(input))));
+    }
+    if first.starts_with(&ZSTD) {
+        return Ok(Box::new(BufReader::with_capacity(256 * 1024, zstd::stream::read::Decoder::with_buffer(input)?)));
+    }
+    Ok(Box::new(input))
+}
+
+/// The first octets, which are not taken; white space before them is. Empty at the end only.
+pub(super) fn beginning(input: &mut impl BufRead) -> io::Result<&[u8]> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let space = buffer.iter().take_while(|octet| octet.is_ascii_whitespace()).count();
+        if buffer.is_empty() || space < buffer.len() {
+            input.consume(space);
+            break;
+        }
+        input.consume(space);
+    }
+    input.fill_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    fn text(octets: &[u8]) -> String {
+        let mut text = String::new();
+        decoded(octets).unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn what_is_compressed_is_told_by_its_first_octets() {
+        let gzip = |text: &str| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        };
+        assert_eq!(text(b" plain"), "plain");
+        assert_eq!(text(&[gzip("one "), gzip("two")].concat()), "one two");
+        assert_eq!(text(&zstd::encode_all(&b"three"[..], 1).unwrap()), "three");
+        assert_eq!(text(b""), "");
+    }
+}

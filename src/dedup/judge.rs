@@ -1,0 +1,288 @@
+//! Gives verdicts in order and commits them, as the crawl's judge does: but nothing is leased, and no link
+//! is followed.
+
+use std::collections::HashMap;
+
+use crate::crawl::CrawlError;
+use crate::crawl::parts::{
+    Book, Line, Records, Sealed, Snapshots, add_answer, add_page, error_line, group, outcome_of, unleased_line,
+};
+use crate::detect::EmbeddedDecider;
+use crate::record::{
+    Candidate, Digest, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind,
+    OutcomeRow, PageId, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
+};
+use crate::store::{Archive, Store, StoreReader};
+
+/// Pages that are decided together.
+const AT_ONCE: usize = 32;
+
+/// A page that was rendered, or why it could not be.
+pub(super) struct Read {
+    pub rendered: Box<Rendered>,
+    pub body_digest: Digest,
+    pub payload_digest: String,
+}
+
+/// An answer and what was made of it.
+pub(super) struct Arrival {
+    pub fetched: std::sync::Arc<Fetched>,
+    /// `None` if it is no page: by its status or its type.
+    pub read: Option<Result<Read, String>>,
+}
+
+pub(super) struct Judge {
+    pub crawl: String,
+    pub store: Store,
+    pub reader: StoreReader,
+    pub archive: Archive,
+    pub decider: EmbeddedDecider<Records>,
+    /// The URL of each judged page, by sequence number.
+    pub page_urls: Vec<UrlId>,
+    pub book: Book,
+    pub snapshots: Snapshots,
+    pub obey_noarchive: bool,
+    pub keep_duplicates: bool,
+    /// The number that the next URL gets.
+    pub next_url: u32,
+    /// Arrivals that wait to be decided together, each with the page that it is judged anew for.
+    pub waiting: Vec<(Arrival, Option<Sequence>)>,
+    pub building: Sealed,
+    /// Stored pages that are not committed: their URL and time of fetch.
+    pub fresh: HashMap<Sequence, (String, i64)>,
+}
+
+impl Judge {
+    /// Takes the next answer. `renews` is the page that is judged anew, if it was judged before.
+    pub fn take(&mut self, arrival: Arrival, renews: Option<Sequence>) -> Result<(), CrawlError> {
+        self.waiting.push((arrival, renews));
+        if self.waiting.len() < AT_ONCE { Ok(()) } else { self.decide() }
+    }
+
+    /// Decides what waits, and commits it.
+    pub fn flush(&mut self) -> Result<(), CrawlError> {
+        self.decide()?;
+        self.commit()
+    }
+
+    /// URLs of near-duplicates that would be none by now, each with its page.
+    pub fn outgrown(&mut self) -> Result<HashMap<UrlId, Sequence>, CrawlError> {
+        let outgrown = self.decider.outgrown(Sequence(0))?;
+        Ok(outgrown.into_iter().map(|page| (self.page_urls[page.index()], page)).collect())
+    }
+
+    fn decide(&mut self) -> Result<(), CrawlError> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut candidates = Vec::new();
+        for (arrival, renews) in &mut waiting {
+            if let Some(Ok(read)) = &mut arrival.read
+                && !read.rendered.robots.noindex
+            {
+                candidates.push(Candidate {
+                    page: self.name(&arrival.fetched, *renews),
+                    group: group(arrival.fetched.url.host()),
+                    body_digest: read.body_digest,
+                    text_digest: read.rendered.text_digest,
+                    terms: std::mem::take(&mut read.rendered.terms),
+                    order: std::mem::take(&mut read.rendered.order),
+                    renews: *renews,
+                });
+            }
+        }
+        let mut judged = self.decider.decide_now(candidates)?.into_iter();
+        for (arrival, renews) in waiting {
+            let is_judged = matches!(&arrival.read, Some(Ok(read)) if !read.rendered.robots.noindex);
+            let judged = if is_judged { judged.next() } else { None };
+            self.arrived(arrival, judged, renews)?;
+            if self.building.is_full() {
+                self.commit()?;
+            }
+        }
+        let committed = self.store.mark().pages;
+        self.snapshots.consider(&self.decider, &self.page_urls, committed);
+        Ok(())
+    }
+
+    fn name(&self, fetched: &Fetched, renews: Option<Sequence>) -> PageId {
+        PageId::new(&self.crawl, fetched.url.as_str(), u32::from(renews.is_some()))
+    }
+
+    fn arrived(
+        &mut self,
+        arrival: Arrival,
+        judged: Option<Judged>,
+        renews: Option<Sequence>,
+    ) -> Result<(), CrawlError> {
+        let row = UrlRow {
+            url: arrival.fetched.url.to_string(),
+            depth: 0,
+            referrer: None,
+            kind: LinkKind::Seed,
+            hops: 0,
+            rank: 0,
+            state: UrlState::Queued,
+        };
+        let revised = renews.map(|earlier| self.earlier_verdict(earlier)).transpose()?;
+        let url = match renews.and_then(|earlier| self.page_urls.get(earlier.index()).copied()) {
+            Some(known) => {
+                let (depth, referrer, hops, rank) = (row.depth, row.referrer, row.hops, row.rank);
+                let again = Requeue { url: known, depth, referrer, kind: LinkKind::Revision, hops, rank };
+                self.building.batch.requeued.push(again);
+                self.book.revised(&arrival.fetched.url.origin(), OutcomeKind::NearDuplicate);
+                known
+            }
+            None => {
+                self.building.batch.urls.push(row.clone());
+                self.next_url += 1;
+                UrlId(self.next_url - 1)
+            }
+        };
+        let original = judged.as_ref().and_then(|judged| judged.verdict.duplicate_of());
+        let original = original.map(|of| self.original(of)).transpose()?;
+        let outcome = match &judged {
+            Some(judged) => outcome_of(judged.verdict, original.as_ref().map(|(id, ..)| *id)),
+            None => without_verdict(&arrival),
+        };
+        let mut line = unleased_line(&row, None, &outcome);
+        add_answer(&mut line, &arrival.fetched);
+        line.revised = revised;
+        line.duplicate_of = original.as_ref().map(|(_, url, _)| url.clone());
+        if let Some(Ok(read)) = &arrival.read {
+            add_page(&mut line, &read.rendered);
+            line.digest = Some(read.payload_digest.clone());
+        }
+        let put = match (judged, arrival.read) {
+            (Some(judged), Some(Ok(read))) => {
+                let original = original.map(|(_, url, fetched_at)| (url, fetched_at));
+                self.enter_page(
+                    url,
+                    &arrival.fetched,
+                    *read.rendered,
+                    read.body_digest,
+                    read.payload_digest,
+                    judged,
+                    renews,
+                    original,
+                )
+            }
+            _ => None,
+        };
+        if let Outcome::Failed { .. } = outcome {
+            let line = error_line(&line.url, 1, &outcome);
+            self.building.batch.error_lines.extend(line.map(|line| serde_json::to_string(&line)).transpose()?);
+        }
+        self.book.outcome(&arrival.fetched.url.origin(), &outcome);
+        self.building.urls += 1;
+        self.building.batch.outcomes.push(OutcomeRow { url, kind: outcome.kind() });
+        let put = put.map(|put| {
+            self.building.bytes += put.fetched.body.len();
+            self.building.puts.push((self.building.batch.pages.len() - 1, put));
+            self.building.puts.len() - 1
+        });
+        self.building.lines.push(Line { line, put });
+        Ok(())
+    }
+
+    /// Enters a judged page, and answers what the archive is to keep of it.
+    #[allow(clippy::too_many_arguments)]
+    fn enter_page(
+        &mut self,
+        url: UrlId,
+        fetched: &std::sync::Arc<Fetched>,
+        rendered: Rendered,
+        body_digest: Digest,
+        payload_digest: String,
+        judged: Judged,
+        renews: Option<Sequence>,
+        original: Option<(String, i64)>,
+    ) -> Option<PutPage> {
+        let page = self.name(fetched, renews);
+        self.page_urls.push(url);
+        if judged.verdict.is_unique() {
+            self.fresh.insert(judged.sequence, (fetched.url.to_string(), fetched.started_at));
+        }
+        self.building.batch.terms.extend(judged.new_terms);
+        self.building.batch.pages.push(PageRow {
+            url,
+            page,
+            group: group(fetched.url.host()),
+            fetched_at: fetched.started_at,
+            body_digest,
+            text_digest: rendered.text_digest,
+            verdict: judged.verdict,
+            terms: judged.terms,
+            least_weight: judged.least_weight,
+            order: judged.order,
+            links: Vec::new(),
+            location: None,
+            renews,
+        });
+        let archived = !(self.obey_noarchive && rendered.robots.noarchive);
+        archived.then(|| PutPage {
+            page,
+            fetched: fetched.clone(),
+            body_digest,
+            payload_digest,
+            verdict: judged.verdict,
+            original,
+            keep_body: self.keep_duplicates,
+        })
+    }
+
+    /// Number, URL and time of a stored page.
+    fn original(&self, of: Sequence) -> Result<(UrlId, String, i64), CrawlError> {
+        let id = *self.page_urls.get(of.index()).ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
+        if let Some((url, fetched_at)) = self.fresh.get(&of) {
+            return Ok((id, url.clone(), *fetched_at));
+        }
+        let page = self.reader.page(of)?.ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
+        let row = self.reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
+        Ok((id, row.url, page.fetched_at))
+    }
+
+    fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, CrawlError> {
+        let Some(Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
+            return Err(CrawlError::Lost { what: "page", id: page.0 });
+        };
+        let (_, duplicate_of, _) = self.original(of)?;
+        let outcome = OutcomeKind::NearDuplicate.name().to_owned();
+        Ok(EarlierVerdict { outcome, duplicate_of, score: score.as_f64() })
+    }
+
+    fn commit(&mut self) -> Result<(), CrawlError> {
+        let mut sealed = std::mem::take(&mut self.building);
+        sealed.batch.hosts = self.book.take_changed();
+        if sealed.is_empty() {
+            return Ok(());
+        }
+        sealed.batch.totals = self.book.totals().clone();
+        let batch = sealed.archived(&self.archive)?;
+        let mark = self.store.commit(batch)?;
+        self.decider.committed(Sequence(mark.pages));
+        self.fresh.retain(|sequence, _| sequence.0 >= mark.pages);
+        Ok(())
+    }
+}
+
+/// The outcome of an answer that is not judged.
+fn without_verdict(arrival: &Arrival) -> Outcome {
+    let fetched = &arrival.fetched;
+    match (&arrival.read, fetched.status) {
+        (Some(Ok(_)), _) => Outcome::Excluded(Exclusion::NoIndex),
+        (Some(Err(why)), _) => {
+            Outcome::Failed { class: FailureClass::Internal, detail: format!("rendering failed: {why}") }
+        }
+        (None, 200..=299) => Outcome::Excluded(Exclusion::Type),
+        (None, 301 | 302 | 303 | 307 | 308) => match fetched.header("location") {
+            Some(to) => Outcome::Redirected { to: fetched.url.as_url().join(&to).map_or(to, String::from) },
+            None => Outcome::Failed {
+                class: FailureClass::Redirect,
+                detail: format!("status {} without a Location", fetched.status),
+            },
+        },
+        (None, status) => Outcome::Failed {
+            class: FailureClass::Http,
+            detail: format!("status {status} {}", fetched.reason).trim_end().to_owned(),
+        },
+    }
+}
