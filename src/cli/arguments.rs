@@ -47,7 +47,7 @@ pub enum Command {
     Status(StatusArguments),
     /// Show which pages repeat which, and which of them should stay
     Clusters(ClustersArguments),
-    /// Judge pages that are there already, in WARC files, lines of JSON or folders, as a crawl would
+    /// Judge pages that exist already, in WARC files, JSONL or folders, as a crawl would
     Dedup(Box<DedupArguments>),
     /// Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
     #[command(after_long_help = help::AFTER_EXPORT_HELP)]
@@ -474,6 +474,7 @@ mod tests {
           crawl        Crawl; the word may be left out
           status       Tell how a crawl stands, while it runs or after
           clusters     Show which pages repeat which, and which of them should stay
+          dedup        Judge pages that exist already, in WARC files, JSONL or folders, as a crawl would
           export       Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole

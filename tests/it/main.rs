@@ -26,6 +26,7 @@ mod architecture;
 mod clusters;
 mod corpora;
 mod crawl;
+mod dedup;
 mod endless;
 mod evaluation;
 mod exactness;
