@@ -7,20 +7,20 @@
 //! |---|---|---|
 //! | none | [`record`], [`filter`], [`verify`], [`detect`] | detecting near-duplicates among weighted terms |
 //! | `html` | `render` | from HTML and text to weighted terms and links |
-//! | `eval` | `eval` | measuring how often detectors are right, on labelled pages |
+//! | `eval` | `hypertext`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
-//! | `cli` | `demo`, `cli` | the program |
+//! | `cli` | `report`, `demo`, `cli` | the program |
 //!
 //! Imports go downward only; rooms on one line do not know each other:
 //!
 //! ```text
 //! cli
-//! dedup
+//! dedup  report
 //! crawl  demo  eval  export
 //! detect  render  frontier  fetch  store
-//! filter  verify
+//! filter  verify  hypertext
 //! record
 //! ```
 
@@ -37,6 +37,8 @@ pub mod render;
 
 #[cfg(feature = "eval")]
 pub mod eval;
+#[cfg(feature = "eval")]
+pub mod hypertext;
 
 #[cfg(feature = "export")]
 pub mod export;
@@ -57,3 +59,5 @@ pub mod store;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod demo;
+#[cfg(feature = "cli")]
+pub mod report;

@@ -52,6 +52,12 @@ pub enum Command {
     /// Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
     #[command(after_long_help = help::AFTER_EXPORT_HELP)]
     Export(ExportArguments),
+    /// Tell why a URL has its outcome, or what two pages have in common, term by term
+    #[command(after_long_help = help::AFTER_EXPLAIN)]
+    Explain(ExplainArguments),
+    /// Write a report on a crawl: one web page with plots and tables
+    #[command(after_long_help = help::AFTER_REPORT)]
+    Report(ReportArguments),
     /// Crawl a small site of its own on this machine, without internet
     Demo(DemoArguments),
     /// Check that an output folder is whole
@@ -261,6 +267,40 @@ impl DedupArguments {
     pub fn run_flags(&self) -> RunFlags {
         RunFlags { fresh: self.fresh, force: self.force, json: self.json, ..RunFlags::default() }
     }
+}
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// The output folder of the crawl
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// The URL; without its scheme too, and in any spelling that means the same
+    #[arg(value_hint = ValueHint::Url)]
+    pub url: String,
+    /// Compare it with the page of this URL, term by term
+    #[arg(value_name = "URL2", value_hint = ValueHint::Url)]
+    pub other: Option<String>,
+    /// Show all terms, not only those that count most
+    #[arg(long, requires = "other")]
+    pub all: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Write the report to FILE [default: report.html in DIR]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Decide the first N pages anew at other thresholds; 0: none
+    #[arg(long, value_name = "N", default_value_t = crate::report::CURVE_PAGES)]
+    pub curve_pages: u32,
 }
 
 /// The arguments of `demo`.
@@ -476,6 +516,8 @@ mod tests {
           clusters     Show which pages repeat which, and which of them should stay
           dedup        Judge pages that exist already, in WARC files, JSONL or folders, as a crawl would
           export       Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
+          explain      Tell why a URL has its outcome, or what two pages have in common, term by term
+          report       Write a report on a crawl: one web page with plots and tables
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
           eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost
@@ -586,6 +628,8 @@ mod tests {
                                   ./ndcrawl-out]
               --no-warc           Do not archive pages as WARC files
               --warc-size <SIZE>  Begin a new WARC file after this size [default: 1G]
+              --format <LIST>     Written when the crawl ends: html is the report, none is nothing [default:
+                                  html]
               --min-free <SIZE>   Stop, resumably, when less than this is free on the disk [default: 500M]
               --fail-over <PCT>   Exit with 3 if more than PCT percent of the pages fail [default: off]
               --resume            Continue an unfinished crawl; an error if there is none

@@ -158,6 +158,17 @@ choices! {
 }
 
 choices! {
+    /// What is written when a crawl ends.
+    Format {
+        /// The report, one web page.
+        #[default]
+        Html = "html",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+choices! {
     /// The form of log lines.
     LogFormat {
         /// For people.

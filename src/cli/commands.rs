@@ -6,8 +6,8 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use super::arguments::{
-    Arguments, ClustersArguments, Command, ConfigCommand, ConfigSource, CrawlArguments, ShowArguments, StatusArguments,
-    Verbosity,
+    Arguments, ClustersArguments, Command, ConfigCommand, ConfigSource, CrawlArguments, ExplainArguments,
+    ShowArguments, StatusArguments, Verbosity,
 };
 use super::choices::LogLevel;
 use super::error::{CliError, exit};
@@ -15,7 +15,7 @@ use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use super::{clusters, dedup, evaluation, export, file, log, merge, plan, run, status, template};
+use super::{clusters, dedup, evaluation, explain, export, file, log, merge, plan, reporting, run, status, template};
 
 /// Rejected lines of seeds beyond this many are only counted.
 const MOST_WARNINGS: usize = 20;
@@ -28,6 +28,8 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Status(arguments)) => tell_status(&arguments),
         Some(Command::Clusters(arguments)) => tell_clusters(&arguments),
         Some(Command::Export(arguments)) => export::run(&without_files(arguments.verbosity)?, &arguments),
+        Some(Command::Explain(arguments)) => tell_why(&arguments),
+        Some(Command::Report(arguments)) => reporting::write(&arguments),
         Some(Command::Demo(arguments)) => run::demo(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Verify(arguments)) => run::verify(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Dedup(arguments)) => {
@@ -140,6 +142,24 @@ fn tell_clusters(arguments: &ClustersArguments) -> Result<u8, CliError> {
         return print(&found.json_lines().map_err(anyhow::Error::from)?);
     }
     print(&clusters::text(&found, arguments.min_mwo))
+}
+
+fn tell_why(arguments: &ExplainArguments) -> Result<u8, CliError> {
+    let mut crawl = explain::Crawl::open(&arguments.dir)?;
+    let object = |json: serde_json::Result<String>| json.map(|json| json + "\n").map_err(anyhow::Error::from);
+    print(&match &arguments.other {
+        None => {
+            let explanation = crawl.explain(&arguments.url)?;
+            match arguments.json {
+                true => object(serde_json::to_string(&explanation))?,
+                false => explanation.text(&arguments.dir.display().to_string()),
+            }
+        }
+        Some(other) => {
+            let pair = crawl.compare(&arguments.url, other)?;
+            if arguments.json { object(serde_json::to_string(&pair))? } else { pair.text(arguments.all) }
+        }
+    })
 }
 
 fn show_config(arguments: &ShowArguments) -> Result<u8, CliError> {

@@ -111,7 +111,7 @@ fn blank() -> Settings {
                 first_results: 0,
             },
         },
-        out: Out { dir: Default::default(), warc: false, warc_size: Size(0), min_free: Size(0) },
+        out: Out { dir: Default::default(), warc: false, warc_size: Size(0), formats: Vec::new(), min_free: Size(0) },
         log: Log {
             level: Default::default(),
             format: Default::default(),

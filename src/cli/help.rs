@@ -86,3 +86,37 @@ Text:
 Files:
   Without -o, an export goes to parquet/ or export/ in DIR. A file is called FILE.open until it is
   whole.";
+
+/// What stands under the help of `explain`.
+pub const AFTER_EXPLAIN: &str = "\
+Examples:
+  Why was this page left out, or kept?
+    ndcrawl explain ndcrawl-out https://example.com/a.html
+
+  What do these two have in common? Any two pages that were compared, duplicates too:
+    ndcrawl explain ndcrawl-out https://example.com/a.html https://example.com/b.html --all
+
+Reading it:
+  The chain of links leads from a seed to the URL. The decision is looked at again with what was known
+  when it was made: a page is a near-duplicate if it reaches the threshold by weight ('score') and,
+  unless --weights paper was given, as much of its running text is the same ('text') as is needed for
+  a page of that length ('needed').
+
+  In the table of two pages a term's weight is its share of the page: how often it stands in each
+  part, times the part's weight, divided by the weight of the page. The smaller of the two shares
+  counts; their sum is the score. A star marks a term that the other page does not have.
+
+The crawl must not be running: a running one has the store.";
+
+/// What stands under the help of `report`.
+pub const AFTER_REPORT: &str = "\
+Examples:
+  Write ndcrawl-out/report.html (a crawl does so when it ends, unless --format none):
+    ndcrawl report ndcrawl-out
+
+  A report elsewhere, with the curve of thresholds over all pages of a large crawl:
+    ndcrawl report ndcrawl-out -o /tmp/report.html --curve-pages 1000000
+
+The file is whole in itself: no script, nothing loaded from anywhere. The rate of duplicates at other
+thresholds is found by deciding the pages of the log anew, in the order of their arrival; that costs
+nine decisions a page. Nothing is fetched, and nothing else in the folder is changed.";

@@ -14,10 +14,11 @@ use super::monitor::Monitor;
 use super::progress::Progress;
 use super::seeds::{Seed, Seeds};
 use super::settings::Settings;
+use super::signals::Signalled;
 use super::status::RunState;
 use super::summing;
 use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe, write_stderr, write_stdout};
-use super::{setup, signals};
+use super::{reporting, setup, signals};
 use crate::crawl::{Crawl, CrawlError, Ending, Stop, StopReason};
 use crate::demo as demo_site;
 use crate::record::{CanonicalUrl, Normaliser, OutcomeKind};
@@ -125,7 +126,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
             return Err(error);
         }
     };
-    let code = exit_code(settings, &ending, signalled);
+    let code = exit_code(settings, &ending, signalled.exit_code());
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     monitor.end(state);
     crawl_file.end(summing::stopped(settings, &ending), code)?;
@@ -139,7 +140,10 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
             write_stderr(&format!("hint: {hint}"));
         }
     }
-    let summary = summing::summary(settings, &ending, hint);
+    let mut summary = summing::summary(settings, &ending, hint);
+    if !signalled.is_urgent() {
+        summary.report = reporting::at_end(settings).map(|path| path.display().to_string());
+    }
     let text = match flags.json {
         true => format!("{}\n", summary.json()),
         false => summary.text(stdout_color(settings.log.color)),
@@ -152,7 +156,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
 async fn watched(
     settings: &Settings,
     crawl: Crawl,
-) -> Result<(Monitor, Result<Ending, CrawlError>, Option<u8>), CliError> {
+) -> Result<(Monitor, Result<Ending, CrawlError>, Signalled), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
     let signalled = signals::listen(stop.clone()).map_err(anyhow::Error::from)?;
     let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
@@ -162,7 +166,7 @@ async fn watched(
     let ending = crawl.run(stop).await;
     let _ = end_monitor.send(());
     let monitor = monitoring.await.map_err(anyhow::Error::from)?;
-    Ok((monitor, ending, signalled.exit_code()))
+    Ok((monitor, ending, signalled))
 }
 
 /// What a person should know before the first request.

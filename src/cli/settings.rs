@@ -13,8 +13,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::choices::{
-    ColorChoice, FilterKind, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser, ProgressMode, ScopeKind,
-    Stemming, Weights,
+    ColorChoice, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser, ProgressMode,
+    ScopeKind, Stemming, Weights,
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
@@ -176,6 +176,7 @@ pub struct Out {
     pub dir: PathBuf,
     pub warc: bool,
     pub warc_size: Size,
+    pub formats: Vec<Format>,
     pub min_free: Size,
 }
 

@@ -2,7 +2,7 @@
 //! the process.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -11,13 +11,25 @@ use super::error::exit;
 use super::terminal::write_stderr;
 use crate::crawl::Stop;
 
-/// Which signal came first: the exit code that it asks for, 0 if none came.
+/// What signals came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Signalled(Arc<AtomicU8>);
+pub(super) struct Signalled(Arc<Came>);
+
+#[derive(Debug, Default)]
+struct Came {
+    /// The exit code that the first one asks for, 0 if none came.
+    code: AtomicU8,
+    times: AtomicU32,
+}
 
 impl Signalled {
     pub fn exit_code(&self) -> Option<u8> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|code| *code != 0)
+        Some(self.0.code.load(Ordering::Relaxed)).filter(|code| *code != 0)
+    }
+
+    /// Whether somebody is in a hurry: what only takes time should be left out.
+    pub fn is_urgent(&self) -> bool {
+        self.0.times.load(Ordering::Relaxed) > 1
     }
 }
 
@@ -30,7 +42,8 @@ pub(super) fn listen(stop: watch::Sender<Stop>) -> std::io::Result<Signalled> {
     tokio::spawn(async move {
         for times in 1_u32.. {
             let code = next(&mut interrupt, &mut terminate, &mut hangup).await;
-            let _ = first.0.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = first.0.code.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+            first.0.times.store(times, Ordering::Relaxed);
             match times {
                 1 => {
                     write_stderr("stopping: fetches in flight may end (at most 10 s); once more drops them");

@@ -56,6 +56,8 @@ pub struct Summary {
     pub seeds_failed: Vec<FailedSeed>,
     /// The output folder.
     pub out: String,
+    /// The report, if one was written.
+    pub report: Option<String>,
     /// What to do next.
     pub hint: Option<String>,
 }
@@ -208,6 +210,9 @@ impl Summary {
 
     fn end(&self) -> String {
         let mut text = format!("Results: {}\n", terminal_safe(&self.out));
+        if let Some(report) = &self.report {
+            let _ = writeln!(text, "Report:  {}", terminal_safe(report));
+        }
         if let Some(hint) = &self.hint {
             let _ = writeln!(text, "hint: {}", terminal_safe(hint));
         }
@@ -298,6 +303,7 @@ mod tests {
                 why: "connection refused".to_owned(),
             }],
             out: "./ndcrawl-out".to_owned(),
+            report: Some("ndcrawl-out/report.html".to_owned()),
             hint: Some("pages.jsonl has one line for each URL".to_owned()),
         }
     }
@@ -331,6 +337,7 @@ mod tests {
           https://down.example/: connection refused
 
         Results: ./ndcrawl-out
+        Report:  ndcrawl-out/report.html
         hint: pages.jsonl has one line for each URL
         ");
     }

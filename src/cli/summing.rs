@@ -88,6 +88,7 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
             .map(|(seed, why)| FailedSeed { seed: seed.clone(), why: why.clone() })
             .collect(),
         out: settings.out.dir.display().to_string(),
+        report: None,
         hint,
     }
 }

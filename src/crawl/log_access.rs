@@ -18,9 +18,9 @@ impl UrlLog for Urls {
     }
 }
 
-/// The log of records.
+/// The log of records, as a decider reads stored ones back.
 #[derive(Clone)]
-pub(crate) struct Records(pub StoreReader);
+pub struct Records(pub StoreReader);
 
 impl RecordSource for Records {
     type Error = RecordError;
@@ -33,9 +33,11 @@ impl RecordSource for Records {
 
 /// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RecordError {
+pub enum RecordError {
+    /// The store says why.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There is no such page.
     #[error("the store does not hold page {0}")]
     Missing(Sequence),
 }

@@ -61,6 +61,7 @@ pub(crate) mod parts {
 
 pub use ending::Ending;
 pub use live::Watch;
+pub use log_access::{RecordError, Records};
 pub use options::{DuplicateLinks, DuplicateLinksError, Options};
 pub use run::{Crawl, Seed, Setup};
 

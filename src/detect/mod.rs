@@ -77,6 +77,7 @@ mod copies;
 mod election;
 mod embedded;
 mod error;
+mod hindsight;
 mod learning;
 mod ledger;
 mod matching;
@@ -94,9 +95,11 @@ pub use comparer::{Comparer, Comparison};
 pub use election::{Election, Member, elect};
 pub use embedded::EmbeddedDecider;
 pub use error::DetectError;
+pub use hindsight::{Hindsight, Opinion};
 pub use matching::{Condition, Match, Mode};
 pub use measures::{
-    HostAware, Measure, Page, Similarity, Thresholding, ThresholdingError, dd, fuzzy, provenance_clusters,
+    HostAware, Measure, Page, SecondBasis, SecondLook, Similarity, Thresholding, ThresholdingError, dd, fuzzy,
+    provenance_clusters,
 };
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};

@@ -33,6 +33,7 @@ mod resolver;
 mod retry;
 mod robots;
 mod robots_cache;
+mod robots_rule;
 mod robots_text;
 #[cfg(test)]
 mod test;
@@ -44,3 +45,4 @@ pub use options::{Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use retry::{back_off, retry_after, retry_status, slow_down_status};
 pub use robots::{Robots, RobotsAnswer};
+pub use robots_rule::{RobotsRule, deciding_rule};

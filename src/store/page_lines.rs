@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
@@ -85,6 +85,23 @@ impl PageLines {
         serde_json::from_slice(&self.text).map_err(|error| Error::corrupt(place(), why(error)))
     }
 
+    /// The octet at which the line began that was read last.
+    pub fn began(&self) -> u64 {
+        self.octets - self.text.len() as u64
+    }
+
+    /// The line that [`began`](Self::began) at this octet. Not to be mixed with reading one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`] if no whole line begins there.
+    pub fn at(&mut self, octet: u64) -> Result<PageLine> {
+        self.file.seek(SeekFrom::Start(octet)).map_err(|error| Error::io("read", &self.path, error))?;
+        if self.read_text()? {
+            return self.parse();
+        }
+        Err(Error::corrupt(format!("{}, octet {octet}", self.path.display()), "no line begins there"))
+    }
+
     fn read(&mut self) -> Result<Option<PageLine>> {
         while self.read_text()? {
             let line = self.parse()?;
@@ -117,6 +134,8 @@ mod tests {
         let mut lines = PageLines::open(folder.path()).unwrap();
         assert_eq!(lines.by_ref().map(|line| line.unwrap().outcome).collect::<Vec<_>>(), ["stored", "stored"]);
         assert_eq!(lines.octets(), lines.length());
+        assert_eq!(lines.at(good.len() as u64).unwrap().url, "http://a.test/");
+        assert!(lines.at(2 * good.len() as u64).is_err(), "a line without its end");
         std::fs::write(folder.path().join("pages.jsonl"), format!("{good}nonsense\n")).unwrap();
         let error = PageLines::open(folder.path()).unwrap().find_map(Result::err).unwrap();
         assert!(error.to_string().contains("pages.jsonl, line 2 is damaged"), "{error}");

@@ -6,6 +6,8 @@
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
+//! | `explain` | why a URL has its outcome |
+//! | `report` | that a report is true and harmless |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `hostile` | manners towards a server that misbehaves |
 //! | `corpora` | real sites on a real server |
@@ -30,6 +32,7 @@ mod dedup;
 mod endless;
 mod evaluation;
 mod exactness;
+mod explain;
 mod export;
 mod graph;
 mod hostile;
@@ -40,6 +43,7 @@ mod overlap;
 mod planted;
 mod program;
 mod rendering;
+mod report;
 mod revision;
 mod shared;
 mod surface;

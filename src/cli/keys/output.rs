@@ -20,6 +20,14 @@ pub const KEYS: &[Key] = &[
     key!(out.warc_size, Shape::Value("SIZE"), "1G", "Begin a new WARC file after this size")
         .flag("warc-size")
         .heading(OUTPUT),
+    key!(
+        out.formats,
+        Shape::CommaList("LIST"),
+        "html",
+        "Written when the crawl ends: html is the report, none is nothing"
+    )
+    .flag("format")
+    .heading(OUTPUT),
     key!(out.min_free, Shape::Value("SIZE"), "500M", "Stop, resumably, when less than this is free on the disk")
         .flag("min-free")
         .heading(OUTPUT),

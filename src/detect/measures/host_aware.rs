@@ -40,7 +40,7 @@ use hashbrown::HashMap;
 
 use super::mwo::Mwo;
 use super::thresholding::Thresholding;
-use super::{Measure, Page, Similarity};
+use super::{Measure, Page, SecondBasis, SecondLook, Similarity};
 use crate::record::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::record::{DecidedBy, Score, Sequence, TermOrder, Threshold, Verdict};
 use crate::verify::Record;
@@ -147,9 +147,15 @@ impl HostAware {
 
     /// How much of the order of two pages is the same, if it is enough; their overlapping is `first`.
     fn second(&self, probe: &Page, stored: &Page, first: Score) -> Option<Option<Score>> {
+        let look = self.look(probe, stored, first);
+        look.is_met(first).then_some(look.score)
+    }
+
+    /// How much of the order of two pages is the same, and how much would be enough.
+    fn look(&self, probe: &Page, stored: &Page, first: Score) -> SecondLook {
         let (own, other) = (self.hosts.get(&probe.group), self.hosts.get(&stored.group));
         if probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
-            return (first >= FIRM_ALONE).then_some(None);
+            return SecondLook { score: None, asked: FIRM_ALONE, basis: SecondBasis::WeightsAlone };
         }
         let is_template = |shingle| {
             let on = |host: Option<&Host>| host.is_some_and(|host| host.is_template(shingle));
@@ -167,11 +173,12 @@ impl HostAware {
         });
         let pages = |host: Option<&Host>| host.map_or(0, |host| host.pages);
         let is_young = pages(own).max(pages(other)) < YOUNG_HOST;
-        if text.by_any < LITTLE_LEFT || is_young {
-            return (all.share() >= NEARLY_ALL).then_some(Some(Score(all.share() as u32)));
-        }
-        let asked = self.asked(text.by_any << level.min(32), first);
-        (text.share() >= asked).then_some(Some(Score(text.share() as u32)))
+        let (shared, asked, basis) = match () {
+            () if is_young => (all, NEARLY_ALL, SecondBasis::YoungHost),
+            () if text.by_any < LITTLE_LEFT => (all, NEARLY_ALL, SecondBasis::LittleText),
+            () => (text, self.asked(text.by_any << level.min(32), first), SecondBasis::Text),
+        };
+        SecondLook { score: Some(Score(shared.share() as u32)), asked: Score(asked as u32), basis }
     }
 
     /// What two texts of so many shingles have to share, in millionths.
@@ -208,6 +215,14 @@ impl Measure for HostAware {
 
     fn changes_its_mind(&self) -> bool {
         true
+    }
+
+    fn first_score(&self, probe: &Page, stored: &Page) -> Option<Score> {
+        self.weights.first_score(probe, stored)
+    }
+
+    fn second_look(&self, probe: &Page, stored: &Page, first: Score) -> Option<SecondLook> {
+        Some(self.look(probe, stored, first))
     }
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {

@@ -37,6 +37,11 @@ use crate::verify::Record;
 pub use provenance_batch::provenance_clusters;
 pub use thresholding::{Thresholding, ThresholdingError};
 
+const NO_BAR: Threshold = match Threshold::from_millionths(0) {
+    Some(zero) => zero,
+    None => panic!("0 is a threshold"),
+};
+
 /// A page as detectors see it.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -63,6 +68,37 @@ pub struct Similarity {
     pub score: Score,
     /// By its second condition, if it has one and there was anything to go by.
     pub second: Option<Score>,
+}
+
+/// What a detector's second condition sees in two pages, whether or not it is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecondLook {
+    /// How much is the same; `None` if there is nothing to go by.
+    pub score: Option<Score>,
+    /// How much would be enough. With nothing to go by: what the first score has to reach.
+    pub asked: Score,
+    /// What was looked at.
+    pub basis: SecondBasis,
+}
+
+/// What a second condition looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondBasis {
+    /// The running text, without what is template on either host.
+    Text,
+    /// All running text: without the template next to nothing is left.
+    LittleText,
+    /// All running text: of neither host enough pages are known to tell what is template.
+    YoungHost,
+    /// There is no running text: the weights have to be firm.
+    WeightsAlone,
+}
+
+impl SecondLook {
+    /// Whether the condition is met by two pages of this first score.
+    pub fn is_met(&self, first: Score) -> bool {
+        self.score.unwrap_or(first) >= self.asked
+    }
 }
 
 /// One detector.
@@ -111,6 +147,17 @@ pub trait Measure: Send + Sync {
 
     /// How similar two pages are, if they reach `bar`.
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity>;
+
+    /// The score by which two pages are compared first, whatever the bar and any second condition; `None` if they
+    /// have nothing in common. For explanations.
+    fn first_score(&self, probe: &Page, stored: &Page) -> Option<Score> {
+        self.compare(probe, stored, NO_BAR).map(|similarity| similarity.score)
+    }
+
+    /// What the second condition sees in two pages of this first score, if there is one. For explanations.
+    fn second_look(&self, _probe: &Page, _stored: &Page, _first: Score) -> Option<SecondLook> {
+        None
+    }
 
     /// Whether matches are chosen from all of them together, by [`choose`](Self::choose).
     fn looks_at_all(&self) -> bool {

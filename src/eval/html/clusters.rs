@@ -1,10 +1,10 @@
 //! The page on clusters.
 
-use super::page::{Cell, Row, folded, page, table, words};
-use super::plot::{self, Bar};
-use super::{card, costs, opening, thousands};
+use super::{costs, opening, thousands};
 use crate::eval::clusters::{ClusterFigures, Extra, Missed};
 use crate::eval::report::ClusterReport;
+use crate::hypertext::plot::{self, Bar};
+use crate::hypertext::{Cell, Row, card, escaped, folded, page, table, words};
 
 /// Lists longer than this are folded away.
 const OPEN: usize = 12;
@@ -147,7 +147,7 @@ fn list(figures: &ClusterFigures, heading: &[String], rows: &[Row], all: usize) 
         _ => format!("{}: {} pages", label(figures), thousands(all)),
     };
     match rows.len() {
-        0 => format!("<p>{}</p>\n", super::escaped(&caption)),
+        0 => format!("<p>{}</p>\n", escaped(&caption)),
         few if few <= OPEN => table(&caption, heading, heading.len(), rows),
         _ => folded(&caption, &table(&caption, heading, heading.len(), rows)),
     }

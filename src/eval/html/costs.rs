@@ -1,10 +1,10 @@
 //! What it costs.
 
-use super::page::{Cell, Row, escaped, table, words};
 use super::pairs::label;
 use super::thousands;
 use crate::eval::report::{ClusterReport, Input, PairReport};
 use crate::eval::stream::DecisionCost;
+use crate::hypertext::{Cell, Row, escaped, table, words};
 
 /// Costs of detectors on pairs.
 pub(super) fn pairs(report: &PairReport) -> String {

@@ -1,9 +1,9 @@
 //! What was done to pages, and what detectors say of it.
 
-use super::page::{Cell, Row, table};
 use super::pairs::label;
 use crate::eval::levels::Level;
 use crate::eval::report::PairReport;
+use crate::hypertext::{Cell, Row, table};
 
 /// The part of the page on pairs that were made.
 pub(super) fn section(report: &PairReport) -> String {

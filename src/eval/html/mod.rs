@@ -3,13 +3,11 @@
 mod clusters;
 mod costs;
 mod levels;
-mod page;
 mod pairs;
-mod plot;
 
 use super::metrics::Estimate;
 use super::report::Input;
-use page::escaped;
+use crate::hypertext::{self, escaped, escaped_lines, folded};
 
 pub use clusters::clusters;
 pub use pairs::pairs;
@@ -30,23 +28,14 @@ fn opening(title: &str, input: &Input, what: &str) -> String {
         let lines = input.missing.iter().take(NAMED_MISSING);
         let lines = lines.map(|missing| format!("{}: {}\n", missing.file.display(), missing.why));
         let text = escaped_lines(&lines.collect::<String>());
-        html +=
-            &page::folded("Missing pages; what needs them is left out", &format!("<pre class=\"mono\">{text}</pre>\n"));
+        html += &folded("Missing pages; what needs them is left out", &format!("<pre class=\"mono\">{text}</pre>\n"));
     }
     html
 }
 
-/// Escapes lines one by one, so that their ends stay.
-fn escaped_lines(text: &str) -> String {
-    text.lines().map(|line| escaped(line) + "\n").collect()
-}
-
 /// `1,234,567`.
 fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
+    hypertext::thousands(number as u64)
 }
 
 /// A value and, smaller, its interval: markup.
@@ -56,20 +45,5 @@ fn estimate(estimate: Estimate) -> String {
             format!("{value:.3} <span class=\"ci\">{low:.3}–{high:.3}</span>")
         }
         _ => "–".to_owned(),
-    }
-}
-
-/// A figure that stands for itself.
-fn card(value: &str, what: &str) -> String {
-    format!("<div class=\"card\"><b>{}</b><span>{}</span></div>", escaped(value), escaped(what))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }

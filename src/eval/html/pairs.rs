@@ -1,11 +1,11 @@
 //! The page on pairs.
 
-use super::page::{Cell, Row, folded, page, table, words};
-use super::plot::{self, Axes, Bar, Curve, ticks};
-use super::{card, costs, estimate, levels, opening, thousands};
+use super::{costs, estimate, levels, opening, thousands};
 use crate::eval::metrics::Counts;
 use crate::eval::pairs::{ALL, Borderline, KindCounts, SweepPoint, label_counts};
 use crate::eval::report::{JudgedPairs, PairReport, PairRun};
+use crate::hypertext::plot::{self, Axes, Bar, Curve, ticks};
+use crate::hypertext::{Cell, Row, card, escaped, figure, folded, page, table, words};
 
 /// A report on pairs as one web page.
 pub fn pairs(report: &PairReport) -> String {
@@ -71,10 +71,6 @@ fn sweeps(report: &PairReport) -> String {
     html + &folded("The same as a table", &table("Counts of all pairs by threshold", &heading, 1, &rows))
 }
 
-fn figure(caption: &str, svg: &str) -> String {
-    format!("<figure><figcaption>{}</figcaption>{svg}</figure>\n", super::escaped(caption))
-}
-
 /// The axis of all plots begins at `low`, so that they can be compared.
 fn curves_of(run: &PairRun, low: f64) -> String {
     type Measure = fn(&Counts) -> Option<f64>;
@@ -96,6 +92,8 @@ fn curves_of(run: &PairRun, low: f64) -> String {
         y_range: (low, 1.0),
         x_ticks: ticks(0.5, 0.95, 9),
         y_ticks: ticks(low, 1.0, 5),
+        x_text: plot::decimal,
+        y_text: plot::decimal,
     };
     let marks: Vec<f64> = run.judged.iter().map(|judged| f64::from(judged.threshold)).collect();
     let best = run.best.and_then(|best| Some((f64::from(best.threshold), best.counts.f1().value?, 2)));
@@ -149,6 +147,8 @@ fn plane(report: &PairReport) -> String {
         y_range: (y_low, 1.0),
         x_ticks: ticks(x_low, 1.0, 5),
         y_ticks: ticks(y_low, 1.0, 5),
+        x_text: plot::decimal,
+        y_text: plot::decimal,
     };
     plot::curves("Recall and precision of each detector over all thresholds", &axes, &curves, &[], &dots)
 }
@@ -182,7 +182,7 @@ fn kinds(report: &PairReport) -> String {
     let bars = plot::bars("The share of right answers by kind, with its interval", &groups, 1.0);
     let legend: Vec<String> = judged(report)
         .map(|(style, run, judged)| {
-            format!("<span style=\"color:var(--c{})\">■</span> {}", style % 6, super::escaped(&label(run, judged)))
+            format!("<span style=\"color:var(--c{})\">■</span> {}", style % 6, escaped(&label(run, judged)))
         })
         .collect();
     let mut html = format!(

@@ -33,10 +33,23 @@ svg .curve{fill:none;stroke-width:2.2;stroke-linejoin:round}\
 svg .whisker{stroke:var(--fg);stroke-width:1.4}\
 details{margin:.5rem 0}summary{cursor:pointer;color:var(--soft)}\
 .heat{background:rgba(var(--heat),var(--share))}\
-@media print{details{display:block}body{max-width:none}}";
+nav{margin:1rem 0;display:flex;flex-wrap:wrap;gap:.25rem 1rem}a{color:var(--good)}\
+ul.plain{list-style:none;padding:0;margin:.4rem 0}dl{margin:.5rem 0;display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem}\
+dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\
+article{border:1px solid var(--line);border-radius:.5rem;padding:.5rem 1rem 1rem;margin:1rem 0}article h3{overflow-wrap:anywhere}\
+table.diff{table-layout:fixed;width:100%;font:13px/1.45 ui-monospace,monospace}\
+table.diff td,table.diff th{white-space:pre-wrap;overflow-wrap:anywhere;text-align:left;width:50%}\
+table.diff .same{color:var(--soft);text-align:center}\
+del,ins{text-decoration:none;border-radius:.2rem;padding:0 .1rem;color:var(--fg)}\
+del{background:rgba(213,94,0,.22)}ins{background:rgba(0,158,115,.24)}\
+@media(max-width:40rem){body{padding:1rem .75rem 3rem}h1{font-size:1.35rem}.cards{gap:.5rem}\
+.card{min-width:0;flex:1 1 8.5rem;padding:.5rem .7rem}.card b{font-size:1.3rem}th,td{padding:.2rem .4rem}\
+td.url{white-space:nowrap;overflow-wrap:normal}dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
+@media print{body{max-width:none;font-size:11px}nav{display:none}.scroll{overflow:visible}th,td{white-space:normal}\
+figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 
 /// A whole page.
-pub(super) fn page(title: &str, body: &str) -> String {
+pub fn page(title: &str, body: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -47,8 +60,9 @@ pub(super) fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// Text as it may stand between tags and in quoted attributes.
-pub(super) fn escaped(text: &str) -> String {
+/// Text as it may stand between tags and in quoted attributes. What could make a line read otherwise than it is
+/// can be seen: a right-to-left override is `\u{202e}`.
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -57,17 +71,60 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // Control characters and marks of direction could make a line read otherwise than it is.
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => safe.push('\u{fffd}'),
-            control if control.is_control() => safe.push('\u{fffd}'),
+            hidden if is_hidden(hidden) => safe.extend(hidden.escape_unicode()),
             other => safe.push(other),
         }
     }
     safe
 }
 
+/// Control characters, marks of direction, ends of lines, and what has no width.
+fn is_hidden(character: char) -> bool {
+    let is_mark = matches!(
+        character,
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    is_mark || character.is_control()
+}
+
+/// Escapes lines one by one, so that their ends stay.
+pub fn escaped_lines(text: &str) -> String {
+    text.lines().map(|line| escaped(line) + "\n").collect()
+}
+
+/// The text, its end replaced by an ellipsis if it is longer than `most` characters.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+/// `1 page`, `2 pages`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+/// A figure that stands for itself.
+pub fn card(value: &str, what: &str) -> String {
+    format!("<div class=\"card\"><b>{}</b><span>{}</span></div>", escaped(value), escaped(what))
+}
+
+/// A plot under its caption.
+pub fn figure(caption: &str, svg: &str) -> String {
+    format!("<figure><figcaption>{}</figcaption>{svg}</figure>\n", escaped(caption))
+}
+
 /// A cell of a table.
-pub(super) enum Cell {
+pub enum Cell {
     /// Text; it is escaped.
     Text(String),
     /// The name of the row; it is escaped.
@@ -78,14 +135,18 @@ pub(super) enum Cell {
     Markup(String),
     /// A share from 0 to 1, shaded.
     Heat(Option<f64>),
+    /// A figure, shaded by a share from 0 to 1; it is escaped.
+    HeatCount(String, f64),
     /// Addresses, one a line; they are escaped.
     Urls(Vec<String>),
 }
 
 /// A row and its class.
-pub(super) struct Row {
-    pub(super) class: &'static str,
-    pub(super) cells: Vec<Cell>,
+pub struct Row {
+    /// `first`, `whole` or nothing.
+    pub class: &'static str,
+    /// As many as the heading has.
+    pub cells: Vec<Cell>,
 }
 
 impl From<Vec<Cell>> for Row {
@@ -95,8 +156,12 @@ impl From<Vec<Cell>> for Row {
 }
 
 /// A table; `heading` is escaped, columns of `text` are set left.
-pub(super) fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[Row]) -> String {
-    let mut html = format!("<div class=\"scroll\"><table><caption>{}</caption>\n<thead><tr>", escaped(caption));
+pub fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[Row]) -> String {
+    // A part that scrolls must be reached with the keyboard.
+    let mut html = format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>",
+        escaped(caption)
+    );
     for (place, name) in heading.iter().enumerate() {
         let class = if place < text_columns { " class=\"text\"" } else { "" };
         // Writing to a String cannot fail.
@@ -114,12 +179,12 @@ pub(super) fn table(caption: &str, heading: &[String], text_columns: usize, rows
 }
 
 /// The words of a heading.
-pub(super) fn words(names: &[&str]) -> Vec<String> {
+pub fn words(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// What is folded away until it is asked for.
-pub(super) fn folded(summary: &str, body: &str) -> String {
+pub fn folded(summary: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
@@ -133,6 +198,10 @@ impl Cell {
             Self::Heat(None) => "<td>–</td>".to_owned(),
             Self::Heat(Some(share)) => {
                 format!("<td class=\"heat\" style=\"--share:{:.3}\">{:.1} %</td>", share * 0.55, share * 100.0)
+            }
+            Self::HeatCount(text, share) => {
+                let share = share.clamp(0.0, 1.0) * 0.55;
+                format!("<td class=\"heat\" style=\"--share:{share:.3}\">{}</td>", escaped(text))
             }
             Self::Urls(urls) => {
                 let lines: Vec<String> = urls.iter().map(|url| escaped(url)).collect();
@@ -148,9 +217,20 @@ mod tests {
 
     #[test]
     fn what_comes_from_outside_is_text() {
-        assert_eq!(escaped("<a href='x'>&\"\u{1b}\u{202e}"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;\u{fffd}\u{fffd}");
+        let shown = r"&lt;a href=&#39;x&#39;&gt;&amp;&quot;\u{1b}\u{202e}\u{a}";
+        assert_eq!(escaped("<a href='x'>&\"\u{1b}\u{202e}\n"), shown);
         let html = table("c", &words(&["<b>"]), 1, &[vec![Cell::Name("<i>".to_owned())].into()]);
         assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_cut_text_is_as_long_as_allowed() {
+        assert_eq!(["abcd", "abcde", "äöüßé"].map(|text| shortened(text, 4)), ["abcd", "abc…", "äöü…"]);
     }
 
     #[test]

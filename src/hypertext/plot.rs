@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::page::escaped;
+use super::escaped;
 
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 44.0;
@@ -13,22 +13,33 @@ const BOTTOM: f64 = 40.0;
 const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "1 4"];
 
 /// A line of a plot.
-pub(super) struct Curve {
-    pub(super) name: String,
+pub struct Curve {
+    /// In the legend.
+    pub name: String,
     /// Which colour and dash.
-    pub(super) style: usize,
-    pub(super) points: Vec<(f64, f64)>,
+    pub style: usize,
+    /// From left to right.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// What the axes show.
-pub(super) struct Axes<'a> {
-    pub(super) x: &'a str,
-    pub(super) y: &'a str,
-    pub(super) x_range: (f64, f64),
-    pub(super) y_range: (f64, f64),
+pub struct Axes<'a> {
+    /// Names below and above.
+    pub x: &'a str,
+    /// See `x`.
+    pub y: &'a str,
+    /// The values at the ends.
+    pub x_range: (f64, f64),
+    /// See `x_range`.
+    pub y_range: (f64, f64),
     /// Where lines of the grid stand.
-    pub(super) x_ticks: Vec<f64>,
-    pub(super) y_ticks: Vec<f64>,
+    pub x_ticks: Vec<f64>,
+    /// See `x_ticks`.
+    pub y_ticks: Vec<f64>,
+    /// How values are written.
+    pub x_text: fn(f64) -> String,
+    /// See `x_text`.
+    pub y_text: fn(f64) -> String,
 }
 
 impl Axes<'_> {
@@ -44,18 +55,37 @@ impl Axes<'_> {
 }
 
 /// Ticks from `low` to `high`, both ends included.
-pub(super) fn ticks(low: f64, high: f64, steps: u32) -> Vec<f64> {
+pub fn ticks(low: f64, high: f64, steps: u32) -> Vec<f64> {
     (0..=steps).map(|step| low + (high - low) * f64::from(step) / f64::from(steps)).collect()
 }
 
+/// `0.25`.
+pub fn decimal(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// `0.25 %`, without zeros at the end.
+pub fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+/// `12k` for thousands, `1.2M` for millions.
+pub fn count(value: f64) -> String {
+    match value {
+        _ if value >= 1e6 => format!("{}M", (value / 1e5).round() / 10.0),
+        _ if value >= 1e4 => format!("{}k", (value / 100.0).round() / 10.0),
+        _ => format!("{}", (value * 10.0).round() / 10.0),
+    }
+}
+
+/// A round number not below `value`, at which an axis may end.
+pub fn round_up(value: f64) -> f64 {
+    let unit = 10f64.powf(value.max(f64::MIN_POSITIVE).log10().floor());
+    [1.0, 2.0, 4.0, 5.0, 8.0, 10.0].into_iter().map(|step| step * unit).find(|end| *end >= value).unwrap_or(value)
+}
+
 /// Curves over an axis, and marks at some places of it.
-pub(super) fn curves(
-    title: &str,
-    axes: &Axes<'_>,
-    curves: &[Curve],
-    marks: &[f64],
-    dots: &[(f64, f64, usize)],
-) -> String {
+pub fn curves(title: &str, axes: &Axes<'_>, curves: &[Curve], marks: &[f64], dots: &[(f64, f64, usize)]) -> String {
     let legend_lines = curves.len().div_ceil(3) as f64;
     let (height, plot) = (320.0 + 18.0 * legend_lines, 320.0);
     let mut svg = open(title, height);
@@ -79,18 +109,61 @@ pub(super) fn curves(
     svg
 }
 
+/// A column of a histogram: from where, to where, how high.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Column {
+    /// Its left and right edge.
+    pub edges: (f64, f64),
+    /// Its height.
+    pub value: f64,
+    /// Which colour.
+    pub style: usize,
+}
+
+/// Columns over an axis, and marks at some places of it.
+pub fn columns(title: &str, axes: &Axes<'_>, columns: &[Column], marks: &[f64]) -> String {
+    let height = 320.0;
+    let mut svg = open(title, height);
+    grid(&mut svg, axes, height);
+    for Column { edges, value, style } in columns {
+        let (left, right, top) = (axes.x(edges.0), axes.x(edges.1), axes.y(*value, height));
+        let _ = write!(
+            svg,
+            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"var(--c{})\" fill-opacity=\".85\"/>",
+            left + 0.5,
+            (right - left - 1.0).max(0.5),
+            height - BOTTOM - top,
+            style % 6
+        );
+    }
+    for &mark in marks {
+        let x = axes.x(mark);
+        let _ = write!(
+            svg,
+            "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{:.1}\"/>",
+            height - BOTTOM
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
 /// A bar with whiskers.
-pub(super) struct Bar {
-    pub(super) name: String,
-    pub(super) value: f64,
-    pub(super) whisker: Option<(f64, f64)>,
-    pub(super) style: usize,
+pub struct Bar {
+    /// What is told of it when it is pointed at.
+    pub name: String,
+    /// How long it is.
+    pub value: f64,
+    /// An interval around its end.
+    pub whisker: Option<(f64, f64)>,
+    /// Which colour.
+    pub style: usize,
     /// What stands at its end.
-    pub(super) label: String,
+    pub label: String,
 }
 
 /// Bars in groups, below each other; the axis ends at `most`, which is 1 at the highest.
-pub(super) fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> String {
+pub fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> String {
     const BAR: f64 = 15.0;
     const GAP: f64 = 14.0;
     const NAMES: f64 = 170.0;
@@ -103,12 +176,8 @@ pub(super) fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> Str
     for tick in ticks(0.0, most, 4) {
         let (x, end) = (place(tick), height - 20.0);
         let _ = write!(svg, "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"4\" y2=\"{end:.1}\"/>");
-        let _ = write!(
-            svg,
-            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            height - 6.0,
-            in_percent(tick)
-        );
+        let _ =
+            write!(svg, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>", height - 6.0, percent(tick));
     }
     let mut y = TOP;
     for (group, bars) in groups {
@@ -148,11 +217,6 @@ pub(super) fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> Str
     svg
 }
 
-/// `0.25 %`, without zeros at the end.
-fn in_percent(share: f64) -> String {
-    format!("{} %", (share * 1e4).round() / 100.0)
-}
-
 fn open(title: &str, height: f64) -> String {
     format!("<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\"><title>{}</title>", escaped(title))
 }
@@ -162,11 +226,17 @@ fn grid(svg: &mut String, axes: &Axes<'_>, height: f64) {
         let y = axes.y(tick, height);
         let _ =
             write!(svg, "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", WIDTH - RIGHT);
-        let _ = write!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{tick:.2}</text>", LEFT - 6.0, y + 4.0);
+        let _ = write!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 6.0,
+            y + 4.0,
+            (axes.y_text)(tick)
+        );
     }
     for &tick in &axes.x_ticks {
         let (x, y) = (axes.x(tick), height - BOTTOM + 16.0);
-        let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{tick:.2}</text>");
+        let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>", (axes.x_text)(tick));
     }
     let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
     let _ = write!(
@@ -206,11 +276,22 @@ mod tests {
             y_range: (0.0, 1.0),
             x_ticks: ticks(0.5, 1.0, 5),
             y_ticks: ticks(0.0, 1.0, 2),
+            x_text: decimal,
+            y_text: decimal,
         };
         let curve = Curve { name: "mwo".to_owned(), style: 7, points: vec![(0.5, 0.0), (1.0, 1.0), (1.5, 2.0)] };
         let svg = curves("t<", &axes, &[curve], &[0.8], &[]);
         assert!(svg.contains("points=\"44.0,280.0 546.0,24.0 546.0,24.0\""), "{svg}");
         assert!(svg.contains("<title>t&lt;</title>") && svg.contains("var(--c1)"), "{svg}");
+    }
+
+    #[test]
+    fn numbers_of_axes_are_short_and_axes_end_at_round_ones() {
+        assert_eq!([0.0, 950.0, 12_000.0, 12_500.0, 1_250_000.0].map(count), ["0", "950", "12k", "12.5k", "1.3M"]);
+        assert_eq!(
+            [0.0, 0.07, 1.0, 4_349.0, 51_000.0].map(round_up).map(|end| (end * 100.0).round() / 100.0),
+            [0.0, 0.08, 1.0, 5_000.0, 80_000.0]
+        );
     }
 
     #[test]

@@ -1,0 +1,58 @@
+//! What `crawl.json` tells of a crawl.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::ReportError;
+use crate::store;
+
+/// What ran, and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The version of the program that crawled.
+    pub version: String,
+    /// Where it began.
+    pub seeds: Vec<String>,
+    /// RFC 3339.
+    pub started: Option<String>,
+    /// RFC 3339.
+    pub ended: Option<String>,
+    /// Why it stopped before there was nothing left.
+    pub stopped: Option<String>,
+    /// Key and value of every setting that is not the default.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Facts {
+    /// Reads them; nothing is known without the file.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub fn read(folder: &Path) -> Result<Self, ReportError> {
+        let file = store::read_json_file(&folder.join("crawl.json"))?.unwrap_or_default();
+        let text = |name: &str| file[name].as_str().map(str::to_owned);
+        let origins = file["origins_of_settings"].as_object();
+        let is_default =
+            |name: &str| origins.and_then(|origins| origins.get(name)).is_none_or(|origin| origin == "default");
+        let settings = file["settings"].as_object().into_iter().flatten().filter(|(name, _)| !is_default(name));
+        Ok(Self {
+            version: text("version").unwrap_or_default(),
+            seeds: file["seeds"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+            started: text("started"),
+            ended: text("ended"),
+            stopped: text("stopped"),
+            settings: settings.map(|(name, value)| (name.clone(), shown(value))).collect(),
+        })
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,160 @@
+//! The report as one web page: sections with plots and, beside each plot, its table.
+
+mod causes;
+mod clusters;
+mod growth;
+mod servers;
+mod similarity;
+mod sites;
+mod skipping;
+#[cfg(test)]
+mod tests;
+
+use super::Report;
+use crate::hypertext::{card, counted, escaped, folded, page, shortened, thousands};
+use crate::record::OutcomeKind;
+
+/// Hosts of a table.
+const MOST_HOSTS: usize = 100;
+/// Characters of a URL, and of a title.
+const MOST_URL: usize = 160;
+const MOST_TITLE: usize = 120;
+/// Seeds that are named.
+const MOST_SEEDS: usize = 20;
+
+/// A section: its place, its name in the list of contents, what stands in it.
+type Section = (&'static str, &'static str, String);
+
+/// The whole page.
+pub(super) fn html(report: &Report) -> String {
+    let sections: Vec<Section> = [
+        ("sites", "Sites", sites::section(report)),
+        ("causes", "Where duplicates come from", causes::section(report)),
+        ("between", "Who repeats whom", sites::matrix(report)),
+        ("scores", "How similar they are", similarity::histogram(report)),
+        ("thresholds", "Other thresholds", similarity::curve(report)),
+        ("growth", "What more crawling brings", growth::section(report)),
+        ("clusters", "Largest clusters", clusters::section(report)),
+        ("links", "Links of duplicates", skipping::section(report)),
+        ("servers", "Failures and politeness", servers::section(report)),
+        ("settings", "Settings", settings(report)),
+    ]
+    .into_iter()
+    .filter(|(_, _, html)| !html.is_empty())
+    .collect();
+    let contents: String =
+        sections.iter().map(|(id, name, _)| format!("<a href=\"#{id}\">{}</a>", escaped(name))).collect();
+    let mut body = head(report);
+    body += &cards(report);
+    body += &format!("<nav aria-label=\"Contents\">{contents}</nav>\n");
+    for (id, name, html) in sections {
+        body +=
+            &format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{html}</section>\n", escaped(name));
+    }
+    page(&format!("Crawl report: {}", title(report)), &body)
+}
+
+fn title(report: &Report) -> String {
+    let sites = report.gathered.sites.iter().filter(|(_, site)| site.judged() > 0);
+    let mut sites: Vec<(&String, u64)> = sites.map(|(host, site)| (host, site.judged())).collect();
+    sites.sort_by_key(|(host, judged)| (std::cmp::Reverse(*judged), *host));
+    match &sites[..] {
+        [] => "no pages".to_owned(),
+        [(only, _)] => shortened(only, MOST_TITLE),
+        [(largest, _), others @ ..] => {
+            let others = counted(others.len() as u64, "more host", "more hosts");
+            format!("{} and {others}", shortened(largest, MOST_TITLE))
+        }
+    }
+}
+
+fn head(report: &Report) -> String {
+    let facts = &report.facts;
+    let day =
+        |time: &Option<String>| time.as_deref().map_or("?".to_owned(), |time| escaped(time.get(..19).unwrap_or(time)));
+    let stopped = facts.stopped.as_deref().map_or(String::new(), |why| format!(", stopped: {}", escaped(why)));
+    format!(
+        "<header><h1>Crawl report: {}</h1>\n<p class=\"soft\">{} to {} UTC{stopped}; {} crawling; ndcrawl {}</p></header>\n",
+        escaped(&title(report)),
+        day(&facts.started),
+        day(&facts.ended),
+        span(report.totals.millis),
+        escaped(&facts.version)
+    )
+}
+
+fn cards(report: &Report) -> String {
+    let outcome = |kind| report.gathered.outcome(kind);
+    let (stored, near, exact) =
+        (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate), outcome(OutcomeKind::ExactDuplicate));
+    let rate = share(near + exact, stored + near + exact);
+    let cards = [
+        (thousands(stored), "unique pages, kept"),
+        (rate, "of pages compared are duplicates"),
+        (thousands(near), "near-duplicates"),
+        (thousands(exact), "exact duplicates"),
+        (thousands(report.totals.requests), "requests, robots.txt included"),
+        (octets(report.totals.bytes), "of pages received"),
+        (thousands(outcome(OutcomeKind::Failed)), "URLs failed"),
+        (thousands(outcome(OutcomeKind::Redirected)), "redirected"),
+        (thousands(outcome(OutcomeKind::Excluded)), "excluded by rules"),
+        (thousands(outcome(OutcomeKind::Deferred)), "seen, not fetched"),
+    ];
+    let revised = report.totals.revised;
+    let revised = (revised > 0).then(|| (thousands(revised), "judged anew, once their hosts were known"));
+    let cards: String = cards.iter().chain(&revised).map(|(value, what)| card(value, what)).collect();
+    format!("<div class=\"cards\">{cards}</div>\n")
+}
+
+fn settings(report: &Report) -> String {
+    let facts = &report.facts;
+    let mut html =
+        "<p>What was set otherwise than by default; <code>crawl.json</code> has all settings.</p>\n<dl>".to_owned();
+    for (name, value) in &facts.settings {
+        html += &format!("<dt><code>{}</code></dt><dd>{}</dd>", escaped(name), escaped(&shortened(value, MOST_URL)));
+    }
+    html += "</dl>\n";
+    let seeds = facts.seeds.iter().take(MOST_SEEDS);
+    let seeds: String = seeds.map(|seed| format!("<li class=\"mono\">{}</li>", url(seed))).collect();
+    html + &folded(
+        &counted(facts.seeds.len() as u64, "seed", "seeds"),
+        &format!("<ul class=\"plain\">{seeds}</ul>\n{}", and_more(facts.seeds.len(), MOST_SEEDS, "seeds")),
+    )
+}
+
+/// `… and 7 more hosts`, or nothing.
+fn and_more(all: usize, shown: usize, what: &str) -> String {
+    match all.checked_sub(shown) {
+        Some(more @ 1..) => format!("<p class=\"soft\">… and {} more {what}</p>\n", thousands(more as u64)),
+        _ => String::new(),
+    }
+}
+
+/// A URL as markup, cut if it is long.
+fn url(url: &str) -> String {
+    escaped(&shortened(url, MOST_URL))
+}
+
+/// `12.3 %`.
+fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { "–".to_owned() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
+}
+
+/// `1.5 MiB`.
+fn octets(octets: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let steps = (0..5).take_while(|step| octets as f64 / 1024f64.powi(*step) >= 1023.95).count();
+    let places = usize::from(steps > 0);
+    format!("{:.places$} {}", octets as f64 / 1024f64.powi(steps as i32), UNITS[steps])
+}
+
+/// `1 h 5 min`, `2 min 3 s`, `1.2 s`, `120 ms`.
+fn span(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0 => format!("{millis} ms"),
+        1..=59 => format!("{:.1} s", millis as f64 / 1000.0),
+        60..=3599 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}

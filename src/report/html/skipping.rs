@@ -1,0 +1,83 @@
+//! What the links of duplicates were worth.
+
+use super::{MOST_HOSTS, MOST_TITLE, and_more, share};
+use crate::crawl::DuplicateLinks;
+use crate::eval::Estimate;
+use crate::hypertext::{Cell, Row, shortened, table, thousands, words};
+use crate::report::{Behind, Report, Site};
+
+/// What was saved and what was lost.
+pub(super) fn section(report: &Report) -> String {
+    let skipped: u64 = report.gathered.sites.values().map(|site| site.skipped).sum();
+    let asked: u64 = report.gathered.growth.points(2).last().map_or(0, |last| last.requests);
+    let mut html = match report.settled.links {
+        DuplicateLinks::Skip => format!(
+            "<p>Links of duplicates were not followed. {} URLs are named by duplicates only and were not fetched: {} of the requests \
+             that following them would have taken at least. Whether any of these pages is unique this crawl cannot tell; \
+             <code>--duplicate-links sample:0.1</code> follows a tenth of them, drawn by lot, and estimates it.</p>\n",
+            thousands(skipped),
+            share(skipped, skipped + asked)
+        ),
+        DuplicateLinks::Follow | DuplicateLinks::Defer => followed(&report.behind, asked),
+        DuplicateLinks::Sample(_) => sampled(&report.behind, skipped),
+    };
+    let mut sites: Vec<(&String, &Site)> = report.gathered.sites.iter().filter(|(_, site)| site.skipped > 0).collect();
+    if !sites.is_empty() {
+        sites.sort_by_key(|(host, site)| (std::cmp::Reverse(site.skipped), *host));
+        let row = |(host, site): &(&String, &Site)| -> Row {
+            vec![Cell::Name(shortened(host, MOST_TITLE)), Cell::Figure(thousands(site.skipped))].into()
+        };
+        let rows: Vec<Row> = sites.iter().take(MOST_HOSTS).map(row).collect();
+        html += &table("Requests saved by host", &words(&["host", "URLs not fetched"]), 1, &rows);
+        html += &and_more(sites.len(), MOST_HOSTS, "hosts");
+    }
+    html
+}
+
+fn followed(behind: &Behind, asked: u64) -> String {
+    format!(
+        "<p>Links of duplicates were followed. A crawl that skips them would have spared {} of {} requests ({}), and would not have \
+         found {} unique pages: {} for every thousand requests spared. That follows from the links in the log: these URLs are reached \
+         by links of duplicates only.</p>\n",
+        thousands(behind.asked),
+        thousands(asked),
+        share(behind.asked, asked),
+        thousands(behind.unique),
+        per_thousand(behind)
+    )
+}
+
+fn sampled(behind: &Behind, skipped: u64) -> String {
+    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let estimate = Estimate::share(number(behind.unique), number(behind.asked));
+    let (Some(value), Some((low, high))) = (estimate.value, estimate.interval) else {
+        return format!(
+            "<p>A share of the links of duplicates was to be followed; none led to a page that is not reached otherwise. {} URLs were \
+             not fetched.</p>\n",
+            thousands(skipped)
+        );
+    };
+    let of = |share: f64| thousands((share * skipped as f64).round() as u64);
+    format!(
+        "<p>Of the links of duplicates a share was followed, drawn by lot: {} requests that brought {} unique pages. So skipping \
+         such links loses some {:.0} unique pages for every thousand requests saved (95 %: {:.0} to {:.0}). Of the {} URLs that were \
+         not fetched, that is some {} ({} to {}), and what lies behind them.</p>\n",
+        thousands(behind.asked),
+        thousands(behind.unique),
+        value * 1000.0,
+        low * 1000.0,
+        high * 1000.0,
+        thousands(skipped),
+        of(value),
+        of(low),
+        of(high)
+    )
+}
+
+fn per_thousand(behind: &Behind) -> String {
+    if behind.asked == 0 {
+        "none".to_owned()
+    } else {
+        format!("{:.0}", behind.unique as f64 * 1000.0 / behind.asked as f64)
+    }
+}

@@ -1,0 +1,331 @@
+//! The largest clusters, and how a copy differs from the page that it repeats.
+//!
+//! The text of a stored page is in the archive. That of a copy is there only if bodies of duplicates were kept; without it
+//! the two are told apart by their terms, of which the log has the record of every judged page.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::Duration;
+
+use similar::{ChangeTag, DiffTag, TextDiff};
+
+use super::ReportError;
+use super::gather::Size;
+use super::term_table::{TablePage, TermTable};
+use crate::detect::Options;
+use crate::record::{CanonicalUrl, Fetched, Normaliser, PageLine, PageRow, UrlId};
+use crate::render::{self, Renderer};
+use crate::store::{ArchiveReader, PageLines, StoreReader};
+use crate::verify::Record;
+
+/// Clusters that are shown: the largest, and the largest of those that are not exact copies alone.
+const SHOWN: usize = 4;
+/// Pages of each that are listed.
+const LISTED: usize = 5;
+/// Rows of a diff, and characters of a line in it.
+const ROWS: usize = 40;
+const LINE: usize = 400;
+/// Lines of a page that are looked at, so that two long pages without anything in common take no time.
+const LINES: usize = 4_000;
+/// Terms that are told of either page.
+const TERMS: usize = 14;
+
+/// A stored page and those that repeat it.
+#[derive(Clone, Debug)]
+pub struct Largest {
+    /// The stored page.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// How many repeat it.
+    pub size: Size,
+    /// The first of these.
+    pub members: Vec<Member>,
+    /// The copy that is shown beside it: of those that are no exact copies the least similar.
+    pub shown: Option<Shown>,
+}
+
+/// A page that repeats another.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The URL.
+    pub url: String,
+    /// By which it was decided.
+    pub decided_by: String,
+    /// How similar it is, if it is no exact copy.
+    pub score: Option<f64>,
+}
+
+/// A copy beside the page that it repeats.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The copy's URL.
+    pub url: String,
+    /// How similar it is.
+    pub score: Option<f64>,
+    /// What differs.
+    pub difference: Difference,
+}
+
+/// What differs.
+#[derive(Clone, Debug)]
+pub enum Difference {
+    /// Line by line; and rows that are not shown.
+    Text(Vec<DiffRow>, usize),
+    /// The terms that weigh more on the stored page, and on the copy; a mark for those that the other lacks.
+    Terms([Vec<(String, bool)>; 2]),
+    /// Neither can be had.
+    Unknown,
+}
+
+/// Lines of the stored page and of the copy, side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiffRow {
+    /// So many lines are the same.
+    Same(usize),
+    /// In pieces, each with whether it is the side's own; none where the side has no such line.
+    Changed([Option<Vec<(bool, String)>>; 2]),
+}
+
+/// The largest clusters.
+///
+/// # Errors
+/// If lines or logs can't be read.
+pub fn largest(
+    folder: &Path,
+    reader: &StoreReader,
+    options: &Options,
+    clusters: &HashMap<String, Size>,
+) -> Result<Vec<Largest>, ReportError> {
+    let mut ranked: Vec<(&String, Size)> = clusters.iter().map(|(url, size)| (url, *size)).collect();
+    ranked.sort_by_key(|(url, size)| (std::cmp::Reverse(size.near + size.exact), *url));
+    let mut with_near = 0;
+    let mut place = 0;
+    ranked.retain(|(_, size)| {
+        place += 1;
+        with_near += usize::from(size.near > 0);
+        place <= SHOWN || (size.near > 0 && with_near <= SHOWN)
+    });
+    let mut found: HashMap<&str, Found> = ranked.iter().map(|(url, _)| (url.as_str(), Found::default())).collect();
+    for line in PageLines::open(folder)? {
+        let line = line?;
+        if let Some(found) = line.duplicate_of.as_deref().and_then(|of| found.get_mut(of)) {
+            found.add_copy(line);
+        } else if let Some(found) = found.get_mut(line.url.as_str()) {
+            found.stored = Some(line);
+        }
+    }
+    let mut beside = Beside::new(folder, reader, options, found.values())?;
+    ranked
+        .into_iter()
+        .map(|(url, size)| {
+            let found = found.remove(url.as_str()).unwrap_or_default();
+            let title = found.stored.as_ref().and_then(|line| line.title.clone());
+            let shown = found.shown(&mut beside)?;
+            Ok(Largest { url: url.clone(), title, size, members: found.members, shown })
+        })
+        .collect()
+}
+
+/// The lines of a cluster.
+#[derive(Default)]
+struct Found {
+    stored: Option<PageLine>,
+    members: Vec<Member>,
+    /// The least similar copy that was compared.
+    farthest: Option<PageLine>,
+}
+
+impl Found {
+    fn add_copy(&mut self, line: PageLine) {
+        if self.members.len() < LISTED {
+            let decided_by = line.decided_by.clone().unwrap_or_default();
+            self.members.push(Member { url: line.url.clone(), decided_by, score: line.score });
+        }
+        let is_farther = |than: &PageLine| line.score < than.score;
+        if line.score.is_some() && self.farthest.as_ref().is_none_or(is_farther) {
+            self.farthest = Some(line);
+        }
+    }
+
+    fn shown(&self, beside: &mut Beside<'_>) -> Result<Option<Shown>, ReportError> {
+        let (Some(stored), Some(copy)) = (&self.stored, &self.farthest) else { return Ok(None) };
+        let difference = beside.difference(stored, copy)?;
+        Ok(Some(Shown { url: copy.url.clone(), score: copy.score, difference }))
+    }
+}
+
+/// Sets pages side by side.
+struct Beside<'a> {
+    archive: ArchiveReader,
+    renderer: Renderer,
+    reader: &'a StoreReader,
+    options: &'a Options,
+    rows: HashMap<String, PageRow>,
+}
+
+impl<'a> Beside<'a> {
+    /// Reads the rows of the pages that are to be shown.
+    fn new<'f>(
+        folder: &Path,
+        reader: &'a StoreReader,
+        options: &'a Options,
+        found: impl Iterator<Item = &'f Found>,
+    ) -> Result<Self, ReportError> {
+        let urls: HashSet<&str> =
+            found.flat_map(|found| [&found.stored, &found.farthest]).flatten().map(|line| line.url.as_str()).collect();
+        let mut ids: HashMap<UrlId, String> = HashMap::new();
+        if !urls.is_empty() {
+            for row in reader.all_urls()? {
+                let (id, row) = row?;
+                if urls.contains(row.url.as_str()) {
+                    ids.insert(id, row.url);
+                }
+            }
+        }
+        let mut rows = HashMap::new();
+        if !ids.is_empty() {
+            for row in reader.all_pages()? {
+                let (_, row) = row?;
+                if let Some(url) = ids.remove(&row.url) {
+                    rows.insert(url, row);
+                }
+            }
+        }
+        let renderer = Renderer::new(render::Options::default(), Normaliser::default());
+        Ok(Self { archive: ArchiveReader::new(folder), renderer, reader, options, rows })
+    }
+
+    fn difference(&mut self, stored: &PageLine, copy: &PageLine) -> Result<Difference, ReportError> {
+        if let (Some(one), Some(other)) = (self.text(stored), self.text(copy)) {
+            let (rows, more) = side_by_side(&one, &other);
+            return Ok(Difference::Text(rows, more));
+        }
+        let (Some(one), Some(other)) = (self.rows.get(&stored.url), self.rows.get(&copy.url)) else {
+            return Ok(Difference::Unknown);
+        };
+        let records = [one, other]
+            .map(|row| Record::from_counts(&row.terms, &self.options.weights).without_lighter(row.least_weight));
+        let pages = [(one, &records[0]), (other, &records[1])];
+        let pages = pages.map(|(row, record)| TablePage { counts: &row.terms, record });
+        let name = |term| -> Result<String, ReportError> {
+            Ok(self.reader.terms(term, 1)?.into_iter().next().map_or_else(String::new, String::from))
+        };
+        let table = TermTable::new(pages, name)?;
+        let more = |page: usize| {
+            let terms = table.more_on(page).take(TERMS);
+            terms.map(|term| (term.term.clone(), term.weights[1 - page] == 0.0)).collect()
+        };
+        Ok(Difference::Terms([more(0), more(1)]))
+    }
+
+    /// The main text of an archived page, line by line.
+    fn text(&mut self, line: &PageLine) -> Option<Vec<String>> {
+        let record = self.archive.record(line.warc_file.as_deref()?, line.warc_offset?).ok()?;
+        let body = (record.kind() == "response").then(|| record.http_body())??;
+        let (kind, charset) = (line.media_type.as_deref()?, line.charset.as_deref().unwrap_or("utf-8"));
+        let page = Fetched {
+            url: CanonicalUrl::from_canonical(&line.url).ok()?,
+            status: 200,
+            version: "HTTP/1.1",
+            reason: String::new(),
+            headers: vec![("content-type".to_owned(), format!("{kind}; charset={charset}").into_bytes())],
+            request_headers: Vec::new(),
+            body: body.to_vec(),
+            truncated: false,
+            address: None,
+            started_at: 0,
+            elapsed: Duration::ZERO,
+        };
+        let reading = self.renderer.reading(&page)?;
+        let lines = reading.text.lines().take(LINES).map(str::to_owned).collect();
+        Some(lines)
+    }
+}
+
+/// Two texts side by side, and how many rows more there would be.
+fn side_by_side(one: &[String], other: &[String]) -> (Vec<DiffRow>, usize) {
+    let [own, others] = [one, other].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let diff = TextDiff::configure().timeout(Duration::from_secs(1)).diff_slices(&own, &others);
+    let mut rows = Vec::new();
+    for operation in diff.ops() {
+        let (tag, left, right) = operation.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            rows.push(DiffRow::Same(left.len()));
+            continue;
+        }
+        for place in 0..left.len().max(right.len()) {
+            let one = own[left.clone()].get(place).copied();
+            let other = others[right.clone()].get(place).copied();
+            rows.push(DiffRow::Changed(changed(one, other)));
+        }
+    }
+    let more = rows.len().saturating_sub(ROWS);
+    rows.truncate(ROWS);
+    (rows, more)
+}
+
+/// Two lines word by word.
+fn changed(one: Option<&str>, other: Option<&str>) -> [Option<Vec<(bool, String)>>; 2] {
+    let cut = |line: &str| line.chars().take(LINE).collect::<String>();
+    let (Some(one), Some(other)) = (one, other) else {
+        return [one, other].map(|line| line.map(|line| vec![(true, cut(line))]));
+    };
+    let (one, other) = (cut(one), cut(other));
+    let diff = TextDiff::from_words(&one, &other);
+    let mut sides = [Vec::new(), Vec::new()];
+    for change in diff.iter_all_changes() {
+        let places: &[usize] = match change.tag() {
+            ChangeTag::Equal => &[0, 1],
+            ChangeTag::Delete => &[0],
+            ChangeTag::Insert => &[1],
+        };
+        for place in places {
+            push(&mut sides[*place], change.tag() != ChangeTag::Equal, change.value());
+        }
+    }
+    sides.map(Some)
+}
+
+fn push(side: &mut Vec<(bool, String)>, is_own: bool, text: &str) {
+    match side.last_mut().filter(|(own, _)| *own == is_own) {
+        Some((_, piece)) => piece.push_str(text),
+        None => side.push((is_own, text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.split('/').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lines_stand_beside_those_that_they_became() {
+        let (rows, more) = side_by_side(&lines("same/a b c/left/same too"), &lines("same/a x c/same too/new"));
+        let own = |text: &str| (true, text.to_owned());
+        let both = |text: &str| (false, text.to_owned());
+        let expected = [
+            DiffRow::Same(1),
+            DiffRow::Changed([
+                Some(vec![both("a "), own("b"), both(" c")]),
+                Some(vec![both("a "), own("x"), both(" c")]),
+            ]),
+            DiffRow::Changed([Some(vec![own("left")]), None]),
+            DiffRow::Same(1),
+            DiffRow::Changed([None, Some(vec![own("new")])]),
+        ];
+        assert_eq!((rows, more), (expected.to_vec(), 0));
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_counted() {
+        let many: Vec<String> = (0..100).map(|number| format!("{number}{}", "x".repeat(LINE))).collect();
+        let (rows, more) = side_by_side(&many, &[]);
+        assert_eq!((rows.len(), more), (ROWS, 100 - ROWS));
+        let DiffRow::Changed([Some(pieces), None]) = &rows[0] else { panic!("{:?}", rows[0]) };
+        assert_eq!(pieces[0].1.len(), LINE);
+    }
+}

@@ -1,0 +1,189 @@
+//! What two judged pages have in common, term by term: the third table of "Web Document Duplicate Detection Using
+//! Minimum Weight Overlapping".
+//!
+//! A term of weight `c` on a page of weight `W` has the share `c / W`. The similarity is the sum, over the terms that both
+//! have, of the smaller share. Sums are made in integers and cut, not rounded, to millionths, so that the last line of the
+//! table is the score that was decided by.
+
+use serde::Serialize;
+
+use crate::record::{Field, FieldCounts, TermId, Threshold};
+use crate::verify::Record;
+
+/// The table, and what is not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TermTable {
+    /// The terms that both have, those that add most first.
+    pub shared: Vec<SharedTerm>,
+    /// What either has more of, that which weighs most first.
+    pub different: Vec<DifferentTerm>,
+}
+
+/// A term of both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SharedTerm {
+    /// The term, as it was stemmed.
+    pub term: String,
+    /// How often it stands in each field of either page: `title 1, body 12`.
+    pub counts: [Vec<(&'static str, u32)>; 2],
+    /// Its share of each page.
+    pub weights: [f64; 2],
+    /// The smaller share.
+    pub minimum: f64,
+    /// The sum of the minima up to here.
+    pub sum: f64,
+}
+
+/// A term of which one page has a larger share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DifferentTerm {
+    /// The term, as it was stemmed.
+    pub term: String,
+    /// Its share of each page.
+    pub weights: [f64; 2],
+    /// By how much they differ.
+    pub difference: f64,
+}
+
+/// A page of the table: its counts, ascending by term, and its record.
+#[derive(Clone, Copy, Debug)]
+pub struct TablePage<'a> {
+    /// As the log has them.
+    pub counts: &'a [(TermId, FieldCounts)],
+    /// What is compared.
+    pub record: &'a Record,
+}
+
+/// A term of either, with weights in hundredths.
+struct Row {
+    term: TermId,
+    weights: [u32; 2],
+}
+
+impl TermTable {
+    /// Compares two pages; `name` gives the terms.
+    ///
+    /// # Errors
+    /// Those of `name`.
+    pub fn new<E>(pages: [TablePage<'_>; 2], name: impl Fn(TermId) -> Result<String, E>) -> Result<Self, E> {
+        let totals = pages.map(|page| u128::from(page.record.total()).max(1));
+        let whole = totals[0] * totals[1];
+        // In units of one in `whole`.
+        let scaled = |row: &Row| [u128::from(row.weights[0]) * totals[1], u128::from(row.weights[1]) * totals[0]];
+        let mut rows = merged(pages[0].record.terms(), pages[1].record.terms());
+        rows.sort_by_key(|row| (std::cmp::Reverse(scaled(row).into_iter().min()), row.term));
+        let mut table = Self::default();
+        let mut sum = 0;
+        for row in &rows {
+            let [one, other] = scaled(row);
+            let weights = [in_millionths(one, whole), in_millionths(other, whole)];
+            let term = name(row.term)?;
+            if one != other {
+                let difference = in_millionths(one.abs_diff(other), whole);
+                table.different.push(DifferentTerm { term: term.clone(), weights, difference });
+            }
+            if one > 0 && other > 0 {
+                sum += one.min(other);
+                let counts = pages.map(|page| fields(page.counts, row.term));
+                let (minimum, sum) = (in_millionths(one.min(other), whole), in_millionths(sum, whole));
+                table.shared.push(SharedTerm { term, counts, weights, minimum, sum });
+            }
+        }
+        let by_weight = |one: &DifferentTerm, other: &DifferentTerm| other.difference.total_cmp(&one.difference);
+        table.different.sort_by(|one, other| by_weight(one, other).then_with(|| one.term.cmp(&other.term)));
+        Ok(table)
+    }
+
+    /// Minimum weight overlapping of the two, in [0, 1].
+    pub fn score(&self) -> f64 {
+        self.shared.last().map_or(0.0, |last| last.sum)
+    }
+
+    /// The terms of which the first page (0) or the second (1) has more.
+    pub fn more_on(&self, page: usize) -> impl Iterator<Item = &DifferentTerm> {
+        self.different.iter().filter(move |term| term.weights[page] > term.weights[1 - page])
+    }
+}
+
+fn merged(one: &[(TermId, u32)], other: &[(TermId, u32)]) -> Vec<Row> {
+    let mut rows: Vec<Row> = one.iter().map(|&(term, weight)| Row { term, weights: [weight, 0] }).collect();
+    let known = rows.len();
+    for &(term, weight) in other {
+        match rows[..known].binary_search_by_key(&term, |row| row.term) {
+            Ok(place) => rows[place].weights[1] = weight,
+            Err(_) => rows.push(Row { term, weights: [0, weight] }),
+        }
+    }
+    rows
+}
+
+/// Cut to millionths, as scores are. Exact while the product of the two weights stays below 2¹⁰⁸.
+fn in_millionths(part: u128, whole: u128) -> f64 {
+    let one = u128::from(Threshold::ONE);
+    let millionths = part.checked_mul(one).map_or_else(|| part / (whole / one).max(1), |part| part / whole);
+    millionths as f64 / f64::from(Threshold::ONE)
+}
+
+fn fields(counts: &[(TermId, FieldCounts)], term: TermId) -> Vec<(&'static str, u32)> {
+    let Ok(place) = counts.binary_search_by_key(&term, |(term, _)| *term) else { return Vec::new() };
+    let counts = Field::ALL.into_iter().zip(counts[place].1.0).filter(|(_, count)| *count > 0);
+    counts.map(|(field, count)| (field.name(), count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::FieldWeights;
+    use crate::verify::score;
+
+    fn counts(terms: &[(u32, u32, u32)]) -> Vec<(TermId, FieldCounts)> {
+        let mut counts = std::collections::BTreeMap::<u32, FieldCounts>::new();
+        for &(term, title, body) in terms {
+            let own = counts.entry(term).or_default();
+            own.0[Field::Title as usize] += title;
+            own.0[Field::Body as usize] += body;
+        }
+        counts.into_iter().map(|(term, counts)| (TermId(term), counts)).collect()
+    }
+
+    fn table(pages: [&[(TermId, FieldCounts)]; 2]) -> (TermTable, [Record; 2]) {
+        let records = pages.map(|counts| Record::from_counts(counts, &FieldWeights::default()));
+        let sides = [0, 1].map(|side| TablePage { counts: pages[side], record: &records[side] });
+        let table = TermTable::new(sides, |term| Ok::<_, Infallible>(format!("t{term}"))).unwrap();
+        (table, records)
+    }
+
+    #[test]
+    fn shares_minima_and_sums_are_those_worked_by_hand() {
+        let (one, other) = (counts(&[(0, 1, 2), (1, 0, 4)]), counts(&[(0, 0, 2), (2, 0, 2)]));
+        let (table, _) = table([&one, &other]);
+        let shared = SharedTerm {
+            term: "t0".into(),
+            counts: [vec![("title", 1), ("body", 2)], vec![("body", 2)]],
+            weights: [0.5, 0.5],
+            minimum: 0.5,
+            sum: 0.5,
+        };
+        assert_eq!(table.shared, [shared]);
+        let told: Vec<_> = table.different.iter().map(|term| (&*term.term, term.weights, term.difference)).collect();
+        assert_eq!(told, [("t1", [0.5, 0.0], 0.5), ("t2", [0.0, 0.5], 0.5)]);
+        assert_eq!(table.more_on(1).map(|term| &*term.term).collect::<Vec<_>>(), ["t2"]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_last_line_of_the_table_is_the_score_that_is_decided_by(
+            one in prop::collection::vec((0u32..30, 0u32..3, 0u32..50), 0..40),
+            other in prop::collection::vec((0u32..30, 0u32..3, 0u32..50), 0..40),
+        ) {
+            let (one, other) = (counts(&one), counts(&other));
+            let (table, records) = table([&one, &other]);
+            prop_assert_eq!(table.score(), score(&records[0], &records[1]).as_f64());
+            prop_assert!(table.shared.is_sorted_by(|one, next| one.minimum >= next.minimum && one.sum <= next.sum));
+        }
+    }
+}
