@@ -187,6 +187,10 @@ fn meta_encoding(attributes: &[Attribute]) -> Option<&'static Encoding> {
 }
 
 fn detect(body: &[u8], is_xml: bool, top_level_domain: Option<&str>) -> &'static Encoding {
+    // What is ASCII alone reads the same in any case, and goes by the name that browsers give it.
+    if !is_xml && body.is_ascii() {
+        return WINDOWS_1252;
+    }
     let head = &body[..body.len().min(DETECTOR_BYTES)];
     // XML without a declaration is UTF-8 (XML 1.0, section 4.3.3), and so is what reads as such.
     if is_xml || valid_utf8_prefix(head) {

@@ -9,9 +9,9 @@ mod plot;
 
 use super::metrics::Estimate;
 use super::report::Input;
-use page::escaped;
 
 pub use clusters::clusters;
+pub use page::escaped;
 pub use pairs::pairs;
 
 /// Missing pages beyond this many are only counted.

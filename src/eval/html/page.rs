@@ -48,7 +48,7 @@ pub(super) fn page(title: &str, body: &str) -> String {
 }
 
 /// Text as it may stand between tags and in quoted attributes.
-pub(super) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
