@@ -26,6 +26,7 @@ mod strip;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use url::{ParseError, Url};
@@ -73,8 +74,9 @@ impl CanonicalUrl {
     pub fn file_name(&self) -> String {
         const HOST_OCTETS: usize = 64;
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
-        let host: String = self.host().trim_start_matches(['.', '-']).chars().take(HOST_OCTETS).map(plain).collect();
-        format!("{host}-{}", Digest::of(self.as_str().as_bytes()))
+        let name: String = self.host().trim_start_matches(['.', '-']).chars().take(HOST_OCTETS).map(plain).collect();
+        let name = if name.is_empty() { "page" } else { &name };
+        format!("{name}-{}", Digest::of(self.as_str().as_bytes()))
     }
 
     /// The registrable domain of the host; an address, and a name without public suffix, is its own.
@@ -179,11 +181,12 @@ impl Normaliser {
         self.canonical(read_reference(Some(base), reference)?)
     }
 
-    /// Those of the absolute URLs that can be crawled and are on the host of `page`: what a site may
-    /// say about itself and not about others.
+    /// Those of the absolute URLs that can be crawled and are on the host of `page`, each once: what a
+    /// site may say about itself and not about others.
     pub fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
+        let mut seen = HashSet::new();
         let urls = texts.filter_map(|text| self.absolute(text).ok());
-        urls.filter(|url| url.host() == page.host()).collect()
+        urls.filter(|url| url.host() == page.host() && seen.insert(url.clone())).collect()
     }
 
     fn canonical(&self, mut url: Url) -> Result<CanonicalUrl, UrlError> {

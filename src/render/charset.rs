@@ -60,7 +60,7 @@ fn charset_parameter(content_type: &str) -> Option<String> {
 fn first_label(value: &str) -> Option<String> {
     let value = value.trim_start();
     let label = match value.chars().next()? {
-        quote @ ('"' | '\'') => value[1..].split(quote).next()?.trim(),
+        quote @ ('"' | '\'') => value[1..].split_once(quote)?.0.trim(),
         _ => value.split([';', ',', ' ', '\t', '\n', '\r', '\x0c']).next()?,
     };
     (!label.is_empty()).then(|| label.to_owned())
@@ -94,6 +94,8 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
             at += 2 + find(&rest[2..], b"-->")? + 3;
         } else if starts_with_name(rest, b"<meta") {
             let (attributes, used) = attributes(&rest[5..]);
+            // A tag that does not end is none.
+            rest.get(5 + used)?;
             if let Some(encoding) = meta_encoding(&attributes) {
                 return Some(encoding);
             }
@@ -240,6 +242,7 @@ mod tests {
     fn an_undeclared_document_is_detected() {
         let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Это обычный русский текст о погоде и о доме.");
         assert_eq!(name(&russian, None), "windows-1251");
+        assert_eq!((name(b"plain", None), name(b"", None)), ("windows-1252", "windows-1252"));
         assert_eq!(name("plain \u{e9}t\u{e9}".as_bytes(), None), "UTF-8");
         assert_eq!(
             decode(b"caf\xe9 na\xefve", Some("text/html; charset=utf-8"), false, None).0,
@@ -249,6 +252,9 @@ mod tests {
 
     #[test]
     fn broken_markup_ends_the_prescan_without_a_panic() {
+        for head in [&b"<meta charset=big5"[..], b"<meta http-equiv=content-type content='a; charset=\"big5'>"] {
+            assert_eq!(name(head, None), "windows-1252");
+        }
         for head in
             [&b"<meta"[..], b"<meta ", b"<meta charset", b"<meta charset=", b"<meta charset='", b"<!--", b"<a", b"<"]
         {

@@ -92,8 +92,13 @@ fn moment(list: &str) -> Option<Timestamp> {
     let ends = list.match_indices(',').map(|(at, _)| at).chain([list.len()]).take(3).collect::<Vec<_>>();
     ends.into_iter().rev().find_map(|end| {
         let text = list[..end].trim();
-        let without_zone = || ["%d %b %Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S"].iter().find_map(|form| in_utc(DateTime::strptime(form, text).ok()?));
-        let rfc_850 = || Timestamp::strptime("%A, %d-%b-%y %H:%M:%S %z", text.replace("GMT", "+0000").replace("UTC", "+0000")).ok();
+        let without_zone = || {
+            ["%d %b %Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S"]
+                .iter()
+                .find_map(|form| in_utc(DateTime::strptime(form, text).ok()?))
+        };
+        // Without its hyphens and the full name of the day it is one of RFC 822.
+        let rfc_850 = || dates::moment(&text.split_once(", ")?.1.replace('-', " "));
         let day = || in_utc(dates::date(text)?.tomorrow().ok()?.to_datetime(jiff::civil::Time::midnight()));
         dates::moment(text)
             .or_else(|| in_utc(text.parse().ok().filter(|_| text.contains(':'))?))
@@ -142,7 +147,8 @@ mod tests {
         for date in [
             "25 Jun 2010 15:00:00 PST",
             "Fri, 25 Jun 2010 15:00:00 GMT",
-            "Friday, 25-Jun-10 15:00:00 UTC",
+            "Friday, 25-Jun-10 15:00:00 GMT",
+            "Friday, 25-Jun-10 15:00:00 EST",
             "2010-06-25T15:00:00Z",
             "2010-06-25T15:00:00",
             "2010-06-25 15:00:00",
@@ -151,7 +157,11 @@ mod tests {
         ] {
             assert_eq!(header(&format!("unavailable_after: {date}")), ["noindex"], "{date}");
             assert_eq!(header(&format!("noarchive, unavailable_after: {date}, nofollow")).len(), 3, "{date}");
-            let later = date.replace("2010", "2040").replace("-10 ", "-40 ").replace("Fri,", "Mon,").replace("Friday", "Monday");
+            let later = date
+                .replace("2010", "2040")
+                .replace("-10 ", "-40 ")
+                .replace("Fri,", "Mon,")
+                .replace("Friday", "Monday");
             assert!(header(&format!("unavailable_after: {later}")).is_empty(), "{later}");
             let meta = robots_directives([], [("robots", &*format!("unavailable_after: {date}"))], "ndcrawl", NOW);
             assert!(meta.noindex, "{date}");

@@ -12,8 +12,8 @@ use crate::record::{Fetched, Field, Normaliser, OutLink, RobotsDirectives};
 use super::claims::{Claims, WhenRank, WhoRank};
 use super::folding::folded;
 use super::links::Links;
-use super::text::Text;
 use super::reading::Refresh;
+use super::text::Text;
 use super::{Options, WordCache, directives, json_ld, refresh};
 
 /// Longest title kept, in characters.

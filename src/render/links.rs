@@ -182,7 +182,8 @@ mod tests {
         }
         assert_eq!(links.add("x", false), yes);
         assert_eq!((links.dropped, links.over_limit), (2, 2));
-        let found: Vec<_> = links.into_found().0.into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
+        let found: Vec<_> =
+            links.into_found().0.into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
         let expected = [("http://www.a.test/d/x", false), ("http://other.test/", true), ("http://a.test/", false)];
         assert_eq!(found, expected.map(|(url, nofollow)| (url.to_owned(), nofollow)));
     }

@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn what_is_no_question_is_answered_with_the_reason() {
         for kind in Kind::value_variants() {
-            for line in ["", "\n", "x", "[1]", "{", "{}", "null", "{\"url\":7}", "\u{feff}{}", "{\"url\":\"\\ud800\"}"] {
+            for line in ["", "\n", "x", "[1]", "{", "{}", "null", "{\"url\":7}", "\u{feff}{}", "{\"url\":\"\\ud800\"}"]
+            {
                 let answer = answer(*kind, line.as_bytes());
                 assert!(answer.is_object(), "{kind:?} {line}: {answer}");
                 // Robots and pages may be empty.
