@@ -43,17 +43,27 @@ fn encoding_of(
     (declared.unwrap_or_else(|| detect(body, is_xml, top_level_domain)), 0)
 }
 
-/// The value of the `charset` parameter of a media type (RFC 9110, section 8.3.2), quoted or not.
+/// The value of the first `charset` parameter of a media type that has one (RFC 9110, section 8.3.2),
+/// quoted or not. The semicolon before it may have been forgotten.
 fn charset_parameter(content_type: &str) -> Option<String> {
     let lower = content_type.to_ascii_lowercase();
-    let mut rest = lower.as_str();
-    while let Some(at) = rest.find("charset") {
-        rest = &rest[at + "charset".len()..];
-        if let Some(value) = rest.trim_start().strip_prefix('=') {
-            return first_label(value);
-        }
-    }
-    None
+    let parameters = lower.match_indices("charset").filter(|(at, _)| {
+        let before = &lower[..*at];
+        // What stands in quotes is another parameter's value.
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "-_*".contains(c))
+            && before.matches('"').count().is_multiple_of(2)
+    });
+    let mut values = parameters.filter_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='));
+    values.find_map(first_label)
+}
+
+/// The encoding's label in the `content` of a `meta` element (WHATWG HTML, "extracting a character
+/// encoding from a meta element").
+fn charset_in_content(content: &str) -> Option<String> {
+    let lower = content.to_ascii_lowercase();
+    let mut found = lower.match_indices("charset");
+    let value = found.find_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='))?;
+    first_label(value)
 }
 
 /// The first label of a text: in quotes, or up to white space, comma or semicolon.
@@ -185,7 +195,7 @@ fn meta_encoding(attributes: &[Attribute]) -> Option<&'static Encoding> {
         return None;
     }
     let content = String::from_utf8_lossy(value(b"content")?).into_owned();
-    Encoding::for_label(charset_parameter(&content)?.as_bytes())
+    Encoding::for_label(charset_in_content(&content)?.as_bytes())
 }
 
 fn detect(body: &[u8], is_xml: bool, top_level_domain: Option<&str>) -> &'static Encoding {
@@ -226,6 +236,22 @@ mod tests {
         assert_eq!(name(document, Some("text/html; charset=\"ISO-8859-5\"")), "ISO-8859-5");
         assert_eq!(name(b"\xef\xbb\xbf<meta charset=koi8-r>", Some("text/html; charset=big5")), "UTF-8");
         assert_eq!(decode(b"\xef\xbb\xbfabc", None, false, None).0, "abc");
+    }
+
+    #[test]
+    fn only_a_parameter_of_that_name_names_the_charset() {
+        for (content_type, expected) in [
+            ("text/html; charset = koi8-r", Some("koi8-r")),
+            ("text/html;Charset='koi8-r'; x=y", Some("koi8-r")),
+            ("text/html charset=koi8-r, text/html", Some("koi8-r")),
+            ("text/html; a=\"b; charset=big5\"; charset=\"\"; charset=koi8-r", Some("koi8-r")),
+            ("text/html; xcharset=koi8-r", None),
+            ("text/html; a=\"; charset=koi8-r\"", None),
+            ("text/html; charset", None),
+            ("text/html; charset=", None),
+        ] {
+            assert_eq!(charset_parameter(content_type).as_deref(), expected, "{content_type}");
+        }
     }
 
     #[test]
