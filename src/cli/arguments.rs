@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use super::check::Kind;
 use super::export::{CountBy, Format, NoarchiveChoice};
 use super::key_flags::{ComparingFlags, JudgingFlags, KeyFlags};
 use super::source::{Given, Source};
@@ -64,6 +65,12 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Measure detectors on labelled pages: precision and recall, clusters missed, cost
     Eval(Box<EvalArguments>),
+    /// Ask the parsers and rules of a crawl: JSON lines in, JSON lines out
+    #[command(after_long_help = help::AFTER_CHECK_HELP)]
+    Check {
+        /// What is asked
+        kind: Kind,
+    },
     /// Show the settings in force, or write a configuration file
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -521,6 +528,7 @@ mod tests {
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
           eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost
+          check        Ask the parsers and rules of a crawl: JSON lines in, JSON lines out
           config       Show the settings in force, or write a configuration file
           completions  Write a completion script for a shell to stdout
           man          Write the manual page to stdout

@@ -15,7 +15,9 @@ use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use super::{clusters, dedup, evaluation, explain, export, file, log, merge, plan, reporting, run, status, template};
+use super::{
+    check, clusters, dedup, evaluation, explain, export, file, log, merge, plan, reporting, run, status, template,
+};
 
 /// Rejected lines of seeds beyond this many are only counted.
 const MOST_WARNINGS: usize = 20;
@@ -42,6 +44,7 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
             let given = arguments.verbosity.given().into_iter().chain(arguments.keys.given.clone());
             evaluation::run(&begun(given.collect())?, &arguments)
         }
+        Some(Command::Check { kind }) => check::run(kind),
         Some(Command::Config(ConfigCommand::Show(arguments))) => show_config(&arguments),
         Some(Command::Config(ConfigCommand::Init { file, force })) => init_config(&file, force),
         Some(Command::Completions { shell }) => {

@@ -120,3 +120,32 @@ Examples:
 The file is whole in itself: no script, nothing loaded from anywhere. The rate of duplicates at other
 thresholds is found by deciding the pages of the log anew, in the order of their arrival; that costs
 nine decisions a page. Nothing is fetched, and nothing else in the folder is changed.";
+
+/// What stands under the long help of `check`.
+pub const AFTER_CHECK_HELP: &str = "\
+Each line of stdin is a JSON object and is answered at once by one on stdout, by the same functions
+that a crawl goes by and with its default settings; nothing is fetched. What is no question gets
+{\"error\": WHY}, and the next line is read. Octets that are no text go under NAME_b64, in Base64.
+
+  KIND         asked with                                     answered with
+  robots       robots, url, agent [status]                    allowed, crawl_delay_s, sitemaps
+  url          input [base, normalise]                        url
+  html         html or data_b64, page_url                     links, nofollow, base, refresh, robots,
+               [content_type, headers, agent]                 canonical, encoding, title, language, text
+  sitemap      body, url                                      pages, sitemaps
+  addr         ip, or url                                     public (null: a name), why
+  meta         headers, metas, agent [now]                    directives
+  retry-after  value, now [max, in seconds: 3600]             seconds (null: not a time)
+  trap         url                                            reject, why
+  name         url                                            file
+  escape       text                                           html, terminal, csv
+
+Examples:
+  May we ask for this page?
+    echo '{\"robots\":\"User-agent: *\\nDisallow: /a\",\"url\":\"http://h.test/a\"}' | ndcrawl check robots
+
+  As what page does this link count?
+    echo '{\"input\":\"../b?utm_source=x#top\",\"base\":\"http://h.test/a/\",\"normalise\":true}' | ndcrawl check url
+
+  Where would this address lead?
+    echo '{\"url\":\"http://0x7f.1/\"}' | ndcrawl check addr";

@@ -12,6 +12,7 @@
 //! stdout, everything else to stderr.
 
 pub mod arguments;
+pub mod check;
 pub mod choices;
 pub mod clusters;
 mod commands;

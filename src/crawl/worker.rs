@@ -132,16 +132,11 @@ impl Worker {
             return;
         }
         let sitemaps = if self.options.sitemaps {
-            self.on_host(page, robots.sitemaps().iter().map(Url::as_str))
+            self.normaliser.on_host(page, robots.sitemaps().iter().map(Url::as_str))
         } else {
             Vec::new()
         };
         let _ = self.messages.send(Message::Robots { origin, row: row.clone(), sitemaps }).await;
-    }
-
-    fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
-        let urls = texts.filter_map(|text| self.normaliser.absolute(text).ok());
-        urls.filter(|url| url.host() == page.host()).collect()
     }
 
     async fn answered(&self, lease: &Lease, fetched: Arc<Fetched>) -> Step {
@@ -195,8 +190,8 @@ impl Worker {
     fn sitemap(&self, lease: &Lease, fetched: Arc<Fetched>) -> Found {
         let sitemap = parse_sitemap(&fetched.body, &SitemapLimits::default());
         Found::Sitemap {
-            urls: self.on_host(&lease.url, sitemap.pages.iter().map(String::as_str)),
-            sitemaps: self.on_host(&lease.url, sitemap.sitemaps.iter().map(String::as_str)),
+            urls: self.normaliser.on_host(&lease.url, sitemap.pages.iter().map(String::as_str)),
+            sitemaps: self.normaliser.on_host(&lease.url, sitemap.sitemaps.iter().map(String::as_str)),
             fetched,
         }
     }

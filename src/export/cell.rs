@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A text as a cell (RFC 4180). Control characters become spaces, and before a text that a spreadsheet
 /// would take for a formula an apostrophe is put.
-pub(super) fn cell(text: &str) -> Cow<'_, str> {
+pub fn cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | ',' | ';');
     if !is_formula && text.chars().all(is_plain) {

@@ -32,6 +32,7 @@ mod surt;
 mod warc;
 
 pub use cdxj::cdxj;
+pub use cell::cell as csv_cell;
 pub use error::{ExportError, Result};
 pub use jsonl::{Compression, jsonl};
 pub use output::{Output, Tally};

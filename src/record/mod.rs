@@ -38,6 +38,6 @@ pub use seam::{
     Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,
     Offered, PageStore, PutPage, Wait,
 };
-pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError};
+pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
 pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
 pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};

@@ -26,10 +26,12 @@ mod strip;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
-use url::Url;
+use url::{ParseError, Url};
 
+use super::Digest;
 use strip::StripList;
 
 /// An absolute http or https URL without fragment, in the one spelling by which it is known.
@@ -64,6 +66,17 @@ impl CanonicalUrl {
     /// `scheme://host:port`, the port always given: the unit of robots.txt, gap and concurrency.
     pub fn origin(&self) -> String {
         format!("{}://{}:{}", self.0.scheme(), self.host(), self.0.port_or_known_default().unwrap_or_default())
+    }
+
+    /// A name for a file that holds something of this page: the host as far as it is plain, so that
+    /// people find it, and a digest of the whole URL. At most 98 octets of `a-z 0-9 . - _`, whatever
+    /// the URL; two URLs have two names, also where case does not count.
+    pub fn file_name(&self) -> String {
+        const HOST_OCTETS: usize = 64;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
+        let name: String = self.host().trim_start_matches(['.', '-']).chars().take(HOST_OCTETS).map(plain).collect();
+        let name = if name.is_empty() { "page" } else { &name };
+        format!("{name}-{}", Digest::of(self.as_str().as_bytes()))
     }
 
     /// The registrable domain of the host; an address, and a name without public suffix, is its own.
@@ -165,7 +178,15 @@ impl Normaliser {
 
     /// Resolves a reference against a base (RFC 3986, section 5, as WHATWG has it) and normalises it.
     pub fn resolve(&self, base: &Url, reference: &str) -> Result<CanonicalUrl, UrlError> {
-        self.canonical(base.join(&fold_leading_slashes(reference))?)
+        self.canonical(read_reference(Some(base), reference)?)
+    }
+
+    /// Those of the absolute URLs that can be crawled and are on the host of `page`, each once: what a
+    /// site may say about itself and not about others.
+    pub fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
+        let mut seen = HashSet::new();
+        let urls = texts.filter_map(|text| self.absolute(text).ok());
+        urls.filter(|url| url.host() == page.host() && seen.insert(url.clone())).collect()
     }
 
     fn canonical(&self, mut url: Url) -> Result<CanonicalUrl, UrlError> {
@@ -199,6 +220,20 @@ impl Normaliser {
             let query = query.into_owned();
             url.set_query(Some(&query));
         }
+    }
+}
+
+/// Reads a URL, or a reference against a base, as the WHATWG URL standard has it; no more is done to it.
+///
+/// # Errors
+/// It is no URL.
+pub fn read_reference(base: Option<&Url>, reference: &str) -> Result<Url, ParseError> {
+    match base {
+        None => Url::parse(reference),
+        Some(base) if matches!(base.scheme(), "http" | "https" | "ws" | "wss" | "ftp") => {
+            base.join(&fold_leading_slashes(reference))
+        }
+        Some(base) => base.join(reference),
     }
 }
 

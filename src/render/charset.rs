@@ -43,24 +43,34 @@ fn encoding_of(
     (declared.unwrap_or_else(|| detect(body, is_xml, top_level_domain)), 0)
 }
 
-/// The value of the `charset` parameter of a media type (RFC 9110, section 8.3.2), quoted or not.
+/// The value of the first `charset` parameter of a media type that has one (RFC 9110, section 8.3.2),
+/// quoted or not. The semicolon before it may have been forgotten.
 fn charset_parameter(content_type: &str) -> Option<String> {
     let lower = content_type.to_ascii_lowercase();
-    let mut rest = lower.as_str();
-    while let Some(at) = rest.find("charset") {
-        rest = &rest[at + "charset".len()..];
-        if let Some(value) = rest.trim_start().strip_prefix('=') {
-            return first_label(value);
-        }
-    }
-    None
+    let parameters = lower.match_indices("charset").filter(|(at, _)| {
+        let before = &lower[..*at];
+        // What stands in quotes is another parameter's value.
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "-_*".contains(c))
+            && before.matches('"').count().is_multiple_of(2)
+    });
+    let mut values = parameters.filter_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='));
+    values.find_map(first_label)
+}
+
+/// The encoding's label in the `content` of a `meta` element (WHATWG HTML, "extracting a character
+/// encoding from a meta element").
+fn charset_in_content(content: &str) -> Option<String> {
+    let lower = content.to_ascii_lowercase();
+    let mut found = lower.match_indices("charset");
+    let value = found.find_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='))?;
+    first_label(value)
 }
 
 /// The first label of a text: in quotes, or up to white space, comma or semicolon.
 fn first_label(value: &str) -> Option<String> {
     let value = value.trim_start();
     let label = match value.chars().next()? {
-        quote @ ('"' | '\'') => value[1..].split(quote).next()?.trim(),
+        quote @ ('"' | '\'') => value[1..].split_once(quote)?.0.trim(),
         _ => value.split([';', ',', ' ', '\t', '\n', '\r', '\x0c']).next()?,
     };
     (!label.is_empty()).then(|| label.to_owned())
@@ -94,6 +104,8 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
             at += 2 + find(&rest[2..], b"-->")? + 3;
         } else if starts_with_name(rest, b"<meta") {
             let (attributes, used) = attributes(&rest[5..]);
+            // A tag that does not end is none.
+            rest.get(5 + used)?;
             if let Some(encoding) = meta_encoding(&attributes) {
                 return Some(encoding);
             }
@@ -183,10 +195,14 @@ fn meta_encoding(attributes: &[Attribute]) -> Option<&'static Encoding> {
         return None;
     }
     let content = String::from_utf8_lossy(value(b"content")?).into_owned();
-    Encoding::for_label(charset_parameter(&content)?.as_bytes())
+    Encoding::for_label(charset_in_content(&content)?.as_bytes())
 }
 
 fn detect(body: &[u8], is_xml: bool, top_level_domain: Option<&str>) -> &'static Encoding {
+    // What is ASCII alone reads the same in any case, and goes by the name that browsers give it.
+    if !is_xml && body.is_ascii() {
+        return WINDOWS_1252;
+    }
     let head = &body[..body.len().min(DETECTOR_BYTES)];
     // XML without a declaration is UTF-8 (XML 1.0, section 4.3.3), and so is what reads as such.
     if is_xml || valid_utf8_prefix(head) {
@@ -223,6 +239,22 @@ mod tests {
     }
 
     #[test]
+    fn only_a_parameter_of_that_name_names_the_charset() {
+        for (content_type, expected) in [
+            ("text/html; charset = koi8-r", Some("koi8-r")),
+            ("text/html;Charset='koi8-r'; x=y", Some("koi8-r")),
+            ("text/html charset=koi8-r, text/html", Some("koi8-r")),
+            ("text/html; a=\"b; charset=big5\"; charset=\"\"; charset=koi8-r", Some("koi8-r")),
+            ("text/html; xcharset=koi8-r", None),
+            ("text/html; a=\"; charset=koi8-r\"", None),
+            ("text/html; charset", None),
+            ("text/html; charset=", None),
+        ] {
+            assert_eq!(charset_parameter(content_type).as_deref(), expected, "{content_type}");
+        }
+    }
+
+    #[test]
     fn a_document_declares_its_encoding_in_several_ways() {
         let equivalent = b"<META http-equiv=Content-Type content='text/html; charset=euc-kr'>";
         assert_eq!(name(equivalent, None), "EUC-KR");
@@ -236,6 +268,7 @@ mod tests {
     fn an_undeclared_document_is_detected() {
         let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Это обычный русский текст о погоде и о доме.");
         assert_eq!(name(&russian, None), "windows-1251");
+        assert_eq!((name(b"plain", None), name(b"", None)), ("windows-1252", "windows-1252"));
         assert_eq!(name("plain \u{e9}t\u{e9}".as_bytes(), None), "UTF-8");
         assert_eq!(
             decode(b"caf\xe9 na\xefve", Some("text/html; charset=utf-8"), false, None).0,
@@ -245,6 +278,9 @@ mod tests {
 
     #[test]
     fn broken_markup_ends_the_prescan_without_a_panic() {
+        for head in [&b"<meta charset=big5"[..], b"<meta http-equiv=content-type content='a; charset=\"big5'>"] {
+            assert_eq!(name(head, None), "windows-1252");
+        }
         for head in
             [&b"<meta"[..], b"<meta ", b"<meta charset", b"<meta charset=", b"<meta charset='", b"<!--", b"<a", b"<"]
         {

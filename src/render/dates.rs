@@ -33,18 +33,23 @@ pub(super) fn normalised(text: &str, fetched_at: i64) -> Option<String> {
     if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let found = moment(text).or_else(|| Some(date(text)?.to_string()))?;
+    let found = moment(text).and_then(spelt).or_else(|| Some(date(text)?.to_string()))?;
     let latest = Timestamp::from_millisecond(fetched_at.saturating_add(DAY_MILLIS)).ok()?.to_string();
     (EARLIEST..=latest.as_str()).contains(&found.as_str()).then_some(found)
 }
 
-fn moment(text: &str) -> Option<String> {
-    let read = text.parse().ok().or_else(|| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok());
-    let moment: Timestamp = read?;
+/// To the second.
+fn spelt(moment: Timestamp) -> Option<String> {
     Some(Timestamp::from_second(moment.as_second()).ok()?.to_string())
 }
 
-fn date(text: &str) -> Option<Date> {
+/// The moment, with its zone: ISO 8601 or RFC 2822.
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
+    text.parse().ok().or_else(|| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok())
+}
+
+/// The day alone.
+pub(super) fn date(text: &str) -> Option<Date> {
     let spelt = || SPELLINGS.iter().find_map(|spelling| Date::strptime(spelling, text).ok());
     text.parse().ok().or_else(|| leading(text)).or_else(spelt)
 }

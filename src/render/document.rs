@@ -5,11 +5,14 @@
 
 use std::borrow::Cow;
 
+use url::Url;
+
 use crate::record::{Fetched, Field, Normaliser, OutLink, RobotsDirectives};
 
 use super::claims::{Claims, WhenRank, WhoRank};
 use super::folding::folded;
 use super::links::Links;
+use super::reading::Refresh;
 use super::text::Text;
 use super::{Options, WordCache, directives, json_ld, refresh};
 
@@ -27,6 +30,10 @@ pub(super) struct Document {
     pub links: Vec<OutLink>,
     pub links_dropped: u32,
     pub links_over_limit: u32,
+    /// Against what links were resolved, where there can be any.
+    pub base: Option<Url>,
+    /// The first refresh that leads anywhere.
+    pub refresh: Option<Refresh>,
     /// What the page claims of author and date.
     pub claims: Claims,
 }
@@ -40,6 +47,8 @@ pub(super) trait Attributes {
 /// Gathers what elements mean.
 pub(super) struct Findings<'a> {
     agent: &'a str,
+    /// When the page was had, milliseconds since 1970.
+    now: i64,
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,
@@ -56,6 +65,7 @@ impl<'a> Findings<'a> {
         let text = if plain { Text::plain() } else { Text::default() };
         Self {
             agent: &options.robots_agent,
+            now: page.started_at,
             document: Document { text, claims: Claims::new(page.started_at), ..Document::default() },
             links: Links::new(normaliser, &page.url, options.max_links, plain),
             title: None,
@@ -135,8 +145,11 @@ impl<'a> Findings<'a> {
     pub fn meta(&mut self, element: &impl Attributes) {
         let Some(content) = element.value("content") else { return };
         if element.value("http-equiv").is_some_and(|key| key.trim().eq_ignore_ascii_case("refresh")) {
-            if let Some(target) = refresh::target(&content) {
+            if let Some((seconds, target)) = refresh::read(&content) {
                 self.links.add(target, false);
+                if self.document.refresh.is_none() {
+                    self.document.refresh = self.links.resolve(target).ok().map(|url| Refresh { seconds, url });
+                }
             }
             return;
         }
@@ -144,7 +157,7 @@ impl<'a> Findings<'a> {
             let other = ["property", "http-equiv", "itemprop"].into_iter().find_map(|key| element.value(key));
             return other.iter().for_each(|name| self.document.claims.meta(name, &content));
         };
-        directives::add_meta(&mut self.document.robots, &name, &content, self.agent);
+        directives::add_meta(&mut self.document.robots, &name, &content, self.agent, self.now);
         if name.trim().eq_ignore_ascii_case("keywords") {
             self.document.text.push_hidden(Field::Keywords, &content);
         } else if name.trim().eq_ignore_ascii_case("description") {
@@ -175,7 +188,7 @@ impl<'a> Findings<'a> {
         document.title = self.title.map(|title| folded(&title, LONGEST_TITLE)).filter(|title| !title.is_empty());
         document.links_dropped = self.links.dropped;
         document.links_over_limit = self.links.over_limit;
-        document.links = self.links.into_found();
+        (document.links, document.base) = self.links.into_found();
         document
     }
 }

@@ -140,10 +140,10 @@ impl<'a> Links<'a> {
         Target::Link { same_site, at }
     }
 
-    /// The links.
-    pub fn into_found(mut self) -> Vec<OutLink> {
+    /// The links, and against what the last of them were resolved.
+    pub fn into_found(mut self) -> (Vec<OutLink>, Option<Url>) {
         self.found.shrink_to_fit();
-        self.found
+        (self.found, Some(self.base))
     }
 }
 
@@ -182,7 +182,8 @@ mod tests {
         }
         assert_eq!(links.add("x", false), yes);
         assert_eq!((links.dropped, links.over_limit), (2, 2));
-        let found: Vec<_> = links.into_found().into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
+        let found: Vec<_> =
+            links.into_found().0.into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
         let expected = [("http://www.a.test/d/x", false), ("http://other.test/", true), ("http://a.test/", false)];
         assert_eq!(found, expected.map(|(url, nofollow)| (url.to_owned(), nofollow)));
     }
@@ -196,7 +197,7 @@ mod tests {
         links.add("x", false);
         links.set_base("mailto:x");
         links.add("y", false);
-        let found: Vec<_> = links.into_found().into_iter().map(|link| link.url.to_string()).collect();
+        let found: Vec<_> = links.into_found().0.into_iter().map(|link| link.url.to_string()).collect();
         assert_eq!(found, ["http://a.test/d/x", "http://a.test/e/x", "http://a.test/e/y"]);
     }
 

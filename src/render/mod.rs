@@ -65,9 +65,10 @@ use stem::Terms;
 use terms::TermTable;
 use text::Text;
 
+pub use directives::robots_directives;
 pub use parser::{Parser, ParserError};
 pub use query::query_terms;
-pub use reading::Reading;
+pub use reading::{Reading, Refresh};
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 pub use synonyms::{Synonyms, SynonymsError};
 
@@ -237,7 +238,8 @@ impl Renderer {
         let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
         document.text.settle();
         let text = if kind == Kind::Plain { reading::plain(&source) } else { reading::main_text(&document.text) };
-        Some(Reading { text, source, charset: encoding.name() })
+        let base = document.base.unwrap_or_else(|| page.url.as_url().clone());
+        Some(Reading { text, source, charset: encoding.name(), base, refresh: document.refresh })
     }
 
     /// Decodes a page and finds what it holds; `None` if it is no text.
@@ -309,7 +311,7 @@ impl Renderer {
 
     fn add_header_directives(&self, page: &Fetched, robots: &mut RobotsDirectives) {
         for value in page.headers_named("x-robots-tag") {
-            directives::add_header(robots, &value, &self.options.robots_agent);
+            directives::add_header(robots, &value, &self.options.robots_agent, page.started_at);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::record::Field;
+use url::Url;
+
+use crate::record::{CanonicalUrl, Field};
 
 use super::text::{Piece, Text};
 
@@ -11,7 +13,7 @@ use super::text::{Piece, Text};
 const LEAST_PART: usize = 3;
 
 /// A page as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reading<'a> {
     /// The main text in reading order, a block a line: headings, paragraphs, list items, cells. White
     /// space is folded within lines, in preformatted blocks too. Scripts, styles, the title, and what
@@ -22,6 +24,19 @@ pub struct Reading<'a> {
     pub source: Cow<'a, str>,
     /// The character encoding by its WHATWG name.
     pub charset: &'static str,
+    /// Against what the page's links are resolved: its own URL, or what its `base` says.
+    pub base: Url,
+    /// Where the page itself leads on.
+    pub refresh: Option<Refresh>,
+}
+
+/// A `meta[http-equiv=refresh]` that leads to a URL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// After so many seconds.
+    pub seconds: f64,
+    /// To this URL.
+    pub url: CanonicalUrl,
 }
 
 /// The main text; see [`Reading::text`].

@@ -2,11 +2,12 @@
 //!
 //! WHATWG HTML, "shared declarative refresh steps".
 
-/// The target of a refresh as it is written, without quotes; `None` if it only reloads the page or
-/// is broken.
-pub(super) fn target(content: &str) -> Option<&str> {
+/// The seconds to wait, and the target of a refresh as it is written, without quotes; `None` if it
+/// only reloads the page or is broken.
+pub(super) fn read(content: &str) -> Option<(f64, &str)> {
     let rest = content.trim_start_matches(|c: char| c.is_ascii_whitespace());
     let after_time = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let seconds = seconds(&rest[..rest.len() - after_time.len()]);
     if after_time.len() == rest.len() || !after_time.starts_with([';', ',', ' ', '\t', '\n', '\r', '\x0c']) {
         return None;
     }
@@ -25,7 +26,13 @@ pub(super) fn target(content: &str) -> Option<&str> {
         _ => url,
     };
     let url = url.trim_matches(spaces);
-    (!url.is_empty()).then_some(url)
+    (!url.is_empty()).then_some((seconds, url))
+}
+
+/// The number at the start of digits and dots; browsers leave the fraction out.
+fn seconds(text: &str) -> f64 {
+    let end = text.match_indices('.').nth(1).map_or(text.len(), |(at, _)| at);
+    text[..end].parse().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -35,10 +42,17 @@ mod tests {
     #[test]
     fn the_target_is_found_in_all_spellings() {
         for content in ["0; url=/next", "3;URL='/next'", ".1, url = \"/next\" x", " 5 ;/next", "5 /next"] {
-            assert_eq!(target(content), Some("/next"), "{content}");
+            assert_eq!(read(content).map(|(_, target)| target), Some("/next"), "{content}");
         }
         for content in ["5", "", "url=/next", "\u{665}; url=/next", "5;", "5; url="] {
-            assert_eq!(target(content), None, "{content}");
+            assert_eq!(read(content), None, "{content}");
+        }
+    }
+
+    #[test]
+    fn the_wait_is_the_number_at_the_start() {
+        for (content, seconds) in [("3;/n", 3.0), (".1;/n", 0.1), ("3.1;/n", 3.1), ("1.2.3;/n", 1.2), (".;/n", 0.0)] {
+            assert_eq!(read(content), Some((seconds, "/n")), "{content}");
         }
     }
 }

@@ -59,6 +59,8 @@ fn gunzip(body: &[u8], most: u64) -> Vec<u8> {
 fn parse_xml(text: &str, most: usize) -> Sitemap {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
+    // An & in a URL that nobody escaped is meant as it stands.
+    reader.config_mut().allow_dangling_amp = true;
     let mut sitemap = Sitemap::default();
     let mut open: Vec<String> = Vec::new();
     let mut value = String::new();
@@ -175,6 +177,12 @@ mod tests {
         let packed = packed.finish().unwrap();
         let limits = SitemapLimits { entries: 10, bytes: 1 << 20 };
         assert_eq!(parse_sitemap(&packed, &limits).pages, ["http://h/1"]);
+    }
+
+    #[test]
+    fn an_ampersand_that_is_not_escaped_is_itself() {
+        let urls = "<url><loc>http://h/?a=1&b=2</loc></url><url><loc>http://h/x & y</loc></url><url><loc>http://h/2</loc></url>";
+        assert_eq!(pages(&format!("<urlset>{urls}</urlset>")), ["http://h/?a=1&b=2", "http://h/x & y", "http://h/2"]);
     }
 
     #[test]

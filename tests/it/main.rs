@@ -3,6 +3,7 @@
 //! | module | asks |
 //! |---|---|
 //! | `surface` | flags, exit codes, streams |
+//! | `conformance` | the answers of parsers and rules, held against suites of cases |
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
@@ -26,6 +27,7 @@
 
 mod architecture;
 mod clusters;
+mod conformance;
 mod corpora;
 mod crawl;
 mod dedup;

@@ -96,6 +96,37 @@ fn odd_inputs_do_not_panic_and_normalise_to_themselves() {
     }
 }
 
+#[test]
+fn a_file_has_a_safe_name_of_its_own_whatever_the_url() {
+    let urls =
+        ["http://h.test/a", "http://h.test/A", "https://h.test/a", "http://h.test:81/a", "http://h.test/..%2f..%2fetc"];
+    let odd = [
+        "http://../x",
+        "http://-rf.test/",
+        "http://[::1]/",
+        "http://con/",
+        "http://h.test/%00",
+        "http://h.test/\u{e4}",
+    ];
+    let long = [format!("http://{}test/", "a.".repeat(100)), format!("http://h.test/{}", "a".repeat(5000))];
+    let urls = urls.into_iter().chain(odd).map(str::to_owned).chain(long);
+    let names: Vec<String> = urls.map(|url| plain().absolute(&url).unwrap().file_name()).collect();
+    for name in &names {
+        assert!(name.len() <= 98 && !name.starts_with(['.', '-']), "{name}");
+        assert!(name.bytes().all(|octet| matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_')), "{name}");
+    }
+    assert_eq!(names.iter().collect::<std::collections::HashSet<_>>().len(), names.len());
+}
+
+#[test]
+fn a_site_speaks_for_its_own_host_alone() {
+    let page = plain().absolute("http://h.test/sitemap.xml").unwrap();
+    let named =
+        ["http://h.test/1", "http://H.TEST:80/1", "/rel", "http://o.test/", "https://h.test:8/2", "ftp://h.test/"];
+    let urls = plain().on_host(&page, named.into_iter());
+    assert_eq!(urls.iter().map(CanonicalUrl::as_str).collect::<Vec<_>>(), ["http://h.test/1", "https://h.test:8/2"]);
+}
+
 /// A case that the parser gets wrong and the normaliser right.
 fn is_folded(case: &Value) -> bool {
     case["input"].as_str().is_some_and(|input| input.starts_with("///"))

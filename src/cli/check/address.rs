@@ -1,0 +1,46 @@
+//! Which addresses may be connected to.
+
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+use url::{Host, Url};
+
+use super::question::{Question, Refusal};
+use crate::fetch::AddressGuard;
+use crate::record::Normaliser;
+
+/// Answers `public`, and `why` not, for an address or the host of a URL. Of a name it is not known
+/// before it is looked up, which is not done here: then `public` is null.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    if let Some(text) = question.text("ip")? {
+        let ip = text.trim().trim_start_matches('[').trim_end_matches(']').parse();
+        return Ok(ip.map_or_else(|_| refused("not an IP address"), judged));
+    }
+    let url = match Normaliser::default().absolute(question.required("url")?) {
+        Ok(url) => url,
+        Err(error) => return Ok(refused(&error.to_string())),
+    };
+    Ok(match url.as_url().host() {
+        Some(Host::Ipv4(ip)) => judged(ip.into()),
+        Some(Host::Ipv6(ip)) => judged(ip.into()),
+        _ if is_this_machine(url.as_url()) => refused("loopback"),
+        _ => json!({ "public": null, "why": "a name: each address it has is checked at connect time" }),
+    })
+}
+
+fn judged(ip: IpAddr) -> Value {
+    match AddressGuard::default().check(ip) {
+        Ok(()) => json!({ "public": true, "why": "", "ip": ip.to_string() }),
+        Err(why) => json!({ "public": false, "why": why, "ip": ip.to_string() }),
+    }
+}
+
+fn refused(why: &str) -> Value {
+    json!({ "public": false, "why": why })
+}
+
+/// `localhost` and names below it mean loopback wherever they are asked for (RFC 6761, section 6.3).
+fn is_this_machine(url: &Url) -> bool {
+    let name = url.domain().unwrap_or_default().trim_end_matches('.');
+    name == "localhost" || name.ends_with(".localhost")
+}

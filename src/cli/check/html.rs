@@ -1,0 +1,74 @@
+//! What a page holds.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::question::{Question, Refusal};
+use super::{canonical, texts};
+use crate::record::{Fetched, Header, Normaliser};
+use crate::render::{Options, Renderer};
+
+/// The page's URL if it is not given.
+const PAGE_URL: &str = "http://page.invalid/";
+
+/// Answers links and what else was read. Links of a page that asks not to follow any are all
+/// `nofollow`.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    let page = page(question)?;
+    let robots_agent = question.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
+    let renderer = Renderer::new(Options { robots_agent, ..Options::default() }, Normaliser::default());
+    let rendered = renderer.render(&page);
+    let reading = renderer.reading(&page);
+    let (nofollow, links): (Vec<_>, Vec<_>) =
+        rendered.links.iter().partition(|link| link.nofollow || rendered.robots.nofollow);
+    let refresh = reading.as_ref().and_then(|reading| reading.refresh.as_ref());
+    Ok(json!({
+        "links": texts(links.iter().map(|link| &link.url)),
+        "nofollow": texts(nofollow.iter().map(|link| &link.url)),
+        "base": reading.as_ref().map_or(page.url.as_str(), |reading| reading.base.as_str()),
+        "refresh": refresh.map(|refresh| json!([refresh.seconds, refresh.url.as_str()])),
+        "robots": rendered.robots.names(),
+        "canonical": rendered.canonical,
+        "encoding": rendered.charset,
+        "title": rendered.title,
+        "language": rendered.language,
+        "text": reading.map(|reading| reading.text),
+    }))
+}
+
+fn page(question: &Question) -> Result<Fetched, Refusal> {
+    let body = match question.octets("data")? {
+        Some(octets) => octets,
+        None => question.octets("html")?.unwrap_or_default(),
+    };
+    let url = question.text("page_url")?.filter(|url| !url.is_empty()).unwrap_or(PAGE_URL);
+    let mut headers: Vec<Header> = question
+        .pairs("headers")?
+        .into_iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.into_bytes()))
+        .collect();
+    let names_type = headers.iter().any(|(name, _)| name == "content-type");
+    // A text that is given as such has been decoded; only what it says in ASCII could still be asked.
+    let is_decoded = question.text("html")?.is_some_and(|html| !html.is_ascii());
+    match question.text("content_type")? {
+        Some(value) => headers.insert(0, ("content-type".to_owned(), value.as_bytes().to_vec())),
+        None if is_decoded && !names_type => {
+            headers.push(("content-type".to_owned(), b"text/html; charset=utf-8".to_vec()));
+        }
+        None => {}
+    }
+    Ok(Fetched {
+        url: canonical(url)?,
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".to_owned(),
+        headers,
+        request_headers: Vec::new(),
+        body,
+        truncated: false,
+        address: None,
+        started_at: jiff::Timestamp::now().as_millisecond(),
+        elapsed: Duration::ZERO,
+    })
+}

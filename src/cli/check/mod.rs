@@ -1,0 +1,129 @@
+//! The answers of the parsers and rules, asked one by one: a JSON object a line comes in, one goes
+//! out. A case that somebody wonders about, or a whole suite of cases, can so be put to the very
+//! functions by which a crawl goes.
+
+mod address;
+mod directives;
+mod escape;
+mod html;
+mod name;
+mod question;
+mod retry_after;
+mod robots;
+mod sitemap;
+mod trap;
+mod url;
+
+use std::io::{self, BufRead, ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::error::{CliError, exit};
+use crate::record::{CanonicalUrl, NormaliseOptions, Normaliser};
+use question::{Question, Refusal};
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// May this URL be asked for, by this robots.txt?
+    Robots,
+    /// How does this URL or reference read?
+    Url,
+    /// What does this page hold?
+    Html,
+    /// What does this sitemap name?
+    Sitemap,
+    /// May this address be connected to?
+    Addr,
+    /// What do these header lines and meta elements ask of us?
+    Meta,
+    /// How long does this Retry-After have us wait?
+    RetryAfter,
+    /// Does this URL look like a trap?
+    Trap,
+    /// Under what name is something of this page kept?
+    Name,
+    /// How does this text stand on a web page, on a terminal, in a spreadsheet?
+    Escape,
+}
+
+/// Answers each line of stdin with a line on stdout, at once, until stdin ends or nobody reads any
+/// more. A line that is no question is answered with an `error`.
+pub fn run(kind: Kind) -> Result<u8, CliError> {
+    let mut questions = io::stdin().lock();
+    let mut answers = io::stdout().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = questions.read_until(b'\n', &mut line);
+        if length.map_err(|error| CliError::usage(format!("standard input: {error}")))? == 0 {
+            return Ok(exit::FINISHED);
+        }
+        let answer = format!("{}\n", answer(kind, &line));
+        match answers.write_all(answer.as_bytes()).and_then(|()| answers.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(exit::FINISHED),
+            Err(error) => return Err(CliError::new(exit::DISK_FULL, format!("standard output: {error}"))),
+            Ok(()) => {}
+        }
+    }
+}
+
+/// A panic is told on stderr, as everywhere, and the next line is asked all the same.
+fn answer(kind: Kind, line: &[u8]) -> Value {
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        let question = Question::read(line)?;
+        match kind {
+            Kind::Robots => robots::answer(&question),
+            Kind::Url => url::answer(&question),
+            Kind::Html => html::answer(&question),
+            Kind::Sitemap => sitemap::answer(&question),
+            Kind::Addr => address::answer(&question),
+            Kind::Meta => directives::answer(&question),
+            Kind::RetryAfter => retry_after::answer(&question),
+            Kind::Trap => trap::answer(&question),
+            Kind::Name => name::answer(&question),
+            Kind::Escape => escape::answer(&question),
+        }
+    }));
+    match answer {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(refusal)) => json!({ "error": refusal.to_string() }),
+        Err(_) => json!({ "error": "internal fault" }),
+    }
+}
+
+/// A URL that is asked about, of any length.
+fn canonical(text: &str) -> Result<CanonicalUrl, Refusal> {
+    let options = NormaliseOptions { max_url_length: usize::MAX, ..NormaliseOptions::default() };
+    Normaliser::new(options).absolute(text).map_err(|error| Refusal::new(format!("url: {error}")))
+}
+
+fn texts<'a>(urls: impl IntoIterator<Item = &'a CanonicalUrl>) -> Vec<&'a str> {
+    urls.into_iter().map(CanonicalUrl::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_question_is_answered_with_the_reason() {
+        for kind in Kind::value_variants() {
+            for line in ["", "\n", "x", "[1]", "{", "{}", "null", "{\"url\":7}", "\u{feff}{}", "{\"url\":\"\\ud800\"}"]
+            {
+                let answer = answer(*kind, line.as_bytes());
+                assert!(answer.is_object(), "{kind:?} {line}: {answer}");
+                // Nothing need be there, and a URL that nobody reads is none of theirs.
+                let may_be_empty = match kind {
+                    Kind::Robots | Kind::Sitemap => line == "{}",
+                    Kind::Html | Kind::Meta => line == "{}" || line == "{\"url\":7}",
+                    _ => false,
+                };
+                assert_eq!(answer["error"].is_string(), !may_be_empty, "{kind:?} {line}: {answer}");
+            }
+            assert!(answer(*kind, b"\xff\xfe{").is_object());
+        }
+    }
+}

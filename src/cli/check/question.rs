@@ -1,0 +1,125 @@
+//! One line of questions, and what is in it.
+
+use data_encoding::BASE64;
+use serde_json::{Map, Value};
+
+/// What cannot be answered, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Refusal(String);
+
+impl Refusal {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+/// A JSON object.
+pub(super) struct Question(Map<String, Value>);
+
+impl Question {
+    /// Reads a line.
+    pub(super) fn read(line: &[u8]) -> Result<Self, Refusal> {
+        match serde_json::from_slice(line) {
+            Ok(Value::Object(fields)) => Ok(Self(fields)),
+            Ok(_) => Err(Refusal::new("not a JSON object")),
+            Err(error) => Err(Refusal::new(format!("not JSON: {error}"))),
+        }
+    }
+
+    /// A text, if it is there; null is nothing.
+    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(Refusal::new(format!("{name}: not a text"))),
+        }
+    }
+
+    /// A text that must be there.
+    pub(super) fn required(&self, name: &str) -> Result<&str, Refusal> {
+        self.text(name)?.ok_or_else(|| Refusal::new(format!("{name}: missing")))
+    }
+
+    /// Octets: a text as UTF-8, or under `NAME_b64` in Base64.
+    pub(super) fn octets(&self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let packed = format!("{name}_b64");
+        let Some(text) = self.text(&packed)? else {
+            return Ok(self.text(name)?.map(|text| text.as_bytes().to_vec()));
+        };
+        let octets = BASE64.decode(text.trim().as_bytes());
+        octets.map(Some).map_err(|error| Refusal::new(format!("{packed}: {error}")))
+    }
+
+    /// Whether it is set to true.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.0.get(name) == Some(&Value::Bool(true))
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                value.as_u64().map(Some).ok_or_else(|| Refusal::new(format!("{name}: not a whole number from 0")))
+            }
+        }
+    }
+
+    /// Texts in a list, or a single one.
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<&str>, Refusal> {
+        match self.0.get(name) {
+            Some(Value::Array(list)) => {
+                let texts: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+                texts.ok_or_else(|| Refusal::new(format!("{name}: not texts")))
+            }
+            _ => Ok(self.text(name)?.into_iter().collect()),
+        }
+    }
+
+    /// Names with values: `[["name", "value"]]`, `["name: value"]` or `{"name": "value"}`.
+    pub(super) fn pairs(&self, name: &str) -> Result<Vec<(String, String)>, Refusal> {
+        let pairs: Option<Vec<(String, String)>> = match self.0.get(name) {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(Value::Array(list)) => list.iter().map(pair).collect(),
+            Some(Value::Object(fields)) => {
+                fields.iter().map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+            }
+            Some(_) => None,
+        };
+        pairs.ok_or_else(|| Refusal::new(format!("{name}: not names with values")))
+    }
+}
+
+fn pair(value: &Value) -> Option<(String, String)> {
+    let (name, value) = match value {
+        Value::Array(pair) => match pair.as_slice() {
+            [name, value] => (name.as_str()?, value.as_str()?),
+            _ => return None,
+        },
+        Value::String(line) => line.split_once(':')?,
+        _ => return None,
+    };
+    Some((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_read_in_three_forms() {
+        for text in [r#"{"h":[["A","b: c"]]}"#, r#"{"h":["A: b: c"]}"#, r#"{"h":{"A":"b: c"}}"#] {
+            let pairs = Question::read(text.as_bytes()).unwrap().pairs("h").unwrap();
+            assert_eq!(pairs, [("A".to_owned(), "b: c".to_owned())], "{text}");
+        }
+        assert!(Question::read(br#"{"h":[["A"]]}"#).unwrap().pairs("h").is_err());
+    }
+
+    #[test]
+    fn octets_may_be_packed() {
+        let question = Question::read(br#"{"a":"\u00e9","b_b64":"6Q=="}"#).unwrap();
+        assert_eq!(question.octets("a").unwrap().unwrap(), "é".as_bytes());
+        assert_eq!(question.octets("b").unwrap().unwrap(), [0xe9]);
+    }
+}

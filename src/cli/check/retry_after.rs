@@ -1,0 +1,24 @@
+//! How long an answer has us wait.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::question::{Question, Refusal};
+use crate::fetch::retry_after;
+
+/// The longest wait if `max` is not given, in seconds.
+const LONGEST: u64 = 3600;
+
+/// Answers `seconds`, at most `max`; null: the value says nothing, and the crawl's own back-off counts.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    let now = match question.text("now")? {
+        Some(text) => text.parse().map_err(|error| Refusal::new(format!("now: {error}")))?,
+        None => Timestamp::now(),
+    };
+    let longest = Duration::from_secs(question.number("max")?.unwrap_or(LONGEST));
+    let wait = retry_after(question.required("value")?, now.into(), longest);
+    // A date is exact to the second; what is left of it is waited in full.
+    Ok(json!({ "seconds": wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0)) }))
+}

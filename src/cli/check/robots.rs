@@ -1,0 +1,32 @@
+//! What a robots.txt allows.
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::question::{Question, Refusal};
+use crate::fetch::{Options, Robots, RobotsAnswer};
+use crate::record::RobotsRow;
+
+/// Where robots.txt lies if no URL says so.
+const ORIGIN: &str = "http://a.test";
+
+/// Answers `allowed`, `crawl_delay_s` and `sitemaps`. The rules alone are asked: a crawl may ask for
+/// robots.txt itself whatever they say.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    let body = question.octets("robots")?.unwrap_or_default();
+    let options = match question.text("agent")? {
+        Some(agent) => Options { robots_agent: agent.to_owned(), ..Options::default() },
+        None => Options::default(),
+    };
+    let status = question.number("status")?.map_or(Ok(200), u16::try_from);
+    let status = status.map_err(|_| Refusal::new("status: not an HTTP status"))?;
+    let url = question.text("url")?;
+    let origin = url.and_then(|text| Url::parse(text).ok()).filter(Url::has_host).map(|url| url.origin());
+    let origin = origin.map_or_else(|| ORIGIN.to_owned(), |origin| origin.ascii_serialization());
+    let robots = Robots::new(&origin, RobotsRow { fetched_at: 0, status, body }, &options);
+    Ok(json!({
+        "allowed": url.map(|url| robots.allows_text(url) == RobotsAnswer::Allowed),
+        "crawl_delay_s": robots.crawl_delay().map(|delay| delay.as_secs_f64()),
+        "sitemaps": robots.sitemaps().iter().map(Url::as_str).collect::<Vec<_>>(),
+    }))
+}

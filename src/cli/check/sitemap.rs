@@ -1,0 +1,25 @@
+//! What a sitemap names.
+
+use serde_json::{Value, json};
+
+use super::question::{Question, Refusal};
+use super::{canonical, texts};
+use crate::record::Normaliser;
+use crate::render::{SitemapLimits, parse_sitemap};
+
+/// Where the sitemap lies if no URL says so.
+const URL: &str = "http://h.test/sitemap.xml";
+
+/// Answers `pages` and `sitemaps`: those on the sitemap's own host, and not the sitemap itself.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    let url = canonical(question.text("url")?.unwrap_or(URL))?;
+    let body = question.octets("body")?.unwrap_or_default();
+    let sitemap = parse_sitemap(&body, &SitemapLimits::default());
+    let normaliser = Normaliser::default();
+    let of_host = |named: &[String]| normaliser.on_host(&url, named.iter().map(String::as_str));
+    let (pages, sitemaps) = (of_host(&sitemap.pages), of_host(&sitemap.sitemaps));
+    Ok(json!({
+        "pages": texts(&pages),
+        "sitemaps": texts(sitemaps.iter().filter(|other| **other != url)),
+    }))
+}

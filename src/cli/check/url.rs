@@ -1,0 +1,25 @@
+//! How a URL reads.
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::question::{Question, Refusal};
+use crate::record::{Normaliser, UrlError, read_reference};
+
+/// Answers `url`: the input as the standard has it, or with `normalise` as a crawl names it.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    let input = question.required("input")?;
+    let base = question.text("base")?.map(Url::parse).transpose();
+    let base = base.map_err(|error| Refusal::new(format!("base: {error}")))?;
+    let url = if question.flag("normalise") {
+        let normaliser = Normaliser::default();
+        let url = match &base {
+            Some(base) => normaliser.resolve(base, input),
+            None => normaliser.absolute(input),
+        };
+        url.map(|url| url.to_string())
+    } else {
+        read_reference(base.as_ref(), input).map(String::from).map_err(UrlError::from)
+    };
+    url.map(|url| json!({ "url": url })).map_err(|error| Refusal::new(error.to_string()))
+}
