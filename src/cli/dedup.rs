@@ -19,7 +19,7 @@ use super::run::crawl_error;
 use super::seeds::Seeds;
 use super::settings::Settings;
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
-use super::{setup, signals};
+use super::{reporting, setup, signals};
 use crate::crawl::Stop;
 use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
 use crate::fetch;
@@ -88,7 +88,9 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
         (false, _) => exit::FINISHED,
     };
     file.end(ending.is_stopped.then_some("signal"), code)?;
-    tell(settings, arguments, &ending, ignored, began.elapsed())?;
+    let elapsed = began.elapsed();
+    let report = reporting::at_end(settings).map(|path| path.display().to_string());
+    tell(settings, arguments, &ending, ignored, elapsed, report.as_deref())?;
     Ok(code)
 }
 
@@ -149,6 +151,7 @@ fn tell(
     ending: &Ending,
     ignored: u64,
     elapsed: Duration,
+    report: Option<&str>,
 ) -> Result<(), CliError> {
     let tally = &ending.tally;
     for damage in &tally.damages {
@@ -170,10 +173,12 @@ fn tell(
             "damaged": tally.damaged, "ignored_files": ignored, "octets": tally.octets, "stopped": ending.is_stopped,
             "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": seconds,
             "pages_per_second": rate.0, "megabytes_per_second": rate.1, "out": settings.out.dir,
+            "report": report,
         });
-        return Ok(write_stdout(&format!("{object}\n"))?);
+        return write_stdout(&format!("{object}\n"));
     }
-    write_stdout(&text(settings, ending, ignored, elapsed, rate)).map_err(Into::into)
+    let report = report.map_or(String::new(), |path| format!("Report:  {}\n", terminal_safe(path)));
+    write_stdout(&(text(settings, ending, ignored, elapsed, rate) + &report))
 }
 
 fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, rate: (f64, f64)) -> String {
