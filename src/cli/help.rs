@@ -119,7 +119,8 @@ Examples:
 
 The file is whole in itself: no script, nothing loaded from anywhere. The rate of duplicates at other
 thresholds is found by deciding the pages of the log anew, in the order of their arrival; that costs
-nine decisions a page. Nothing is fetched, and nothing else in the folder is changed.";
+nine decisions a page, so at the end of a crawl only the first 5,000 are decided. Nothing is fetched,
+and nothing else in the folder is changed.";
 
 /// What stands under the long help of `check`.
 pub const AFTER_CHECK_HELP: &str = "\

@@ -15,7 +15,7 @@ use crate::report::{Report, ReportError, Settled};
 const REPORT_FILE: &str = "report.html";
 
 /// Pages over which the curve of thresholds is made at the end of a crawl, for which somebody may be waiting.
-const CURVE_PAGES_AT_END: u32 = 10_000;
+const CURVE_PAGES_AT_END: u32 = 5_000;
 
 /// Writes the report that was asked for.
 pub(super) fn write(arguments: &ReportArguments) -> Result<u8, CliError> {
