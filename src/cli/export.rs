@@ -23,18 +23,6 @@ use crate::store;
 /// What stands for all outcomes.
 const ALL: &str = "all";
 
-/// The outcomes by name.
-const OUTCOMES: [OutcomeKind; 8] = [
-    OutcomeKind::Stored,
-    OutcomeKind::NearDuplicate,
-    OutcomeKind::ExactDuplicate,
-    OutcomeKind::NotModified,
-    OutcomeKind::Redirected,
-    OutcomeKind::Excluded,
-    OutcomeKind::Failed,
-    OutcomeKind::Deferred,
-];
-
 /// In what form pages are exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -107,8 +95,10 @@ pub fn run(settings: &Settings, arguments: &ExportArguments) -> Result<u8, CliEr
 
 fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
     let names: BTreeSet<String> = arguments.outcome.iter().cloned().collect();
-    if let Some(name) = names.iter().find(|name| *name != ALL && OUTCOMES.iter().all(|known| known.name() != **name)) {
-        let known = OUTCOMES.map(OutcomeKind::name).join(", ");
+    if let Some(name) =
+        names.iter().find(|name| *name != ALL && OutcomeKind::ALL.iter().all(|known| known.name() != **name))
+    {
+        let known = OutcomeKind::ALL.map(OutcomeKind::name).join(", ");
         return Err(CliError::usage(format!("--outcome: '{name}' is none of {known}, {ALL}")));
     }
     let lower = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();

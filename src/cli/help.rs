@@ -115,7 +115,7 @@ Examples:
     ndcrawl report ndcrawl-out
 
   A report elsewhere, with the curve of thresholds over all pages of a large crawl:
-    ndcrawl report ndcrawl-out -o /tmp/report.html --curve-pages 1000000
+    ndcrawl report ndcrawl-out -o report.html --curve-pages 1000000
 
 The file is whole in itself: no script, nothing loaded from anywhere. The rate of duplicates at other
 thresholds is found by deciding the pages of the log anew, in the order of their arrival; that costs

@@ -49,16 +49,7 @@ impl By {
 }
 
 /// The outcomes in the order of their columns; the first three are those of pages that were compared.
-const OUTCOMES: [OutcomeKind; 8] = [
-    OutcomeKind::Stored,
-    OutcomeKind::NearDuplicate,
-    OutcomeKind::ExactDuplicate,
-    OutcomeKind::NotModified,
-    OutcomeKind::Redirected,
-    OutcomeKind::Excluded,
-    OutcomeKind::Failed,
-    OutcomeKind::Deferred,
-];
+const OUTCOMES: [OutcomeKind; 8] = OutcomeKind::ALL;
 const COMPARED: usize = 3;
 
 /// URLs by their outcomes.

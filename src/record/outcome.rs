@@ -81,6 +81,18 @@ pub enum OutcomeKind {
 }
 
 impl OutcomeKind {
+    /// All of them, those of pages that were compared first.
+    pub const ALL: [Self; 8] = [
+        Self::Stored,
+        Self::NearDuplicate,
+        Self::ExactDuplicate,
+        Self::NotModified,
+        Self::Redirected,
+        Self::Excluded,
+        Self::Failed,
+        Self::Deferred,
+    ];
+
     /// The name used in `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {
