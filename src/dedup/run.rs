@@ -1,6 +1,6 @@
 //! Sets the parts up and runs them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -78,8 +78,8 @@ pub struct Ending {
 pub struct Dedup {
     setup: Setup,
     judge: Judge,
-    /// The number of each URL that an earlier run has committed, by the URL's hash.
-    known: HashMap<u128, UrlId>,
+    /// The hashes of the URLs that an earlier run has committed.
+    known: HashSet<u128>,
 }
 
 /// What the reader hands on.
@@ -107,10 +107,9 @@ impl Dedup {
     pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
         let ((decider, page_urls), covered) = restored_decider(&setup.detect, setup.index_memory, &reader)?;
-        let mut known = HashMap::new();
+        let mut known = HashSet::new();
         for row in reader.all_urls()? {
-            let (id, row) = row?;
-            known.insert(xxh3_128(row.url.as_bytes()), id);
+            known.insert(xxh3_128(row?.1.url.as_bytes()));
         }
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let judge = Judge {
@@ -136,17 +135,17 @@ impl Dedup {
     /// files; `stop` ends the reading.
     pub fn run(mut self, octets: &AtomicU64, stop: &AtomicBool) -> Result<Ending, CrawlError> {
         self.judge.store.reopen()?;
-        let mut seen: HashMap<u128, ()> = HashMap::new();
+        let mut seen = HashSet::new();
         let known = std::mem::take(&mut self.known);
         let sift = |item: Item| match item {
             Item::Passed => Work::Note(Note::Passed),
             Item::Damaged(damage) => Work::Note(Note::Damaged(damage)),
             Item::Answer(answer) => {
                 let hash = xxh3_128(answer.url.as_str().as_bytes());
-                match (seen.insert(hash, ()), known.contains_key(&hash)) {
-                    (Some(()), _) => Work::Note(Note::Repeated),
-                    (None, true) => Work::Note(Note::Known),
-                    (None, false) => Work::Answer(answer, None),
+                match (seen.insert(hash), known.contains(&hash)) {
+                    (false, _) => Work::Note(Note::Repeated),
+                    (true, true) => Work::Note(Note::Known),
+                    (true, false) => Work::Answer(answer, None),
                 }
             }
         };

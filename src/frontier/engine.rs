@@ -151,9 +151,9 @@ impl<L: UrlLog> Engine<L> {
         path
     }
 
-    /// Queues a URL that had its outcome, before all others.
+    /// Queues a URL that had its outcome, before all others; once, whatever came of it then.
     pub(super) fn revise(&mut self, id: UrlId) -> Result<(), FrontierError> {
-        if self.phases.get(id) != Some(Phase::Done) {
+        if self.phases.get(id) != Some(Phase::Done) || self.phases.is_revised(id) {
             return Ok(());
         }
         let UrlRow { url, depth, referrer, hops, .. } = self.rows.get(id)?;
@@ -162,6 +162,7 @@ impl<L: UrlLog> Engine<L> {
         self.requeued.push(path.clone());
         self.better_paths.insert(id.0, path);
         self.phases.set(id, Phase::Queued);
+        self.phases.mark_revised(id);
         self.pages = self.pages.saturating_sub(1);
         self.origins.discount_page(origin);
         self.origins.push(origin, Priority { rank: 0, depth: 0 }, id);

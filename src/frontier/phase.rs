@@ -43,6 +43,8 @@ impl Phase {
 const PHASE: u8 = 0b111;
 /// The URL is a seed, or redirects alone lead to it from one.
 const FROM_SEED: u8 = 1 << 3;
+/// The URL was queued again to be judged anew, which happens once at most.
+const REVISED: u8 = 1 << 4;
 
 /// The state octets of all URLs, and how many URLs are in each phase.
 pub(super) struct Phases {
@@ -80,8 +82,20 @@ impl Phases {
     }
 
     pub(super) fn mark_from_seed(&mut self, id: UrlId) {
+        self.mark(id, FROM_SEED);
+    }
+
+    pub(super) fn is_revised(&self, id: UrlId) -> bool {
+        self.has(id, REVISED)
+    }
+
+    pub(super) fn mark_revised(&mut self, id: UrlId) {
+        self.mark(id, REVISED);
+    }
+
+    fn mark(&mut self, id: UrlId, mark: u8) {
         if let Some(octet) = self.octets.get_mut(id.index()) {
-            *octet |= FROM_SEED;
+            *octet |= mark;
         }
     }
 

@@ -62,6 +62,9 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
         let id = path.url;
         let before = self.phases.get(id).ok_or(FrontierError::Missing(id))?;
+        if path.kind == LinkKind::Revision {
+            self.phases.mark_revised(id);
+        }
         let standing = self.standing(path.kind, path.referrer);
         if standing.is_from_seed() {
             let url = self.rows.get(id)?.url;
