@@ -147,34 +147,55 @@ impl HostAware {
 
     /// How much of the order of two pages is the same, if it is enough; their overlapping is `first`.
     fn second(&self, probe: &Page, stored: &Page, first: Score) -> Option<Option<Score>> {
+        if self.has_other_text(probe, stored) {
+            return None;
+        }
         let look = self.look(probe, stored, first);
         look.is_met(first).then_some(look.score)
     }
 
+    /// Whether two pages share less of their text than is asked for at the least. Siblings of a template
+    /// do, and a large host has many: it is seen without asking of most shingles what they are.
+    fn has_other_text(&self, probe: &Page, stored: &Page) -> bool {
+        let hosts = self.hosts_of(probe, stored);
+        if hosts.are_young() || probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
+            return false;
+        }
+        let shared = merged(hosts.level, probe, stored)
+            .filter(|&(shingle, both)| both && !hosts.make_template(shingle))
+            .count() as u64;
+        let enough = shared * u64::from(Threshold::ONE);
+        let others =
+            merged(hosts.level, probe, stored).filter(|&(shingle, both)| !both && !hosts.make_template(shingle));
+        // Of so many the shared ones are too few, and they are not too few to go by.
+        let too_many = (shared + 1..)
+            .zip(others)
+            .find(|(by_any, _)| *by_any >= LITTLE_LEFT && enough < by_any * u64::from(self.second.millionths()));
+        too_many.is_some()
+    }
+
+    fn hosts_of(&self, probe: &Page, stored: &Page) -> Hosts<'_> {
+        let other = self.hosts.get(&stored.group).filter(|_| probe.group != stored.group);
+        let level = probe.order.shingle_level.max(stored.order.shingle_level);
+        Hosts { own: self.hosts.get(&probe.group), other, level }
+    }
+
     /// How much of the order of two pages is the same, and how much would be enough.
     fn look(&self, probe: &Page, stored: &Page, first: Score) -> SecondLook {
-        let (own, other) = (self.hosts.get(&probe.group), self.hosts.get(&stored.group));
         if probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
             return SecondLook { score: None, asked: FIRM_ALONE, basis: SecondBasis::WeightsAlone };
         }
-        let is_template = |shingle| {
-            let on = |host: Option<&Host>| host.is_some_and(|host| host.is_template(shingle));
-            on(own) || (probe.group != stored.group && on(other))
-        };
-        let level = probe.order.shingle_level.max(stored.order.shingle_level);
+        let hosts = self.hosts_of(probe, stored);
+        let level = hosts.level;
         let (mut text, mut all) = (Shared::default(), Shared::default());
-        merged(&probe.order.shingles, &stored.order.shingles, |shingle, both| {
-            if shingle.leading_zeros() >= level.into() {
-                all.add(both);
-                if !is_template(shingle) {
-                    text.add(both);
-                }
+        for (shingle, both) in merged(level, probe, stored) {
+            all.add(both);
+            if !hosts.make_template(shingle) {
+                text.add(both);
             }
-        });
-        let pages = |host: Option<&Host>| host.map_or(0, |host| host.pages);
-        let is_young = pages(own).max(pages(other)) < YOUNG_HOST;
+        }
         let (shared, asked, basis) = match () {
-            () if is_young => (all, NEARLY_ALL, SecondBasis::YoungHost),
+            () if hosts.are_young() => (all, NEARLY_ALL, SecondBasis::YoungHost),
             () if text.by_any < LITTLE_LEFT => (all, NEARLY_ALL, SecondBasis::LittleText),
             () => (text, self.asked(text.by_any << level.min(32), first), SecondBasis::Text),
         };
@@ -190,18 +211,44 @@ impl HostAware {
     }
 }
 
-/// Goes through two ascending lists at once, and tells of each number whether both hold it.
-fn merged(a: &[u32], b: &[u32], mut tell: impl FnMut(u32, bool)) {
-    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
-    loop {
-        let next = match (a.peek(), b.peek()) {
+/// The hosts of two pages that are compared, and the level to which both have their shingles thinned out.
+#[derive(Clone, Copy, Debug)]
+struct Hosts<'a> {
+    own: Option<&'a Host>,
+    /// If it is not the same.
+    other: Option<&'a Host>,
+    level: u8,
+}
+
+impl Hosts<'_> {
+    fn are_young(self) -> bool {
+        let pages = |host: Option<&Host>| host.map_or(0, |host| host.pages);
+        pages(self.own).max(pages(self.other)) < YOUNG_HOST
+    }
+
+    fn make_template(self, shingle: u32) -> bool {
+        let on = |host: Option<&Host>| host.is_some_and(|host| host.is_template(shingle));
+        on(self.own) || on(self.other)
+    }
+}
+
+/// The shingles that one of two pages has, ascending, thinned out to `level`; and whether both have it.
+fn merged(level: u8, a: &Page, b: &Page) -> impl Iterator<Item = (u32, bool)> {
+    // What begins with so many zero bits comes first.
+    let kept = |shingles: &'_ [u32]| shingles.partition_point(|shingle| shingle.leading_zeros() >= level.into());
+    let (a, b) = (&a.order.shingles, &b.order.shingles);
+    let (mut a, mut b) = (&a[..kept(a)], &b[..kept(b)]);
+    std::iter::from_fn(move || {
+        let next = match (a.first(), b.first()) {
             (Some(&x), Some(&y)) => x.min(y),
             (Some(&only), None) | (None, Some(&only)) => only,
-            (None, None) => return,
+            (None, None) => return None,
         };
-        let (in_a, in_b) = (a.next_if_eq(&next).is_some(), b.next_if_eq(&next).is_some());
-        tell(next, in_a && in_b);
-    }
+        let (in_a, in_b) = (a.first() == Some(&next), b.first() == Some(&next));
+        a = &a[usize::from(in_a)..];
+        b = &b[usize::from(in_b)..];
+        Some((next, in_a && in_b))
+    })
 }
 
 impl Measure for HostAware {
@@ -392,6 +439,32 @@ mod tests {
         assert!((0..100).all(is_template) && (500..600).all(is_template));
         assert!(!(10_000..210_000).any(is_template));
         assert!(most <= 50 * 100 + 300, "{most} counts");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn pages_of_other_text_never_meet_the_condition(
+            shared in 0..40u32, lists in proptest::array::uniform2(0..60u32), template in 0..40u32, group in 1..=2u32,
+            known in 0..12usize, levels in proptest::array::uniform2(0..3u8), first in 680_000..=1_000_000u32,
+        ) {
+            let measure = learnt(&siblings(1)[..known.min(10)]);
+            let page = |group, own: u32, level: u8, from: u32| {
+                let mut page = page(group, 3, (0..template).chain(50_000..50_000 + shared).chain(from..from + own));
+                page.order.shingle_level = level;
+                page.order.shingles.retain(|shingle| shingle.leading_zeros() >= level.into());
+                page
+            };
+            let (a, b) = (page(1, lists[0], levels[0], 60_000), page(group, lists[1], levels[1], 70_000));
+            let is_met = measure.look(&a, &b, Score(first)).is_met(Score(first));
+            proptest::prop_assert!(!(is_met && measure.has_other_text(&a, &b)));
+        }
+    }
+
+    #[test]
+    fn siblings_are_seen_to_have_other_text() {
+        let pages = siblings(7);
+        assert!(learnt(&pages).has_other_text(&pages[3], &pages[0]));
+        assert!(!learnt(&pages).has_other_text(&pages[3], &pages[3]));
     }
 
     #[test]
