@@ -48,7 +48,7 @@ pub enum Command {
     Status(StatusArguments),
     /// Show which pages repeat which, and which of them should stay
     Clusters(ClustersArguments),
-    /// Judge pages that exist already, in WARC files, JSONL or folders, as a crawl would
+    /// Judge pages that exist already, in WARC, Parquet, JSONL or folders, as a crawl would
     Dedup(Box<DedupArguments>),
     /// Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
     #[command(after_long_help = help::AFTER_EXPORT_HELP)]
@@ -234,7 +234,7 @@ pub struct ExportArguments {
 /// The arguments of `dedup`.
 #[derive(Debug, Args)]
 pub struct DedupArguments {
-    /// WARC or WET files, lines of JSON, folders of these or of HTML and text, or - for a stream
+    /// WARC, WET or Parquet files, lines of JSON, folders of these or of HTML and text, or - for a stream
     #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
     /// Folders: the address of a page is its path below URL
@@ -521,7 +521,7 @@ mod tests {
           crawl        Crawl; the word may be left out
           status       Tell how a crawl stands, while it runs or after
           clusters     Show which pages repeat which, and which of them should stay
-          dedup        Judge pages that exist already, in WARC files, JSONL or folders, as a crawl would
+          dedup        Judge pages that exist already, in WARC, Parquet, JSONL or folders, as a crawl would
           export       Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
           explain      Tell why a URL has its outcome, or what two pages have in common, term by term
           report       Write a report on a crawl: one web page with plots and tables

@@ -44,7 +44,7 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
         normaliser: normaliser.clone(),
     };
     let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
-        CliError::usage(error.to_string()).with_hint("give WARC files, lines of JSON, folders, or -")
+        CliError::usage(error.to_string()).with_hint("give WARC or Parquet files, lines of JSON, folders, or -")
     })?;
     folder::prepare(&settings.out.dir, arguments.run_flags())?;
     let started = folder::expect_dedup(&settings.out.dir)?;

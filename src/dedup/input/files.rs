@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicU64;
 
 use crate::record::{CanonicalUrl, Fetched};
 
-use super::{Damage, Item, Items, Options, items, open};
+use super::{Damage, Item, Items, Options, items, open, parquet};
 
 /// Endings of files that hold one page each, and their media types.
 const PAGES: [(&str, &str); 4] =
     [("html", "text/html"), ("htm", "text/html"), ("xhtml", "application/xhtml+xml"), ("txt", "text/plain")];
 /// Endings of files in a folder that hold many.
-const COLLECTIONS: [&str; 7] = ["warc", "wet", "jsonl", "ndjson", "gz", "zst", "json"];
+const COLLECTIONS: [&str; 8] = ["warc", "wet", "parquet", "jsonl", "ndjson", "gz", "zst", "json"];
 /// What a server answers for a folder.
 const INDEX: &str = "index.html";
 
@@ -67,6 +67,9 @@ impl Inputs {
     pub fn items<'a>(&'a self, options: &'a Options, octets: &'a AtomicU64) -> impl Iterator<Item = Item> + Send + 'a {
         self.files.iter().flat_map(move |source| -> Items<'a> {
             match source {
+                Source::Collection(path) if parquet::is_parquet(path).is_ok_and(|is| is) => {
+                    parquet::rows(path, options, octets)
+                }
                 Source::Collection(path) => match open(path, octets) {
                     Ok(input) => items(path.display().to_string(), input, options),
                     Err(error) => Box::new(std::iter::once(damaged(path, &error))),

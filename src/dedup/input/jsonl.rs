@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::record::Fetched;
 
+use super::row::Row;
 use super::warc::millis;
 use super::{Damage, Item, Options};
 
@@ -28,32 +29,15 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     fn page(&self, line: &[u8]) -> Result<Fetched, String> {
         let row: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let field = |name: &str| row[name].as_str();
         let Options { url_field, html_field, text_field, .. } = self.options;
-        let field = |name: &str| row[name].as_str().filter(|text| !text.is_empty());
-        let url =
-            field(url_field).ok_or_else(|| format!("no text in the field '{url_field}', which --url-field names"))?;
-        let url = self.options.normaliser.absolute(url).map_err(|error| format!("'{url}': {error}"))?;
-        let (content_type, body) = match (field(html_field), field(text_field)) {
-            (Some(html), _) => ("text/html; charset=utf-8", html),
-            (None, Some(text)) => ("text/plain; charset=utf-8", text),
-            (None, None) => {
-                return Err(format!("no text in '{html_field}' (--html-field) or '{text_field}' (--text-field)"));
-            }
+        let row = Row {
+            url: field(url_field),
+            html: field(html_field),
+            text: field(text_field),
+            fetched_at: field("fetched_at").map_or(0, millis),
         };
-        let most = self.options.max_body;
-        Ok(Fetched {
-            url,
-            status: 200,
-            version: "HTTP/1.1",
-            reason: "OK".to_owned(),
-            headers: vec![("Content-Type".to_owned(), content_type.as_bytes().to_vec())],
-            request_headers: Vec::new(),
-            truncated: body.len() > most,
-            body: body.as_bytes()[..body.len().min(most)].to_vec(),
-            address: None,
-            started_at: field("fetched_at").map_or(0, millis),
-            elapsed: std::time::Duration::ZERO,
-        })
+        row.page(self.options)
     }
 }
 

@@ -1,11 +1,14 @@
-//! Where pages come from: WARC and WET files of any maker, lines of JSON, folders of HTML and text.
+//! Where pages come from: WARC and WET files of any maker, Parquet, lines of JSON, folders of HTML and
+//! text.
 //!
-//! What a file holds is told by its first octets, not by its name, so that `-` may be any of them.
+//! What a file holds is told by its first octets, not by its name, so that `-` may be any of them but Parquet.
 //! Files of a folder are taken in the order of their names; nothing is kept of a file that was read.
 
 mod files;
 mod http;
 mod jsonl;
+mod parquet;
+mod row;
 mod stream;
 mod warc;
 
@@ -71,7 +74,10 @@ fn items<'a>(place: String, input: impl BufRead + Send + 'a, options: &'a Option
         Ok([]) => Box::new(std::iter::empty()),
         Ok([b'W', b'A', b'R', b'C', b'/', ..]) => Box::new(warc::Records::new(place, input, options)),
         Ok([b'{', ..]) => Box::new(jsonl::Lines::new(place, input, options)),
-        Ok(_) => damaged("neither WARC nor lines of JSON".to_owned()),
+        Ok(text) if text.starts_with(parquet::MAGIC) => {
+            damaged("Parquet cannot be read from a stream; give the file".to_owned())
+        }
+        Ok(_) => damaged("neither WARC, Parquet nor lines of JSON".to_owned()),
     }
 }
 
