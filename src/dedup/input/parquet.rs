@@ -85,7 +85,8 @@ struct Column<T: DataType> {
 
 impl<'a> Table<'a> {
     fn open(path: &Path, options: &'a Options, octets: &'a AtomicU64) -> Result<Self, ParquetError> {
-        let reader = SerializedFileReader::new(File::open(path)?)?;
+        let file = File::open(path)?;
+        let reader = unharmed(|| SerializedFileReader::new(file))?;
         let columns = Columns::find(reader.metadata().file_metadata().schema_descr().columns(), options)?;
         let place = path.display().to_string();
         Ok(Self {
@@ -140,7 +141,7 @@ impl Iterator for Table<'_> {
         if let Some(item) = self.ready.next() {
             return Some(item);
         }
-        match self.read() {
+        match unharmed(|| self.read()) {
             Ok(items) => self.ready = items.into_iter(),
             Err(error) => {
                 // The row groups behind it can be read all the same.
@@ -150,6 +151,13 @@ impl Iterator for Table<'_> {
         }
         self.ready.next()
     }
+}
+
+/// What the decoder says. It panics on some damaged files, which is an error like another here; what it was
+/// about is dropped then.
+fn unharmed<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode));
+    decoded.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
 impl Columns {
