@@ -166,3 +166,19 @@ fn folders_and_lines_of_json_are_read_too_and_what_is_damaged_is_named() {
     assert_folder_is_sound(&place);
     place.run(["dedup", "nowhere", "-o", "x"]).finish().expect_code(2);
 }
+
+#[test]
+fn a_parquet_file_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
+    let place = crawled();
+    place
+        .run(["export", "out", "--format", "parquet", "--html", "-o", "pages.parquet"])
+        .args(["--outcome", "stored,near-duplicate,exact-duplicate"])
+        .finish()
+        .expect_code(0);
+    let told = summary(&dedup(&place, "pages.parquet", "again").finish().expect_code(0).stdout);
+    assert_eq!((&told["damaged"], &told["answers"]), (&0.into(), &verdicts(&place, "out").len().into()), "{told}");
+    assert_eq!(verdicts(&place, "again"), verdicts(&place, "out"));
+    // Its directory stands at its end.
+    let refused = dedup(&place, "-", "stream").reading(&place.path("pages.parquet")).finish();
+    assert!(refused.stderr.contains("cannot be read from a stream"), "{}", refused.stderr);
+}

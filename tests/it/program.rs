@@ -102,6 +102,12 @@ impl Run {
         self
     }
 
+    /// What comes on standard input.
+    pub fn reading(mut self, file: &Path) -> Self {
+        self.command.stdin(File::open(file).unwrap());
+        self
+    }
+
     /// A run that takes longer is killed and fails the test.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
