@@ -5,6 +5,7 @@
 //! | `surface` | flags, exit codes, streams |
 //! | `conformance` | the answers of parsers and rules, held against suites of cases |
 //! | `crawl` | outcomes, limits, resuming, signals |
+//! | `dashboard` | how a running crawl is watched, by programs and in a browser |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
 //! | `explain` | why a URL has its outcome |
@@ -30,6 +31,7 @@ mod clusters;
 mod conformance;
 mod corpora;
 mod crawl;
+mod dashboard;
 mod dedup;
 mod endless;
 mod evaluation;
