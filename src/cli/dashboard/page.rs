@@ -24,7 +24,7 @@ pub(super) fn page(shown: &Shown, now: Timestamp) -> String {
     let title = format!("ndcrawl: {:.1} pages/s, {} queued", status.pages_per_second, thousands(status.queued));
     let body = format!(
         "<h1>Crawl at work</h1>\n\
-         <p data-live>{}, as of {}</p>\n\
+         <p data-live>{}, as of {} UTC</p>\n\
          <p id=\"lost\" class=\"wrong\" role=\"status\" hidden>No answer: the crawl has ended, or cannot be reached. \
          These are the last figures that came.</p>\n\
          <p class=\"wrong\" data-live>{}</p>\n{}\
