@@ -10,7 +10,8 @@
 //! | `explain` | why a URL has its outcome |
 //! | `report` | that a report is true and harmless |
 //! | `kill` | what is left after SIGKILL at any moment |
-//! | `hostile` | manners towards a server that misbehaves |
+//! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
+//! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
 //! | `exactness` | that every decision is that of brute force, in whatever batches |
@@ -41,6 +42,7 @@ mod hostile;
 mod invariants;
 mod judged;
 mod kill;
+mod malice;
 mod overlap;
 mod planted;
 mod program;
