@@ -646,6 +646,11 @@ mod tests {
               --dry-run           Print the plan and stop: nothing is fetched or written
               --json              Print the summary (or the plan) as one JSON object
 
+        Dashboard:
+              --dashboard <ADDR>  Serve a live page, /metrics and /status.json at ADDR, such as 9100 or
+                                  127.0.0.1:0 [default: off]
+              --dashboard-public  Let the dashboard be seen from other machines; it has no password
+
         Logging:
               --log-format <text|json>           The form of log lines [default: text]
               --log-file <FILE>                  Append the log to FILE as well [default: none]

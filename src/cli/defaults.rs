@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::keys;
 use super::settings::{
-    Dedup, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
+    Dashboard, Dedup, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
 };
 use super::units::Size;
 use crate::record::{Detector, Threshold};
@@ -112,6 +112,7 @@ fn blank() -> Settings {
             },
         },
         out: Out { dir: Default::default(), warc: false, warc_size: Size(0), formats: Vec::new(), min_free: Size(0) },
+        dashboard: Dashboard { listen: None, public: false },
         log: Log {
             level: Default::default(),
             format: Default::default(),

@@ -101,6 +101,12 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         return Err(CliError::usage(format!("{source}: the scope 'any' has no end of its own"))
             .with_hint("give --max-pages N as well"));
     }
+    if let Some(listen) = settings.dashboard.listen.filter(|listen| !listen.is_loopback() && !settings.dashboard.public)
+    {
+        let source = settings.source("dashboard.listen");
+        return Err(CliError::usage(format!("{source}: {listen} can be reached from other machines"))
+            .with_hint("the dashboard has no password; give a loopback address, or --dashboard-public as well"));
+    }
     if settings.identity.user_agent.0.is_empty() {
         let agent = format!("ndcrawl/{} (+{})", env!("CARGO_PKG_VERSION"), settings.identity.contact.0);
         settings.identity.user_agent = HeaderText(agent);

@@ -1,9 +1,11 @@
-//! Watches a crawl: progress on stderr, and `status.json` for other programs.
+//! Watches a crawl: progress on stderr, `status.json` for other programs, and the dashboard.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::dashboard::Dashboard;
+use super::figures::duplicate_rate;
 use super::progress::{Progress, Snapshot};
 use super::status::{IndexStatus, RunState, StatusFile, WaitingOrigin};
 use crate::crawl::Watch;
@@ -16,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const STATUS: Duration = Duration::from_secs(1);
 /// Pages a second are measured over this time.
 const RATE_SPAN: Duration = Duration::from_secs(5);
-/// Origins named in `status.json`.
+/// Origins named in `status.json` and on the dashboard.
 const MOST_WAITING: usize = 20;
 
 /// Watches a crawl until it is told to end.
@@ -24,14 +26,15 @@ pub(super) struct Monitor {
     pub folder: PathBuf,
     pub watch: Watch,
     pub progress: Progress,
+    dashboard: Option<Dashboard>,
     began: Instant,
     /// Moments and pages fetched by then.
     rate: VecDeque<(Instant, u64)>,
 }
 
 impl Monitor {
-    pub fn new(folder: PathBuf, watch: Watch, progress: Progress) -> Self {
-        Self { folder, watch, progress, began: Instant::now(), rate: VecDeque::new() }
+    pub fn new(folder: PathBuf, watch: Watch, progress: Progress, dashboard: Option<Dashboard>) -> Self {
+        Self { folder, watch, progress, dashboard, began: Instant::now(), rate: VecDeque::new() }
     }
 
     /// Shows and writes figures until `ended` is ready.
@@ -42,7 +45,7 @@ impl Monitor {
             let snapshot = self.snapshot();
             self.progress.update(&snapshot);
             if Instant::now() >= next_status {
-                self.write_status(&snapshot, RunState::Running);
+                self.tell(&snapshot, RunState::Running);
                 next_status = Instant::now() + STATUS;
             }
             tokio::select! {
@@ -54,10 +57,10 @@ impl Monitor {
         self
     }
 
-    /// Writes the last `status.json`.
+    /// Writes the last `status.json`; with that the dashboard ends.
     pub fn end(mut self, state: RunState) {
         let snapshot = self.snapshot();
-        self.write_status(&snapshot, state);
+        self.tell(&snapshot, state);
     }
 
     fn snapshot(&mut self) -> Snapshot {
@@ -92,10 +95,23 @@ impl Monitor {
         }
     }
 
-    fn write_status(&self, snapshot: &Snapshot, state: RunState) {
+    fn tell(&self, snapshot: &Snapshot, state: RunState) {
+        let status = self.status(snapshot, state);
+        if let Some(dashboard) = &self.dashboard {
+            dashboard.show(&status, snapshot.elapsed);
+        }
+        let written = serde_json::to_value(&status)
+            .map_err(|error| error.to_string())
+            .and_then(|value| store::write_status_file(&self.folder, &value).map_err(|error| error.to_string()));
+        if let Err(error) = written {
+            tracing::warn!("status.json: {error}");
+        }
+    }
+
+    fn status(&self, snapshot: &Snapshot, state: RunState) -> StatusFile {
         let (totals, counts, index) = (self.watch.totals(), self.watch.counts(), self.watch.index());
         let now = Instant::now();
-        let status = StatusFile {
+        StatusFile {
             at: jiff::Timestamp::now().to_string(),
             state,
             pid: std::process::id(),
@@ -107,6 +123,7 @@ impl Monitor {
             seen: counts.seen,
             origins: counts.origins,
             outcomes: by_name(&totals, counts.excluded),
+            duplicate_rate: duplicate_rate(snapshot.stored, snapshot.near_duplicates, snapshot.exact_duplicates),
             requests: totals.requests,
             bytes: totals.bytes,
             memory_bytes: snapshot.memory_bytes,
@@ -120,18 +137,13 @@ impl Monitor {
                 .watch
                 .waiting(MOST_WAITING)
                 .into_iter()
-                .map(|(origin, queued, due)| WaitingOrigin {
-                    origin,
-                    queued: queued as u64,
-                    due_in_seconds: due.map_or(0.0, |due| due.saturating_duration_since(now).as_secs_f64()),
+                .map(|waiting| WaitingOrigin {
+                    origin: waiting.origin,
+                    queued: waiting.queued,
+                    due_in_seconds: waiting.due.map_or(0.0, |due| due.saturating_duration_since(now).as_secs_f64()),
+                    why: waiting.why.name().to_owned(),
                 })
                 .collect(),
-        };
-        let written = serde_json::to_value(&status)
-            .map_err(|error| error.to_string())
-            .and_then(|value| store::write_status_file(&self.folder, &value).map_err(|error| error.to_string()));
-        if let Err(error) = written {
-            tracing::warn!("status.json: {error}");
         }
     }
 }

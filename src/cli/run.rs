@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
+use std::net::TcpListener;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 
 use super::arguments::{DemoArguments, RunFlags, VerifyArguments};
+use super::dashboard::{self, Dashboard};
 use super::error::{CliError, exit};
 use super::folder::{self, CrawlFile, Earlier, Phase, store_error};
 use super::monitor::Monitor;
@@ -98,6 +100,7 @@ fn runtime() -> Result<Runtime, CliError> {
 }
 
 fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
+    let listener = dashboard::bind(settings)?;
     folder::prepare(&settings.out.dir, flags)?;
     let earlier = Earlier::read(settings)?;
     folder::forget_fruitless(&settings.out.dir, &earlier)?;
@@ -115,7 +118,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
     let requests_before = opened.mark.totals.requests;
 
-    let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl))?;
+    let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl, listener))?;
     let ending = match ending {
         Ok(ending) => ending,
         Err(error) => {
@@ -156,17 +159,37 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
 async fn watched(
     settings: &Settings,
     crawl: Crawl,
+    listener: Option<TcpListener>,
 ) -> Result<(Monitor, Result<Ending, CrawlError>, Signalled), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
     let signalled = signals::listen(stop.clone()).map_err(anyhow::Error::from)?;
     let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
-    let monitor = Monitor::new(settings.out.dir.clone(), crawl.watch(), progress);
+    let monitor = Monitor::new(
+        settings.out.dir.clone(),
+        crawl.watch(),
+        progress,
+        listener.and_then(|listener| dashboard(settings, listener)),
+    );
     let (end_monitor, ended) = oneshot::channel();
     let monitoring = tokio::spawn(monitor.run(ended));
     let ending = crawl.run(stop).await;
     let _ = end_monitor.send(());
     let monitor = monitoring.await.map_err(anyhow::Error::from)?;
     Ok((monitor, ending, signalled))
+}
+
+/// Serves the dashboard and says where. If that fails, the crawl does without.
+fn dashboard(settings: &Settings, listener: TcpListener) -> Option<Dashboard> {
+    match Dashboard::start(listener, settings.dashboard.public) {
+        Ok(dashboard) => {
+            write_stderr(&format!("dashboard: {}", dashboard.url()));
+            Some(dashboard)
+        }
+        Err(error) => {
+            write_stderr(&format!("warning: no dashboard: {error}"));
+            None
+        }
+    }
 }
 
 /// What a person should know before the first request.

@@ -18,6 +18,7 @@ use super::choices::{
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
+use super::listen_address::ListenAddress;
 use super::percent::Percent;
 use super::source::Source;
 use super::units::{Memory, Size};
@@ -42,6 +43,7 @@ pub struct Settings {
     pub render: Render,
     pub dedup: Dedup,
     pub out: Out,
+    pub dashboard: Dashboard,
     pub log: Log,
     pub(super) sources: BTreeMap<&'static str, Source>,
 }
@@ -178,6 +180,14 @@ pub struct Out {
     pub warc_size: Size,
     pub formats: Vec<Format>,
     pub min_free: Size,
+}
+
+/// Where a running crawl can be watched.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Dashboard {
+    pub listen: Option<ListenAddress>,
+    pub public: bool,
 }
 
 /// What is told on stderr.

@@ -44,6 +44,8 @@ pub struct StatusFile {
     pub origins: u64,
     /// URLs by the name of their outcome.
     pub outcomes: BTreeMap<String, u64>,
+    /// The share of duplicates among the pages compared; `None` if none was.
+    pub duplicate_rate: Option<f64>,
     /// Requests made, robots.txt included.
     pub requests: u64,
     /// Octets of decoded bodies.
@@ -108,6 +110,8 @@ pub struct WaitingOrigin {
     pub queued: u64,
     /// When the next may be fetched.
     pub due_in_seconds: f64,
+    /// What it waits for, a name of [`Why`](crate::crawl::Why).
+    pub why: String,
 }
 
 impl StatusFile {
@@ -125,7 +129,7 @@ impl StatusFile {
 
     /// The status for people, as of `now`.
     pub fn text(&self, now: Timestamp) -> String {
-        let mut text = self.head(now);
+        let mut text = self.head(now) + "\n";
         // Writing to a String cannot fail, here and below.
         let _ = writeln!(
             text,
@@ -154,20 +158,21 @@ impl StatusFile {
         text + &self.outcome_lines() + &self.waiting_lines()
     }
 
-    fn head(&self, now: Timestamp) -> String {
+    /// Whether it runs and for how long, in one line.
+    pub fn head(&self, now: Timestamp) -> String {
         let age = self.age(now);
         let ago = age.map_or("at an unknown time".to_owned(), |age| format!("{} ago", span(age)));
         let spent = span(Duration::try_from_secs_f64(self.elapsed_seconds).unwrap_or_default());
         match self.state {
             RunState::Running if age.is_none_or(|age| age > SILENCE) => {
                 format!(
-                    "No word from process {}: it last wrote {ago}, after {spent}; it may have been killed\n",
+                    "No word from process {}: it last wrote {ago}, after {spent}; it may have been killed",
                     self.pid
                 )
             }
-            RunState::Running => format!("Running for {spent} (process {})\n", self.pid),
-            RunState::Finished => format!("Finished {ago}, after {spent}\n"),
-            RunState::Stopped => format!("Stopped {ago}, after {spent}; run it again to resume\n"),
+            RunState::Running => format!("Running for {spent} (process {})", self.pid),
+            RunState::Finished => format!("Finished {ago}, after {spent}"),
+            RunState::Stopped => format!("Stopped {ago}, after {spent}; run it again to resume"),
         }
     }
 
@@ -189,7 +194,8 @@ impl StatusFile {
         let line = |waiting: &WaitingOrigin| {
             let due = Duration::try_from_secs_f64(waiting.due_in_seconds).unwrap_or_default();
             let due = if due.is_zero() { "now".to_owned() } else { format!("in {}", span(due)) };
-            format!("{:>12}  {}, next {due}\n", thousands(waiting.queued), terminal_safe(&waiting.origin))
+            let (queued, origin) = (thousands(waiting.queued), terminal_safe(&waiting.origin));
+            format!("{queued:>12}  {origin}, next {due} ({})\n", terminal_safe(&waiting.why))
         };
         format!("\nWaiting:\n{}", self.waiting.iter().map(line).collect::<String>())
     }
@@ -219,6 +225,7 @@ mod tests {
                 origin: "https://a.example:443".to_owned(),
                 queued: 5000,
                 due_in_seconds: 0.7,
+                why: "gap".to_owned(),
             }],
             ..StatusFile::default()
         }
@@ -240,7 +247,7 @@ mod tests {
                1,000  stored
 
         Waiting:
-               5,000  https://a.example:443, next in 700 ms
+               5,000  https://a.example:443, next in 700 ms (gap)
         ");
     }
 

@@ -1,13 +1,14 @@
 //! What a crawl looks like from outside while it runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use crate::detect::DeciderStats;
+use crate::fetch::Fetcher;
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{Frontier, FrontierCounts, Totals};
 
 use super::log_access::Urls;
+use super::waiting::{Waiting, explained};
 
 /// Figures that the judge publishes after each round and anyone may read.
 #[derive(Debug, Default)]
@@ -58,6 +59,7 @@ impl Live {
 pub struct Watch {
     pub(super) live: Arc<Live>,
     pub(super) frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub(super) fetcher: Fetcher,
 }
 
 impl Watch {
@@ -76,8 +78,9 @@ impl Watch {
         self.frontier.counts()
     }
 
-    /// The origins at which most URLs wait: origin, URLs, and the moment before which none is due.
-    pub fn waiting(&self, most: usize) -> Vec<(String, usize, Option<Instant>)> {
-        self.frontier.hosts_waiting(most)
+    /// The origins at which most URLs wait. Costs a look at every origin.
+    pub fn waiting(&self, most: usize) -> Vec<Waiting> {
+        let origins = self.frontier.hosts_waiting(most);
+        origins.into_iter().map(|waiting| explained(waiting, &self.fetcher)).collect()
     }
 }

@@ -35,6 +35,7 @@ mod restore;
 mod run;
 mod scheduler;
 mod snapshots;
+mod waiting;
 mod worker;
 
 #[cfg(test)]
@@ -64,6 +65,7 @@ pub use live::Watch;
 pub use log_access::{RecordError, Records};
 pub use options::{DuplicateLinks, DuplicateLinksError, Options};
 pub use run::{Crawl, Seed, Setup};
+pub use waiting::{Waiting, Why};
 
 /// How urgently a crawl is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

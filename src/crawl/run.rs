@@ -111,7 +111,7 @@ impl Crawl {
 
     /// Something to look at while it runs.
     pub fn watch(&self) -> Watch {
-        Watch { live: self.live.clone(), frontier: self.frontier.clone() }
+        Watch { live: self.live.clone(), frontier: self.frontier.clone(), fetcher: self.fetcher.clone() }
     }
 
     /// Crawls until nothing is left, a limit is reached or a stop is asked for. Then everything

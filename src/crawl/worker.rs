@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use url::Url;
 
-use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, retry_after, retry_status};
+use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, no_text, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
@@ -142,7 +142,7 @@ impl Worker {
     async fn answered(&self, lease: &Lease, fetched: Arc<Fetched>) -> Step {
         match fetched.status {
             200..=299 if lease.kind == LinkKind::SitemapFile => Step::Found(self.sitemap(lease, fetched)),
-            200..=299 if !self.fetcher.accepts(&fetched.media_type()) => {
+            200..=299 if !self.is_wanted(&fetched) => {
                 Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
             }
             200..=299 => Step::Found(self.render(fetched).await),
@@ -155,6 +155,12 @@ impl Worker {
                 Step::Found(Found::Failed { class: FailureClass::Http, detail, fetched: Some(fetched) })
             }
         }
+    }
+
+    /// Whether its media type is asked for, by what its header says and by what its first octets are.
+    fn is_wanted(&self, fetched: &Fetched) -> bool {
+        self.fetcher.accepts(&fetched.media_type())
+            && no_text(&fetched.body).is_none_or(|found| self.fetcher.accepts(found))
     }
 
     /// Before any origin has ever answered, a seed gets one try: then it is the network that fails.

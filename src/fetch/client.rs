@@ -18,8 +18,8 @@ use super::proxy::ProxyRules;
 use super::resolver::{PortView, Resolver};
 use super::robots_cache::RobotsCache;
 use super::{
-    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Traffic, accepts, back_off, retry_after,
-    slow_down_status,
+    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Rest, Traffic, accepts, back_off,
+    retry_after, slow_down_status,
 };
 use crate::record::{CanonicalUrl, FailureClass, Fetched};
 
@@ -118,9 +118,19 @@ impl Fetcher {
         self.0.politeness.next_start(origin)
     }
 
-    /// Lets the origin rest for so long from now.
-    pub fn back_off(&self, origin: &str, rest: Duration) {
-        self.0.politeness.back_off(origin, rest);
+    /// When the next request to the origin may start and what for it has to wait; `None`: it need not.
+    pub fn resting(&self, origin: &str) -> Option<(std::time::Instant, Rest)> {
+        self.0.politeness.resting(origin)
+    }
+
+    /// Lets the origin rest for as long as its last answer asked for; if it did not say, for our own
+    /// back-off.
+    pub(super) fn rest(&self, origin: &str, asked: Option<Duration>, attempt: u32) {
+        let (rest, why) = match asked {
+            Some(asked) => (asked, Rest::RetryAfter),
+            None => (back_off(attempt, 0, origin), Rest::BackOff),
+        };
+        self.0.politeness.back_off(origin, rest, why);
     }
 
     /// Obeys a `Crawl-delay`. [`robots`](Self::robots) does so by itself.
@@ -185,7 +195,7 @@ impl Fetcher {
         let strikes = politeness.strike(origin);
         let asked = fetched.header("retry-after");
         let asked = asked.and_then(|value| retry_after(&value, SystemTime::now(), self.0.options.max_retry_after));
-        politeness.back_off(origin, asked.unwrap_or_else(|| back_off(strikes, 0, origin)));
+        self.rest(origin, asked, strikes);
     }
 
     /// The address that will be connected to, if it may be; `None` if a proxy does the connecting.

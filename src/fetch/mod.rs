@@ -35,6 +35,7 @@ mod robots;
 mod robots_cache;
 mod robots_rule;
 mod robots_text;
+mod signatures;
 #[cfg(test)]
 mod test;
 
@@ -42,7 +43,8 @@ pub use address::{AddressGuard, public_address};
 pub use client::Fetcher;
 pub use error::{FetchError, FetchFailure};
 pub use options::{Options, ResolveOverride, accepts};
-pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
+pub use politeness::{CrawlDelay, Permit, Politeness, Rest, Traffic};
 pub use retry::{back_off, retry_after, retry_status, slow_down_status};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rule::{RobotsRule, deciding_rule};
+pub use signatures::no_text;

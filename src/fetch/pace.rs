@@ -51,6 +51,11 @@ impl Pace {
         self.quota = quota(interval);
     }
 
+    /// The least time between two starts.
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
     /// When the next request may start; `None`: at any time.
     pub(super) fn due(&self) -> Option<Instant> {
         let by_interval = self.last_start.filter(|_| !self.interval.is_zero()).map(|start| start + self.gap());

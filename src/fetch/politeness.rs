@@ -36,6 +36,21 @@ pub enum CrawlDelay {
     TooLong(Duration),
 }
 
+/// Why the next request to an origin has to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// For the gap between requests to an origin.
+    Gap,
+    /// For the longer gap that robots.txt asks for.
+    CrawlDelay,
+    /// For the gap between requests to an IP address.
+    AddressGap,
+    /// For a back-off of our own, after a failure or an answer that asks us to be slower.
+    BackOff,
+    /// For as long as an answer asked for.
+    RetryAfter,
+}
+
 /// Requests and what came of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -80,6 +95,8 @@ struct Host {
     connection: Option<SocketAddr>,
     /// Requests in a row that were answered with 429 or 503.
     strikes: u32,
+    /// Until when it rests beyond its gap, and why.
+    resting: Option<(Instant, Rest)>,
     /// What was asked and not yet reported.
     traffic: Traffic,
 }
@@ -92,6 +109,7 @@ impl Host {
             address: None,
             connection: None,
             strikes: 0,
+            resting: None,
             traffic: Traffic::default(),
         }
     }
@@ -160,19 +178,37 @@ impl Politeness {
     }
 
     /// Lets the origin rest for so long from now.
-    pub fn back_off(&self, origin: &str, rest: Duration) {
+    pub fn back_off(&self, origin: &str, rest: Duration, why: Rest) {
         let until = Instant::now() + rest;
-        self.with_origin(origin, |host| host.pace.rest(until));
+        self.with_origin(origin, |host| {
+            host.pace.rest(until);
+            if host.resting.is_none_or(|(known, _)| known < until) {
+                host.resting = Some((until, why));
+            }
+        });
     }
 
     /// When the next request to the origin may start, as far as is known now, its address's gap
     /// included; `None`: at once.
     pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
+        self.resting(origin).map(|(due, _)| due)
+    }
+
+    /// When the next request to the origin may start, see [`next_start`](Self::next_start), and what
+    /// for it has to wait.
+    pub fn resting(&self, origin: &str) -> Option<(std::time::Instant, Rest)> {
         let tables = self.tables();
         let host = tables.origins.get(origin)?;
         let address = host.address.and_then(|address| tables.addresses.get(&address));
-        let due = host.pace.due().max(address.and_then(|address| address.pace.due()));
-        due.filter(|&due| due > Instant::now()).map(Instant::into_std)
+        let (own, of_address) = (host.pace.due(), address.and_then(|address| address.pace.due()));
+        let due = own.max(of_address).filter(|&due| due > Instant::now())?;
+        let why = match host.resting {
+            Some((until, why)) if until >= due => why,
+            _ if of_address > own => Rest::AddressGap,
+            _ if host.pace.interval() > self.0.delay => Rest::CrawlDelay,
+            _ => Rest::Gap,
+        };
+        Some((due.into_std(), why))
     }
 
     /// Counts one more answer in a row that asks us to be slower, and says how many there were.
@@ -426,10 +462,28 @@ mod tests {
     async fn a_host_that_asks_for_rest_gets_it() {
         let politeness = politeness(|_| {});
         let first = request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
-        politeness.back_off("a", 30 * SECOND);
-        politeness.back_off("a", SECOND);
-        assert_eq!(politeness.next_start("a"), Some((first + 30 * SECOND).into_std()));
+        politeness.back_off("a", 30 * SECOND, Rest::RetryAfter);
+        politeness.back_off("a", SECOND, Rest::BackOff);
+        assert_eq!(politeness.resting("a"), Some(((first + 30 * SECOND).into_std(), Rest::RetryAfter)));
         assert!(request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await - first >= 30 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_an_origin_waits_for_has_a_name() {
+        let politeness = politeness(|options| options.ip_delay = 5 * SECOND);
+        let why = |origin: &str| politeness.resting(origin).map(|(_, why)| why);
+        assert_eq!(why("a"), None);
+        request(&politeness, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        assert_eq!(why("a"), Some(Rest::AddressGap));
+        politeness.set_crawl_delay("a", Some(9 * SECOND));
+        assert_eq!(why("a"), Some(Rest::CrawlDelay));
+        politeness.back_off("a", 3600 * SECOND, Rest::BackOff);
+        assert_eq!(why("a"), Some(Rest::BackOff));
+        tokio::time::advance(3600 * SECOND).await;
+        politeness.acquire("a", None).await;
+        assert_eq!(why("a"), Some(Rest::CrawlDelay), "a rest that is over is no reason");
+        politeness.acquire("b", None).await;
+        assert_eq!(why("b"), Some(Rest::Gap));
     }
 
     #[tokio::test(start_paused = true)]
@@ -451,9 +505,9 @@ mod tests {
     async fn idle_origins_are_forgotten_and_busy_ones_are_not() {
         let politeness = politeness(|options| options.ip_delay = Duration::ZERO);
         let _busy = politeness.acquire("busy", None).await;
-        politeness.back_off("resting", 3600 * SECOND);
+        politeness.back_off("resting", 3600 * SECOND, Rest::BackOff);
         for number in 0..20 * MANY {
-            politeness.back_off(&number.to_string(), Duration::ZERO);
+            politeness.back_off(&number.to_string(), Duration::ZERO, Rest::BackOff);
             tokio::time::advance(Duration::from_millis(100)).await;
         }
         let tables = politeness.tables();

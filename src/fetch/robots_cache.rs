@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::client::Wanted;
 use super::robots::now_millis;
-use super::{FetchFailure, Fetcher, Robots, back_off, retry_after, retry_status};
+use super::{FetchFailure, Fetcher, Robots, retry_after, retry_status};
 use crate::record::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normaliser, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
@@ -45,6 +45,11 @@ impl RobotsCache {
         let entry = table.entries.entry(origin.to_owned()).or_insert(entry);
         entry.last_used = Instant::now();
         entry.slot.clone()
+    }
+
+    /// Whether somebody is asking for it just now.
+    fn is_asked_for(&self, origin: &str) -> bool {
+        self.table().entries.get(origin).is_some_and(|entry| entry.slot.try_lock().is_err())
     }
 
     /// Notes the size of an entry and, if all are too many octets, drops the older half.
@@ -104,6 +109,11 @@ impl Fetcher {
         robots
     }
 
+    /// Whether the robots.txt of an origin is being asked for just now.
+    pub fn is_asking_robots(&self, origin: &str) -> bool {
+        self.robots_cache().is_asked_for(origin)
+    }
+
     /// Takes up a robots.txt that an earlier run had. One that is too old counts until a new one is
     /// had.
     pub async fn restore_robots(&self, origin: &str, row: RobotsRow) {
@@ -139,7 +149,7 @@ impl Fetcher {
             }
             let asked = answer.ok().and_then(|fetched| fetched.header("retry-after"));
             let asked = asked.and_then(|text| retry_after(&text, SystemTime::now(), self.options().max_retry_after));
-            self.back_off(origin, asked.unwrap_or_else(|| back_off(attempt, 0, origin)));
+            self.rest(origin, asked, attempt);
             attempt += 1;
         }
     }

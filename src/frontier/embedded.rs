@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::engine::Engine;
-use super::{FrontierError, Options, UrlLog};
+use super::{FrontierError, Options, UrlLog, WaitingOrigin};
 use crate::record::{
     Ack, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Requeue, UrlId, UrlRow,
 };
@@ -116,9 +116,8 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         (first < end).then(|| (first..end).filter_map(remaining).collect())
     }
 
-    /// The origins at which most URLs wait, most first: `scheme://host:port`, how many, and the
-    /// moment up to which the origin is postponed. Costs a look at every origin.
-    pub fn hosts_waiting(&self, most: usize) -> Vec<(String, usize, Option<Instant>)> {
+    /// The origins at which most URLs wait, most first. Costs a look at every origin.
+    pub fn hosts_waiting(&self, most: usize) -> Vec<WaitingOrigin> {
         self.engine().origins.longest(most)
     }
 }

@@ -60,5 +60,6 @@ mod tests;
 pub use embedded::{Changes, EmbeddedFrontier, Remaining};
 pub use error::FrontierError;
 pub use options::{Options, ScopeKind};
+pub use origins::{Hold, WaitingOrigin};
 pub use rows::UrlLog;
 pub use trap::Trap;

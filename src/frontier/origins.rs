@@ -19,6 +19,32 @@ use crate::record::UrlId;
 /// A place in the calendar: when (`None` is before all else), in which turn, which origin.
 type Turn = (Option<Instant>, u64, u32);
 
+/// An origin at which URLs wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingOrigin {
+    /// `scheme://host:port`.
+    pub origin: String,
+    /// URLs that wait, due or not.
+    pub queued: u64,
+    /// What keeps the next one from being leased.
+    pub hold: Hold,
+}
+
+/// What keeps an origin's next URL from being leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing but the turn of others.
+    Turn,
+    /// It has as many leases as it may have.
+    Leases,
+    /// Its host has had its pages.
+    Pages,
+    /// It is postponed to this moment.
+    Postponed(Instant),
+    /// All its URLs were given back, the first one up to this moment.
+    GivenBack(Instant),
+}
+
 /// What to lease next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Next {
@@ -178,18 +204,34 @@ impl Origins {
         }
     }
 
-    /// The origins at which most URLs wait, most first: name, how many wait, and until when it is
-    /// postponed. Costs a look at every origin.
-    pub(super) fn longest(&self, most: usize) -> Vec<(String, usize, Option<Instant>)> {
+    /// The origins at which most URLs wait, most first. Costs a look at every origin.
+    pub(super) fn longest(&self, most: usize) -> Vec<WaitingOrigin> {
         let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
         order.retain(|&origin| self.origins[origin as usize].queue.len() > 0);
         order.sort_by_key(|&origin| std::cmp::Reverse(self.origins[origin as usize].queue.len()));
         order.truncate(most);
-        let describe = |origin: u32| {
-            let entry = &self.origins[origin as usize];
-            (self.origin_names.text(origin).to_owned(), entry.queue.len(), entry.not_before)
+        let describe = |origin: u32| WaitingOrigin {
+            origin: self.origin_names.text(origin).to_owned(),
+            queued: self.origins[origin as usize].queue.len() as u64,
+            hold: self.hold(origin),
         };
         order.into_iter().map(describe).collect()
+    }
+
+    fn hold(&self, origin: u32) -> Hold {
+        let entry = &self.origins[origin as usize];
+        if self.is_full(entry.host) {
+            return Hold::Pages;
+        }
+        if entry.leases >= self.most_leases {
+            return Hold::Leases;
+        }
+        let later = |moment: &Instant| Some(*moment) > self.now;
+        match (entry.queue.due().flatten().filter(later), entry.not_before.filter(later)) {
+            (Some(due), not_before) if Some(due) > not_before => Hold::GivenBack(due),
+            (_, Some(not_before)) => Hold::Postponed(not_before),
+            _ => Hold::Turn,
+        }
     }
 
     /// Changes a host. All its origins are looked at only if it became full or is so no longer.

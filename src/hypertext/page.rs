@@ -1,4 +1,4 @@
-//! The frame of a page: no script, nothing from outside, light or dark as the reader has it.
+//! The frame of a page: nothing from outside, no script but a program's own, light or dark as the reader has it.
 
 use std::fmt::Write as _;
 
@@ -50,12 +50,27 @@ figure,article,tr{break-inside:avoid}details::details-content{content-visibility
 
 /// A whole page.
 pub fn page(title: &str, body: &str) -> String {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    frame(title, "default-src 'none'; style-src 'unsafe-inline'", "", body)
+}
+
+/// A whole page that a program serves, with the script at `script` on the same server, which may ask that server
+/// for what is new; without script a browser loads the page anew every few seconds.
+pub fn live_page(title: &str, script: &str, seconds: u32, body: &str) -> String {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'";
+    let head = format!(
+        "<script defer src=\"{}\"></script>\n\
+         <noscript><meta http-equiv=\"refresh\" content=\"{seconds}\"></noscript>\n",
+        escaped(script)
+    );
+    frame(title, policy, &head, body)
+}
+
+fn frame(title: &str, policy: &str, head: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+         <title>{}</title>\n<style>{STYLE}</style>\n{head}</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
         escaped(title)
     )
 }
@@ -238,6 +253,15 @@ mod tests {
         let page = page("a<b", "");
         assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""));
         for part in ["<script", "http:", "https:", "url(", "<title>a<b"] {
+            assert!(!page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_live_page_has_one_script_of_its_own_server() {
+        let page = live_page("t", "/a.js", 5, "");
+        assert_eq!((page.matches("<script").count(), page.matches("script-src 'self'").count()), (1, 1));
+        for part in ["http:", "https:", "url(", "script-src 'unsafe"] {
             assert!(!page.contains(part), "{part}");
         }
     }

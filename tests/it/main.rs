@@ -5,12 +5,14 @@
 //! | `surface` | flags, exit codes, streams |
 //! | `conformance` | the answers of parsers and rules, held against suites of cases |
 //! | `crawl` | outcomes, limits, resuming, signals |
+//! | `dashboard` | how a running crawl is watched, by programs and in a browser |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
 //! | `explain` | why a URL has its outcome |
 //! | `report` | that a report is true and harmless |
 //! | `kill` | what is left after SIGKILL at any moment |
-//! | `hostile` | manners towards a server that misbehaves |
+//! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
+//! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
 //! | `exactness` | that every decision is that of brute force, in whatever batches |
@@ -30,6 +32,7 @@ mod clusters;
 mod conformance;
 mod corpora;
 mod crawl;
+mod dashboard;
 mod dedup;
 mod endless;
 mod evaluation;
@@ -41,6 +44,7 @@ mod hostile;
 mod invariants;
 mod judged;
 mod kill;
+mod malice;
 mod overlap;
 mod planted;
 mod program;

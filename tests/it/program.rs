@@ -145,6 +145,12 @@ impl Running {
         assert!(sent.success(), "kill -{name}");
     }
 
+    /// What it has written to stderr so far.
+    pub fn stderr(&self) -> String {
+        let [_, stderr] = self.texts();
+        stderr
+    }
+
     /// Kills the program at once, if it still runs.
     pub fn kill(mut self) -> Finished {
         self.child.kill().unwrap();

@@ -139,7 +139,7 @@ fn excluded(reason: &str) -> &'static str {
         "robots-unreachable" => "robots.txt could not be had, which means no for the time being",
         "crawl-delay" => "the host asks for a longer Crawl-delay than --max-crawl-delay allows",
         "noindex" => "the page asks not to be indexed; its links were used",
-        "type" => "its media type is not asked for (--accept-type)",
+        "type" => "its media type, by its header or its first octets, is not asked for (--accept-type)",
         "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
         "sitemap" => "it is a sitemap: read for its links, no page itself",
         _ => "a rule keeps it out",

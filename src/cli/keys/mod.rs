@@ -16,8 +16,8 @@ use super::settings::Settings;
 pub use dedup::NEAR_DUPLICATES;
 
 /// The groups under which help shows flags, in order.
-pub const HEADINGS: [&str; 8] =
-    ["Input", "Scope", "Politeness", "HTTP", "Security", "Near-duplicates", "Output", "Logging"];
+pub const HEADINGS: [&str; 9] =
+    ["Input", "Scope", "Politeness", "HTTP", "Security", "Near-duplicates", "Output", "Dashboard", "Logging"];
 
 /// How a value is written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use super::{Key, Shape, key};
 use crate::cli::choices::{ColorChoice, LogFormat, LogLevel, ProgressMode};
 
 const OUTPUT: &str = "Output";
+const WATCHING: &str = "Dashboard";
 const LOGGING: &str = "Logging";
 
-/// The tables `out` and `log`.
+/// The tables `out`, `dashboard` and `log`.
 pub const KEYS: &[Key] = &[
     key!(out.dir, Shape::Value("DIR"), "./ndcrawl-out", "Write to this folder; an unfinished crawl in it is resumed")
         .flag("out")
@@ -31,6 +32,23 @@ pub const KEYS: &[Key] = &[
     key!(out.min_free, Shape::Value("SIZE"), "500M", "Stop, resumably, when less than this is free on the disk")
         .flag("min-free")
         .heading(OUTPUT),
+    key!(
+        dashboard.listen,
+        Shape::Value("ADDR"),
+        "",
+        "Serve a live page, /metrics and /status.json at ADDR, such as 9100 or 127.0.0.1:0"
+    )
+    .flag("dashboard")
+    .note("off")
+    .heading(WATCHING),
+    key!(
+        dashboard.public,
+        Shape::Switch("true"),
+        "false",
+        "Let the dashboard be seen from other machines; it has no password"
+    )
+    .flag("dashboard-public")
+    .heading(WATCHING),
     key!(
         log.level,
         Shape::Choice(LogLevel::WORDS),

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::*;
-use crate::frontier::{Remaining, ScopeKind, Trap};
+use crate::frontier::{Hold, Remaining, ScopeKind, Trap, WaitingOrigin};
 use crate::record::{Deferral, Disposition, Exclusion, Wait};
 
 fn redirect(url: &str, from: Offered) -> Link {
@@ -125,10 +125,18 @@ fn the_state_of_origins_can_be_looked_at() {
     }
     bench.postpone("https://b.test:443", 9);
     bench.postpone("nonsense", 9);
-    let b = ("https://b.test:443".to_owned(), 2, Some(bench.at(9)));
-    let a = ("http://a.test:80".to_owned(), 1, None);
-    assert_eq!(bench.frontier.hosts_waiting(9), [b.clone(), a]);
+    let waiting = |origin: &str, queued, hold| WaitingOrigin { origin: origin.to_owned(), queued, hold };
+    let b = waiting("https://b.test:443", 2, Hold::Postponed(bench.at(9)));
+    let a = |hold| waiting("http://a.test:80", 1, hold);
+    assert_eq!(bench.frontier.hosts_waiting(9), [b.clone(), a(Hold::Turn)]);
     assert_eq!(bench.frontier.hosts_waiting(1), [b]);
+    let lease = bench.lease(1, 0).leases.remove(0);
+    bench.nak(lease, 5);
+    let hold_of_a = || bench.frontier.hosts_waiting(9).into_iter().find(|waiting| waiting.queued == 1).unwrap();
+    assert_eq!(hold_of_a(), a(Hold::GivenBack(bench.at(5))));
+    bench.offer(link("http://a.test/2", 1));
+    bench.lease(1, 6);
+    assert_eq!(hold_of_a(), a(Hold::Leases));
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! What is answered to a request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::history::Sample;
+use super::{Served, Shown, metrics, page};
+use crate::cli::status::StatusFile;
+
+/// The script of the page. A file of its own, so that the page's policy can leave out all scripts but this
+/// server's, and no hash has to be kept in step with it.
+const SCRIPT: &str = include_str!("live.js");
+
+/// On all answers. The page's own policy stands in the page.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+pub(super) async fn answer(
+    State(served): State<Arc<Served>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if !served.is_public && !names_this_machine(&headers, served.address.ip()) {
+        let why = "The Host of this request is not this machine. Ask by its loopback address.\n";
+        return (StatusCode::FORBIDDEN, HEADERS, why).into_response();
+    }
+    if method != Method::GET && method != Method::HEAD {
+        return (StatusCode::METHOD_NOT_ALLOWED, HEADERS, [(header::ALLOW, "GET, HEAD")]).into_response();
+    }
+    let shown = served.shown();
+    let (kind, body) = match uri.path() {
+        "/" => ("text/html; charset=utf-8", page::page(&shown, jiff::Timestamp::now())),
+        page::SCRIPT_PATH => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
+        "/metrics" => (metrics::TYPE, metrics::metrics(&shown.status)),
+        "/status.json" => ("application/json", json(&shown)),
+        _ => return (StatusCode::NOT_FOUND, HEADERS, "There are /, /metrics and /status.json.\n").into_response(),
+    };
+    (HEADERS, [(header::CONTENT_TYPE, kind)], body).into_response()
+}
+
+/// Whether the request was made to a name of the loopback, or to the very address at which is listened. The
+/// port may be another one: it may have been forwarded.
+fn names_this_machine(headers: &HeaderMap, listening: IpAddr) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
+    let Some(host) = host else { return false };
+    let name = host.host().trim_start_matches('[').trim_end_matches(']');
+    let is_ours = |address: IpAddr| address.to_canonical().is_loopback() || address == listening;
+    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_ours)
+}
+
+/// `status.json`, and what it said before.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    status: &'a StatusFile,
+    history: Vec<Rated<'a>>,
+}
+
+#[derive(Serialize)]
+struct Rated<'a> {
+    #[serde(flatten)]
+    sample: &'a Sample,
+    duplicate_rate: Option<f64>,
+}
+
+fn json(shown: &Shown) -> String {
+    let rated = |sample: &'_ Sample| sample.duplicate_rate();
+    let samples = shown.history.samples().iter();
+    let history = samples.map(|sample| Rated { sample, duplicate_rate: rated(sample) }).collect();
+    // Strings and numbers cannot fail to serialise.
+    serde_json::to_string(&Told { status: &shown.status, history }).unwrap_or_default() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_answered() {
+        let is_answered = |host: &str| {
+            let headers = HeaderMap::from_iter([(header::HOST, host.parse().unwrap())]);
+            names_this_machine(&headers, "127.0.0.2".parse().unwrap())
+        };
+        for host in ["localhost", "LOCALHOST:9100", "127.0.0.1:1", "127.0.0.2", "[::1]:9100", "[::ffff:127.0.0.1]"] {
+            assert!(is_answered(host), "{host}");
+        }
+        let foreign =
+            ["evil.test", "localhost.evil.test:9100", "evil.test@127.0.0.1.evil.test", "192.168.0.1", "[::]", ""];
+        for host in foreign {
+            assert!(!is_answered(host), "{host}");
+        }
+        assert!(!names_this_machine(&HeaderMap::new(), "127.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn json_has_the_fields_of_the_status_file_and_what_they_were() {
+        let mut shown = Shown::default();
+        shown.history.add(&shown.status.clone(), std::time::Duration::from_secs(1));
+        let told: serde_json::Value = serde_json::from_str(&json(&shown)).unwrap();
+        let status = serde_json::to_value(&shown.status).unwrap();
+        assert!(status.as_object().unwrap().iter().all(|(name, value)| told[name] == *value), "{told}");
+        assert_eq!(told["history"][0]["elapsed_seconds"], 1.0);
+        assert_eq!(told["history"][0]["duplicate_rate"], serde_json::Value::Null);
+    }
+}

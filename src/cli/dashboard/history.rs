@@ -1,0 +1,142 @@
+//! What the figures were since the run began, as many as fit into a plot.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::cli::figures::duplicate_rate;
+use crate::cli::status::StatusFile;
+use crate::record::OutcomeKind;
+
+/// When there are so many, every other one is forgotten, and from then on half as many are kept.
+const MOST: usize = 240;
+/// The rate of late is that of so many samples.
+const OF_LATE: usize = 10;
+
+/// The figures of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Sample {
+    /// Since the start of this run.
+    pub elapsed_seconds: f64,
+    pub pages_per_second: f64,
+    pub queued: u64,
+    /// Pages that were compared with those stored before.
+    pub compared: u64,
+    /// Of these, those that are near-duplicates or exact copies.
+    pub duplicates: u64,
+    pub memory_bytes: u64,
+}
+
+/// Samples, oldest first, about as far apart from each other.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    samples: Vec<Sample>,
+    /// One of so many is kept.
+    every: u32,
+    /// How many came since the last that was kept.
+    passed: u32,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { samples: Vec::new(), every: 1, passed: 0 }
+    }
+}
+
+impl History {
+    /// Notes how things stand now.
+    pub fn add(&mut self, status: &StatusFile, elapsed: Duration) {
+        self.passed += 1;
+        if self.passed < self.every && !self.samples.is_empty() {
+            return;
+        }
+        self.passed = 0;
+        if self.samples.len() == MOST {
+            let mut place = 0;
+            self.samples.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.every *= 2;
+        }
+        self.samples.push(sample(status, elapsed));
+    }
+
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// The share of duplicates among all pages compared so far, moment by moment.
+    pub fn rates(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.samples.iter().filter_map(|sample| Some((sample.elapsed_seconds, sample.duplicate_rate()?)))
+    }
+
+    /// The same of the pages that were compared of late.
+    pub fn rates_of_late(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let pairs = self.samples.iter().enumerate().skip(1);
+        pairs.filter_map(|(place, sample)| {
+            let before = &self.samples[place.saturating_sub(OF_LATE)];
+            let compared = sample.compared.checked_sub(before.compared).filter(|&compared| compared > 0)?;
+            // Fewer than before if verdicts were given anew.
+            let duplicates = sample.duplicates.saturating_sub(before.duplicates).min(compared);
+            Some((sample.elapsed_seconds, duplicates as f64 / compared as f64))
+        })
+    }
+}
+
+impl Sample {
+    /// `None` before any page was compared.
+    pub fn duplicate_rate(&self) -> Option<f64> {
+        duplicate_rate(self.compared - self.duplicates, self.duplicates, 0)
+    }
+}
+
+fn sample(status: &StatusFile, elapsed: Duration) -> Sample {
+    let outcome = |kind: OutcomeKind| status.outcomes.get(kind.name()).copied().unwrap_or(0);
+    let duplicates = outcome(OutcomeKind::NearDuplicate) + outcome(OutcomeKind::ExactDuplicate);
+    Sample {
+        elapsed_seconds: elapsed.as_millis() as f64 / 1000.0,
+        pages_per_second: status.pages_per_second,
+        queued: status.queued,
+        compared: outcome(OutcomeKind::Stored) + duplicates,
+        duplicates,
+        memory_bytes: status.memory_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(stored: u64, near: u64) -> StatusFile {
+        let outcomes = [("stored", stored), ("near-duplicate", near)];
+        StatusFile { outcomes: outcomes.map(|(name, count)| (name.to_owned(), count)).into(), ..StatusFile::default() }
+    }
+
+    #[test]
+    fn a_long_crawl_has_no_more_samples_than_fit_and_they_are_even() {
+        let mut history = History::default();
+        for second in 0..100_000 {
+            history.add(&status(second, 0), Duration::from_secs(second));
+        }
+        let times: Vec<f64> = history.samples().iter().map(|sample| sample.elapsed_seconds).collect();
+        assert!((MOST / 2..=MOST).contains(&times.len()), "{}", times.len());
+        assert_eq!(times[0], 0.0);
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
+        assert!(times[times.len() - 1] > 99_000.0);
+    }
+
+    #[test]
+    fn rates_are_of_all_pages_and_of_those_of_late() {
+        let mut history = History::default();
+        for (second, (stored, near)) in [(0, 0), (4, 0), (4, 4), (6, 2)].into_iter().enumerate() {
+            history.add(&status(stored, near), Duration::from_secs(second as u64));
+        }
+        assert_eq!(history.rates().collect::<Vec<_>>(), [(1.0, 0.0), (2.0, 0.5), (3.0, 0.25)]);
+        history.samples.drain(..2);
+        assert_eq!(history.rates_of_late().count(), 0, "no page was compared, some were judged anew");
+        history.add(&status(8, 8), Duration::from_secs(4));
+        assert_eq!(history.rates_of_late().collect::<Vec<_>>(), [(4.0, 0.5)]);
+    }
+}

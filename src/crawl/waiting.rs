@@ -1,0 +1,122 @@
+//! What the sites that wait are waiting for.
+
+use std::time::Instant;
+
+use crate::fetch::{Fetcher, Rest};
+use crate::frontier::{self, Hold};
+
+/// An origin at which URLs wait, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// `scheme://host:port`.
+    pub origin: String,
+    /// URLs that wait.
+    pub queued: u64,
+    /// The moment before which none is due; `None`: as soon as there is room.
+    pub due: Option<Instant>,
+    /// What the next one waits for.
+    pub why: Why,
+}
+
+/// What the next URL of an origin waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Its turn, and room among the requests of the whole crawl.
+    Turn,
+    /// As many requests are in flight as the host may have at a time.
+    InFlight,
+    /// robots.txt, which is being asked for.
+    Robots,
+    /// The gap between requests to a host.
+    Gap,
+    /// The longer gap that robots.txt asks for.
+    CrawlDelay,
+    /// The gap between requests to an IP address.
+    AddressGap,
+    /// The crawler's own rest after a failure.
+    BackOff,
+    /// The rest that the host asked for.
+    RetryAfter,
+    /// The next try of URLs that failed; there are no others.
+    Retry,
+    /// Nothing that will come: the host has had its pages.
+    Budget,
+}
+
+impl Why {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Turn,
+        Self::InFlight,
+        Self::Robots,
+        Self::Gap,
+        Self::CrawlDelay,
+        Self::AddressGap,
+        Self::BackOff,
+        Self::RetryAfter,
+        Self::Retry,
+        Self::Budget,
+    ];
+
+    /// The name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::InFlight => "in-flight",
+            Self::Robots => "robots",
+            Self::Gap => "gap",
+            Self::CrawlDelay => "crawl-delay",
+            Self::AddressGap => "address-gap",
+            Self::BackOff => "back-off",
+            Self::RetryAfter => "retry-after",
+            Self::Retry => "retry",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// What that means, for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Turn => "its turn, and room among the requests of the whole crawl",
+            Self::InFlight => "requests in flight: the host has as many at a time as it may have",
+            Self::Robots => "robots.txt, which is being asked for",
+            Self::Gap => "the politeness gap between requests to a host",
+            Self::CrawlDelay => "the longer gap that robots.txt asks for with Crawl-delay",
+            Self::AddressGap => "the politeness gap between requests to an IP address",
+            Self::BackOff => "a back-off after failures",
+            Self::RetryAfter => "the time that the host asked for with Retry-After",
+            Self::Retry => "another try of URLs that failed; no others wait",
+            Self::Budget => "nothing that will come: the host has had its pages",
+        }
+    }
+}
+
+impl From<Rest> for Why {
+    fn from(rest: Rest) -> Self {
+        match rest {
+            Rest::Gap => Self::Gap,
+            Rest::CrawlDelay => Self::CrawlDelay,
+            Rest::AddressGap => Self::AddressGap,
+            Rest::BackOff => Self::BackOff,
+            Rest::RetryAfter => Self::RetryAfter,
+        }
+    }
+}
+
+/// The frontier knows that an origin is held back, the fetcher knows for what.
+pub(super) fn explained(waiting: frontier::WaitingOrigin, fetcher: &Fetcher) -> Waiting {
+    let resting = fetcher.resting(&waiting.origin);
+    let rest = resting.map(|(due, rest)| (Some(due), Why::from(rest)));
+    let (due, why) = match waiting.hold {
+        Hold::Pages => (None, Why::Budget),
+        Hold::Leases if fetcher.is_asking_robots(&waiting.origin) => (None, Why::Robots),
+        Hold::Leases => rest.unwrap_or((None, Why::InFlight)),
+        Hold::Turn => rest.unwrap_or((None, Why::Turn)),
+        Hold::Postponed(due) => rest.unwrap_or((Some(due), Why::Gap)),
+        Hold::GivenBack(due) => match resting {
+            Some((later, rest)) if later >= due => (Some(later), rest.into()),
+            _ => (Some(due), Why::Retry),
+        },
+    };
+    Waiting { origin: waiting.origin, queued: waiting.queued, due, why }
+}

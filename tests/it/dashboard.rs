@@ -1,0 +1,174 @@
+//! The dashboard of a crawl that runs: as programs ask for it, and as it is seen in a browser.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::program::{Place, Running};
+use crate::shared::{has, run, skipped};
+use crate::web::{Answer, Content, Web};
+use crate::words::Random;
+
+/// A site that never ends, where every third page repeats another.
+struct Endless;
+
+impl Content for Endless {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let number: u64 = url.rsplit('/').next().unwrap_or_default().parse().unwrap_or(0);
+        let text = Random::new(if number % 3 == 2 { 2 } else { number }, "dashboard").words(60).join(" ");
+        let links = (1..4).map(|step| format!("<a href=/{}>next</a>", number * 3 + step));
+        let body = format!("<title>Page {number}</title><p>{text}</p>{}", links.collect::<String>());
+        Answer { delay: Duration::from_millis(20), ..Answer::html(body) }
+    }
+}
+
+/// A crawl of that site at work, and the address of its dashboard.
+fn watched(place: &Place) -> (Web, Running, String) {
+    let web = Web::start(1, |_| Arc::new(Endless));
+    let seeds = [format!("{}/1", web.origins()[0])];
+    let mut running = place.crawl(&seeds).args(["--dashboard", "127.0.0.1:0", "--host-concurrency", "2"]).start();
+    assert!(running.wait_until(|| place.path("out/status.json").exists()), "{}", running.stderr());
+    let told = running.stderr();
+    let address = told.lines().find_map(|line| line.strip_prefix("dashboard: http://")).unwrap();
+    (web, running, address.trim_end_matches('/').to_owned())
+}
+
+/// The head and the body of an answer.
+fn ask(address: &str, method: &str, path: &str, host: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+fn get(address: &str, path: &str) -> (String, String) {
+    let (head, body) = ask(address, "GET", path, address);
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    (head, body)
+}
+
+/// How the crawl stands, as soon as it has compared pages.
+fn figures(address: &str, running: &mut Running) -> Value {
+    let told = || -> Value { serde_json::from_str(&get(address, "/status.json").1).unwrap() };
+    assert!(running.wait_until(|| told()["duplicate_rate"].as_f64() > Some(0.0)));
+    told()
+}
+
+#[test]
+fn programs_are_told_what_status_tells() {
+    let place = Place::new();
+    let (web, mut running, address) = watched(&place);
+    let told = figures(&address, &mut running);
+    let status = place.run(["status", "out", "--json"]).finish().expect_code(0).json();
+    for name in status.as_object().unwrap().keys() {
+        assert!(told.get(name).is_some(), "{name} in {told}");
+    }
+    assert!(told["history"].as_array().unwrap().last().unwrap()["queued"] == told["queued"], "{told}");
+    assert_eq!(told["waiting"][0]["origin"].as_str(), Some(web.origins()[0].as_str()));
+    assert!(["in-flight", "turn"].contains(&told["waiting"][0]["why"].as_str().unwrap()), "{told}");
+
+    let (head, metrics) = get(&address, "/metrics");
+    assert!(head.contains("text/plain; version=0.0.4"), "{head}");
+    assert!(
+        metrics.contains("\nndcrawl_duplicate_rate 0.") && metrics.contains("ndcrawl_waiting_queued{origin=\"http://")
+    );
+    read_by_prometheus(&place, &metrics);
+
+    running.signal("INT");
+    running.finish().expect_code(130);
+    assert!(TcpStream::connect(&address).is_err(), "the dashboard ends with the crawl");
+}
+
+/// The samples that Prometheus's client finds are those that stand there.
+fn read_by_prometheus(place: &Place, metrics: &str) {
+    let can_read = has("python3")
+        && Command::new("python3")
+            .args(["-c", "import prometheus_client"])
+            .stderr(Stdio::null())
+            .status()
+            .unwrap()
+            .success();
+    if !can_read {
+        return skipped("prometheus_client: python3 has no such module");
+    }
+    let mut command = Command::new("python3");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/metrics.py"));
+    let found = run(command.stdin(fs::File::open(place.write("metrics", metrics)).unwrap()));
+    let found: Vec<Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let samples: Vec<&str> = metrics.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(found.len(), samples.len(), "{found:?}");
+    for (sample, found) in samples.iter().zip(&found) {
+        let (name, value) = sample.rsplit_once(' ').unwrap();
+        assert_eq!(found[2].as_f64(), Some(value.parse().unwrap()), "{sample}");
+        assert!(name.starts_with(found[0].as_str().unwrap()), "{sample} {found}");
+    }
+}
+
+#[test]
+fn a_page_from_elsewhere_cannot_read_along() {
+    let place = Place::new();
+    let (_web, running, address) = watched(&place);
+    let status = |method: &str, path: &str, host: &str| ask(&address, method, path, host).0[9..12].to_owned();
+    assert_eq!(status("GET", "/", "evil.test"), "403");
+    assert_eq!(status("GET", "/status.json", &format!("evil.test:{}", address.rsplit(':').next().unwrap())), "403");
+    assert_eq!(status("GET", "/", "localhost:1"), "200");
+    assert_eq!(status("POST", "/", &address), "405");
+    assert_eq!(status("GET", "/../../etc/passwd", &address), "404");
+    let (head, page) = get(&address, "/");
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'";
+    assert!(page.contains(policy) && !page.contains("https:"), "{page}");
+    assert!(head.contains("x-frame-options: DENY") && head.contains("cache-control: no-store"), "{head}");
+    running.signal("INT");
+    running.finish().expect_code(130);
+}
+
+#[test]
+fn an_address_that_is_taken_or_public_is_refused_before_anything_is_written() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let place = Place::new();
+    let refused = place.run(["--dashboard", &address, "http://127.0.0.1:1/", "-o", "out"]).finish().expect_code(2);
+    assert!(refused.errors()[0].contains(&format!("--dashboard: the dashboard cannot be served at {address}")));
+    assert!(refused.stderr.contains("hint: give another port"), "{}", refused.stderr);
+    let public = place.run(["--dashboard", "0.0.0.0:0", "http://127.0.0.1:1/", "-o", "out"]).finish().expect_code(2);
+    assert!(public.stderr.contains("hint: ") && public.stderr.contains("--dashboard-public"), "{}", public.stderr);
+    assert!(place.names().is_empty(), "{:?}", place.names());
+    let flags =
+        ["--dashboard", "0.0.0.0:0", "--dashboard-public", "http://127.0.0.1:1/", "-o", "out", "--allow-private"];
+    let served = place.run(flags).finish().expect_code(1);
+    assert!(served.stderr.contains("dashboard: http://0.0.0.0:"), "{}", served.stderr);
+}
+
+/// In a browser: the figures change by themselves, nothing is asked for elsewhere, and the end is told.
+/// `AXE_FOLDER` names a folder in which the npm packages `axe-core` and `puppeteer-core` are installed.
+#[test]
+fn a_person_sees_a_crawl_come_along() {
+    let Some(folder) = std::env::var_os("AXE_FOLDER") else {
+        return skipped("AXE_FOLDER names no folder with axe-core and puppeteer-core");
+    };
+    if let Some(program) = ["node", "chromium"].into_iter().find(|program| !has(program)) {
+        return skipped(&format!("{program} is not there"));
+    }
+    let place = Place::new();
+    let (_web, mut running, address) = watched(&place);
+    figures(&address, &mut running);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/dashboard.mjs");
+    let mut node = Command::new("node");
+    node.arg(script).arg(format!("http://{address}/")).current_dir(folder).stdout(Stdio::piped());
+    let mut node = node.spawn().unwrap();
+    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let found: Vec<String> = lines.by_ref().take_while(|line| line != "looked").collect();
+    assert_eq!(found, [""; 0], "what is wrong with the page");
+    running.signal("INT");
+    running.finish().expect_code(130);
+    assert_eq!(lines.next().as_deref(), Some("lost"));
+    assert!(node.wait().unwrap().success());
+}
