@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use super::check::Kind;
-use super::export::{CountBy, Format, NoarchiveChoice};
+use super::export::{CountBy, Format, NoarchiveChoice, Representative};
 use super::key_flags::{ComparingFlags, JudgingFlags, KeyFlags};
 use super::source::{Given, Source};
 use super::{help, keys};
@@ -217,6 +217,9 @@ pub struct ExportArguments {
     /// Export pages in these languages only, such as en,de
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub lang: Vec<String>,
+    /// Which page of a cluster of duplicates stands for it
+    #[arg(long, value_name = "WHICH", default_value = "stored")]
+    pub representative: Representative,
     /// parquet, jsonl: add the page's source, decoded, as html
     #[arg(long)]
     pub html: bool,

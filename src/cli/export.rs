@@ -10,13 +10,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::arguments::ExportArguments;
 use super::choices::ProgressMode;
+use super::clusters::Clusters;
 use super::error::{CliError, exit};
 use super::figures::{counted, octets};
 use super::folder::{Phase, store_error};
 use super::settings::Settings;
 use super::status::{RunState, StatusFile};
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
-use crate::export::{self, By, Compression, ExportError, Output, Selection, Source, Tally};
+use crate::export::{self, By, Compression, Elected, ExportError, Output, Selection, Source, Tally};
 use crate::record::OutcomeKind;
 use crate::store;
 
@@ -66,6 +67,15 @@ pub enum CountBy {
     Type,
 }
 
+/// Which page stands for a cluster of duplicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Representative {
+    /// The one that was judged first
+    Stored,
+    /// The one its provenance speaks for, as clusters tells it, if its body is archived
+    Elected,
+}
+
 /// What becomes of pages that ask not to be passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)]
@@ -76,7 +86,7 @@ pub enum NoarchiveChoice {
 
 /// Does what `export` was asked for.
 pub fn run(settings: &Settings, arguments: &ExportArguments) -> Result<u8, CliError> {
-    let selection = selection(arguments)?;
+    let mut selection = selection(arguments)?;
     // Before the lock is taken, which would leave a file in somebody else's folder.
     if !arguments.dir.join("pages.jsonl").is_file() {
         return Err(CliError::usage(format!("{}: it holds no crawl", arguments.dir.display()))
@@ -84,6 +94,11 @@ pub fn run(settings: &Settings, arguments: &ExportArguments) -> Result<u8, CliEr
     }
     let _held = store::hold(&arguments.dir).map_err(held)?;
     warn_of_unfinished(&arguments.dir);
+    if arguments.representative == Representative::Elected {
+        let clusters = Clusters::read(&arguments.dir, None)?.clusters.into_iter();
+        let pairs = clusters.filter_map(|cluster| Some((cluster.representative, cluster.elected?)));
+        selection.elected = Elected::new(pairs);
+    }
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(arguments.format.default_file()));
     match written(settings, arguments, &selection, &file) {
         Ok(tally) => tell(settings, arguments, &file, tally),
@@ -111,6 +126,7 @@ fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
         },
         hosts: lower(&arguments.host),
         languages: lower(&arguments.lang),
+        elected: Elected::default(),
         // A page that is only counted is not passed on.
         ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || arguments.format == Format::Csv,
     })

@@ -40,6 +40,6 @@ pub use pages::Source;
 pub use parquet::parquet;
 pub use rates::{By, rates};
 pub use row::Row;
-pub use selection::Selection;
+pub use selection::{Elected, Selection};
 pub use surt::surt;
 pub use warc::warc;

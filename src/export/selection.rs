@@ -17,8 +17,28 @@ pub struct Selection {
     pub hosts: BTreeSet<String>,
     /// Languages, primary BCP 47 subtags; empty: all, and pages of unknown language.
     pub languages: BTreeSet<String>,
+    /// Pages that stand for their clusters instead of the stored ones.
+    pub elected: Elected,
     /// Whether pages that say `noarchive` or `noindex` are exported too.
     pub ignore_noarchive: bool,
+}
+
+/// Which pages stand for their clusters instead of the stored ones. By default none does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Elected {
+    /// Their URLs.
+    pub pages: BTreeSet<String>,
+    /// The URLs of the stored pages for which they stand.
+    pub replaced: BTreeSet<String>,
+}
+
+impl Elected {
+    /// Of every cluster: the URL of its stored page, and that of the page that is to stand for it.
+    pub fn new(clusters: impl IntoIterator<Item = (String, String)>) -> Self {
+        let others = clusters.into_iter().filter(|(stored, elected)| stored != elected);
+        let (replaced, pages) = others.unzip();
+        Self { pages, replaced }
+    }
 }
 
 impl Default for Selection {
@@ -27,6 +47,7 @@ impl Default for Selection {
             outcomes: BTreeSet::from([OutcomeKind::Stored.name().to_owned()]),
             hosts: BTreeSet::new(),
             languages: BTreeSet::new(),
+            elected: Elected::default(),
             ignore_noarchive: false,
         }
     }
@@ -43,7 +64,12 @@ pub(super) enum Choice {
 
 impl Selection {
     pub(super) fn choose(&self, line: &PageLine) -> Choice {
-        let asked_for = is_in(&self.outcomes, Some(&line.outcome))
+        let stands = match line.url.as_str() {
+            url if self.elected.pages.contains(url) => OutcomeKind::Stored.name(),
+            url if self.elected.replaced.contains(url) => OutcomeKind::NearDuplicate.name(),
+            _ => &line.outcome,
+        };
+        let asked_for = is_in(&self.outcomes, Some(stands))
             && is_in(&self.languages, line.lang.as_deref())
             && (self.hosts.is_empty() || is_in(&self.hosts, Some(&host(&line.url))));
         let holds_back = line.robots.iter().any(|directive| HELD_BACK.contains(&directive.as_str()));
@@ -90,6 +116,19 @@ mod tests {
         let held = line("http://a.test/", "stored", None, &["noarchive"]);
         assert_eq!(selection.choose(&held), Choice::HeldBack);
         assert_eq!(Selection { ignore_noarchive: true, ..selection }.choose(&held), Choice::Taken);
+    }
+
+    #[test]
+    fn an_elected_page_stands_where_the_stored_one_stood() {
+        let pairs = [("http://a.test/1", "http://a.test/2"), ("http://a.test/3", "http://a.test/3")];
+        let elected = Elected::new(pairs.map(|(stored, elected)| (stored.to_owned(), elected.to_owned())));
+        let selection = Selection { elected, ..Selection::default() };
+        let taken = |url: &str, outcome: &str| selection.choose(&line(url, outcome, None, &[])) == Choice::Taken;
+        assert!(!taken("http://a.test/1", "stored"));
+        assert!(taken("http://a.test/2", "near-duplicate"));
+        assert!(taken("http://a.test/3", "stored"));
+        assert!(!taken("http://a.test/4", "exact-duplicate"));
+        assert!(taken("http://a.test/5", "stored"));
     }
 
     #[test]

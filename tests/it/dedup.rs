@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use serde_json::Value;
 
 use crate::graph::{Graph, Options};
 use crate::invariants::{assert_folder_is_sound, lines};
-use crate::program::Place;
+use crate::program::{BY_WEIGHTS, Place};
+use crate::shared::{missing, skipped};
 use crate::web::Web;
 
 /// A finished crawl that kept the bodies of all pages.
@@ -181,4 +183,41 @@ fn a_parquet_file_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
     // Its directory stands at its end.
     let refused = dedup(&place, "-", "stream").reading(&place.path("pages.parquet")).finish();
     assert!(refused.stderr.contains("cannot be read from a stream"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_wget_has_archived_gets_the_verdicts_of_a_crawl_in_the_same_order() {
+    if let Some(program) = missing(&["wget"]) {
+        return skipped(&format!("{program} is not installed"));
+    }
+    let mut graph = None;
+    let web = Web::start(1, |origins| {
+        let planned = Arc::new(Graph::new(origins, Options { pages: 120, ..Options::default() }));
+        graph = Some(Arc::clone(&planned));
+        planned
+    });
+    let place = Place::new();
+    let mut wget = Command::new("wget");
+    wget.current_dir(place.path("")).env("no_proxy", "*").args(["-q", "-r", "-l", "inf", "-nd", "--delete-after"]);
+    // It says with an exit code that links were dead.
+    wget.arg("--warc-file=wget").args(graph.unwrap().seeds()).status().unwrap();
+    let told = summary(&dedup(&place, "wget.warc.gz", "apart").finish().expect_code(0).stdout);
+    assert_eq!(told["damaged"], 0, "{told}");
+
+    let judged = |line: &Value| line["outcome"] == "stored" || !line["duplicate_of"].is_null();
+    let pages = crate::program::pages(&place.path("apart"));
+    let seeds: Vec<&str> = pages.iter().filter(|line| judged(line)).filter_map(|line| line["url"].as_str()).collect();
+    assert!(seeds.len() > 100, "{told}");
+    place.write("seeds.txt", &seeds.join("\n"));
+    place
+        .run(["--seeds", "seeds.txt", "-o", "out", "--delay", "0", "--ip-delay", "0", "--allow-private"])
+        .args(["--depth", "0", "--concurrency", "1", "--host-concurrency", "1", "--ignore-robots"])
+        .args(BY_WEIGHTS)
+        .args(["-t", "0.8"])
+        .finish()
+        .expect_code(0);
+    drop(web);
+    let crawled: Vec<Value> = place.pages().into_iter().filter(judged).collect();
+    assert_eq!(seeds, crawled.iter().map(|line| line["url"].as_str().unwrap()).collect::<Vec<_>>());
+    assert_eq!(verdicts(&place, "apart"), verdicts(&place, "out"));
 }

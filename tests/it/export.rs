@@ -1,6 +1,6 @@
 //! What is exported of a crawl, read back; and by the tools that people read it with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -102,6 +102,26 @@ fn a_parquet_file_has_the_rows_of_all_outcomes_that_are_asked_for() {
     }
     assert_eq!(rows, lines.len());
     assert_eq!(clusters.len(), lines_of(&place, &["stored"]).len());
+}
+
+#[test]
+fn an_elected_page_stands_for_its_cluster_where_that_is_asked_for() {
+    let place = Place::new();
+    place.run(["demo", "-q", "-o", "out", "--keep-duplicates"]).finish().expect_code(0);
+    let urls = |flags: &[&str]| -> BTreeSet<String> {
+        let printed = export(&place, &[&["--format", "jsonl", "-o", "-", "-q"], flags].concat()).expect_code(0);
+        objects(&printed.stdout).iter().map(|row| row["url"].as_str().unwrap().to_owned()).collect()
+    };
+    let (stored, chosen) = (urls(&[]), urls(&["--representative", "elected"]));
+    let clusters = objects(&place.run(["clusters", "out", "--json"]).finish().expect_code(0).stdout);
+    let name = |cluster: &Value, which: &str| cluster[which].as_str().unwrap().to_owned();
+    let mut expected = stored.clone();
+    for cluster in &clusters {
+        expected.remove(&name(cluster, "representative"));
+        expected.insert(name(cluster, "elected"));
+    }
+    assert_eq!(chosen, expected);
+    assert!(chosen != stored && chosen.len() == stored.len());
 }
 
 #[test]
