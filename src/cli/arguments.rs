@@ -626,6 +626,8 @@ mod tests {
                                           url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
               --memory <SIZE>             Memory of the index; over it, it gets slower, not less exact;
                                           auto: a quarter of the machine's [default: auto]
+              --against <DIR>             Compare with the pages of the earlier crawl in this folder too
+                                          (repeatable)
               --store-below <F>           dd: pages more similar than this are not stored either [default:
                                           the threshold]
               --query <TEXT>              fuzzy: only sentences with words of this query are compared

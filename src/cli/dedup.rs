@@ -19,7 +19,7 @@ use super::run::crawl_error;
 use super::seeds::Seeds;
 use super::settings::Settings;
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
-use super::{reporting, setup, signals};
+use super::{against, reporting, setup, signals};
 use crate::crawl::Stop;
 use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
 use crate::fetch;
@@ -51,15 +51,17 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
     let detect = setup::detect_options(settings);
     let renderer = Renderer::new(setup::render_options(settings, &detect)?, normaliser);
     let rendering = format!("{}, weights {:?}", renderer.signature(), detect.weights.0);
-    let wanted = Identity::new(rendering, settings.fingerprint());
+    let against = against::read(settings, &rendering)?;
+    let wanted = Identity::new(rendering, settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
-    folder::compare(settings, &opened)?;
+    folder::compare(settings, &opened, against.as_deref())?;
     let crawl_options = setup::crawl_options(settings);
     let accept_types = settings.http.accept_types.clone();
     let setup = Setup {
         input,
         detect,
+        against,
         renderer,
         accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
         index_memory: crawl_options.index_memory,

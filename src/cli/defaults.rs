@@ -97,6 +97,7 @@ fn blank() -> Settings {
             min_terms: 0,
             field_weights: Default::default(),
             memory: Default::default(),
+            against: Vec::new(),
             store_below: None,
             query: String::new(),
             keep: false,

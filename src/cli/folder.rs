@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::against;
 use super::arguments::RunFlags;
 use super::error::{CliError, exit};
 use super::seeds::{Seed, Seeds};
 use super::settings::{Settings, fingerprint_difference};
+use crate::crawl::Against;
 use crate::record::Normaliser;
 use crate::store;
 
@@ -109,12 +111,14 @@ fn empty(folder: &Path, found: &[PathBuf]) -> Result<(), CliError> {
     store::delete_crawl(folder, found).map_err(|error| store_error(error, Phase::Opening))
 }
 
-/// Refuses to go on with a crawl that was begun with other settings than these.
-pub(super) fn compare(settings: &Settings, opened: &store::Opened) -> Result<(), CliError> {
+/// Refuses to go on with a crawl that was begun with other settings than these, or against other pages.
+pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Option<&Against>) -> Result<(), CliError> {
     if opened.fresh {
         return Ok(());
     }
-    match fingerprint_difference(&opened.identity.fingerprint, &settings.fingerprint()) {
+    let (earlier, now) = (against::of_fingerprint(&opened.identity.fingerprint), against::line(against));
+    let others = || (earlier != now).then(|| against::difference(earlier, &now));
+    match fingerprint_difference(&opened.identity.fingerprint, &settings.fingerprint()).or_else(others) {
         None => Ok(()),
         Some(difference) => {
             let message = format!(

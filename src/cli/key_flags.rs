@@ -38,8 +38,8 @@ impl FromArgMatches for KeyFlags {
 
 /// Of the keys about near-duplicates, those for which `eval` has flags of its own, or no use. It takes
 /// all others: they settle how pages are read and compared.
-const NOT_OF_EVAL: [&str; 6] =
-    ["dedup.detector", "dedup.threshold", "dedup.memory", "dedup.keep", "dedup.links", "random_seed"];
+const NOT_OF_EVAL: [&str; 7] =
+    ["dedup.detector", "dedup.threshold", "dedup.memory", "dedup.against", "dedup.keep", "dedup.links", "random_seed"];
 
 /// The values that flags of `eval` give, in the order of the keys.
 #[derive(Clone, Debug, Default)]

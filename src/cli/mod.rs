@@ -11,6 +11,7 @@
 //! once. Every other room receives only its own options. This room alone prints and exits: data to
 //! stdout, everything else to stderr.
 
+mod against;
 pub mod arguments;
 pub mod check;
 pub mod choices;

@@ -45,6 +45,8 @@ pub(super) fn at_end(settings: &Settings) -> Option<PathBuf> {
 
 /// Writes the report beside its place and moves it there, so that nobody sees half of one. Gives its size.
 fn write_to(path: &Path, folder: &Path, settings: &Settings, curve_pages: u32) -> Result<u64, CliError> {
+    // Without the pages of earlier crawls, no threshold gives the verdicts that it would have given.
+    let curve_pages = if settings.dedup.against.is_empty() { curve_pages } else { 0 };
     let settled = Settled { detect: setup::detect_options(settings), links: settings.dedup.links };
     let html = Report::gather(folder, settled, curve_pages).map_err(report_error)?.html();
     let new = path.with_extension("html.new");

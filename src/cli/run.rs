@@ -20,8 +20,8 @@ use super::signals::Signalled;
 use super::status::RunState;
 use super::summing;
 use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe, write_stderr, write_stdout};
-use super::{reporting, setup, signals};
-use crate::crawl::{Crawl, CrawlError, Ending, Stop, StopReason};
+use super::{against, reporting, setup, signals};
+use crate::crawl::{AgainstError, Crawl, CrawlError, Ending, Stop, StopReason};
 use crate::demo as demo_site;
 use crate::record::{CanonicalUrl, Normaliser, OutcomeKind};
 use crate::store::{self, Identity, Store};
@@ -107,11 +107,13 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
     seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
-    let setup = setup::setup(settings, &seeds)?;
-    let wanted = Identity::new(setup.rendering(), settings.fingerprint());
+    let mut setup = setup::setup(settings, &seeds)?;
+    setup.against = against::read(settings, &setup.rendering())?;
+    let against = setup.against.clone();
+    let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
-    folder::compare(settings, &opened)?;
+    folder::compare(settings, &opened, against.as_deref())?;
     let was_finished = opened.mark.finished.is_some();
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let started = earlier.started.filter(|_| !opened.fresh);
@@ -257,11 +259,13 @@ pub(super) fn crawl_error(error: CrawlError) -> CliError {
     let error = match error {
         CrawlError::Store(error) => return store_error(error, Phase::Running),
         CrawlError::Fetch(error) => return CliError::usage(error.to_string()),
+        CrawlError::Against(AgainstError::Spool(_)) => return CliError::new(exit::DISK_FULL, error.to_string()),
         other => anyhow::Error::from(other),
     };
     let code = match error.downcast_ref() {
         Some(
             CrawlError::Lost { .. }
+            | CrawlError::Against(AgainstError::Changed)
             | CrawlError::Frontier(FrontierError::Log { .. } | FrontierError::Missing(_) | FrontierError::Damaged { .. })
             | CrawlError::Detect(
                 DetectError::Source { .. }

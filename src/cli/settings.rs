@@ -151,6 +151,7 @@ pub struct Dedup {
     pub min_terms: u32,
     pub field_weights: FieldWeights,
     pub memory: Memory,
+    pub against: Vec<PathBuf>,
     pub store_below: Option<Threshold>,
     pub query: String,
     pub keep: bool,

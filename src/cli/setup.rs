@@ -24,6 +24,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         frontier: frontier_options(settings),
         render: render_options(settings, &detect)?,
         detect,
+        against: None,
     })
 }
 

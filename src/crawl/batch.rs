@@ -7,6 +7,7 @@ use crate::record::{Batch, PageLine, PutPage};
 use crate::store::Archive;
 
 use super::CrawlError;
+use super::against::Against;
 
 /// Judged pages in one batch.
 const PAGES: usize = 100;
@@ -37,11 +38,19 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
+    /// The first batch of a run. The terms of earlier crawls come first in the log, which has so many terms.
+    pub fn begun(against: Option<&Against>, logged: u32) -> Self {
+        let mut sealed = Self::default();
+        sealed.batch.terms = against.map_or(Vec::new(), |against| against.terms().skip(logged as usize).collect());
+        sealed
+    }
+
     /// Whether there is nothing in it that a later start would miss.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
             && self.batch.urls.is_empty()
             && self.batch.requeued.is_empty()
+            && self.batch.terms.is_empty()
             && self.batch.hosts.is_empty()
     }
 

@@ -22,6 +22,7 @@ use crate::record::{
 use crate::store::StoreReader;
 
 use super::CrawlError;
+use super::against::Against;
 use super::arrival::{Found, Message};
 use super::batch::Sealed;
 use super::book::Book;
@@ -46,6 +47,8 @@ pub(super) struct Judge {
     pub book: Book,
     /// The URL of each judged page, by sequence number.
     pub page_urls: Vec<UrlId>,
+    /// Pages of earlier crawls.
+    pub against: Option<Arc<Against>>,
     /// Judged pages that are committed; the committer counts on.
     pub committed_pages: Arc<AtomicU32>,
     /// Seeds without a scheme: what to try if https fails.

@@ -18,6 +18,7 @@
 //! the judge, which drains it and seals the last batch, and close the channel to the committer,
 //! which commits it.
 
+mod against;
 mod arrival;
 mod batch;
 mod book;
@@ -49,6 +50,7 @@ use crate::store::Error as StoreError;
 /// What judging pages without a crawl shares with it.
 #[cfg(feature = "dedup")]
 pub(crate) mod parts {
+    pub(crate) use super::against::EarlierPage;
     pub(crate) use super::batch::{Line, Sealed};
     pub(crate) use super::book::Book;
     pub(crate) use super::judge::group;
@@ -57,9 +59,10 @@ pub(crate) mod parts {
     pub(crate) use super::outcomes::outcome_of;
     pub(crate) use super::reading::read;
     pub(crate) use super::restore::decider as restored_decider;
-    pub(crate) use super::snapshots::Snapshots;
+    pub(crate) use super::snapshots::{Snapshots, signature as snapshot_signature};
 }
 
+pub use against::{Against, AgainstError};
 pub use ending::Ending;
 pub use live::Watch;
 pub use log_access::{RecordError, Records};
@@ -109,6 +112,9 @@ pub enum CrawlError {
     /// The decider.
     #[error(transparent)]
     Detect(#[from] DetectError),
+    /// An earlier crawl cannot be compared with.
+    #[error(transparent)]
+    Against(#[from] AgainstError),
     /// The fetcher could not be set up.
     #[error(transparent)]
     Fetch(#[from] FetchError),

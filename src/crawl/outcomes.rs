@@ -6,6 +6,7 @@ use crate::record::{
 };
 
 use super::CrawlError;
+use super::against::{AgainstError, EarlierPage};
 use super::arrival::{Found, FoundPage};
 use super::batch::Line;
 use super::judge::{Judge, group, is_page, name, renewed};
@@ -14,9 +15,12 @@ use super::offering::link;
 
 /// The stored page that a duplicate repeats.
 struct Original {
-    id: UrlId,
+    /// `None` if an earlier crawl has stored it.
+    id: Option<UrlId>,
     url: String,
     fetched_at: i64,
+    /// The folder of that crawl.
+    folder: Option<String>,
 }
 
 impl Judge {
@@ -40,9 +44,10 @@ impl Judge {
     fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
         let links = self.offer_links(lease, &mut page.rendered, !judged.verdict.is_unique())?;
         let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
-        let outcome = outcome_of(judged.verdict, original.as_ref().map(|of| of.id));
+        let outcome = outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id));
         let mut line = self.page_line(lease, &outcome, &page)?;
         line.duplicate_of = original.as_ref().map(|original| original.url.clone());
+        line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if judged.redelivered {
             return self.end(lease, &outcome, line, None);
         }
@@ -165,13 +170,18 @@ impl Judge {
 
     /// What is told of a stored page.
     fn original(&self, of: Sequence) -> Result<Original, CrawlError> {
+        if let Some(number) = of.as_earlier() {
+            let against = self.against.as_ref().ok_or(AgainstError::Changed)?;
+            let EarlierPage { url, fetched_at, folder } = against.page(number)?;
+            return Ok(Original { id: None, url, fetched_at, folder: Some(folder) });
+        }
         let id = *self.page_urls.get(of.index()).ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
         if let Some((url, fetched_at)) = self.fresh.get(&of) {
-            return Ok(Original { id, url: url.clone(), fetched_at: *fetched_at });
+            return Ok(Original { id: Some(id), url: url.clone(), fetched_at: *fetched_at, folder: None });
         }
         let page = self.reader.page(of)?.ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
         let row = self.reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
-        Ok(Original { id, url: row.url, fetched_at: page.fetched_at })
+        Ok(Original { id: Some(id), url: row.url, fetched_at: page.fetched_at, folder: None })
     }
 
     fn line(&self, lease: &Lease, outcome: &Outcome) -> Result<PageLine, CrawlError> {
@@ -189,7 +199,7 @@ impl Judge {
             return Err(CrawlError::Lost { what: "page", id: page.0 });
         };
         let original = self.original(of)?;
-        let outcome = outcome_of(verdict, Some(original.id)).kind().name().to_owned();
+        let outcome = outcome_of(verdict, original.id).kind().name().to_owned();
         Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
     }
 
@@ -244,14 +254,14 @@ impl Judge {
     }
 }
 
-/// The outcome that a verdict gives a URL, with the number of the URL that it repeats.
-pub(crate) fn outcome_of(verdict: Verdict, original: Option<UrlId>) -> Outcome {
-    match (verdict, original) {
-        (Verdict::NearDuplicate { score, second, detector, decided_by, .. }, Some(of)) => {
+/// The outcome that a verdict gives a URL, with the number of the URL that it repeats, if that is one of this crawl.
+pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
+    match verdict {
+        Verdict::NearDuplicate { score, second, detector, decided_by, .. } => {
             Outcome::NearDuplicate { of, score, second, detector, decided_by }
         }
-        (Verdict::ExactDuplicate { decided_by, .. }, Some(of)) => Outcome::ExactDuplicate { of, decided_by },
-        _ => Outcome::Stored,
+        Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
+        Verdict::Unique => Outcome::Stored,
     }
 }
 

@@ -1,6 +1,7 @@
 //! From the logs of an earlier run to the state in memory.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,6 +11,7 @@ use crate::record::{LinkKind, Sequence, TermId};
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
+use super::against::{Against, AgainstError, is_begun_with};
 use super::judge::is_page;
 use super::log_access::{Records, Urls};
 use super::snapshots::{self, State};
@@ -54,24 +56,40 @@ pub(crate) fn frontier(
 /// The decider as it was at the last commit, the URL of each judged page, and how many of them came
 /// from a snapshot. Cost: reads the snapshot, about a second for a million records, and from the
 /// logs what is not in it, some microseconds a term and page.
+/// Pages of earlier crawls come before all others; their terms are the first of the log.
 /// `memory` bounds the index from the first record on, as it did while the pages were judged.
 pub(crate) fn decider(
     options: &detect::Options,
     memory: Option<u64>,
     reader: &StoreReader,
+    against: Option<&Arc<Against>>,
 ) -> Result<(State, u32), CrawlError> {
     let new = || {
-        let mut decider = EmbeddedDecider::new(options.clone(), Records(reader.clone()));
+        let mut decider = EmbeddedDecider::new(options.clone(), Records::with(reader.clone(), against.cloned()));
         if let Some(bytes) = memory {
             decider.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
         decider
     };
-    let (mut decider, mut page_urls) =
-        snapshots::load(reader, &options.signature(), new()).unwrap_or_else(|| (new(), Vec::new()));
+    let signature = snapshots::signature(options, against.map(Arc::as_ref));
+    let seeds = against.map_or(0, |against| against.len());
+    let restored = snapshots::load(reader, &signature, new(), seeds);
+    let is_restored = restored.is_some();
+    let (mut decider, mut page_urls) = restored.unwrap_or_else(|| (new(), Vec::new()));
     let covered = page_urls.len() as u32;
     for term in reader.terms_from(TermId(decider.vocabulary().len() as u32))? {
-        decider.restore_term(&term?.1)?;
+        let (id, term) = term?;
+        if against.is_some_and(|against| !is_begun_with(against, id, &term)) {
+            return Err(AgainstError::Changed.into());
+        }
+        decider.restore_term(&term)?;
+    }
+    if let Some(against) = against.filter(|_| !is_restored) {
+        // Nothing is committed yet: the first commit will have these terms.
+        for term in against.terms().skip(decider.vocabulary().len()) {
+            decider.restore_term(&term)?;
+        }
+        against.seed(&mut decider)?;
     }
     for page in reader.pages_from(Sequence(covered))? {
         let (sequence, page) = page?;

@@ -18,6 +18,8 @@ use crate::record::{CanonicalUrl, Deferral, Frontier, HostRow, Normaliser, Seque
 use crate::render::{self, Renderer};
 use crate::store::{Identity, Store};
 
+use super::against::Against;
+use super::batch::Sealed;
 use super::book::Book;
 use super::commit::Committer;
 use super::ending::{Ending, Unfetched};
@@ -28,7 +30,7 @@ use super::options::Options;
 use super::scheduler::{SILENCE, Scheduler};
 use super::snapshots::Snapshots;
 use super::worker::Worker;
-use super::{CrawlError, Stop, StopReason, restore};
+use super::{CrawlError, Stop, StopReason, restore, snapshots};
 
 /// Messages that may wait for the judge. Workers wait when it is full, so that bodies do not pile up.
 const MESSAGES_WAITING: usize = 16;
@@ -52,6 +54,8 @@ pub struct Setup {
     pub fetch: fetch::Options,
     pub render: render::Options,
     pub detect: detect::Options,
+    /// Pages of earlier crawls that are compared with.
+    pub against: Option<Arc<Against>>,
 }
 
 impl Setup {
@@ -75,6 +79,7 @@ pub struct Crawl {
     normaliser: Normaliser,
     book: Book,
     page_urls: Vec<UrlId>,
+    against: Option<Arc<Against>>,
     snapshots: Snapshots,
     live: Arc<Live>,
 }
@@ -86,8 +91,10 @@ impl Crawl {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
         let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
-        let ((decider, page_urls), covered) = restore::decider(&setup.detect, setup.crawl.index_memory, &reader)?;
-        let snapshots = Snapshots::new(reader.clone(), &setup.detect, setup.crawl.snapshot_after, covered);
+        let ((decider, page_urls), covered) =
+            restore::decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
+        let signature = snapshots::signature(&setup.detect, setup.against.as_deref());
+        let snapshots = Snapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let totals = store.mark().totals;
         let live = Arc::new(Live::default());
@@ -103,6 +110,7 @@ impl Crawl {
             normaliser: setup.normaliser,
             book: Book::restore(totals, hosts),
             page_urls,
+            against: setup.against,
             snapshots,
             live,
             store,
@@ -158,7 +166,7 @@ impl Crawl {
         let (ready, is_ready) = oneshot::channel();
         let changed = Arc::new(Notify::new());
         let committed_pages = Arc::new(AtomicU32::new(self.store.mark().pages));
-        let reader = self.store.reader();
+        let (reader, terms) = (self.store.reader(), self.store.mark().terms);
         let committer = Committer {
             archive: self.store.archive(),
             store: self.store,
@@ -185,7 +193,8 @@ impl Crawl {
             changed: changed.clone(),
             live: self.live,
             runtime: Handle::current(),
-            building: Default::default(),
+            building: Sealed::begun(self.against.as_deref(), terms),
+            against: self.against,
             told_of_budget: false,
             looked_at: Sequence(0),
             fresh: HashMap::new(),

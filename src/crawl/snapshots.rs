@@ -12,6 +12,7 @@ use crate::record::UrlId;
 use crate::record::arrays::{invalid, read_array, write_array};
 use crate::store::{NewSnapshot, SnapshotHead, StoreReader};
 
+use super::against::Against;
 use super::log_access::Records;
 
 /// At the end of a run, fewer new pages than this are not worth a file.
@@ -33,8 +34,8 @@ pub(crate) type State = (EmbeddedDecider<Records>, Vec<UrlId>);
 
 impl Snapshots {
     /// For a crawl whose snapshot covers so many pages.
-    pub fn new(reader: StoreReader, options: &Options, after: u32, covered: u32) -> Self {
-        Self { reader, signature: options.signature(), after, covered, waiting: None }
+    pub fn new(reader: StoreReader, signature: String, after: u32, covered: u32) -> Self {
+        Self { reader, signature, after, covered, waiting: None }
     }
 
     /// To be called between batches: `page_urls` must have all pages that the decider has judged.
@@ -90,8 +91,20 @@ impl Snapshots {
     }
 }
 
-/// Reads the snapshot into a new decider, if there is one that can be used.
-pub(crate) fn load(reader: &StoreReader, signature: &str, decider: EmbeddedDecider<Records>) -> Option<State> {
+/// What a snapshot must have been made with to be of use: these options, and these pages of earlier crawls.
+pub(crate) fn signature(options: &Options, against: Option<&Against>) -> String {
+    let against = against.map_or(String::new(), |against| format!(", against {}", against.signature()));
+    options.signature() + &against
+}
+
+/// Reads the snapshot into a new decider, if there is one that can be used. It has so many pages of earlier crawls.
+pub(crate) fn load(
+    reader: &StoreReader,
+    signature: &str,
+    mut decider: EmbeddedDecider<Records>,
+    seeds: u32,
+) -> Option<State> {
+    decider.assume_seeds(seeds);
     let (head, mut input) = reader.snapshot(signature)?;
     match read(&head, decider, &mut input) {
         Ok(state) => Some(state),

@@ -2,11 +2,13 @@
 //! is followed.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::crawl::CrawlError;
 use crate::crawl::parts::{
-    Book, Line, Records, Sealed, Snapshots, add_answer, add_page, error_line, group, outcome_of, unleased_line,
+    Book, EarlierPage, Line, Records, Sealed, Snapshots, add_answer, add_page, error_line, group, outcome_of,
+    unleased_line,
 };
+use crate::crawl::{Against, AgainstError, CrawlError};
 use crate::detect::EmbeddedDecider;
 use crate::record::{
     Candidate, Digest, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind,
@@ -31,6 +33,16 @@ pub(super) struct Arrival {
     pub read: Option<Result<Read, String>>,
 }
 
+/// The stored page that a duplicate repeats.
+struct Original {
+    /// `None` if an earlier crawl has stored it.
+    id: Option<UrlId>,
+    url: String,
+    fetched_at: i64,
+    /// The folder of that crawl.
+    folder: Option<String>,
+}
+
 pub(super) struct Judge {
     pub crawl: String,
     pub store: Store,
@@ -40,6 +52,8 @@ pub(super) struct Judge {
     /// The URL of each judged page, by sequence number.
     pub page_urls: Vec<UrlId>,
     pub book: Book,
+    /// Pages of earlier crawls.
+    pub against: Option<Arc<Against>>,
     pub snapshots: Snapshots,
     pub obey_noarchive: bool,
     pub keep_duplicates: bool,
@@ -140,20 +154,21 @@ impl Judge {
         let original = judged.as_ref().and_then(|judged| judged.verdict.duplicate_of());
         let original = original.map(|of| self.original(of)).transpose()?;
         let outcome = match &judged {
-            Some(judged) => outcome_of(judged.verdict, original.as_ref().map(|(id, ..)| *id)),
+            Some(judged) => outcome_of(judged.verdict, original.as_ref().and_then(|original| original.id)),
             None => without_verdict(&arrival),
         };
         let mut line = unleased_line(&row, None, &outcome);
         add_answer(&mut line, &arrival.fetched);
         line.revised = revised;
-        line.duplicate_of = original.as_ref().map(|(_, url, _)| url.clone());
+        line.duplicate_of = original.as_ref().map(|original| original.url.clone());
+        line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if let Some(Ok(read)) = &arrival.read {
             add_page(&mut line, &read.rendered);
             line.digest = Some(read.payload_digest.clone());
         }
         let put = match (judged, arrival.read) {
             (Some(judged), Some(Ok(read))) => {
-                let original = original.map(|(_, url, fetched_at)| (url, fetched_at));
+                let original = original.map(|original| (original.url, original.fetched_at));
                 self.enter_page(
                     url,
                     &arrival.fetched,
@@ -229,22 +244,27 @@ impl Judge {
         })
     }
 
-    /// Number, URL and time of a stored page.
-    fn original(&self, of: Sequence) -> Result<(UrlId, String, i64), CrawlError> {
+    /// What is told of a stored page.
+    fn original(&self, of: Sequence) -> Result<Original, CrawlError> {
+        if let Some(number) = of.as_earlier() {
+            let against = self.against.as_ref().ok_or(AgainstError::Changed)?;
+            let EarlierPage { url, fetched_at, folder } = against.page(number)?;
+            return Ok(Original { id: None, url, fetched_at, folder: Some(folder) });
+        }
         let id = *self.page_urls.get(of.index()).ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
         if let Some((url, fetched_at)) = self.fresh.get(&of) {
-            return Ok((id, url.clone(), *fetched_at));
+            return Ok(Original { id: Some(id), url: url.clone(), fetched_at: *fetched_at, folder: None });
         }
         let page = self.reader.page(of)?.ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
         let row = self.reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
-        Ok((id, row.url, page.fetched_at))
+        Ok(Original { id: Some(id), url: row.url, fetched_at: page.fetched_at, folder: None })
     }
 
     fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, CrawlError> {
         let Some(Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
             return Err(CrawlError::Lost { what: "page", id: page.0 });
         };
-        let (_, duplicate_of, _) = self.original(of)?;
+        let duplicate_of = self.original(of)?.url;
         let outcome = OutcomeKind::NearDuplicate.name().to_owned();
         Ok(EarlierVerdict { outcome, duplicate_of, score: score.as_f64() })
     }

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::crawl::CrawlError;
-use crate::crawl::parts::{Book, Sealed, Snapshots, read, restored_decider};
+use crate::crawl::parts::{Book, Sealed, Snapshots, read, restored_decider, snapshot_signature};
+use crate::crawl::{Against, CrawlError};
 use crate::detect;
 use crate::record::{Fetched, HostRow, Sequence, Totals, UrlId};
 use crate::render::Renderer;
@@ -28,6 +28,8 @@ pub struct Setup {
     pub inputs: Inputs,
     pub input: InputOptions,
     pub detect: detect::Options,
+    /// Pages of earlier crawls that are compared with.
+    pub against: Option<Arc<Against>>,
     pub renderer: Renderer,
     /// Media types that are pages.
     pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
@@ -106,7 +108,10 @@ impl Dedup {
     /// came after the last snapshot of the index.
     pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
-        let ((decider, page_urls), covered) = restored_decider(&setup.detect, setup.index_memory, &reader)?;
+        let against = setup.against.clone();
+        let ((decider, page_urls), covered) =
+            restored_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
+        let signature = snapshot_signature(&setup.detect, against.as_deref());
         let mut known = HashSet::new();
         for row in reader.all_urls()? {
             known.insert(xxh3_128(row?.1.url.as_bytes()));
@@ -118,12 +123,13 @@ impl Dedup {
             decider,
             page_urls,
             book: Book::restore(store.mark().totals, hosts),
-            snapshots: Snapshots::new(reader.clone(), &setup.detect, setup.snapshot_after, covered),
+            snapshots: Snapshots::new(reader.clone(), signature, setup.snapshot_after, covered),
             obey_noarchive: setup.obey_noarchive,
             keep_duplicates: setup.keep_duplicates,
             next_url: store.mark().urls,
             waiting: Vec::new(),
-            building: Sealed::default(),
+            building: Sealed::begun(against.as_deref(), store.mark().terms),
+            against,
             fresh: HashMap::new(),
             reader,
             store,

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::earlier::Numbering;
 use super::learning::Learning;
 use super::ledger::{Entry, Ledger, inherited};
 use super::matching::{Condition, Wanted};
 use super::measures::Page;
-use super::records::{RecordSource, Records};
+use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::record::{
@@ -48,6 +49,7 @@ pub struct EmbeddedDecider<S> {
     learning: Option<Learning>,
     /// `None` with the same.
     search: Option<Search<S>>,
+    numbering: Numbering,
     broken: bool,
 }
 
@@ -86,7 +88,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let records = Records::new(source, options.weights);
         let search = learning.is_some().then(|| Search::new(options.filter.build(), records, threads));
         let (vocabulary, ledger) = (Vocabulary::default(), Ledger::default());
-        Self { options, vocabulary, ledger, learning, search, broken: false }
+        Self { options, vocabulary, ledger, learning, search, numbering: Numbering::default(), broken: false }
     }
 
     /// Puts the next term of the log back. All terms come before all pages, in the order of their
@@ -109,22 +111,62 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// # Errors
     /// If the page is out of order, or speaks of terms or pages that are not there.
     pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &PageRow) -> Result<(), DetectError> {
-        self.check_row(sequence, row)?;
+        let page = self.numbering.inside(sequence);
+        let verdict = row.verdict.renumbered(|page| self.numbering.inside(page));
+        self.check_row(page, row, verdict)?;
         let record = Record::from_counts(&row.terms, &self.options.weights).without_lighter(row.least_weight);
         let weighed = Arc::new(Page { group, record, order: row.order.clone() });
         self.settle_if_due();
-        self.take_in(sequence, &weighed, &row.verdict);
+        self.take_in(page, &weighed, &verdict);
         if let Some(earlier) = row.renews {
-            self.ledger.renew(earlier);
+            self.ledger.renew(self.numbering.inside(earlier));
         }
         self.ledger.push(Entry {
             page: row.page,
             group: self.group(group),
             body_digest: row.body_digest,
             text_digest: row.text_digest,
-            verdict: row.verdict,
+            verdict,
         })?;
         Ok(())
+    }
+
+    /// Takes in a page that somebody else has stored, by its digests and what is logged of it in the terms of this
+    /// decider: later pages are compared with it as if it had been the first to arrive here. All such pages come
+    /// before the first page that is judged or restored, and its [`RecordSource`] is asked for them by
+    /// [their numbers](Sequence::of_earlier).
+    ///
+    /// # Errors
+    /// If a page was judged or restored before, or the page speaks of terms that are not there.
+    pub fn seed(
+        &mut self,
+        page: PageId,
+        body_digest: Digest,
+        text_digest: Option<Digest>,
+        logged: LoggedPage,
+    ) -> Result<Sequence, DetectError> {
+        let (number, expected) = (self.ledger.next()?, Sequence(self.numbering.seeds));
+        let told = Sequence::of_earlier(expected.0);
+        if number != expected {
+            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(number), found: told });
+        }
+        self.check_terms(told, &logged.terms)?;
+        let group = logged.group;
+        let weighed = Arc::new(logged.weighed(&self.options.weights));
+        self.settle_if_due();
+        self.take_in(number, &weighed, &Verdict::Unique);
+        let (group, verdict) = (self.group(group), Verdict::Unique);
+        self.ledger.push(Entry { page, group, body_digest, text_digest, verdict })?;
+        self.assume_seeds(number.0 + 1);
+        Ok(told)
+    }
+
+    /// What is [loaded](Self::load) was seeded with so many pages.
+    pub fn assume_seeds(&mut self, count: u32) {
+        self.numbering = Numbering { seeds: count };
+        if let Some(search) = &mut self.search {
+            search.records().numbering = self.numbering;
+        }
     }
 
     /// Writes everything but the records into a snapshot, from which [`load`](Self::load) is quicker
@@ -181,7 +223,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// number.
     pub fn committed(&mut self, up_to: Sequence) {
         if let Some(search) = &mut self.search {
-            search.records().committed(up_to);
+            search.records().committed(self.numbering.inside(up_to));
         }
     }
 
@@ -202,7 +244,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
         let wanted = wanted(&self.options, learning);
         let mut outgrown = HashSet::new();
-        for (sequence, entry) in self.ledger.doubtful(from) {
+        for (sequence, entry) in self.ledger.doubtful(self.numbering.inside(from)) {
             let page = search.records().get(sequence)?;
             let Some(of) = entry.verdict.duplicate_of() else { continue };
             let stored = search.records().get(of)?;
@@ -212,7 +254,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
                 outgrown.insert(sequence);
             }
         }
-        Ok(self.ledger.with_heirs(outgrown))
+        let outgrown = self.ledger.with_heirs(outgrown);
+        Ok(outgrown.into_iter().map(|page| self.numbering.outside(page)).collect())
     }
 
     /// The stored pages similar to a text of which the order of words is not known, without judging it:
@@ -246,7 +289,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
         let mode = if learning.measure().looks_at_all() { Mode::All } else { mode };
         let wanted = Wanted { measure: learning.measure(), mode, threshold: self.options.bar(), condition };
-        search.ask(&wanted, Asking { group: in_group, page: &page }, &self.ledger, None)
+        let matches = search.ask(&wanted, Asking { group: in_group, page: &page }, &self.ledger, None)?;
+        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
     /// The terms ever seen.
@@ -256,12 +300,12 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     /// What a page was judged; `None` if there is no such page.
     pub fn verdict(&self, page: Sequence) -> Option<Verdict> {
-        self.ledger.get(page).map(|entry| entry.verdict)
+        self.ledger.get(self.numbering.inside(page)).map(|entry| self.numbering.told(entry.verdict))
     }
 
     /// The page that was judged last.
     pub fn last_page(&self) -> Option<PageId> {
-        let last = self.ledger.len().checked_sub(1)?;
+        let last = self.ledger.len().checked_sub(1).filter(|last| *last >= self.numbering.seeds as usize)?;
         self.ledger.get(Sequence(u32::try_from(last).ok()?)).map(|entry| entry.page)
     }
 
@@ -271,7 +315,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         let filter = search.map(Search::filter);
         let learnt = self.learning.as_ref().map_or(0, |learning| learning.measure().bytes());
         DeciderStats {
-            judged: self.ledger.len() as u64,
+            judged: self.ledger.len() as u64 - u64::from(self.numbering.seeds),
             indexed: filter.map_or(0, |filter| filter.len() as u64),
             unlisted: filter.map_or(0, |filter| filter.unlisted() as u64),
             terms: self.vocabulary.len() as u64,
@@ -362,7 +406,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
 
     fn decide_one(&mut self, mut candidacy: Candidacy) -> Result<Judged, DetectError> {
         if let Some(earlier) = candidacy.renews {
-            self.ledger.renew(earlier);
+            self.ledger.renew(self.numbering.inside(earlier));
         }
         let verdict = match self.copied(&candidacy) {
             Some(verdict) => verdict,
@@ -377,6 +421,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_doubtful) {
             search.records().insert(sequence, weighed, is_compared);
         }
+        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(verdict));
         Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
     }
 
@@ -384,7 +429,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
         let (sequence, earlier) = self.ledger.find(page).ok_or(DetectError::Broken)?;
         let (terms, order, new_terms) = (Vec::new(), TermOrder::default(), Vec::new());
-        Ok(Judged { sequence, verdict: earlier.verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
+        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(earlier.verdict));
+        Ok(Judged { sequence, verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
     }
 
     /// The verdict on an exact copy.
@@ -460,18 +506,24 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
-    fn check_row(&self, page: Sequence, row: &PageRow) -> Result<(), DetectError> {
-        let expected = self.ledger.next()?;
-        if page != expected {
-            return Err(DetectError::OutOfOrder { expected, found: page });
+    /// Holds a row of the log against what is there; number and verdict as they are in here.
+    fn check_row(&self, number: Sequence, row: &PageRow, verdict: Verdict) -> Result<(), DetectError> {
+        let (expected, page) = (self.ledger.next()?, self.numbering.outside(number));
+        if number != expected {
+            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(expected), found: page });
         }
+        self.check_terms(page, &row.terms)?;
+        let is_stored = |of: &Sequence| self.ledger.get(*of).is_some_and(|entry| entry.verdict.is_unique());
+        match verdict.duplicate_of().filter(|of| !is_stored(of)) {
+            Some(of) => Err(DetectError::UnknownOriginal { page, of: self.numbering.outside(of) }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_terms(&self, page: Sequence, terms: &[(TermId, FieldCounts)]) -> Result<(), DetectError> {
         let is_known = |(term, _): &&(TermId, FieldCounts)| term.index() < self.vocabulary.len();
-        if let Some(&(term, _)) = row.terms.iter().find(|term| !is_known(term)) {
-            return Err(DetectError::UnknownTerm { page, term });
-        }
-        let is_stored = |of: &Sequence| self.verdict(*of).is_some_and(|verdict| verdict.is_unique());
-        match row.verdict.duplicate_of().filter(|of| !is_stored(of)) {
-            Some(of) => Err(DetectError::UnknownOriginal { page, of }),
+        match terms.iter().find(|term| !is_known(term)) {
+            Some(&(term, _)) => Err(DetectError::UnknownTerm { page, term }),
             None => Ok(()),
         }
     }

@@ -39,7 +39,7 @@ pub(super) struct Ledger {
 impl Ledger {
     /// The number that the next judged page gets.
     pub(super) fn next(&self) -> Result<Sequence, DetectError> {
-        let next = u32::try_from(self.entries.len()).ok().filter(|&next| next < u32::MAX);
+        let next = u32::try_from(self.entries.len()).ok().filter(|&next| Sequence(next).as_earlier().is_none());
         next.map(Sequence).ok_or(DetectError::PagesFull)
     }
 

@@ -74,6 +74,7 @@ mod audit;
 mod brute_force;
 mod comparer;
 mod copies;
+mod earlier;
 mod election;
 mod embedded;
 mod error;

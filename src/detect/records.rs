@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 
 use super::DetectError;
+use super::earlier::Numbering;
 use super::measures::Page;
 use crate::record::{FieldCounts, FieldWeights, Sequence, TermId, TermOrder};
 use crate::verify::Record;
@@ -18,7 +19,8 @@ const GENERATION_TERMS: usize = 1 << 20;
 ///
 /// It is asked only for pages of which the decider was told that they are
 /// [committed](super::EmbeddedDecider::committed) (or which were restored): those that it called
-/// unique and, when it looks at its verdicts again, near-duplicates.
+/// unique and, when it looks at its verdicts again, near-duplicates; and for those that it was
+/// [seeded](super::EmbeddedDecider::seed) with, by [their numbers](Sequence::of_earlier).
 pub trait RecordSource: Send {
     /// Why a record could not be read.
     type Error: Error + Send + Sync + 'static;
@@ -72,6 +74,7 @@ impl RecordSource for InMemory {
 #[derive(Debug)]
 pub(super) struct Records<S> {
     source: S,
+    pub(super) numbering: Numbering,
     weights: FieldWeights,
     /// Not yet committed, ascending, and whether others are compared with it.
     pending: VecDeque<(Sequence, Arc<Page>, bool)>,
@@ -80,7 +83,7 @@ pub(super) struct Records<S> {
 
 impl<S: RecordSource> Records<S> {
     pub(super) fn new(source: S, weights: FieldWeights) -> Self {
-        Self { source, weights, pending: VecDeque::new(), cache: Cache::default() }
+        Self { source, numbering: Numbering::default(), weights, pending: VecDeque::new(), cache: Cache::default() }
     }
 
     /// Keeps a record until it is committed; then in the cache, if others are compared with it. Pages
@@ -107,8 +110,9 @@ impl<S: RecordSource> Records<S> {
         if let Some(weighed) = self.cache.get(page) {
             return Ok(weighed);
         }
-        let source = |source| DetectError::Source { sequence: page, source: Box::new(source) };
-        let weighed = Arc::new(self.source.page(page).map_err(source)?.weighed(&self.weights));
+        let sequence = self.numbering.outside(page);
+        let source = |source| DetectError::Source { sequence, source: Box::new(source) };
+        let weighed = Arc::new(self.source.page(sequence).map_err(source)?.weighed(&self.weights));
         self.cache.insert(page, Arc::clone(&weighed));
         Ok(weighed)
     }

@@ -651,3 +651,119 @@ proptest! {
 fn renewal(page: &Candidate, earlier: Sequence) -> Candidate {
     Candidate { page: PageId::new("anew", "", earlier.0), renews: Some(earlier), ..page.clone() }
 }
+
+/// The log of a crawl, and what earlier ones have stored.
+#[derive(Clone)]
+struct SeededLog(Log, Arc<Vec<LoggedPage>>);
+
+impl RecordSource for SeededLog {
+    type Error = std::fmt::Error;
+
+    fn page(&self, page: Sequence) -> Result<LoggedPage, std::fmt::Error> {
+        match page.as_earlier() {
+            Some(number) => self.1.get(number as usize).cloned().ok_or(std::fmt::Error),
+            None => self.0.page(page),
+        }
+    }
+}
+
+/// A decider that was seeded with these pages, in this order.
+fn seeded(options: &Options, stored: &[Candidate], log: &Log) -> EmbeddedDecider<SeededLog> {
+    let (source, vocabulary) = seeded_source(stored, log);
+    let logged = source.1.to_vec();
+    let mut decider = EmbeddedDecider::new(options.clone(), source);
+    for id in 0..vocabulary.len() {
+        decider.restore_term(vocabulary.term(TermId(id as u32)).unwrap()).unwrap();
+    }
+    for (number, (page, logged)) in (0..).zip(stored.iter().zip(logged)) {
+        let told = decider.seed(page.page, page.body_digest, page.text_digest, logged).unwrap();
+        assert_eq!(told, Sequence::of_earlier(number));
+    }
+    decider
+}
+
+proptest! {
+    #[test]
+    fn pages_that_earlier_crawls_have_stored_count_as_if_they_had_come_first(
+        earlier in any_stream(),
+        pages in any_stream(),
+        min_terms in 0usize..5,
+        t in prop::sample::select(THRESHOLDS.to_vec()),
+        within in prop::sample::select(vec![Within::Crawl, Within::Host]),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let options = Options { within, ..options(t, min_terms) };
+        let judged = EmbeddedDecider::in_memory(options.clone()).decide_now(earlier.clone()).unwrap();
+        let stored: Vec<Candidate> = earlier
+            .into_iter()
+            .zip(&judged)
+            .filter(|(_, judged)| judged.verdict.is_unique())
+            .map(|(page, judged)| Candidate { page: PageId::new("earlier", "", judged.sequence.0), ..page })
+            .collect();
+        let all: Vec<Candidate> = stored.iter().chain(&pages).cloned().collect();
+        let expected = oracle(options.clone(), &all);
+        prop_assert!(expected[..stored.len()].iter().all(Verdict::is_unique));
+        let seeds = stored.len() as u32;
+        let inside = |page: Sequence| page.as_earlier().map_or(Sequence(page.0 + seeds), Sequence);
+        let verdicts = |judged: &[Judged]| -> Vec<Verdict> {
+            judged.iter().map(|judged| judged.verdict.renumbered(inside)).collect()
+        };
+
+        let mut whole = seeded(&options, &stored, &Log::default());
+        let judged = whole.decide_now(pages.clone()).unwrap();
+        prop_assert_eq!(&verdicts(&judged), &expected[stored.len()..]);
+        prop_assert!((0..).map(Sequence).zip(&judged).all(|(number, judged)| judged.sequence == number));
+        prop_assert_eq!(whole.stats().judged, pages.len() as u64);
+        for judged in &judged {
+            prop_assert_eq!(whole.verdict(judged.sequence), Some(judged.verdict));
+        }
+
+        // Restored from the log, and loaded from a snapshot, in the middle.
+        let cut = cut.index(pages.len() + 1);
+        let log = Log::default();
+        let mut first = seeded(&options, &stored, &log);
+        let begun = first.decide_now(pages[..cut].to_vec()).unwrap();
+        log.0.lock().unwrap().extend(pages.iter().zip(&begun).map(|(page, judged)| row(page, judged)));
+        let mut snapshot = Vec::new();
+        first.save(&mut snapshot).unwrap();
+        let mut restored = seeded(&options, &stored, &log);
+        for term in begun.iter().flat_map(|judged| &judged.new_terms) {
+            restored.restore_term(term).unwrap();
+        }
+        for (number, row) in (0..).map(Sequence).zip(log.0.lock().unwrap().iter()) {
+            restored.restore_page(number, row.group, row).unwrap();
+        }
+        let mut loaded = EmbeddedDecider::new(options.clone(), seeded_source(&stored, &log).0);
+        loaded.assume_seeds(seeds);
+        loaded.load(&mut &snapshot[..]).unwrap();
+        for mut decider in [restored, loaded] {
+            decider.committed(Sequence(cut as u32));
+            let rest = decider.decide_now(pages[cut..].to_vec()).unwrap();
+            prop_assert_eq!(&verdicts(&rest), &expected[stored.len() + cut..]);
+        }
+    }
+}
+
+/// Where records come from, and the terms of those that others have stored.
+fn seeded_source(stored: &[Candidate], log: &Log) -> (SeededLog, Vocabulary) {
+    let mut vocabulary = Vocabulary::default();
+    let logged: Vec<LoggedPage> = stored
+        .iter()
+        .map(|page| {
+            let (terms, _, order) = vocabulary.intern_page(page.terms.clone(), page.order.clone()).unwrap();
+            LoggedPage { group: page.group, terms, least_weight: 0, order }
+        })
+        .collect();
+    (SeededLog(log.clone(), Arc::new(logged)), vocabulary)
+}
+
+#[test]
+fn pages_of_others_come_before_all_judged_ones() {
+    let options = options(800_000, 2);
+    let mut decider = seeded(&options, &[page(1, &[(0, 1), (1, 1)])], &Log::default());
+    assert_eq!(decider.last_page(), None);
+    decider.decide_now(vec![page(2, &[(5, 1), (6, 1)])]).unwrap();
+    let late = decider.seed(PageId(7), Digest::of(b"x"), None, LoggedPage::default());
+    assert!(matches!(late, Err(DetectError::OutOfOrder { .. })));
+    assert_eq!(decider.last_page(), Some(page(2, &[]).page));
+}

@@ -77,7 +77,10 @@ impl Row {
             None => (line.outcome == OutcomeKind::Stored.name()).then_some(&line.url),
         };
         Self {
-            cluster: representative.map(|url| Digest::of(url.as_bytes()).to_string()),
+            cluster: representative.map(|url| match &line.duplicate_in {
+                None => Digest::of(url.as_bytes()).to_string(),
+                Some(folder) => Digest::of(format!("{folder}\n{url}").as_bytes()).to_string(),
+            }),
             url: line.url,
             final_url: line.final_url,
             fetched_at: line.fetched_at,

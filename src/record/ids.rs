@@ -39,6 +39,22 @@ numbered! {
     TermId
 }
 
+impl Sequence {
+    /// From here on, numbers name pages that earlier crawls have stored.
+    const EARLIER: u32 = 1 << 31;
+
+    /// The page with this number among those of earlier crawls that are compared with, which have numbers of
+    /// their own: none of them is a page of this crawl's log.
+    pub fn of_earlier(number: u32) -> Self {
+        Self(number | Self::EARLIER)
+    }
+
+    /// The number among the pages of earlier crawls; `None` for a page of this crawl.
+    pub fn as_earlier(self) -> Option<u32> {
+        (self.0 >= Self::EARLIER).then_some(self.0 & !Self::EARLIER)
+    }
+}
+
 /// The name of one fetch of one URL in one crawl: the same page delivered twice has the same name,
 /// so that every seam can be idempotent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

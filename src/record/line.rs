@@ -55,6 +55,9 @@ pub struct PageLine {
     /// The `url` of the stored line that this page repeats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,
+    /// The folder of the earlier crawl that stored it; not there if it is a page of this crawl.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_in: Option<String>,
     /// The similarity to it, in [0, 1].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,

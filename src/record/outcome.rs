@@ -11,8 +11,8 @@ pub enum Outcome {
     Stored,
     /// The page repeats a stored page.
     NearDuplicate {
-        /// The URL of the stored page.
-        of: UrlId,
+        /// The URL of the stored page; `None` if that is one of an earlier crawl.
+        of: Option<UrlId>,
         /// How similar the two are.
         score: Score,
         /// By the detector's second condition, if it has one.
@@ -24,8 +24,8 @@ pub enum Outcome {
     },
     /// The page has the bytes or the text of a stored page.
     ExactDuplicate {
-        /// The URL of the stored page.
-        of: UrlId,
+        /// The URL of the stored page; `None` if that is one of an earlier crawl.
+        of: Option<UrlId>,
         /// Bytes or text.
         decided_by: DecidedBy,
     },

@@ -139,7 +139,8 @@ impl DecidedBy {
     }
 }
 
-/// What the decider says of a page. `of` is always a *stored* page, never another duplicate.
+/// What the decider says of a page. `of` is always a *stored* page, never another duplicate: one of this crawl, or
+/// [one that an earlier crawl stored](Sequence::as_earlier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// No stored page matches: the page is stored.
@@ -173,6 +174,18 @@ impl Verdict {
         match *self {
             Verdict::Unique => None,
             Verdict::NearDuplicate { of, .. } | Verdict::ExactDuplicate { of, .. } => Some(of),
+        }
+    }
+
+    /// The same verdict where pages have other numbers.
+    #[must_use]
+    pub fn renumbered(self, number: impl Fn(Sequence) -> Sequence) -> Self {
+        match self {
+            Verdict::Unique => Verdict::Unique,
+            Verdict::NearDuplicate { of, score, second, detector, decided_by } => {
+                Verdict::NearDuplicate { of: number(of), score, second, detector, decided_by }
+            }
+            Verdict::ExactDuplicate { of, decided_by } => Verdict::ExactDuplicate { of: number(of), decided_by },
         }
     }
 

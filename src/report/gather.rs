@@ -154,11 +154,14 @@ impl Gathered {
     fn add_copy(&mut self, line: &PageLine, host: String, of: &str) {
         *self.between.entry((host, self::host(of))).or_default() += 1;
         self.causes.add(&line.url, of, line.title.as_deref());
-        let size = self.clusters.entry(of.to_owned()).or_default();
-        if line.outcome == OutcomeKind::NearDuplicate.name() {
-            size.near += 1;
-        } else {
-            size.exact += 1;
+        // What an earlier crawl has stored cannot be shown beside its copies.
+        if line.duplicate_in.is_none() {
+            let size = self.clusters.entry(of.to_owned()).or_default();
+            if line.outcome == OutcomeKind::NearDuplicate.name() {
+                size.near += 1;
+            } else {
+                size.exact += 1;
+            }
         }
         if line.decided_by.as_deref() == Some("similarity")
             && let Some(score) = line.score

@@ -100,7 +100,7 @@ pub fn decide_anew(
     pages: &[Sequence],
 ) -> Result<Vec<Verdict>, ReportError> {
     let numbers = Numbers::default();
-    let source = Renumbered { records: Records(reader.clone()), numbers: numbers.clone() };
+    let source = Renumbered { records: Records::new(reader.clone()), numbers: numbers.clone() };
     let mut anew = Anew { decider: EmbeddedDecider::new(options.clone(), source), reader, terms, numbers };
     // Terms have the numbers that the log gives them, so that its records can be read back.
     for term in terms {

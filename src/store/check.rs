@@ -52,7 +52,9 @@ fn check_page(page: &PageRow, sequence: u32, reach: Reach) -> Result<()> {
         return fault(format!("the terms of page {sequence} do not ascend"));
     }
     match page.verdict.duplicate_of() {
-        Some(of) if of.0 >= sequence => fault(format!("page {sequence} repeats page {of}, which is not before it")),
+        Some(of) if of.0 >= sequence && of.as_earlier().is_none() => {
+            fault(format!("page {sequence} repeats page {of}, which is not before it"))
+        }
         _ => Ok(()),
     }
 }

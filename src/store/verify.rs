@@ -195,7 +195,8 @@ impl Verifier {
             let Some((sequence, row)) = self.report.noted(row) else { continue };
             self.report.checked.pages += 1;
             unique[sequence.index()] = row.verdict.is_unique();
-            if let Some(of) = row.verdict.duplicate_of()
+            // What an earlier crawl stored is not in this log.
+            if let Some(of) = row.verdict.duplicate_of().filter(|of| of.as_earlier().is_none())
                 && (of >= sequence || !unique[of.index()])
             {
                 self.report.problem(format!("page {sequence} repeats page {of}, which is not a stored page before it"));

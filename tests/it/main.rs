@@ -6,6 +6,7 @@
 //! | `conformance` | the answers of parsers and rules, held against suites of cases |
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `dashboard` | how a running crawl is watched, by programs and in a browser |
+//! | `against` | pages of earlier crawls, compared with |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
 //! | `explain` | why a URL has its outcome |
@@ -27,6 +28,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod against;
 mod architecture;
 mod clusters;
 mod conformance;

@@ -31,6 +31,9 @@ pub use text::text;
 pub struct Cluster {
     /// The URL of the stored page.
     pub representative: String,
+    /// The folder of the earlier crawl that stored it, if it is none of this crawl.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// The URL of the page that should stay; none if no body is archived.
     pub elected: Option<String>,
     /// Why that one.
@@ -119,6 +122,7 @@ impl Cluster {
         let mut pages: Vec<ClusterPage> = group.lines.iter().map(page).collect();
         let archived: Vec<&ClusterPage> = pages.iter().filter(|page| page.archived).collect();
         let (elected, why) = match (winner(&archived), archived.len()) {
+            (None, _) if group.folder.is_some() => (None, "stored by an earlier crawl".to_owned()),
             (None, _) => (None, "no body is archived".to_owned()),
             (Some(only), 1) if pages.len() > 1 => (Some(only.url), "only one whose body is archived".to_owned()),
             (Some(best), _) => (Some(best.url), best.why),
@@ -127,7 +131,7 @@ impl Cluster {
         pages.sort_by(|one, other| {
             other.trust.score.total_cmp(&one.trust.score).then(one.sequence.cmp(&other.sequence))
         });
-        Self { representative: group.representative, elected, why, preferred, pages }
+        Self { representative: group.representative, folder: group.folder, elected, why, preferred, pages }
     }
 }
 

@@ -11,6 +11,8 @@ use crate::store::{Error, PageLines};
 /// A stored page and those that repeat it, with the numbers of their lines.
 pub(super) struct Group {
     pub representative: String,
+    /// Where it stands, if that is not this folder.
+    pub folder: Option<String>,
     pub lines: Vec<(u64, PageLine)>,
 }
 
@@ -31,7 +33,8 @@ pub(super) struct Groups {
 /// Gathers each stored page that is repeated and those that repeat it. The file is read twice, so that stored
 /// pages that nobody repeats, of which there may be many, need not be kept.
 pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, CliError> {
-    let mut groups = HashMap::<String, Group>::new();
+    // A page of an earlier crawl may have the address of one of this crawl and be another one.
+    let mut groups = HashMap::<(Option<String>, String), Group>::new();
     let mut compared = 0;
     read(folder, |number, line| {
         let Some(of) = &line.duplicate_of else {
@@ -40,14 +43,15 @@ pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, 
         };
         compared += 1;
         if reaches(&line, least) {
-            let new = || Group { representative: of.clone(), lines: Vec::new() };
-            groups.entry(of.clone()).or_insert_with(new).lines.push((number, line));
+            let key = (line.duplicate_in.clone(), of.clone());
+            let new = || Group { representative: of.clone(), folder: key.0.clone(), lines: Vec::new() };
+            groups.entry(key.clone()).or_insert_with(new).lines.push((number, line));
         }
     })?;
     if !groups.is_empty() {
         read(folder, |number, line| {
             if line.outcome == OutcomeKind::Stored.name()
-                && let Some(group) = groups.get_mut(&line.url)
+                && let Some(group) = groups.get_mut(&(None, line.url.clone()))
             {
                 group.lines.push((number, line));
             }

@@ -128,7 +128,8 @@ fn the_canonical_page_is_in_the_better_place() {
     let mut lines = vec![line("https://a.test/1", None), line("http://a.test/2", Some(("https://a.test/1", None)))];
     let authority = |lines: &[PageLine], at: usize| {
         let page = |(sequence, line): (usize, &PageLine)| (sequence as u64, line.clone());
-        let group = Group { representative: String::new(), lines: lines.iter().enumerate().map(page).collect() };
+        let group =
+            Group { representative: String::new(), folder: None, lines: lines.iter().enumerate().map(page).collect() };
         let cluster = Cluster::new(group, &mut Bodies::new(Path::new("/nowhere")));
         cluster.pages.iter().find(|page| page.url == lines[at].url).map(|page| page.trust.authority)
     };

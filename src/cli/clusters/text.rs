@@ -27,7 +27,11 @@ pub fn text(found: &Clusters, least: Option<Threshold>) -> String {
 
 fn add(text: &mut String, cluster: &Cluster) {
     // Writing to a String cannot fail, here and below.
-    let _ = writeln!(text, "\n{}", terminal_safe(&cluster.representative));
+    let _ = write!(text, "\n{}", terminal_safe(&cluster.representative));
+    if let Some(folder) = &cluster.folder {
+        let _ = write!(text, " of the earlier crawl in {}", terminal_safe(folder));
+    }
+    text.push('\n');
     let elected = cluster.elected.as_deref().unwrap_or("nobody");
     let elected = if elected == cluster.representative { "this page" } else { elected };
     let _ = writeln!(text, "  elected: {} ({})", terminal_safe(elected), terminal_safe(&cluster.why));

@@ -52,6 +52,9 @@ pub struct Explanation {
     /// How it was judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     judgement: Option<Judgement>,
+    /// The folders of earlier crawls with whose pages it was compared, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    against: Vec<String>,
 }
 
 /// A URL on the way to another.
@@ -99,16 +102,18 @@ impl Crawl {
         let id = self.id(&url)?;
         let path = self.path(&url, id)?;
         let original = match line.as_ref().and_then(|line| line.duplicate_of.clone()) {
-            Some(of) => self.lines.get(&of)?,
-            None => None,
+            Some(of) if line.as_ref().is_none_or(|line| line.duplicate_in.is_none()) => self.lines.get(&of)?,
+            _ => None,
         };
+        // What was known from earlier crawls is not in this log, so that the decision cannot be made again.
+        let against = self.settings.dedup.against.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>();
         let judgement = match id {
-            Some(id) => judgement::judgement(&self.reader, &self.options, id)?,
-            None => None,
+            Some(id) if against.is_empty() => judgement::judgement(&self.reader, &self.options, id)?,
+            _ => None,
         };
         let error =
             if line.as_ref().is_some_and(|line| line.outcome == "failed") { self.lines.error(&url)? } else { None };
-        Ok(Explanation { robots: self.robots(&url)?, line, url, path, error, original, judgement })
+        Ok(Explanation { robots: self.robots(&url)?, line, url, path, error, original, judgement, against })
     }
 
     /// What two judged pages have in common.

@@ -46,7 +46,15 @@ impl Explanation {
         if let Some(judgement) = &self.judgement {
             text += &judgement.text();
         }
-        if let Some(of) = self.line.as_ref().and_then(|line| line.duplicate_of.as_ref()) {
+        if !self.against.is_empty() {
+            let folders = terminal_safe(&self.against.join(", ")).into_owned();
+            let _ = write!(
+                text,
+                "\nIt was also compared with the pages stored in {folders}; that is not looked at again here\n"
+            );
+        }
+        let own = |line: &&PageLine| line.duplicate_in.is_none();
+        if let Some(of) = self.line.as_ref().filter(own).and_then(|line| line.duplicate_of.as_ref()) {
             let (of, url) = (quoted(of), quoted(&self.url));
             let _ = write!(text, "\nTerm by term: ndcrawl explain {} {url} {of}\n", quoted(folder));
         }
@@ -58,6 +66,10 @@ impl Explanation {
             return "none yet: it waits to be fetched; the same crawl command goes on".to_owned();
         };
         let of = line.duplicate_of.as_deref().map(terminal_safe).unwrap_or_default();
+        let of = match &line.duplicate_in {
+            Some(folder) => format!("{of} of the earlier crawl in {}", terminal_safe(folder)),
+            None => of.into_owned(),
+        };
         let reason = line.reason.as_deref().unwrap_or_default();
         let what = match line.outcome.as_str() {
             "stored" => "the page is kept: no page stored before it matches it".to_owned(),

@@ -117,6 +117,14 @@ pub const KEYS: &[Key] = &[
     )
     .flag("memory")
     .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.against,
+        Shape::List("DIR"),
+        "",
+        "Compare with the pages of the earlier crawl in this folder too (repeatable)"
+    )
+    .flag("against")
+    .heading(NEAR_DUPLICATES),
     key!(dedup.store_below, Shape::Value("F"), "", "dd: pages more similar than this are not stored either")
         .flag("store-below")
         .note("the threshold")

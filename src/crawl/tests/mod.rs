@@ -25,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A crawl of these seeds without gaps, one request at a time.
 fn setup(seeds: &[CanonicalUrl]) -> Setup {
     Setup {
+        against: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
         normaliser: Normaliser::default(),
         crawl: Options::default(),
