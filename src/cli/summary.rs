@@ -46,6 +46,8 @@ pub struct Summary {
     pub deferred: u64,
     /// Links not followed because only duplicates name them: requests saved.
     pub links_skipped: u64,
+    /// URLs left out because their patterns keep repeating themselves: requests saved.
+    pub repeating: u64,
     /// Site by site, in the order in which they are to be shown.
     pub sites: Vec<SiteSummary>,
     /// The slowest sites, slowest first.
@@ -171,11 +173,18 @@ impl Summary {
             0 => String::new(),
             links => format!("; {} found only on duplicates not fetched", counted(links, "link", "links")),
         };
+        let repeating = match self.repeating {
+            0 => String::new(),
+            urls => format!(
+                "{} not fetched: others of their pattern keep repeating each other\n",
+                counted(urls, "URL", "URLs")
+            ),
+        };
         let revised = match self.revised {
             0 => String::new(),
             pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
         };
-        format!("{} of {judged} compared are duplicates{saved}\n{revised}", percent(rate))
+        format!("{} of {judged} compared are duplicates{saved}\n{repeating}{revised}", percent(rate))
     }
 
     fn site_table(&self) -> String {
@@ -291,6 +300,7 @@ mod tests {
             failed: 3,
             deferred: 2033,
             links_skipped: 420,
+            repeating: 11_000,
             sites: vec![
                 site("docs.example.org", 800, 150),
                 site("www.example.net", 200, 0),
@@ -323,6 +333,7 @@ mod tests {
            15,300  URLs seen
 
         19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
+        11,000 URLs not fetched: others of their pattern keep repeating each other
         7 pages judged anew when more was known of their sites
 
         site              fetched  stored  near  exact  duplicates  skipped  failed  response

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use crate::frontier::{EmbeddedFrontier, Remaining};
-use crate::record::{Deferral, FrontierCounts, HostRow, Outcome, Totals, UrlId, UrlRow, UrlState};
+use crate::record::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
 use crate::store::{Store, StoreReader};
 
 use super::log_access::Urls;
@@ -29,6 +29,8 @@ pub struct Ending {
     /// URLs left unfetched, by reason. Of a crawl that was stopped, those that wait in a queue are
     /// not among them.
     pub deferred: BTreeMap<&'static str, u64>,
+    /// URLs left out because their patterns keep repeating themselves.
+    pub repeating: u64,
     /// Seeds that could not be had, each with the reason.
     pub failed_seeds: Vec<(String, String)>,
 }
@@ -38,6 +40,7 @@ pub struct Ending {
 pub(super) struct Unfetched {
     pub saved: BTreeMap<String, u64>,
     pub deferred: BTreeMap<&'static str, u64>,
+    pub repeating: u64,
 }
 
 impl Unfetched {
@@ -56,12 +59,18 @@ impl Unfetched {
                     Outcome::Deferred(reason)
                 }
                 (Remaining::Excluded, UrlState::Excluded(rule)) => Outcome::Excluded(rule),
+                (Remaining::Closed, _) => {
+                    unfetched.repeating += 1;
+                    Outcome::Excluded(Exclusion::Pattern)
+                }
                 (Remaining::Excluded, _) => {
                     return Err(CrawlError::Lost { what: "the rule that excluded URL", id: id.0 });
                 }
             };
             let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
-            Ok(serde_json::to_string(&lines::unleased_line(&row, referrer, &outcome))?)
+            let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
+            let line = PageLine { pattern, ..lines::unleased_line(&row, referrer, &outcome) };
+            Ok(serde_json::to_string(&line)?)
         }))?;
         Ok(unfetched)
     }
@@ -70,6 +79,7 @@ impl Unfetched {
     pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<Urls>) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
         for (id, remaining) in frontier.unfinished() {
+            unfetched.repeating += u64::from(remaining == Remaining::Closed);
             let Remaining::Deferred(reason) = remaining else { continue };
             match reason {
                 Deferral::Budget => {}

@@ -146,14 +146,15 @@ impl Judge {
     }
 
     /// Looks again at the near-duplicates that were judged since the last time, and queues those that
-    /// would be none by now. Whether there are any.
+    /// would be none by now, and what patterns of URLs that were opened again had left out. Whether there
+    /// are any.
     fn look_again(&mut self) -> Result<bool, CrawlError> {
         let from = std::mem::replace(&mut self.looked_at, Sequence(self.page_urls.len() as u32));
         let outgrown = self.decider.outgrown(from)?;
         let urls: Vec<UrlId> = outgrown.iter().filter_map(|page| self.page_urls.get(page.index()).copied()).collect();
         let is_any = !urls.is_empty();
         self.runtime.block_on(self.frontier.revise(urls))?;
-        Ok(is_any)
+        Ok(self.frontier.reopen()? || is_any)
     }
 
     /// Gives the verdicts on the pages among the messages. Takes the pages' terms.

@@ -249,7 +249,8 @@ impl Judge {
             building.puts.len() - 1
         });
         building.lines.push(Line { line, put });
-        let ack = Ack { id: lease.id, is_page: is_page(outcome.kind()) };
+        building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));
+        let ack = Ack { id: lease.id, is_page: is_page(outcome.kind()), repeats: outcome.repeats() };
         Ok(self.runtime.block_on(self.frontier.ack(vec![ack]))?)
     }
 }

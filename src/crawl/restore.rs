@@ -1,6 +1,6 @@
 //! From the logs of an earlier run to the state in memory.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -28,7 +28,7 @@ pub(crate) fn frontier(
     for row in reader.all_urls()? {
         frontier.restore_url(&row?.1)?;
     }
-    let (mut done, mut revised) = (Vec::new(), HashSet::new());
+    let (mut done, mut revised, mut repeats) = (Vec::new(), HashSet::new(), HashMap::new());
     for row in reader.all_done()? {
         match row? {
             DoneRow::Requeued(path) => {
@@ -37,10 +37,16 @@ pub(crate) fn frontier(
                 }
                 frontier.restore_requeue(&path)?;
             }
-            DoneRow::Outcome(outcome) => done.push(outcome),
+            DoneRow::Repeats(url, of) => {
+                repeats.insert(url, of);
+            }
+            DoneRow::Outcome(outcome) => done.push((outcome, repeats.remove(&outcome.url))),
         }
     }
-    for outcome in done {
+    for (outcome, repeats) in done {
+        if is_page(outcome.kind) {
+            frontier.restore_page(outcome.url, repeats)?;
+        }
         // The first outcome of a URL that was queued again does not end it.
         if !revised.remove(&outcome.url) {
             frontier.restore_done(outcome.url, is_page(outcome.kind));

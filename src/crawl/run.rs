@@ -139,7 +139,7 @@ impl Crawl {
         let (book, mut store, reason) = self.crawl(stop).await?;
 
         let nothing_left = reason == StopReason::Finished;
-        let Unfetched { saved, deferred } = if nothing_left {
+        let Unfetched { saved, deferred, repeating } = if nothing_left {
             Unfetched::finish(&mut store, &reader, &frontier)?
         } else {
             Unfetched::so_far(&reader, &frontier)?
@@ -154,6 +154,7 @@ impl Crawl {
             frontier: frontier.counts(),
             saved,
             deferred,
+            repeating,
             failed_seeds: live.failed_seeds(),
         })
     }

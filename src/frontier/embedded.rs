@@ -31,6 +31,8 @@ pub enum Remaining {
     Deferred(Deferral),
     /// The rule that its row in the log names kept it out at first sight.
     Excluded,
+    /// It belongs to a pattern that keeps repeating itself, see [`EmbeddedFrontier::closed_pattern`].
+    Closed,
 }
 
 /// The frontier of a crawl that runs in one process: one lock around plain state, held for
@@ -91,6 +93,12 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().restore_done(id, is_page);
     }
 
+    /// Takes a page of an earlier run's log, and the page that it repeats. After all requeueings, for
+    /// every outcome that is a page, in order; reads the log.
+    pub fn restore_page(&self, id: UrlId, repeats: Option<UrlId>) -> Result<(), FrontierError> {
+        self.engine().note_page(id, repeats)
+    }
+
     /// Takes a lease that an earlier run left behind, and how often its URL was handed out. The URL
     /// is in its queue.
     pub fn restore_deliveries(&self, id: UrlId, deliveries: u32) {
@@ -107,6 +115,17 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     pub fn unfinished(&self) -> impl Iterator<Item = (UrlId, Remaining)> + '_ {
         let blocks = (0..).step_by(LOOKED_AT as usize).map_while(|first| self.unfinished_from(first));
         blocks.flatten()
+    }
+
+    /// The pattern whose pages keep repeating each other, for which this URL is left out.
+    pub fn closed_pattern(&self, url: &str) -> Option<String> {
+        self.engine().patterns.closed(url)
+    }
+
+    /// Queues what was left out for a pattern that has been opened again since. Whether there is any.
+    /// To be asked when nothing is queued or on lease.
+    pub fn reopen(&self) -> Result<bool, FrontierError> {
+        self.engine().reopen()
     }
 
     fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, Remaining)>> {
@@ -136,8 +155,7 @@ impl<L: UrlLog> Frontier for EmbeddedFrontier<L> {
 
     async fn ack(&self, done: Vec<Ack>) -> Result<(), FrontierError> {
         let mut engine = self.engine();
-        done.into_iter().for_each(|ack| engine.ack(ack));
-        Ok(())
+        done.into_iter().try_for_each(|ack| engine.ack(ack))
     }
 
     async fn nak(&self, lease: Lease, not_before: Instant) -> Result<(), FrontierError> {

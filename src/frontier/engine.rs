@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::leases::Leases;
 use super::origins::Origins;
+use super::patterns::Patterns;
 use super::phase::{Phase, Phases};
 use super::queue::Priority;
 use super::rows::Rows;
@@ -25,6 +26,7 @@ pub(super) struct Engine<L> {
     pub(super) origins: Origins,
     pub(super) rows: Rows<L>,
     pub(super) leases: Leases,
+    pub(super) patterns: Patterns,
     /// How requeued URLs that are not done were named last: this overrides the log's row.
     pub(super) better_paths: HashMap<u32, Requeue>,
     /// Requeued since the last look.
@@ -45,6 +47,7 @@ impl<L: UrlLog> Engine<L> {
             origins: Origins::new(options.host_concurrency, options.max_pages_per_host, hash_seed),
             rows: Rows::new(log),
             leases: Leases::default(),
+            patterns: Patterns::new(options.trap_guard, hash_seed),
             better_paths: HashMap::new(),
             requeued: Vec::new(),
             restoring: super::restore::Restoring::default(),
@@ -52,8 +55,11 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// Seen-check and enqueue in one step.
-    pub(super) fn offer(&mut self, link: Link) -> Result<Offered, FrontierError> {
+    pub(super) fn offer(&mut self, mut link: Link) -> Result<Offered, FrontierError> {
         let standing = self.standing(link.kind, link.referrer);
+        if self.patterns.is_demoted(link.url.as_str()) {
+            link.rank = link.rank.max(1);
+        }
         self.scope.widen(&link.url, standing);
         let hash = self.seen.hash(link.url.as_str());
         match self.seen.find(hash) {
@@ -113,6 +119,7 @@ impl<L: UrlLog> Engine<L> {
             Some(Phase::Deferred(reason)) => Some(reason),
             // A rule that kept it out may not hold for it as a seed, or since the scope has grown.
             Some(Phase::Excluded) => None,
+            Some(Phase::Closed) if standing.is_from_seed() => None,
             _ => return Disposition::Seen,
         };
         match (self.decide(&link, standing), reason) {
@@ -175,7 +182,7 @@ impl<L: UrlLog> Engine<L> {
             queued: self.phases.count(Phase::Queued),
             leased: self.phases.count(Phase::Leased),
             deferred: self.phases.deferred(),
-            excluded: self.phases.count(Phase::Excluded),
+            excluded: self.phases.count(Phase::Excluded) + self.phases.count(Phase::Closed),
             origins: self.origins.busy(),
             pages: self.pages,
         }
@@ -193,6 +200,7 @@ impl<L: UrlLog> Engine<L> {
             Phase::Queued | Phase::Leased => Some(Remaining::Deferred(Deferral::Budget)),
             Phase::Deferred(reason) => Some(Remaining::Deferred(reason)),
             Phase::Excluded => Some(Remaining::Excluded),
+            Phase::Closed => Some(Remaining::Closed),
             Phase::Done => None,
         }
     }

@@ -40,6 +40,11 @@ impl Leases {
         self.0.insert(id.0, Delivery { deliveries, is_restored: true, ..Delivery::default() });
     }
 
+    /// Forgets a URL that is not on lease.
+    pub(super) fn forget(&mut self, id: UrlId) {
+        self.0.remove(&id.0);
+    }
+
     fn begin(&mut self, id: UrlId, origin: u32, priority: Priority) -> Delivery {
         let delivery = self.0.entry(id.0).or_default();
         delivery.deliveries = delivery.deliveries.saturating_add(1);
@@ -54,8 +59,11 @@ impl<L: UrlLog> Engine<L> {
         let mut leases = Vec::new();
         while leases.len() < most && !self.has_its_pages() {
             let Some(next) = self.origins.next(now) else { break };
-            match self.begin_lease(next) {
-                Ok(lease) => leases.push(lease),
+            match self
+                .leave_closed(next)
+                .and_then(|left| if left { Ok(None) } else { self.begin_lease(next).map(Some) })
+            {
+                Ok(lease) => leases.extend(lease),
                 Err(error) if leases.is_empty() => return Err(error),
                 // What was handed out must reach the caller. Its next call meets the error.
                 Err(_) => break,
@@ -108,13 +116,16 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// An ack without a living lease is the echo of another one.
-    pub(super) fn ack(&mut self, ack: Ack) {
-        let Some((origin, _)) = self.leases.0.get(&ack.id.0).and_then(|delivery| delivery.on_lease) else { return };
+    pub(super) fn ack(&mut self, ack: Ack) -> Result<(), FrontierError> {
+        let Some((origin, _)) = self.leases.0.get(&ack.id.0).and_then(|delivery| delivery.on_lease) else {
+            return Ok(());
+        };
         self.leases.0.remove(&ack.id.0);
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
         self.pages += u64::from(ack.is_page);
         self.origins.end_lease(origin, ack.is_page);
+        if ack.is_page { self.note_page(ack.id, ack.repeats) } else { Ok(()) }
     }
 
     /// A lease that is not the living one is an echo.

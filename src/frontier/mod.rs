@@ -10,6 +10,8 @@
 //!       │      ▲ ◄────nak───────┘
 //!       ├─► deferred ──better path──► queued
 //!       └─► excluded ──offered as a seed──► queued
+//!
+//! queued ──its pattern is closed──► closed ──it is opened again──► queued
 //! ```
 //!
 //! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::record::UrlRow)s, and a URL's
@@ -24,6 +26,7 @@
 //! | a queued URL that was deferred or excluded before: its better path, besides | 30 to 60 |
 //! | a URL that was given back and is not yet due, besides | about 100 |
 //! | an origin with something queued | about 530 |
+//! | a pattern of URLs that repeats itself, 65,536 of them at most | about 60 |
 //! | a URL not yet committed: its row | 64 and its text |
 //! | rows read ahead, in all | 8,192 rows |
 //!
@@ -39,6 +42,7 @@
 //! at most once. The number of pages and living leases together never exceeds a budget.
 
 mod chunks;
+mod closing;
 mod embedded;
 mod engine;
 mod error;
@@ -46,6 +50,7 @@ mod leases;
 mod names;
 mod options;
 mod origins;
+mod patterns;
 mod phase;
 mod queue;
 mod restore;

@@ -33,7 +33,8 @@ pub struct Options {
     pub max_pages_per_host: u64,
     /// So many leases of one origin at a time, at least 1.
     pub host_concurrency: usize,
-    /// Whether URLs that look like traps are excluded, see [`Trap`](super::Trap).
+    /// Whether URLs that look like traps are excluded, see [`Trap`](super::Trap), and patterns of URLs that
+    /// keep repeating themselves are closed.
     pub trap_guard: bool,
 }
 

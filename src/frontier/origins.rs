@@ -159,6 +159,12 @@ impl Origins {
         self.settle(origin);
     }
 
+    /// Takes away what [`Origins::next`] has named, and nothing more.
+    pub(super) fn discard(&mut self, origin: u32) {
+        self.origins[origin as usize].queue.pop();
+        self.settle(origin);
+    }
+
     /// Ends a lease.
     pub(super) fn end_lease(&mut self, origin: u32, is_page: bool) {
         let entry = &mut self.origins[origin as usize];

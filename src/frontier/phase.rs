@@ -10,11 +10,13 @@ pub(super) enum Phase {
     Leased,
     Done,
     Excluded,
+    /// It was queued, and its pattern has been closed since.
+    Closed,
     Deferred(Deferral),
 }
 
 impl Phase {
-    const ALL: [Phase; 8] = [
+    const ALL: [Phase; 9] = [
         Phase::Queued,
         Phase::Leased,
         Phase::Done,
@@ -23,6 +25,7 @@ impl Phase {
         Phase::Deferred(Deferral::Budget),
         Phase::Deferred(Deferral::DuplicateLink),
         Phase::Deferred(Deferral::NoFollow),
+        Phase::Closed,
     ];
 
     fn code(self) -> u8 {
@@ -35,16 +38,17 @@ impl Phase {
             Phase::Deferred(Deferral::Budget) => 5,
             Phase::Deferred(Deferral::DuplicateLink) => 6,
             Phase::Deferred(Deferral::NoFollow) => 7,
+            Phase::Closed => 8,
         }
     }
 }
 
 /// The part of a state octet that holds the phase.
-const PHASE: u8 = 0b111;
+const PHASE: u8 = 0b1111;
 /// The URL is a seed, or redirects alone lead to it from one.
-const FROM_SEED: u8 = 1 << 3;
+const FROM_SEED: u8 = 1 << 4;
 /// The URL was queued again to be judged anew, which happens once at most.
-const REVISED: u8 = 1 << 4;
+const REVISED: u8 = 1 << 5;
 
 /// The state octets of all URLs, and how many URLs are in each phase.
 pub(super) struct Phases {

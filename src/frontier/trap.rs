@@ -3,7 +3,8 @@
 //! The rules are those of Heritrix 3, `PathologicalPathDecideRule` (`.*?/(.*?/)\1{2,}.*`) and
 //! `TooManyPathSegmentsDecideRule` (20), with its default values. Departures: the host is no
 //! segment, and the slashes of `http://` and of the query are not counted as path depth.
-//! What neither rule sees (calendars, session marks) is bounded by depth and by pages per host.
+//! What neither rule sees (calendars, session marks) is bounded by depth and by pages per host, and is
+//! closed when its pages turn out to repeat each other, see `patterns`.
 
 use crate::record::CanonicalUrl;
 

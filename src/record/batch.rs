@@ -173,6 +173,8 @@ pub struct Batch {
     pub requeued: Vec<Requeue>,
     /// URLs that have got their outcome.
     pub outcomes: Vec<OutcomeRow>,
+    /// Of these the duplicates, each with the URL that it repeats.
+    pub repeats: Vec<(UrlId, UrlId)>,
     /// Terms first seen, in the order of their ids.
     pub terms: Vec<TermRow>,
     /// Judged pages, in the order of their sequence numbers.

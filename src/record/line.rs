@@ -79,6 +79,9 @@ pub struct PageLine {
     /// The rule, failure class or deferral.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The pattern of URLs that keeps repeating itself, for which this one was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
     /// Robots directives in force.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub robots: Vec<String>,

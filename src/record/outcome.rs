@@ -50,6 +50,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The URL of the page that a duplicate repeats.
+    pub fn repeats(&self) -> Option<UrlId> {
+        match self {
+            Outcome::NearDuplicate { of, .. } | Outcome::ExactDuplicate { of, .. } => Some(*of),
+            _ => None,
+        }
+    }
+
     /// The outcome without its particulars.
     pub fn kind(&self) -> OutcomeKind {
         match self {
@@ -132,6 +140,8 @@ pub enum Exclusion {
     Trap,
     /// A sitemap: read for its links, no page itself.
     Sitemap,
+    /// The URL belongs to a pattern whose pages keep repeating each other.
+    Pattern,
 }
 
 impl Exclusion {
@@ -148,6 +158,7 @@ impl Exclusion {
             Exclusion::Type => "type",
             Exclusion::Trap => "trap",
             Exclusion::Sitemap => "sitemap",
+            Exclusion::Pattern => "pattern",
         }
     }
 }

@@ -123,6 +123,8 @@ pub struct Ack {
     pub id: UrlId,
     /// Whether it counts as a page against the budgets.
     pub is_page: bool,
+    /// The URL of the page that it repeats.
+    pub repeats: Option<UrlId>,
 }
 
 /// Sizes of the frontier.

@@ -29,7 +29,8 @@ pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<Reach> {
     let referrers = batch.urls.iter().map(|row| row.referrer).chain(batch.requeued.iter().map(|row| row.referrer));
     let done = batch.outcomes.iter().map(|row| row.url).chain(batch.requeued.iter().map(|row| row.url));
     let leased = batch.leased.iter().map(|(url, _)| *url);
-    if let Some(url) = referrers.flatten().chain(done).chain(leased).find(|url| url.0 >= reach.urls) {
+    let repeats = batch.repeats.iter().flat_map(|(url, of)| [*url, *of]);
+    if let Some(url) = referrers.flatten().chain(done).chain(leased).chain(repeats).find(|url| url.0 >= reach.urls) {
         return fault(format!("it names URL {url}, the log ends before {}", reach.urls));
     }
     for (sequence, page) in (mark.pages..).zip(&batch.pages) {

@@ -38,7 +38,7 @@
 //! | tree | key | value |
 //! |---|---|---|
 //! | `url`, `term`, `page` | id of the block's first row, u32 | a block of rows |
-//! | `done` | commit number, u64, then the block's number, u32 | a block of requeued URLs and outcomes |
+//! | `done` | commit number, u64, then the block's number, u32 | a block of requeued URLs, outcomes and what duplicates repeat |
 //! | `host` | BLAKE3-128 of the origin, then the commit number, u64 | a row; the newest one counts |
 //! | `robots` | BLAKE3-128 of the body | a robots.txt, written once however often its origin changes |
 //! | `commit` | commit number, u64 | a [`CommitMark`](crate::record::CommitMark); the last two are kept |

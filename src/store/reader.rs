@@ -20,13 +20,15 @@ use super::witness::Witness;
 use super::writer::Opened;
 
 /// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all
-/// come before outcomes.
+/// come before what duplicates repeat, and that before outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoneRow {
     /// A deferred or excluded URL was queued.
     Requeued(Requeue),
     /// A URL got its outcome.
     Outcome(OutcomeRow),
+    /// The outcome of the first URL is that it repeats the second.
+    Repeats(UrlId, UrlId),
 }
 
 /// Reads a store. Clones are cheap and share a small cache; what is read is committed.

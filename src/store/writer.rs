@@ -226,7 +226,7 @@ impl Store {
         Ok(mark)
     }
 
-    fn write(&mut self, batch: Batch, before: &CommitMark, reach: Reach) -> Result<CommitMark> {
+    fn write(&mut self, mut batch: Batch, before: &CommitMark, reach: Reach) -> Result<CommitMark> {
         let (warc_file, warc_bytes) = self.archive.sync()?;
         self.page_lines.append(joined(&batch.page_lines).as_bytes())?;
         self.error_lines.append(joined(&batch.error_lines).as_bytes())?;
@@ -238,7 +238,7 @@ impl Store {
         self.append_rows(&trees.url, before.urls, &batch.urls)?;
         self.append_rows(&trees.term, before.terms, &batch.terms)?;
         self.append_rows(&trees.page, before.pages, &batch.pages)?;
-        self.write_done(&trees.done, number, batch.requeued, batch.outcomes)?;
+        self.write_done(&trees.done, number, done_rows(&mut batch))?;
         self.hosts.write(&trees, &batch.hosts, number, &self.disk)?;
         self.write_mark(CommitMark {
             number: before.number,
@@ -265,15 +265,7 @@ impl Store {
         loader.finish()
     }
 
-    fn write_done(
-        &self,
-        table: &Table,
-        number: u64,
-        requeued: Vec<crate::record::Requeue>,
-        outcomes: Vec<crate::record::OutcomeRow>,
-    ) -> Result<()> {
-        let rows: Vec<DoneRow> =
-            requeued.into_iter().map(DoneRow::Requeued).chain(outcomes.into_iter().map(DoneRow::Outcome)).collect();
+    fn write_done(&self, table: &Table, number: u64, rows: Vec<DoneRow>) -> Result<()> {
         let mut loader = Loader::new(&self.disk, table);
         for (chunk, (_, block)) in (0u32..).zip(pack(&rows).map_err(|e| Error::Batch(e.to_string()))?) {
             let key = [&number.to_be_bytes()[..], &chunk.to_be_bytes()].concat();
@@ -360,6 +352,14 @@ fn append_lines<E: From<Error>>(
     }
     file.append(buffer.as_bytes())?;
     Ok(file.sync()?)
+}
+
+/// The rows of a batch for the log of what happened to URLs. Takes them.
+fn done_rows(batch: &mut Batch) -> Vec<DoneRow> {
+    let requeued = std::mem::take(&mut batch.requeued).into_iter().map(DoneRow::Requeued);
+    let repeats = std::mem::take(&mut batch.repeats).into_iter().map(|(url, of)| DoneRow::Repeats(url, of));
+    let outcomes = std::mem::take(&mut batch.outcomes).into_iter().map(DoneRow::Outcome);
+    requeued.chain(repeats).chain(outcomes).collect()
 }
 
 fn joined(lines: &[String]) -> String {

@@ -13,6 +13,7 @@
 //! | `report` | that a report is true and harmless |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
+//! | `traps` | what is not asked for of sites without end |
 //! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
@@ -56,5 +57,6 @@ mod revision;
 mod shared;
 mod surface;
 mod synthetic;
+mod traps;
 mod web;
 mod words;

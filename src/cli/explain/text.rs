@@ -83,7 +83,13 @@ impl Explanation {
                 line.final_url.as_deref().map(terminal_safe).unwrap_or_default()
             ),
             "not-modified" => "the server says that it is as it was".to_owned(),
-            "excluded" => excluded(reason).to_owned(),
+            "excluded" => match &line.pattern {
+                Some(pattern) => format!(
+                    "pages of {} keep repeating each other, so it was not fetched (--trap-guard)",
+                    terminal_safe(pattern)
+                ),
+                None => excluded(reason).to_owned(),
+            },
             "deferred" => deferred(reason).to_owned(),
             "failed" => match &self.error {
                 Some(error) => format!("{}: {}", terminal_safe(&error.class), terminal_safe(&error.detail)),
@@ -153,6 +159,7 @@ fn excluded(reason: &str) -> &'static str {
         "noindex" => "the page asks not to be indexed; its links were used",
         "type" => "its media type, by its header or its first octets, is not asked for (--accept-type)",
         "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
+        "pattern" => "others of its pattern keep repeating each other (--trap-guard)",
         "sitemap" => "it is a sitemap: read for its links, no page itself",
         _ => "a rule keeps it out",
     }

@@ -1,5 +1,6 @@
 //! Tests of the whole frontier, and what they share.
 
+mod closing;
 mod life;
 mod memory;
 mod model;
@@ -85,7 +86,12 @@ impl Bench {
     }
 
     fn ack(&self, id: UrlId, is_page: bool) {
-        now_or_never(self.frontier.ack(vec![Ack { id, is_page }])).unwrap();
+        now_or_never(self.frontier.ack(vec![Ack { id, is_page, repeats: None }])).unwrap();
+    }
+
+    /// A page was found there, which repeats another or none.
+    fn ack_page(&self, id: UrlId, repeats: Option<UrlId>) {
+        now_or_never(self.frontier.ack(vec![Ack { id, is_page: true, repeats }])).unwrap();
     }
 
     fn nak(&self, lease: Lease, second: u64) {
@@ -113,6 +119,10 @@ impl Bench {
             frontier.restore_requeue(path)?;
         }
         history.outcomes.iter().for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
+        for &(id, repeats) in &history.pages {
+            frontier.restore_page(id, repeats)?;
+            frontier.restore_done(id, true);
+        }
         history.leased.iter().for_each(|&(id, deliveries)| frontier.restore_deliveries(id, deliveries));
         frontier.restored();
         Ok(Self { frontier, log: self.log.clone(), start: self.start })
@@ -124,6 +134,8 @@ impl Bench {
 struct History {
     requeued: Vec<crate::record::Requeue>,
     outcomes: Vec<(UrlId, bool)>,
+    /// Pages, each with what it repeats.
+    pages: Vec<(UrlId, Option<UrlId>)>,
     leased: Vec<(UrlId, u32)>,
 }
 

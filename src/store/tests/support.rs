@@ -86,6 +86,7 @@ impl Model {
         self.terms.extend(batch.terms);
         self.pages.extend(batch.pages);
         self.done.extend(batch.requeued.into_iter().map(DoneRow::Requeued));
+        self.done.extend(batch.repeats.into_iter().map(|(url, of)| DoneRow::Repeats(url, of)));
         self.done.extend(batch.outcomes.into_iter().map(DoneRow::Outcome));
         for host in batch.hosts {
             self.hosts.retain(|other| other.origin != host.origin);

@@ -1,0 +1,175 @@
+//! Sites without end: what is not asked for, and that nothing is lost by it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::program::{Place, Run};
+use crate::web::{Answer, Content, Web};
+use crate::words::{Random, sentences};
+
+const COLOURS: u32 = 9;
+const ORDERS: u32 = 12;
+const VIEWS: u32 = 6;
+const CHAPTERS: u32 = 60;
+/// Chapters that only the second version of the manual has.
+const NEW_CHAPTERS: u32 = 5;
+/// Months of the calendar in which there is something, counted from the one that it begins with.
+const EVENTS: [i64; 4] = [-5, -1, 3, 8];
+
+/// A shop whose lists can be had in many orders and views, of which none makes a difference, while the
+/// colour does; a calendar and a counter without end; and a manual in two versions, as unique and as
+/// repetitive as real ones.
+struct Traps {
+    origin: String,
+}
+
+impl Traps {
+    fn page(&self, path: &str) -> Option<String> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let mut parts = path.trim_start_matches('/').split('/');
+        let first = parts.next().unwrap_or_default();
+        let number = parts.next().and_then(|part| part.parse::<i64>().ok());
+        Some(match (first, number) {
+            ("", _) => html("index", &self.front_links()),
+            ("list", _) => {
+                let colour = value(query, "colour")?;
+                let others = (0..ORDERS * VIEWS)
+                    .map(|other| format!("/list?colour={colour}&sort={}&view={}", other / VIEWS, other % VIEWS));
+                // The last colour is found late, when the orders and views have long been closed.
+                let late = (colour == 1).then(|| "/about/1".to_owned());
+                html(&format!("colour {colour}"), &others.chain(late).collect::<Vec<_>>())
+            }
+            ("about", Some(step)) => {
+                let next = if step < 8 { format!("/about/{}", step + 1) } else { format!("/list?colour={COLOURS}") };
+                html(&format!("about {step}"), &[next])
+            }
+            ("calendar", Some(month)) => {
+                let what = if EVENTS.contains(&month) { format!("event {month}") } else { "nothing".to_owned() };
+                html(&what, &[format!("/calendar/{}", month + 1), format!("/calendar/{}", month - 1)])
+            }
+            ("counter", Some(count)) => {
+                html("counter", &(1..=10).map(|step| format!("/counter/{}", count * 10 + step)).collect::<Vec<_>>())
+            }
+            ("manual", Some(version)) => {
+                let chapter: u32 = parts.next()?.parse().ok()?;
+                let is_new = version == 2 && chapter >= CHAPTERS;
+                html(&format!("chapter {chapter} {is_new}"), &[])
+            }
+            _ => return None,
+        })
+    }
+
+    fn front_links(&self) -> Vec<String> {
+        let colours = (1..COLOURS).map(|colour| format!("/list?colour={colour}"));
+        let manual = |version| (0..CHAPTERS).map(move |chapter| format!("/manual/{version}/{chapter}"));
+        let new = (CHAPTERS..CHAPTERS + NEW_CHAPTERS).map(|chapter| format!("/manual/2/{chapter}"));
+        let traps = ["/calendar/0", "/counter/0"].map(str::to_owned);
+        colours.chain(traps).chain(manual(1)).chain(manual(2)).chain(new).collect()
+    }
+
+    /// Pages that are unique, whatever leads to them.
+    fn unique(&self) -> usize {
+        let chapters = CHAPTERS + NEW_CHAPTERS;
+        // The front page, one empty month and one page of the counter; the steps to the last colour.
+        3 + 8 + COLOURS as usize + EVENTS.len() + chapters as usize
+    }
+}
+
+impl Content for Traps {
+    fn answer(&self, url: &str, _before: usize) -> Answer {
+        let page = url.strip_prefix(&self.origin).and_then(|path| self.page(path));
+        page.map_or_else(|| Answer::error(404), Answer::html)
+    }
+}
+
+fn value(query: &str, name: &str) -> Option<u32> {
+    let values = query.split('&').filter_map(|pair| pair.split_once('='));
+    values.filter(|(known, _)| *known == name).find_map(|(_, value)| value.parse().ok())
+}
+
+/// The links have function words for their text, since pages must not come to share terms through them.
+fn html(purpose: &str, links: &[String]) -> String {
+    let words = Random::new(1, purpose).words(60);
+    let links: String =
+        links.iter().map(|link| format!("<a href=\"{}\">to the</a>\n", link.replace('&', "&amp;"))).collect();
+    format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><title>{}</title></head><body><p>{}</p>{links}</body></html>",
+        words[0],
+        sentences(&words)
+    )
+}
+
+fn web() -> (Web, Arc<Traps>) {
+    let mut traps = None;
+    let web = Web::start(1, |origins| {
+        let planned = Arc::new(Traps { origin: origins[0].clone() });
+        traps = Some(Arc::clone(&planned));
+        planned
+    });
+    (web, traps.unwrap())
+}
+
+/// One request at a time, so that the pages arrive in the same order in every run.
+fn crawl(place: &Place, web: &Web, guard: &str) -> Run {
+    let limits = ["--duplicate-links", "follow", "--depth", "30", "--max-pages-per-host", "2500"];
+    place.crawl(&[format!("{}/", web.origins()[0])]).args(limits).args([
+        "--host-concurrency",
+        "1",
+        "--trap-guard",
+        guard,
+    ])
+}
+
+fn stored(pages: &[Value]) -> BTreeSet<String> {
+    let stored = pages.iter().filter(|line| line["outcome"] == "stored");
+    stored.map(|line| line["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn traps_are_closed_and_no_unique_page_is_lost() {
+    let (web, traps) = web();
+    let unguarded = Place::new();
+    crawl(&unguarded, &web, "off").finish().expect_code(0);
+    let without = web.pages_asked();
+    let place = Place::new();
+    let summary = crawl(&place, &web, "on").args(["--json"]).finish().expect_code(0).json();
+    let with = web.pages_asked() - without;
+    println!("{without} requests without the guard, {with} with it");
+    let pages = place.pages();
+    assert_eq!(stored(&pages).len(), traps.unique());
+    assert!(stored(&pages).is_superset(&stored(&unguarded.pages())));
+    assert!(with * 4 < without, "{with} of {without} requests");
+
+    let left: Vec<&Value> = pages.iter().filter(|line| line["reason"] == "pattern").collect();
+    assert_eq!(summary["repeating"], left.len());
+    let patterns: BTreeSet<&str> = left.iter().map(|line| line["pattern"].as_str().unwrap()).collect();
+    let origin = &web.origins()[0];
+    let expected = ["/?sort=", "/?view=", "/calendar/", "/counter/"].map(|pattern| format!("{origin}{pattern}"));
+    assert!(patterns.iter().all(|pattern| expected.iter().any(|known| known == pattern)), "{patterns:?}");
+    assert!(left.iter().all(|line| line["outcome"] == "excluded" && line["requests"] == 0));
+
+    let url = left[0]["url"].as_str().unwrap();
+    let told = place.run(["explain", "out", url]).finish().expect_code(0).stdout;
+    assert!(told.contains("keep repeating each other"), "{told}");
+    place.run(["verify", "out"]).finish().expect_code(0);
+}
+
+#[test]
+fn traps_stay_closed_after_a_kill() {
+    let (web, traps) = web();
+    let place = Place::new();
+    crawl(&place, &web, "on").finish().expect_code(0);
+    let (expected, asked) = (place.pages().len(), web.pages_asked());
+
+    let killed = Place::new();
+    let mut running = crawl(&killed, &web, "on").start();
+    assert!(running.wait_until(|| web.pages_asked() - asked > 150), "it ended too soon to be killed");
+    running.kill();
+    crawl(&killed, &web, "on").finish().expect_code(0);
+    let pages = killed.pages();
+    assert_eq!(stored(&pages), stored(&place.pages()));
+    assert_eq!((stored(&pages).len(), pages.len()), (traps.unique(), expected));
+    killed.run(["verify", "out"]).finish().expect_code(0);
+}
