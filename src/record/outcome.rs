@@ -53,7 +53,7 @@ impl Outcome {
     /// The URL of the page that a duplicate repeats.
     pub fn repeats(&self) -> Option<UrlId> {
         match self {
-            Outcome::NearDuplicate { of, .. } | Outcome::ExactDuplicate { of, .. } => Some(*of),
+            Outcome::NearDuplicate { of, .. } | Outcome::ExactDuplicate { of, .. } => *of,
             _ => None,
         }
     }

@@ -14,6 +14,8 @@ pub struct Facts {
     pub version: String,
     /// Where it began.
     pub seeds: Vec<String>,
+    /// What was read instead, where nothing was crawled.
+    pub inputs: Option<Vec<String>>,
     /// RFC 3339.
     pub started: Option<String>,
     /// RFC 3339.
@@ -36,15 +38,11 @@ impl Facts {
         let is_default =
             |name: &str| origins.and_then(|origins| origins.get(name)).is_none_or(|origin| origin == "default");
         let settings = file["settings"].as_object().into_iter().flatten().filter(|(name, _)| !is_default(name));
+        let texts = |list: &Vec<Value>| list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         Ok(Self {
             version: text("version").unwrap_or_default(),
-            seeds: file["seeds"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .collect(),
+            seeds: file["seeds"].as_array().map(texts).unwrap_or_default(),
+            inputs: file["inputs"].as_array().map(texts),
             started: text("started"),
             ended: text("ended"),
             stopped: text("stopped"),

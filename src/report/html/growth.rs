@@ -16,8 +16,11 @@ pub(super) fn section(report: &Report) -> String {
     let points = growth.points(PLOTTED);
     let Some(last) = points.last().filter(|last| last.requests > 0) else { return String::new() };
     let most = plot::round_up(last.requests as f64);
+    let is_crawl = report.facts.inputs.is_none();
+    let [asked, long] =
+        if is_crawl { ["requests", "requests for pages"] } else { ["answers", "answers that were read"] };
     let axes = Axes {
-        x: "requests for pages",
+        x: long,
         y: "pages",
         x_range: (0.0, most),
         y_range: (0.0, most),
@@ -32,12 +35,13 @@ pub(super) fn section(report: &Report) -> String {
         points: points.iter().map(|point| (point.requests as f64, value(point) as f64)).collect(),
     };
     let curves = [line("unique pages", 0, |point| point.unique), line("all pages compared", 1, |point| point.judged)];
-    let title = format!("{} requests brought {} unique pages", thousands(last.requests), thousands(last.unique));
+    let title = format!("{} {asked} brought {} unique pages", thousands(last.requests), thousands(last.unique));
     let svg = plot::curves(&title, &axes, &curves, &[], &[]);
-    let is_over = report.facts.stopped.is_none() && report.gathered.reason(OutcomeKind::Deferred, "budget") == 0;
+    let is_over =
+        is_crawl && report.facts.stopped.is_none() && report.gathered.reason(OutcomeKind::Deferred, "budget") == 0;
     let lately = growth.lately().filter(|_| !is_over).map_or(String::new(), |(lately, requests)| {
         format!(
-            " Of the last {} requests {:.1} % brought one: while that holds, a thousand more bring some {:.0}.",
+            " Of the last {} {asked} {:.1} % brought one: while that holds, a thousand more bring some {:.0}.",
             thousands(requests),
             lately * 100.0,
             lately * 1000.0
@@ -47,14 +51,14 @@ pub(super) fn section(report: &Report) -> String {
         if is_over { " Then nothing was left to fetch within the crawl’s limits.".to_owned() } else { lately };
     let rows: Vec<Row> = growth.points(ROWS).iter().skip(1).map(row).collect();
     format!(
-        "<p>{} requests for pages brought {} unique ones, {} of them.{lately}</p>\n<div class=\"plots\">{}</div>\n{}",
+        "<p>{} {long} brought {} unique pages, {} of them.{lately}</p>\n<div class=\"plots\">{}</div>\n{}",
         thousands(last.requests),
         thousands(last.unique),
         share(last.unique, last.requests),
-        figure("Pages by requests, in the order in which they ended", &svg),
+        figure(&format!("Pages by {asked}, in their order"), &svg),
         folded(
             "The same as a table",
-            &table("Pages by requests", &words(&["requests", "compared", "unique", "unique of requests"]), 1, &rows)
+            &table(&format!("Pages by {asked}"), &words(&[asked, "compared", "unique", "share"]), 1, &rows)
         )
     )
 }

@@ -27,16 +27,21 @@ type Section = (&'static str, &'static str, String);
 
 /// The whole page.
 pub(super) fn html(report: &Report) -> String {
+    let is_crawl = report.facts.inputs.is_none();
     let sections: Vec<Section> = [
         ("sites", "Sites", sites::section(report)),
         ("causes", "Where duplicates come from", causes::section(report)),
         ("between", "Who repeats whom", sites::matrix(report)),
         ("scores", "How similar they are", similarity::histogram(report)),
         ("thresholds", "Other thresholds", similarity::curve(report)),
-        ("growth", "What more crawling brings", growth::section(report)),
+        (
+            "growth",
+            if is_crawl { "What more crawling brings" } else { "What more pages bring" },
+            growth::section(report),
+        ),
         ("clusters", "Largest clusters", clusters::section(report)),
-        ("links", "Links of duplicates", skipping::section(report)),
-        ("servers", "Failures and politeness", servers::section(report)),
+        ("links", "Links of duplicates", if is_crawl { skipping::section(report) } else { String::new() }),
+        ("servers", "Failures and politeness", if is_crawl { servers::section(report) } else { String::new() }),
         ("settings", "Settings", settings(report)),
     ]
     .into_iter()
@@ -51,7 +56,11 @@ pub(super) fn html(report: &Report) -> String {
         body +=
             &format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{html}</section>\n", escaped(name));
     }
-    page(&format!("Crawl report: {}", title(report)), &body)
+    page(&format!("{}: {}", kind(report), title(report)), &body)
+}
+
+fn kind(report: &Report) -> &'static str {
+    if report.facts.inputs.is_none() { "Crawl report" } else { "Duplicates report" }
 }
 
 fn title(report: &Report) -> String {
@@ -72,13 +81,15 @@ fn head(report: &Report) -> String {
     let facts = &report.facts;
     let day =
         |time: &Option<String>| time.as_deref().map_or("?".to_owned(), |time| escaped(time.get(..19).unwrap_or(time)));
+    let spent =
+        if facts.inputs.is_some() { String::new() } else { format!("{} crawling; ", span(report.totals.millis)) };
     let stopped = facts.stopped.as_deref().map_or(String::new(), |why| format!(", stopped: {}", escaped(why)));
     format!(
-        "<header><h1>Crawl report: {}</h1>\n<p class=\"soft\">{} to {} UTC{stopped}; {} crawling; ndcrawl {}</p></header>\n",
+        "<header><h1>{}: {}</h1>\n<p class=\"soft\">{} to {} UTC{stopped}; {spent}ndcrawl {}</p></header>\n",
+        kind(report),
         escaped(&title(report)),
         day(&facts.started),
         day(&facts.ended),
-        span(report.totals.millis),
         escaped(&facts.version)
     )
 }
@@ -93,16 +104,20 @@ fn cards(report: &Report) -> String {
         (rate, "of pages compared are duplicates"),
         (thousands(near), "near-duplicates"),
         (thousands(exact), "exact duplicates"),
+        (thousands(outcome(OutcomeKind::Redirected)), "redirected"),
+        (thousands(outcome(OutcomeKind::Excluded)), "excluded by rules"),
+    ];
+    let of_crawls = [
         (thousands(report.totals.requests), "requests, robots.txt included"),
         (octets(report.totals.bytes), "of pages received"),
         (thousands(outcome(OutcomeKind::Failed)), "URLs failed"),
-        (thousands(outcome(OutcomeKind::Redirected)), "redirected"),
-        (thousands(outcome(OutcomeKind::Excluded)), "excluded by rules"),
         (thousands(outcome(OutcomeKind::Deferred)), "seen, not fetched"),
     ];
+    let of_others = [(thousands(outcome(OutcomeKind::Failed)), "answers that are errors")];
+    let others = if report.facts.inputs.is_none() { &of_crawls[..] } else { &of_others[..] };
     let revised = report.totals.revised;
     let revised = (revised > 0).then(|| (thousands(revised), "judged anew, once their hosts were known"));
-    let cards: String = cards.iter().chain(&revised).map(|(value, what)| card(value, what)).collect();
+    let cards: String = cards.iter().chain(others).chain(&revised).map(|(value, what)| card(value, what)).collect();
     format!("<div class=\"cards\">{cards}</div>\n")
 }
 
@@ -114,11 +129,15 @@ fn settings(report: &Report) -> String {
         html += &format!("<dt><code>{}</code></dt><dd>{}</dd>", escaped(name), escaped(&shortened(value, MOST_URL)));
     }
     html += "</dl>\n";
-    let seeds = facts.seeds.iter().take(MOST_SEEDS);
-    let seeds: String = seeds.map(|seed| format!("<li class=\"mono\">{}</li>", url(seed))).collect();
+    let (begun_with, [one, many]) = match &facts.inputs {
+        Some(inputs) => (inputs, ["input", "inputs"]),
+        None => (&facts.seeds, ["seed", "seeds"]),
+    };
+    let items = begun_with.iter().take(MOST_SEEDS);
+    let items: String = items.map(|item| format!("<li class=\"mono\">{}</li>", url(item))).collect();
     html + &folded(
-        &counted(facts.seeds.len() as u64, "seed", "seeds"),
-        &format!("<ul class=\"plain\">{seeds}</ul>\n{}", and_more(facts.seeds.len(), MOST_SEEDS, "seeds")),
+        &counted(begun_with.len() as u64, one, many),
+        &format!("<ul class=\"plain\">{items}</ul>\n{}", and_more(begun_with.len(), MOST_SEEDS, many)),
     )
 }
 

@@ -60,6 +60,7 @@ fn report(text: &str) -> Report {
         facts: Facts {
             version: text.to_owned(),
             seeds: vec![text.to_owned()],
+            inputs: None,
             started: Some(text.to_owned()),
             ended: Some(text.to_owned()),
             stopped: Some(text.to_owned()),
