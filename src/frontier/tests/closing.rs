@@ -14,7 +14,9 @@ fn options() -> Options {
 fn calendar(options: Options) -> Bench {
     let bench = Bench::new(options);
     bench.offer(link("http://a.test/", 0));
-    (1..=MONTHS).for_each(|month| drop(bench.offer(link(&format!("http://a.test/calendar/{month}"), 1))));
+    for month in 1..=MONTHS {
+        bench.offer(link(&format!("http://a.test/calendar/{month}"), 1));
+    }
     bench
 }
 
