@@ -45,7 +45,7 @@ del{background:rgba(213,94,0,.22)}ins{background:rgba(0,158,115,.24)}\
 @media(max-width:40rem){body{padding:1rem .75rem 3rem}h1{font-size:1.35rem}.cards{gap:.5rem}\
 .card{min-width:0;flex:1 1 8.5rem;padding:.5rem .7rem}.card b{font-size:1.3rem}th,td{padding:.2rem .4rem}\
 td.url{white-space:nowrap;overflow-wrap:normal}dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
-@media print{body{max-width:none;font-size:11px}nav{display:none}.scroll{overflow:visible}th,td{white-space:normal}\
+@media print{body{max-width:none;font-size:11px}h2{break-after:avoid}nav{display:none}.scroll{overflow:visible}th,td{white-space:normal}\
 figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 
 /// A whole page.
