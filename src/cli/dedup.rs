@@ -105,7 +105,7 @@ fn watched(settings: &Settings, dedup: Dedup, total: Option<u64>) -> Result<(End
     let (stop, mut stopped) = watch::channel(Stop::Go);
     let signalled = {
         let _in_runtime = runtime.enter();
-        signals::listen(stop).map_err(anyhow::Error::from)?
+        signals::listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?
     };
     let (octets_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
     runtime.spawn({

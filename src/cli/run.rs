@@ -164,7 +164,7 @@ async fn watched(
     listener: Option<TcpListener>,
 ) -> Result<(Monitor, Result<Ending, CrawlError>, Signalled), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
-    let signalled = signals::listen(stop.clone()).map_err(anyhow::Error::from)?;
+    let signalled = signals::listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
     let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
     let monitor = Monitor::new(
         settings.out.dir.clone(),

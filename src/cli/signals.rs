@@ -33,8 +33,21 @@ impl Signalled {
     }
 }
 
+/// What is told after the first signal, and after the second.
+pub(super) type Told = [&'static str; 2];
+
+/// Of a crawl.
+pub(super) const OF_CRAWLS: Told = [
+    "stopping: fetches in flight may end (at most 10 s); once more drops them",
+    "stopping now: fetches in flight are dropped, what has arrived is saved",
+];
+
+/// Of pages that are there already.
+pub(super) const OF_PAGES: Told =
+    ["stopping: what was read is judged and saved; the same command goes on", "stopping: what was judged is being saved"];
+
 /// Listens from now on. Must be called within the runtime.
-pub(super) fn listen(stop: watch::Sender<Stop>) -> std::io::Result<Signalled> {
+pub(super) fn listen(stop: watch::Sender<Stop>, told: Told) -> std::io::Result<Signalled> {
     let signalled = Signalled::default();
     let (mut interrupt, mut terminate, mut hangup) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
@@ -46,11 +59,11 @@ pub(super) fn listen(stop: watch::Sender<Stop>) -> std::io::Result<Signalled> {
             first.0.times.store(times, Ordering::Relaxed);
             match times {
                 1 => {
-                    write_stderr("stopping: fetches in flight may end (at most 10 s); once more drops them");
+                    write_stderr(told[0]);
                     stop.send_replace(Stop::Soon);
                 }
                 2 => {
-                    write_stderr("stopping now: fetches in flight are dropped, what has arrived is saved");
+                    write_stderr(told[1]);
                     stop.send_replace(Stop::Now);
                 }
                 _ => std::process::exit(i32::from(code)),
