@@ -558,7 +558,7 @@ mod tests {
               --include <REGEX>                 Crawl only URLs that match one of these (repeatable)
               --exclude <REGEX>                 Leave out URLs that match one of these; wins over --include
               --sitemaps <on|off>               Use the sitemaps that robots.txt names [default: on]
-              --trap-guard <on|off>             Leave out endless paths and patterns that repeat [default: on]
+              --trap-guard <on|off>             Leave out endless paths and repeating patterns [default: on]
               --strip-params <LIST>             Drop these parameters from URLs; * at the end matches any
                                                 rest [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
               --max-url-length <N>              Refuse URLs longer than N characters [default: 2048]

@@ -55,11 +55,8 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// Seen-check and enqueue in one step.
-    pub(super) fn offer(&mut self, mut link: Link) -> Result<Offered, FrontierError> {
+    pub(super) fn offer(&mut self, link: Link) -> Result<Offered, FrontierError> {
         let standing = self.standing(link.kind, link.referrer);
-        if self.patterns.is_demoted(link.url.as_str()) {
-            link.rank = link.rank.max(1);
-        }
         self.scope.widen(&link.url, standing);
         let hash = self.seen.hash(link.url.as_str());
         match self.seen.find(hash) {
@@ -90,7 +87,10 @@ impl<L: UrlLog> Engine<L> {
         }
     }
 
-    fn offer_new(&mut self, hash: u64, link: Link, standing: Standing) -> Result<Offered, FrontierError> {
+    fn offer_new(&mut self, hash: u64, mut link: Link, standing: Standing) -> Result<Offered, FrontierError> {
+        if self.patterns.is_demoted(link.url.as_str()) {
+            link.rank = link.rank.max(1);
+        }
         let state = self.decide(&link, standing);
         let id = self.seen.push(hash)?;
         let (phase, disposition) = match state {

@@ -21,11 +21,11 @@ impl Phase {
         Phase::Leased,
         Phase::Done,
         Phase::Excluded,
+        Phase::Closed,
         Phase::Deferred(Deferral::Depth),
         Phase::Deferred(Deferral::Budget),
         Phase::Deferred(Deferral::DuplicateLink),
         Phase::Deferred(Deferral::NoFollow),
-        Phase::Closed,
     ];
 
     fn code(self) -> u8 {
@@ -34,11 +34,11 @@ impl Phase {
             Phase::Leased => 1,
             Phase::Done => 2,
             Phase::Excluded => 3,
-            Phase::Deferred(Deferral::Depth) => 4,
-            Phase::Deferred(Deferral::Budget) => 5,
-            Phase::Deferred(Deferral::DuplicateLink) => 6,
-            Phase::Deferred(Deferral::NoFollow) => 7,
-            Phase::Closed => 8,
+            Phase::Closed => 4,
+            Phase::Deferred(Deferral::Depth) => 5,
+            Phase::Deferred(Deferral::Budget) => 6,
+            Phase::Deferred(Deferral::DuplicateLink) => 7,
+            Phase::Deferred(Deferral::NoFollow) => 8,
         }
     }
 }

@@ -46,7 +46,7 @@ pub const KEYS: &[Key] = &[
         .flag("exclude")
         .heading(SCOPE),
     key!(scope.sitemaps, ON_OFF, "on", "Use the sitemaps that robots.txt names").flag("sitemaps").heading(SCOPE),
-    key!(scope.trap_guard, ON_OFF, "on", "Leave out endless paths and patterns that repeat")
+    key!(scope.trap_guard, ON_OFF, "on", "Leave out endless paths and repeating patterns")
         .flag("trap-guard")
         .heading(SCOPE),
 ];
