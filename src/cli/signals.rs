@@ -43,8 +43,10 @@ pub(super) const OF_CRAWLS: Told = [
 ];
 
 /// Of pages that are there already.
-pub(super) const OF_PAGES: Told =
-    ["stopping: what was read is judged and saved; the same command goes on", "stopping: what was judged is being saved"];
+pub(super) const OF_PAGES: Told = [
+    "stopping: what was read is judged and saved; the same command goes on",
+    "stopping: what was judged is being saved",
+];
 
 /// Listens from now on. Must be called within the runtime.
 pub(super) fn listen(stop: watch::Sender<Stop>, told: Told) -> std::io::Result<Signalled> {
