@@ -54,6 +54,8 @@ fn what_tree_construction_does_to_fields_words_and_links_is_followed() {
         "<svg><a href=1>x</a><style>y<b>z</style></svg>",
         "<svg><![CDATA[a<b]]></svg><![CDATA[c]]>",
         "<svg lang=de><html lang=fr></svg>",
+        "<a href=1><isindex>one<a href=2>two",
+        "<h1>one<nav><h1\0>two</h1><p>three",
         "<svg>\0<nobr><frameset>",
         "<svg><![CDATA[\0]]><nobr><frameset>",
         "<svg>\0x<nobr><frameset>",

@@ -7,7 +7,7 @@
 pub(super) const INLINE: u16 = 1;
 /// Elements whose text a reader does not see.
 pub(super) const HIDDEN: u16 = 1 << 1;
-/// "Special".
+/// "Special", and `isindex`, which was until 2016 and still is to html5ever.
 pub(super) const SPECIAL: u16 = 1 << 2;
 /// What bounds a scope.
 pub(super) const SCOPE: u16 = 1 << 3;
@@ -77,7 +77,7 @@ names! {
     H4 = "h4", S | HEADING | X; H5 = "h5", S | HEADING | X; H6 = "h6", S | HEADING | X; Head = "head", S | X | V;
     Header = "header", S | B; HGroup = "hgroup", S | B; Hr = "hr", S | X | V; Html = "html", C | TABLE_SCOPE | V;
     I = "i", I | F | X; Iframe = "iframe", S | H; Image = "image", 0; Img = "img", S | X | V; Input = "input", S | V;
-    Ins = "ins", I; Kbd = "kbd", I; KeyGen = "keygen", V; Label = "label", I; Li = "li", S | N | X | V;
+    Ins = "ins", I; IsIndex = "isindex", S; Kbd = "kbd", I; KeyGen = "keygen", V; Label = "label", I; Li = "li", S | N | X | V;
     Link = "link", S | V; Listing = "listing", S | X; Main = "main", S | B; Mark = "mark", I; Marquee = "marquee", C;
     Math = "math", 0; Menu = "menu", S | B | X; Meta = "meta", S | X | V; Mi = "mi", 0; MalignMark = "malignmark", 0;
     MGlyph = "mglyph", 0; Mn = "mn", 0; Mo = "mo", 0; Ms = "ms", 0; MText = "mtext", 0; Nav = "nav", S | B | ASIDE;
@@ -111,7 +111,8 @@ impl Name {
     /// Reads the name that stands here in a text.
     #[inline]
     pub fn at(text: &[u8], start: usize, length: usize) -> Self {
-        if length == 0 || length > LONGEST {
+        // A NUL at the end would be cut off as what follows is.
+        if length == 0 || length > LONGEST || text[start + length - 1] == 0 {
             return Self::Other;
         }
         let octets = match text[start..].first_chunk::<LONGEST>() {
