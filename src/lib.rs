@@ -61,3 +61,7 @@ pub mod cli;
 pub mod demo;
 #[cfg(feature = "cli")]
 pub mod report;
+
+#[cfg(all(feature = "cli", any(test, fuzzing)))]
+#[doc(hidden)]
+pub mod fuzzing;

@@ -12,6 +12,8 @@
 //! more files adds them. An address that comes again is passed over and counted, since a page is never its
 //! own duplicate.
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod input;
 mod judge;
 mod run;

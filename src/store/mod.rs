@@ -82,6 +82,8 @@ mod warc_reader;
 mod witness;
 mod writer;
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 #[cfg(test)]
 mod tests;
 

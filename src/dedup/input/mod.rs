@@ -62,7 +62,7 @@ pub struct Damage {
 type Items<'a> = Box<dyn Iterator<Item = Item> + Send + 'a>;
 
 /// Tells what the stream is, and reads it.
-fn items<'a>(place: String, input: impl BufRead + Send + 'a, options: &'a Options) -> Items<'a> {
+pub(super) fn items<'a>(place: String, input: impl BufRead + Send + 'a, options: &'a Options) -> Items<'a> {
     let damaged =
         |why: String| -> Items<'a> { Box::new(std::iter::once(Item::Damaged(Damage { place: place.clone(), why }))) };
     let mut input = match stream::decoded(input) {

@@ -1,0 +1,28 @@
+//! A file of pages that somebody else wrote.
+
+use super::input::{Item, Options, items};
+use crate::record::Normaliser;
+
+/// A WARC file or lines of JSON, compressed or not: it comes to an end, and no body is longer than it may be.
+pub fn input(octets: &[u8]) {
+    let normaliser = Normaliser::default();
+    let Ok(base) = normaliser.absolute("http://localhost/") else { return };
+    let options = Options {
+        base,
+        url_field: "url".to_owned(),
+        html_field: "html".to_owned(),
+        text_field: "text".to_owned(),
+        max_body: 64 * 1024,
+        normaliser,
+    };
+    let mut read = 0;
+    for item in items("input".to_owned(), octets, &options) {
+        read += 1;
+        assert!(read <= octets.len() * 1100, "more items than octets could ever hold");
+        match item {
+            Item::Answer(answer) => assert!(answer.body.len() <= options.max_body),
+            Item::Damaged(damage) => assert!(!damage.why.is_empty()),
+            Item::Passed => {}
+        }
+    }
+}

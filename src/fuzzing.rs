@@ -1,0 +1,223 @@
+//! What is asked of everything that reads foreign octets, whatever they are: that it does not panic, and
+//! what else holds of its answer at once.
+//!
+//! `tests/fuzz` has the programs that look for octets of which it does not hold, and `tests/fuzz/corpus` those
+//! by which they begin; the test below puts the latter to the same questions. Compiled for these two only.
+
+use std::io::Write;
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::cli::{file, merge, terminal::terminal_safe};
+use crate::export::csv_cell;
+use crate::fetch::{self, Robots, retry_after};
+use crate::hypertext::escaped;
+use crate::record::{CanonicalUrl, Fetched, Normaliser, Rendered, RobotsRow, WantedOrder, read_reference};
+use crate::render::{self, Parser, Renderer, SitemapLimits, WordCache, parse_sitemap};
+use crate::store::WarcReader;
+
+pub use crate::dedup::fuzzing::input as dedup_input;
+pub use crate::store::fuzzing::rows as store_rows;
+
+/// What can be asked, by the names of the folders of the corpus.
+pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+    ("rendering", rendering),
+    ("charset", charset),
+    ("robots", robots),
+    ("url", url),
+    ("sitemap", sitemap),
+    ("warc", warc),
+    ("dedup_input", dedup_input),
+    ("store_rows", store_rows),
+    ("configuration", configuration),
+    ("text", text),
+];
+
+/// 2026-01-01, in milliseconds since 1970.
+const NOW: i64 = 1_767_225_600_000;
+
+fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
+    Some(Fetched {
+        url: Normaliser::default().absolute("http://www.h.test/a/b.html").ok()?,
+        status: 200,
+        version: "HTTP/1.1",
+        reason: "OK".to_owned(),
+        headers: vec![("content-type".to_owned(), content_type.to_vec())],
+        request_headers: Vec::new(),
+        body: body.to_vec(),
+        truncated: false,
+        address: None,
+        started_at: NOW,
+        elapsed: Duration::ZERO,
+    })
+}
+
+static FAST: LazyLock<Renderer> = LazyLock::new(|| renderer(Parser::Fast, WordCache::Page));
+static DOM: LazyLock<Renderer> = LazyLock::new(|| renderer(Parser::Dom, WordCache::Plain));
+
+fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
+    let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
+    let options = render::Options { parser, word_cache, order, ..render::Options::default() };
+    Renderer::new(options, Normaliser::default())
+}
+
+fn rendered(renderer: &Renderer, page: &Fetched) -> (Rendered, Option<String>) {
+    (renderer.render(page), renderer.reading(page).map(|reading| reading.text))
+}
+
+/// The first line is a `Content-Type`, what follows a body.
+fn parted(octets: &[u8]) -> (&[u8], &[u8]) {
+    let end = octets.iter().position(|&octet| octet == b'\n').unwrap_or(octets.len());
+    (&octets[..end], octets.get(end + 1..).unwrap_or_default())
+}
+
+/// A page in UTF-8: both parsers find the same.
+pub fn rendering(octets: &[u8]) {
+    let Some(page) = page(b"text/html; charset=utf-8", octets) else { return };
+    let (fast, fast_text) = rendered(&FAST, &page);
+    let (dom, dom_text) = rendered(&DOM, &page);
+    assert_eq!(fast_text, dom_text);
+    assert_eq!(format!("{fast:?}"), format!("{dom:?}"));
+}
+
+/// A page of any type and encoding: what was decoded is text, and read as that text it reads the same.
+pub fn charset(octets: &[u8]) {
+    let (content_type, body) = parted(octets);
+    let Some(first) = page(content_type, body) else { return };
+    let renderer = &*FAST;
+    let charset = renderer.render(&first).charset;
+    let Some(reading) = renderer.reading(&first) else { return };
+    assert_eq!(reading.charset, charset);
+    let Some(again) = page(b"text/plain; charset=utf-8", reading.source.as_bytes()) else { return };
+    if let Some(again) = renderer.reading(&again) {
+        assert_eq!(again.source, reading.source.strip_prefix('\u{feff}').unwrap_or(&reading.source));
+    }
+}
+
+/// A robots.txt: its sitemaps and its delay are such as can be used, and what it allows is the same once it
+/// was kept and restored.
+pub fn robots(octets: &[u8]) {
+    const PATHS: [&str; 4] = ["/", "/a/b.html?c=d", "/%7Eu/%e4%2f*$", "/robots.txt"];
+    let row = RobotsRow { fetched_at: NOW, status: 200, body: octets.to_vec() };
+    let options = fetch::Options::default();
+    let robots = Robots::new("http://a.test:80", row, &options);
+    let restored = Robots::new("http://a.test:80", robots.row().clone(), &options);
+    let own = String::from_utf8_lossy(octets);
+    for path in PATHS.into_iter().chain(own.split_ascii_whitespace().take(8)) {
+        assert_eq!(robots.allows_text(path), restored.allows_text(path));
+    }
+    assert!(robots.sitemaps().iter().all(|url| matches!(url.scheme(), "http" | "https")));
+    let delay = robots.crawl_delay().unwrap_or_default();
+    assert!(robots.good_until(delay) >= NOW);
+}
+
+/// A URL, alone and as a reference: the canonical spelling is its own, and its name is one for a file.
+pub fn url(octets: &[u8]) {
+    let text = String::from_utf8_lossy(octets);
+    let normaliser = Normaliser::default();
+    let Some(base) = read_reference(None, "http://www.h.test/a/b;c?d#e").ok() else { return };
+    for url in [normaliser.absolute(&text), normaliser.resolve(&base, &text)].into_iter().flatten() {
+        assert_eq!(normaliser.absolute(url.as_str()).as_ref(), Ok(&url));
+        assert_eq!(CanonicalUrl::from_canonical(url.as_str()).as_ref(), Ok(&url));
+        assert!(url.as_url().username().is_empty() && url.as_url().password().is_none());
+        let name = url.file_name();
+        assert!(name.len() <= 98 && !name.starts_with('.'));
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')));
+        assert!(url.origin().ends_with(char::is_numeric) && !url.registrable_domain().is_empty());
+    }
+}
+
+/// A sitemap: it names the same once it is compressed, and no more than it may.
+pub fn sitemap(octets: &[u8]) {
+    let limits = SitemapLimits { entries: 20, bytes: 1 << 20 };
+    let sitemap = parse_sitemap(octets, &limits);
+    assert!(sitemap.pages.len() + sitemap.sitemaps.len() <= limits.entries);
+    if !octets.starts_with(&[0x1f, 0x8b]) {
+        assert_eq!(parse_sitemap(&gzipped(octets), &limits), sitemap);
+    }
+}
+
+/// A WARC file as it lies there, and as the one member of a compressed one: records follow each other.
+pub fn warc(octets: &[u8]) {
+    for file in [octets, &gzipped(octets)] {
+        let mut end = 0;
+        for record in WarcReader::new(file, 0).flatten() {
+            assert_eq!(record.offset, end);
+            end += record.length;
+            let _ = (record.http_head(), record.http_body().map(<[u8]>::len));
+        }
+        assert!(end <= file.len() as u64);
+    }
+}
+
+/// A configuration file: what can be read can be shown, and an error is told in its lines.
+pub fn configuration(octets: &[u8]) {
+    let Ok(text) = std::str::from_utf8(octets) else { return };
+    match file::from_text("ndcrawl.toml", text).and_then(merge::merge) {
+        Ok(settings) => assert!(settings.to_json().is_object()),
+        Err(error) => assert!(error.to_string().lines().count() <= 2),
+    }
+}
+
+/// A text of a page where people see it, and what a header line says: nothing gets out of its place.
+pub fn text(octets: &[u8]) {
+    let text = String::from_utf8_lossy(octets);
+    assert!(!terminal_safe(&text).contains(char::is_control));
+    assert!(!escaped(&text).contains(|c: char| c.is_control() || "<>\"'".contains(c)));
+    let cell = csv_cell(&text);
+    assert!(!cell.contains(char::is_control) && !cell.starts_with(['=', '+', '-', '@']));
+    let inner = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
+    assert!(inner.map_or(!cell.contains(['"', ',']), |inner| !inner.replace("\"\"", "").contains('"')));
+    let longest = Duration::from_secs(300);
+    assert!(retry_after(&text, SystemTime::UNIX_EPOCH, longest).is_none_or(|wait| wait <= longest));
+    let _ = render::robots_directives([&*text], [("robots", &*text)], "ndcrawl", NOW);
+}
+
+fn gzipped(octets: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory does not fail.
+    let _ = encoder.write_all(octets);
+    encoder.finish().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn fuzz_folder() -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz")
+    }
+
+    #[test]
+    fn what_is_kept_of_foreign_octets_is_read_as_it_should_be() {
+        for (name, read) in TARGETS {
+            let files = fs::read_dir(fuzz_folder().join("corpus").join(name)).unwrap();
+            let files: BTreeSet<_> = files.map(|entry| entry.unwrap().path()).collect();
+            assert!(!files.is_empty(), "nothing is kept for {name}");
+            for file in files {
+                println!("{}", file.display());
+                read(&fs::read(file).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn every_target_has_its_program() {
+        let manifest = fs::read_to_string(fuzz_folder().join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let programs: BTreeSet<&str> =
+            manifest["bin"].as_array().unwrap().iter().map(|bin| bin["name"].as_str().unwrap()).collect();
+        assert_eq!(programs, TARGETS.iter().map(|(name, _)| *name).collect());
+        for name in programs {
+            let program = fs::read_to_string(fuzz_folder().join(format!("{name}.rs"))).unwrap();
+            assert!(program.contains(&format!("ndcrawl::fuzzing::{name}(")), "{name}");
+        }
+    }
+}
