@@ -72,7 +72,7 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
     };
     let (ignored, total) = (setup.inputs.ignored, setup.inputs.octets);
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
-    let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
+    let mut file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .of_dedup(&arguments.inputs)?;
     let began = Instant::now();
     let (ended, signalled) = watched(settings, dedup, total)?;
@@ -85,14 +85,19 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
             return Err(error);
         }
     };
-    let code = match (ending.is_stopped, signalled) {
+    let mut code = match (ending.is_stopped, signalled) {
         (true, code) => code.unwrap_or(exit::INTERRUPTED),
         (false, _) => exit::FINISHED,
     };
-    file.end(ending.is_stopped.then_some("signal"), code)?;
+    let stopped = ending.is_stopped.then_some("signal");
+    file.end(stopped, code)?;
     let elapsed = began.elapsed();
-    let report = reporting::at_end(settings).map(|path| path.display().to_string());
-    tell(settings, arguments, &ending, ignored, elapsed, report.as_deref())?;
+    let report = reporting::at_end(settings);
+    if report.is_damaged && code == exit::FINISHED {
+        code = exit::CORRUPT;
+        file.end(stopped, code)?;
+    }
+    tell(settings, arguments, &ending, ignored, elapsed, report.path.as_deref())?;
     Ok(code)
 }
 

@@ -57,7 +57,8 @@ pub(super) struct Earlier {
 impl Earlier {
     pub fn read(settings: &Settings) -> Result<Self, CliError> {
         let read = store::read_json_file(&settings.out.dir.join("crawl.json"));
-        let Some(crawl) = read.map_err(|error| store_error(error, Phase::Opening))? else {
+        let hint = "it tells of seeds and settings alone: move it away and name the seeds again";
+        let Some(crawl) = read.map_err(|error| store_error(error, Phase::Opening).with_hint(hint))? else {
             return Ok(Self::default());
         };
         if crawl["command"] == DEDUP {
@@ -175,7 +176,7 @@ impl CrawlFile {
     }
 
     /// Adds how it ended.
-    pub fn end(mut self, stopped: Option<&str>, code: u8) -> Result<(), CliError> {
+    pub fn end(&mut self, stopped: Option<&str>, code: u8) -> Result<(), CliError> {
         self.value["ended"] = json!(jiff::Timestamp::now().to_string());
         self.value["stopped"] = json!(stopped);
         self.value["exit_code"] = json!(code);
@@ -224,7 +225,7 @@ mod tests {
         let seed = |text: &str, fallback| Seed { line: String::new(), url: url(text), fallback };
         let seeds = vec![seed("https://a.test/", Some(url("http://a.test/"))), seed("https://b.test/", None)];
         let seeds = Seeds { seeds, ..Seeds::default() };
-        let began = CrawlFile::begin(&settings, &seeds, "name", Some("2026-01-02T03:04:05Z")).unwrap();
+        let mut began = CrawlFile::begin(&settings, &seeds, "name", Some("2026-01-02T03:04:05Z")).unwrap();
         began.end(None, exit::NOTHING_FETCHED).unwrap();
 
         let earlier = Earlier::read(&settings).unwrap();

@@ -1,6 +1,6 @@
 //! The report on a crawl, by its command and at the end of a crawl.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::arguments::ReportArguments;
 use super::choices::Format;
@@ -27,18 +27,29 @@ pub(super) fn write(arguments: &ReportArguments) -> Result<u8, CliError> {
     Ok(exit::FINISHED)
 }
 
-/// Writes the report at the end of a crawl, if it is wanted, and answers where. That there is none is no reason for the crawl to have
-/// failed: it is only told.
-pub(super) fn at_end(settings: &Settings) -> Option<PathBuf> {
+/// What became of the report at the end of a crawl.
+#[derive(Debug, Default)]
+pub(super) struct AtEnd {
+    /// Where it is, if it was written.
+    pub path: Option<String>,
+    /// Whether it could not be because something of the crawl is damaged.
+    pub is_damaged: bool,
+}
+
+/// Writes the report at the end of a crawl, if it is wanted. That there is none is no reason for the crawl to have failed, and is only
+/// told; but what the report was to be made of are the results.
+pub(super) fn at_end(settings: &Settings) -> AtEnd {
     if !settings.out.formats.contains(&Format::Html) {
-        return None;
+        return AtEnd::default();
     }
     let path = settings.out.dir.join(REPORT_FILE);
     match write_to(&path, &settings.out.dir, settings, CURVE_PAGES_AT_END) {
-        Ok(_) => Some(path),
+        Ok(_) => AtEnd { path: Some(path.display().to_string()), is_damaged: false },
         Err(error) => {
-            write_stderr(&terminal_safe(&format!("warning: no report was written: {}", error.message)));
-            None
+            let is_damaged = error.code == exit::CORRUPT;
+            let kind = if is_damaged { "error" } else { "warning" };
+            write_stderr(&terminal_safe(&format!("{kind}: no report was written: {}", error.message)));
+            AtEnd { path: None, is_damaged }
         }
     }
 }

@@ -117,7 +117,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let was_finished = opened.mark.finished.is_some();
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let started = earlier.started.filter(|_| !opened.fresh);
-    let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
+    let mut crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
     let requests_before = opened.mark.totals.requests;
 
     let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl, listener))?;
@@ -131,7 +131,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
             return Err(error);
         }
     };
-    let code = exit_code(settings, &ending, signalled.exit_code());
+    let mut code = exit_code(settings, &ending, signalled.exit_code());
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     monitor.end(state);
     crawl_file.end(summing::stopped(settings, &ending), code)?;
@@ -147,7 +147,12 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     }
     let mut summary = summing::summary(settings, &ending, hint);
     if !signalled.is_urgent() {
-        summary.report = reporting::at_end(settings).map(|path| path.display().to_string());
+        let report = reporting::at_end(settings);
+        summary.report = report.path;
+        if report.is_damaged && code == exit::FINISHED {
+            code = exit::CORRUPT;
+            crawl_file.end(summing::stopped(settings, &ending), code)?;
+        }
     }
     let text = match flags.json {
         true => format!("{}\n", summary.json()),

@@ -27,16 +27,14 @@ pub enum Error {
         folder: PathBuf,
     },
     /// The folder has output in it, but not the store that it belongs to.
-    #[error(
-        "{file} is there without its store: choose another folder with --out, rebuild with 'ndcrawl reindex', or start anew with --fresh --force"
-    )]
+    #[error("{file} is there without its store: choose another folder with --out, or start anew with --fresh --force")]
     NotEmpty {
         /// The file that would be overwritten.
         file: PathBuf,
     },
     /// The folder was made by another version of the program.
     #[error(
-        "{store} has format {found}, this program reads format {known}: use the version of ndcrawl that made it, or rebuild with 'ndcrawl reindex'"
+        "{store} has format {found}, this program reads format {known}: use the version of ndcrawl that made it, or choose another folder with --out"
     )]
     Format {
         /// The store's folder.
@@ -59,7 +57,9 @@ pub enum Error {
         wanted: String,
     },
     /// Bytes are not what was written.
-    #[error("{place} is damaged: {reason}: run 'ndcrawl verify' to see how far, 'ndcrawl reindex' to rebuild")]
+    #[error(
+        "{place} is damaged: {reason}: 'ndcrawl verify' tells how far; what it does not name is sound, and --fresh --force starts anew"
+    )]
     Corrupt {
         /// The file, or tree and key.
         place: String,
@@ -116,6 +116,8 @@ impl Error {
     pub(crate) fn sled(action: &'static str, place: &str, error: sled::Error) -> Self {
         match error {
             sled::Error::Io(source) => Self::io(action, Path::new(place), source),
+            // Its own words end with where in its code that was.
+            sled::Error::Corruption { .. } => Self::corrupt(place, "the database has octets that it did not write"),
             other => Self::corrupt(place, other),
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::record::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation};
 
+use super::crawl_file::read_json_file;
 use super::error::{Error, Result};
 use super::folder::Folder;
 use super::reader::{DoneRow, StoreReader};
@@ -90,6 +91,9 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
     };
     let witnessed = Witness::of(&verifier.folder.store()).check(verifier.mark.number);
     verifier.report.noted(witnessed);
+    for name in ["crawl.json", "status.json"] {
+        verifier.report.noted(read_json_file(&folder.join(name)));
+    }
     verifier.urls()?;
     verifier.terms()?;
     verifier.done()?;
@@ -292,12 +296,19 @@ impl Verifier {
             };
             self.report.checked.warc_files += 1;
             let path = self.folder.warc().join(&name);
-            let opened = File::open(&path).map_err(|e| Error::io("open", &path, e));
-            let Some(file) = self.report.noted(opened) else { continue };
-            for record in WarcReader::new(file.take(length), 0) {
-                match record {
-                    Ok(record) => self.record(serial, &name, &record, &mut ids, &mut revisited),
-                    Err(error) => self.report.problem(format!("warc/{name}, {error}")),
+            let mut next = Some(0);
+            while let Some(begin) = next {
+                let opened = from(&path, begin).map_err(|e| Error::io("read", &path, e));
+                next = None;
+                let Some(file) = self.report.noted(opened) else { continue };
+                for record in WarcReader::new(file.take(length.saturating_sub(begin)), begin) {
+                    match record {
+                        Ok(record) => self.record(serial, &name, &record, &mut ids, &mut revisited),
+                        Err(error) => {
+                            next = self.page_behind(serial, error.offset);
+                            self.report.problem(format!("warc/{name}, {error}"));
+                        }
+                    }
                 }
             }
         }
@@ -311,6 +322,12 @@ impl Verifier {
         for (sequence, (file, offset)) in missing {
             self.report.problem(format!("page {sequence} has no record in WARC file {file:05} at offset {offset}"));
         }
+    }
+
+    /// Where the next page lies in a file of which a record can't be read, and so its end can't be told.
+    fn page_behind(&self, serial: u32, offset: u64) -> Option<u64> {
+        let behind = self.pages.keys().filter(|(file, at)| *file == serial && *at > offset);
+        behind.map(|(_, at)| *at).min()
     }
 
     fn record(
@@ -374,6 +391,13 @@ fn agrees(record: &WarcRecord, id: &str, expected: &Expected) -> Result<(), &'st
         (Kind::Response, None) => Err("a response without a body"),
         _ => Ok(()),
     }
+}
+
+/// The file from this offset on.
+fn from(path: &Path, offset: u64) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    Ok(file)
 }
 
 /// The lines in the first `length` octets of a file, without line ends.

@@ -12,6 +12,7 @@
 //! | `explain` | why a URL has its outcome |
 //! | `report` | that a report is true and harmless |
 //! | `kill` | what is left after SIGKILL at any moment |
+//! | `corruption` | what is made of a folder whose files are damaged |
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
 //! | `traps` | what is not asked for of sites without end |
 //! | `malice` | that what is said to do harm does none |
@@ -34,6 +35,7 @@ mod architecture;
 mod clusters;
 mod conformance;
 mod corpora;
+mod corruption;
 mod crawl;
 mod dashboard;
 mod dedup;

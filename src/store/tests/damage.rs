@@ -65,6 +65,33 @@ fn a_flipped_byte_in_an_archive_file_is_found() {
 }
 
 #[test]
+fn behind_a_record_that_cannot_be_read_the_next_page_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path());
+    let path = first_warc(folder.path());
+    let mut bytes = fs::read(&path).unwrap();
+    let first = verify(folder.path()).unwrap().checked;
+    // The first record is no page, and nothing refers to it.
+    bytes[20] ^= 0x10;
+    fs::write(&path, &bytes).unwrap();
+    let report = verify(folder.path()).unwrap();
+    assert_eq!(report.problem_count, 1, "{:?}", report.problems);
+    assert!(first.pages > 3 && report.checked.warc_records + 1 >= report.checked.pages, "{:?}", report.checked);
+}
+
+#[test]
+fn what_tells_of_the_crawl_is_looked_at_too() {
+    let folder = tempfile::tempdir().unwrap();
+    crawl(folder.path());
+    for name in ["crawl.json", "status.json"] {
+        fs::write(folder.path().join(name), "{\"half\":").unwrap();
+        assert!(problems(folder.path()).contains(&format!("{name} is damaged")));
+        fs::write(folder.path().join(name), "{}").unwrap();
+        assert_eq!(problems(folder.path()), "");
+    }
+}
+
+#[test]
 fn flipped_bytes_in_the_database_never_go_unnoticed_and_never_panic() {
     let folder = tempfile::tempdir().unwrap();
     let model = crawl(folder.path());

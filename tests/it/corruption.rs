@@ -1,0 +1,193 @@
+//! What is made of a folder whose files are damaged: no command panics, each says what is wrong, and a crawl
+//! goes on with what it can rebuild, or not at all.
+//!
+//! `NDCRAWL_CORRUPTION_ROUNDS` asks for more rounds than are run each time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::graph::{Graph, Options, path};
+use crate::invariants::{Lines, lines, outcome};
+use crate::program::{Finished, Place, Run};
+use crate::web::Web;
+use crate::words::Random;
+
+const ROUNDS: usize = 12;
+
+fn rounds() -> usize {
+    std::env::var("NDCRAWL_CORRUPTION_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS)
+}
+
+/// What was done to which file.
+#[derive(Debug)]
+struct Damage {
+    file: String,
+    kind: &'static str,
+}
+
+impl Damage {
+    fn is_in(&self, part: &str) -> bool {
+        self.file.starts_with(part)
+    }
+}
+
+/// All files of an output folder that somebody reads, by their names in it.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.strip_prefix(folder).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.retain(|name| !["ndcrawl.lock", "report.html"].contains(&name.as_str()));
+    found.sort();
+    found
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for name in files(from) {
+        let target = to.join(&name);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(from.join(&name), target).unwrap();
+    }
+}
+
+/// Flips bits, cuts the end off, puts zeros in the place of a part, or removes the file.
+fn damage(folder: &Path, random: &mut Random) -> Damage {
+    let all = files(folder);
+    // Most of what there is to be damaged lies in the database, the archive and the lines.
+    let large: Vec<&String> =
+        all.iter().filter(|name| *name == "store/db" || *name == "pages.jsonl" || name.starts_with("warc/")).collect();
+    let file = match random.below(2) {
+        0 => large[random.below(large.len())].clone(),
+        _ => all[random.below(all.len())].clone(),
+    };
+    let path = folder.join(&file);
+    let mut octets = fs::read(&path).unwrap();
+    // The database keeps room behind what it has written.
+    let used = octets.iter().rposition(|&octet| octet != 0).map_or(1, |last| last + 1);
+    let kind = match random.below(8) {
+        0 => "removed",
+        1 => "cut",
+        2 => "zeros",
+        _ => "flipped",
+    };
+    match kind {
+        "removed" => fs::remove_file(&path).unwrap(),
+        "cut" => octets.truncate(random.below(used)),
+        "zeros" => {
+            let begin = random.below(used);
+            let end = octets.len().min(begin + 1 + random.below(600));
+            octets[begin..end].fill(0);
+        }
+        _ => {
+            for _ in 0..=random.below(4) {
+                if let Some(octet) = octets.get_mut(random.below(used)) {
+                    *octet ^= 1 << random.below(8);
+                }
+            }
+        }
+    }
+    if kind != "removed" {
+        fs::write(&path, octets).unwrap();
+    }
+    Damage { file, kind }
+}
+
+/// A command ends with one of these codes, and if it fails it says in one line why, naming the folder.
+#[track_caller]
+fn told(run: Run, codes: &[i32], damage: &Damage) -> Finished {
+    let ended = run.finish();
+    let all = format!("{damage:?}: {ended:#?}");
+    assert!(ended.code.is_some_and(|code| codes.contains(&code)), "{all}");
+    assert!(!ended.stderr.contains("internal fault") && !ended.stderr.contains("panicked"), "{all}");
+    match ended.code {
+        Some(2 | 4 | 5) => {
+            let errors = ended.errors();
+            assert_eq!(errors.len(), 1, "{all}");
+            let names = ["out", "tree '", "warc/", "row ", "pages.jsonl", "commit"];
+            assert!(names.iter().any(|name| errors[0].contains(name)), "{all}");
+            assert!(!errors[0].contains("backtrace") && !errors[0].contains("reindex"), "{all}");
+        }
+        _ => assert!(ended.errors().is_empty(), "{all}"),
+    }
+    ended
+}
+
+fn outcomes(lines: &Lines) -> BTreeMap<String, &str> {
+    lines.iter().map(|(url, line)| (path(url).to_owned(), outcome(line))).collect()
+}
+
+/// One round on a copy of a sound folder. Gives whether something was noticed and whether the crawl went on.
+fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut Random) -> (bool, bool) {
+    let out = place.path("out");
+    let _ = fs::remove_dir_all(&out);
+    copy_folder(sound, &out);
+    let damage = damage(&out, random);
+
+    let verified = told(place.run(["verify", "out"]), &[0, 1, 4], &damage);
+    let is_sound = verified.code == Some(0);
+    // A person is told what is wrong, in few lines even if it is in the middle of a long file.
+    assert!(is_sound || verified.code == Some(4) || verified.stdout.contains("problem: "), "{verified:?}");
+    let status = told(place.run(["status", "out"]), &[0, 2, 4], &damage);
+    assert!(status.code == Some(0) || damage.is_in("status.json"), "{damage:?}: {status:?}");
+    let clusters = told(place.run(["clusters", "out"]), &[0, 2, 4], &damage);
+    assert!(clusters.code == Some(0) || damage.is_in("pages.jsonl"), "{damage:?}: {clusters:?}");
+    told(place.run(["explain", "out", sought]), &[0, 2, 4], &damage);
+
+    let resumed = told(place.crawl(&graph.seeds()).args(["--max-pages", "1000"]), &[0, 4, 5], &damage);
+    let goes_on = resumed.code == Some(0);
+    let after = told(place.run(["verify", "out"]), &[0, 1, 4], &damage);
+    // What was written before is not read again by a crawl that goes on; who asks is told.
+    let is_written = damage.is_in("warc/") || damage.is_in("pages.jsonl");
+    if goes_on && (is_sound || !is_written) {
+        assert_eq!(after.code, Some(0), "{damage:?}: {after:?}\n{resumed:?}");
+    }
+    if goes_on && after.code == Some(0) {
+        assert_eq!(outcomes(&lines(&out)), expected(graph), "{damage:?}");
+    }
+    println!("{:>8} {:40} verify {:?}, resume {:?}", damage.kind, damage.file, verified.code, resumed.code);
+    (!is_sound, goes_on)
+}
+
+fn expected(graph: &Graph) -> BTreeMap<String, &'static str> {
+    graph.expected(false).into_iter().map(|(url, expected)| (path(&url).to_owned(), expected.outcome)).collect()
+}
+
+#[test]
+fn a_damaged_folder_is_refused_with_the_reason_or_the_crawl_in_it_comes_to_its_right_end() {
+    let mut graph = None;
+    let web = Web::start(1, |origins| {
+        let planned = Arc::new(Graph::new(origins, Options { seed: 6, oddities: false, ..Options::default() }));
+        graph = Some(Arc::clone(&planned));
+        planned
+    });
+    let graph = graph.unwrap();
+    let place = Place::new();
+    // One crawl has come to its end, the other was stopped on its way.
+    let sound: Vec<PathBuf> = [("half", "20"), ("whole", "1000")]
+        .into_iter()
+        .map(|(name, most)| {
+            place.crawl(&graph.seeds()).args(["--max-pages", most]).finish().expect_code(0);
+            fs::rename(place.path("out"), place.path(name)).unwrap();
+            place.path(name)
+        })
+        .collect();
+    let sought = graph.seeds()[0].clone();
+    let mut random = Random::new(11, "damage");
+    let found: Vec<(bool, bool)> =
+        (0..rounds()).map(|number| round(&place, &graph, &sound[number % 2], &sought, &mut random)).collect();
+    let noticed = found.iter().filter(|(noticed, _)| *noticed).count();
+    let went_on = found.iter().filter(|(_, went_on)| *went_on).count();
+    println!("{} rounds: noticed in {noticed}, the crawl went on in {went_on}", found.len());
+    assert!(noticed > 0 && went_on > 0 && went_on < found.len());
+    drop(web);
+}
