@@ -8,12 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::value::Scalar;
-
-/// What stands in place of a secret.
-pub const MASK: &str = "***";
-
-/// Names of header lines that hold a secret contain one of these.
-const SECRET_NAMES: [&str; 6] = ["auth", "cookie", "token", "secret", "key", "password"];
+use crate::fetch::{MASK, is_secret_header};
 
 /// A header line to send: a valid name, and a value without line ends.
 #[derive(Clone, PartialEq, Eq)]
@@ -27,8 +22,7 @@ pub struct HeaderLine {
 impl HeaderLine {
     /// Whether the value is nobody else's business.
     pub fn is_secret(&self) -> bool {
-        let name = self.name.to_ascii_lowercase();
-        SECRET_NAMES.iter().any(|part| name.contains(part))
+        is_secret_header(&self.name)
     }
 
     fn masked(&self) -> String {

@@ -58,6 +58,9 @@ impl Fetcher {
     /// A fetcher with these options. Its requests need a tokio runtime.
     pub fn new(options: Options) -> Result<Self, FetchError> {
         let proxies = ProxyRules::new(options.proxy.as_deref(), |name| std::env::var(name).ok())?;
+        if let (Some(proxy), false) = (proxies.hosts().first(), options.allow_private) {
+            tracing::warn!(proxy, "names are looked up by the proxy: only addresses that stand in a URL can be barred");
+        }
         let guard = AddressGuard { allow_nets: options.allow_nets.clone(), allow_private: options.allow_private };
         let resolver = Arc::new(Resolver::new(guard, options.resolve.clone(), proxies.hosts()));
         let client = |port| build_client(&options, &proxies, PortView { resolver: resolver.clone(), port });
@@ -207,7 +210,9 @@ impl Fetcher {
         let address = match url.host() {
             Some(Host::Ipv4(ip)) => resolver.check_literal(ip.into()),
             Some(Host::Ipv6(ip)) => resolver.check_literal(ip.into()),
-            Some(Host::Domain(_)) if by_proxy => return Ok(None),
+            Some(Host::Domain(name)) if by_proxy => {
+                return resolver.check_name(name).map(|()| None).map_err(|error| unresolved(&error));
+            }
             Some(Host::Domain(name)) => resolver.resolve(name, port(url)).await,
             None => return Ok(None),
         };

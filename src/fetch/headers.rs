@@ -59,11 +59,28 @@ impl RequestHeaders {
     }
 }
 
-/// The request's header lines for the record, with the `Host` that the client adds.
+/// What stands in the place of a secret.
+pub const MASK: &str = "***";
+
+/// Names of header lines that hold a secret contain one of these.
+const SECRET_NAMES: [&str; 6] = ["auth", "cookie", "token", "secret", "key", "password"];
+
+/// Whether the value of a header line that we send is nobody else's business.
+pub fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// The request's header lines for the record, which others may read, with the `Host` that the client adds.
+/// Secrets are masked.
 pub(super) fn as_sent(url: &Url, headers: &HeaderMap) -> Vec<Header> {
     let host = url.host_str().unwrap_or_default();
     let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    std::iter::once(("host".to_owned(), host.into_bytes())).chain(lines(headers)).collect()
+    let masked = lines(headers).map(|(name, value)| match is_secret_header(&name) {
+        true => (name, MASK.as_bytes().to_vec()),
+        false => (name, value),
+    });
+    std::iter::once(("host".to_owned(), host.into_bytes())).chain(masked).collect()
 }
 
 /// The response's header lines for the record. A content coding that was undone is not among them
@@ -114,10 +131,12 @@ mod tests {
             ..Options::default()
         };
         let seed = sent(&options, "http://seed.test:81/");
+        let request = RequestHeaders::new(&options).unwrap().for_url(&Url::parse("http://seed.test:81/").unwrap());
+        assert_eq!(request["authorization"], "Basic x");
         assert_eq!(seed[0], "host: seed.test:81");
-        assert!(seed.contains(&"authorization: Basic x".to_owned()));
+        assert!(seed.contains(&"authorization: ***".to_owned()), "what is kept is read by others");
         assert_eq!(seed.iter().filter(|line| line.starts_with("accept:")).collect::<Vec<_>>(), ["accept: text/html"]);
-        assert!(!sent(&options, "http://other.test/").iter().any(|line| line.contains("Basic")));
+        assert!(!sent(&options, "http://other.test/").iter().any(|line| line.contains("authorization")));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod test;
 pub use address::{AddressGuard, public_address};
 pub use client::Fetcher;
 pub use error::{FetchError, FetchFailure};
+pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Rest, Traffic};
 pub use retry::{back_off, retry_after, retry_status, slow_down_status};

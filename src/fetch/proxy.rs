@@ -58,7 +58,8 @@ fn parse(text: &str) -> Result<Url, FetchError> {
     let full = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     match Url::parse(&full) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        _ => Err(FetchError::Proxy(text.to_owned())),
+        // A password may stand before the '@'.
+        _ => Err(FetchError::Proxy(text.rsplit('@').next().unwrap_or_default().to_owned())),
     }
 }
 
@@ -112,5 +113,7 @@ mod tests {
         assert!(
             matches!(ProxyRules::new(Some("ftp://x"), |_| None), Err(FetchError::Proxy(text)) if text == "ftp://x")
         );
+        let secret = ProxyRules::new(Some("ftp://me:pass@word@x"), |_| None).unwrap_err().to_string();
+        assert!(secret.starts_with("'x' is not a proxy"), "{secret}");
     }
 }

@@ -93,10 +93,21 @@ impl Resolver {
         permitted(&self.guard, &address.to_string(), vec![address]).map(|_| address)
     }
 
-    /// The address that is used for a host name on a port.
+    /// The address that is used for a host name that a page may have named, on a port.
     pub(super) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, ResolveError> {
         let special = self.special_ports().contains(&port).then_some(port);
-        self.pinned(host, special).await
+        let address = self.pinned(host, special).await?;
+        // The proxy may be anywhere, but only as a proxy.
+        permitted(&self.guard, host, vec![address]).map(|_| address)
+    }
+
+    /// Says whether a name that the proxy looks up may be asked for: one that means the proxy's own machine
+    /// whatever the DNS says (RFC 6761, section 6.3) is barred as the address would be.
+    pub(super) fn check_name(&self, host: &str) -> Result<(), ResolveError> {
+        if !is_localhost(&plain(host)) {
+            return Ok(());
+        }
+        permitted(&self.guard, host, vec![Ipv4Addr::LOCALHOST.into()]).map(drop)
     }
 
     /// Turns to the host's next address because the current one does not answer.
@@ -144,7 +155,7 @@ impl Resolver {
             return Ok((chosen.iter().map(|entry| entry.address).collect(), LONGEST_TTL));
         }
         // RFC 6761, section 6.3: these names are never asked for.
-        if host == "localhost" || host.ends_with(".localhost") {
+        if is_localhost(host) {
             return Ok((vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()], LONGEST_TTL));
         }
         // The dot at the end keeps the search list of this machine out of it.
@@ -194,6 +205,10 @@ fn permitted(guard: &AddressGuard, host: &str, addresses: Vec<IpAddr>) -> Result
         Err(why) if open.is_empty() => Err(ResolveError::Private { host: host.to_owned(), address: first, why }),
         _ => Ok(open),
     }
+}
+
+fn is_localhost(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
 }
 
 fn lookup_error(host: &str, error: &NetError) -> ResolveError {
@@ -282,7 +297,18 @@ mod tests {
     #[tokio::test]
     async fn the_proxy_that_the_user_chose_may_be_anywhere() {
         let resolver = resolver(vec![entry("proxy.test", None, "10.0.0.1")], &["Proxy.test"]);
-        assert_eq!(resolver.resolve("proxy.test", 3128).await, Ok("10.0.0.1".parse().unwrap()));
+        assert_eq!(resolver.pinned("proxy.test", None).await, Ok("10.0.0.1".parse().unwrap()));
+        // A link may name it, and no proxy be in force for that link.
+        assert!(matches!(resolver.resolve("proxy.test", 3128).await, Err(ResolveError::Private { .. })));
+    }
+
+    #[test]
+    fn a_proxy_is_not_asked_for_what_is_on_its_own_machine() {
+        let barred = resolver(Vec::new(), &["proxy.test"]);
+        for host in ["localhost", "LocalHost.", "a.localhost"] {
+            assert!(barred.check_name(host).is_err(), "{host}");
+        }
+        assert_eq!(barred.check_name("localhost.test"), Ok(()));
     }
 
     #[tokio::test(start_paused = true)]
