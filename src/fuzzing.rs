@@ -22,8 +22,11 @@ use crate::store::WarcReader;
 pub use crate::dedup::fuzzing::input as dedup_input;
 pub use crate::store::fuzzing::rows as store_rows;
 
+/// A name, and what reads the octets under it.
+type Target = (&'static str, fn(&[u8]));
+
 /// What can be asked, by the names of the folders of the corpus.
-pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+pub const TARGETS: [Target; 10] = [
     ("rendering", rendering),
     ("charset", charset),
     ("robots", robots),
