@@ -12,6 +12,10 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::charset;
 
+/// Elements nested deeper are in none of the formats, and every open one is remembered: a few octets of
+/// gzip can open millions.
+const MOST_OPEN: usize = 256;
+
 /// Bounds on what one sitemap may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SitemapLimits {
@@ -70,6 +74,9 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                 let name = local_name(&tag);
                 if name == "html" && open.is_empty() {
                     return Sitemap::default();
+                }
+                if open.len() == MOST_OPEN {
+                    break;
                 }
                 atom_link(&name, &tag, &open, &mut sitemap);
                 open.push(name);
@@ -177,6 +184,13 @@ mod tests {
         let packed = packed.finish().unwrap();
         let limits = SitemapLimits { entries: 10, bytes: 1 << 20 };
         assert_eq!(parse_sitemap(&packed, &limits).pages, ["http://h/1"]);
+    }
+
+    #[test]
+    fn elements_without_end_are_not_followed_down() {
+        let deep = |depth| format!("<urlset>{}<url><loc>http://h/1</loc></url>", "<x>".repeat(depth));
+        assert_eq!(pages(&deep(MOST_OPEN - 3)), ["http://h/1"]);
+        assert!(pages(&deep(MOST_OPEN)).is_empty());
     }
 
     #[test]
