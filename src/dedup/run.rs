@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::crawl::parts::{Book, Sealed, Snapshots, read, restored_decider, snapshot_signature};
 use crate::crawl::{Against, CrawlError};
 use crate::detect;
+use crate::fetch::no_text;
 use crate::record::{Fetched, HostRow, Sequence, Totals, UrlId};
 use crate::render::Renderer;
 use crate::store::{Identity, Store};
@@ -275,7 +276,9 @@ fn render_all(setup: &Setup, work: &Receiver<Work>, done: &SyncSender<Done>) {
             Work::Note(note) => Done::Note(note),
             Work::Answer(fetched, renews) => {
                 let fetched: Arc<Fetched> = Arc::from(fetched);
-                let is_page = (200..300).contains(&fetched.status) && (setup.accepts)(&fetched.media_type());
+                let is_page = (200..300).contains(&fetched.status)
+                    && (setup.accepts)(&fetched.media_type())
+                    && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
                 let read = is_page.then(|| {
                     read(&setup.renderer, &fetched).map(|(rendered, body_digest, payload_digest)| Read {
                         rendered,
