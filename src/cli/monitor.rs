@@ -1,16 +1,14 @@
 //! Watches a crawl: progress on stderr, `status.json` for other programs, and the dashboard.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::dashboard::Dashboard;
-use super::figures::duplicate_rate;
 use super::progress::{Progress, Snapshot};
-use super::status::{IndexStatus, RunState, StatusFile, WaitingOrigin};
+use super::status::{RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::Watch;
-use crate::record::{OutcomeKind, Totals};
-use crate::store;
+use crate::record::OutcomeKind;
 
 /// Progress is looked at this often.
 const LOOK: Duration = Duration::from_millis(200);
@@ -100,39 +98,13 @@ impl Monitor {
         if let Some(dashboard) = &self.dashboard {
             dashboard.show(&status, snapshot.elapsed);
         }
-        let written = serde_json::to_value(&status)
-            .map_err(|error| error.to_string())
-            .and_then(|value| store::write_status_file(&self.folder, &value).map_err(|error| error.to_string()));
-        if let Err(error) = written {
-            tracing::warn!("status.json: {error}");
-        }
+        status.write(&self.folder);
     }
 
     fn status(&self, snapshot: &Snapshot, state: RunState) -> StatusFile {
-        let (totals, counts, index) = (self.watch.totals(), self.watch.counts(), self.watch.index());
         let now = Instant::now();
         StatusFile {
-            at: jiff::Timestamp::now().to_string(),
-            state,
-            pid: std::process::id(),
-            elapsed_seconds: totals.millis as f64 / 1000.0,
             pages_per_second: snapshot.pages_per_second,
-            queued: counts.queued,
-            leased: counts.leased,
-            deferred: counts.deferred,
-            seen: counts.seen,
-            origins: counts.origins,
-            outcomes: by_name(&totals, counts.excluded),
-            duplicate_rate: duplicate_rate(snapshot.stored, snapshot.near_duplicates, snapshot.exact_duplicates),
-            requests: totals.requests,
-            bytes: totals.bytes,
-            memory_bytes: snapshot.memory_bytes,
-            index: IndexStatus {
-                records: index.indexed,
-                bytes: index.index_bytes + index.vocabulary_bytes + index.ledger_bytes,
-                list_bytes: index.index_bytes,
-                unlisted: index.unlisted,
-            },
             waiting: self
                 .watch
                 .waiting(MOST_WAITING)
@@ -144,22 +116,7 @@ impl Monitor {
                     why: waiting.why.name().to_owned(),
                 })
                 .collect(),
+            ..StatusFile::now(state, &self.watch.totals(), &self.watch.counts(), &self.watch.index())
         }
     }
-}
-
-/// URLs by outcome, those included that a rule kept out before they had a lease.
-fn by_name(totals: &Totals, excluded: u64) -> BTreeMap<String, u64> {
-    let mut outcomes = totals.outcomes.clone();
-    if excluded > 0 {
-        *outcomes.entry(OutcomeKind::Excluded).or_default() += excluded;
-    }
-    outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
-}
-
-/// Memory of this process that is in RAM; 0 where the system does not tell.
-fn resident_bytes() -> u64 {
-    let pages =
-        || -> Option<u64> { std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok() };
-    pages().map_or(0, |pages| pages * rustix::param::page_size() as u64)
 }

@@ -9,8 +9,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::CliError;
-use super::figures::{counted, octets, span, thousands};
+use super::figures::{counted, duplicate_rate, octets, span, thousands};
 use super::terminal::terminal_safe;
+use crate::detect::DeciderStats;
+use crate::record::{FrontierCounts, OutcomeKind, Totals};
+use crate::store;
 
 /// The name of the file in the output folder.
 pub const STATUS_FILE: &str = "status.json";
@@ -56,6 +59,19 @@ pub struct StatusFile {
     pub index: IndexStatus,
     /// The origins with the longest queues.
     pub waiting: Vec<WaitingOrigin>,
+    /// How much of its input is read, if nothing is crawled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<ReadStatus>,
+}
+
+/// How much of an input is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadStatus {
+    /// Octets of the files, compressed or not.
+    pub octets: u64,
+    /// Of so many; `None` if it is a stream.
+    pub of: Option<u64>,
 }
 
 /// Whether a crawl runs.
@@ -115,6 +131,48 @@ pub struct WaitingOrigin {
 }
 
 impl StatusFile {
+    /// The status of this process at this moment, with these counters.
+    pub fn now(state: RunState, totals: &Totals, counts: &FrontierCounts, index: &DeciderStats) -> Self {
+        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
+        Self {
+            at: Timestamp::now().to_string(),
+            state,
+            pid: std::process::id(),
+            elapsed_seconds: totals.millis as f64 / 1000.0,
+            queued: counts.queued,
+            leased: counts.leased,
+            deferred: counts.deferred,
+            seen: counts.seen,
+            origins: counts.origins,
+            outcomes: by_name(totals, counts.excluded),
+            duplicate_rate: duplicate_rate(
+                outcome(OutcomeKind::Stored),
+                outcome(OutcomeKind::NearDuplicate),
+                outcome(OutcomeKind::ExactDuplicate),
+            ),
+            requests: totals.requests,
+            bytes: totals.bytes,
+            memory_bytes: resident_bytes(),
+            index: IndexStatus {
+                records: index.indexed,
+                bytes: index.index_bytes + index.vocabulary_bytes + index.ledger_bytes,
+                list_bytes: index.index_bytes,
+                unlisted: index.unlisted,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Writes it into the output folder; a warning says so if that fails.
+    pub fn write(&self, folder: &Path) {
+        let written = serde_json::to_value(self)
+            .map_err(|error| error.to_string())
+            .and_then(|value| store::write_status_file(folder, &value).map_err(|error| error.to_string()));
+        if let Err(error) = written {
+            tracing::warn!("{STATUS_FILE}: {error}");
+        }
+    }
+
     /// Reads the status file of an output folder.
     pub fn read(folder: &Path) -> Result<Self, CliError> {
         let path = folder.join(STATUS_FILE);
@@ -131,20 +189,28 @@ impl StatusFile {
     pub fn text(&self, now: Timestamp) -> String {
         let mut text = self.head(now) + "\n";
         // Writing to a String cannot fail, here and below.
+        let _ = match self.read {
+            Some(read) => writeln!(
+                text,
+                "{} read{}: {}",
+                octets(read.octets),
+                read.of.map_or(String::new(), |of| format!(" of {}", octets(of))),
+                counted(self.seen, "page", "pages")
+            ),
+            None => writeln!(
+                text,
+                "{} seen: {} queued on {}, {} in flight, {} deferred",
+                counted(self.seen, "URL", "URLs"),
+                thousands(self.queued),
+                counted(self.origins, "site", "sites"),
+                thousands(self.leased),
+                thousands(self.deferred)
+            ),
+        };
         let _ = writeln!(
             text,
-            "{} seen: {} queued on {}, {} in flight, {} deferred",
-            counted(self.seen, "URL", "URLs"),
-            thousands(self.queued),
-            counted(self.origins, "site", "sites"),
-            thousands(self.leased),
-            thousands(self.deferred)
-        );
-        let _ = writeln!(
-            text,
-            "{}, {}, {:.1} pages/s, memory {}\nindex of {} in {}, lists and sketches {} a page",
-            counted(self.requests, "request", "requests"),
-            octets(self.bytes),
+            "{}{:.1} pages/s, memory {}\nindex of {} in {}, lists and sketches {} a page",
+            if self.read.is_some() { String::new() } else { self.traffic() },
             self.pages_per_second,
             octets(self.memory_bytes),
             counted(self.index.records, "page", "pages"),
@@ -156,6 +222,10 @@ impl StatusFile {
         }
         text.push('\n');
         text + &self.outcome_lines() + &self.waiting_lines()
+    }
+
+    fn traffic(&self) -> String {
+        format!("{}, {}, ", counted(self.requests, "request", "requests"), octets(self.bytes))
     }
 
     /// Whether it runs and for how long, in one line.
@@ -199,6 +269,22 @@ impl StatusFile {
         };
         format!("\nWaiting:\n{}", self.waiting.iter().map(line).collect::<String>())
     }
+}
+
+/// URLs by outcome, those included that a rule kept out before they had a lease.
+fn by_name(totals: &Totals, excluded: u64) -> BTreeMap<String, u64> {
+    let mut outcomes = totals.outcomes.clone();
+    if excluded > 0 {
+        *outcomes.entry(OutcomeKind::Excluded).or_default() += excluded;
+    }
+    outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
+}
+
+/// Memory of this process that is in RAM; 0 where the system does not tell.
+pub fn resident_bytes() -> u64 {
+    let pages =
+        || -> Option<u64> { std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok() };
+    pages().map_or(0, |pages| pages * rustix::param::page_size() as u64)
 }
 
 #[cfg(test)]

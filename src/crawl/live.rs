@@ -12,7 +12,7 @@ use super::waiting::{Waiting, explained};
 
 /// Figures that the judge publishes after each round and anyone may read.
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub(crate) struct Live {
     state: Mutex<State>,
 }
 
@@ -24,13 +24,13 @@ struct State {
 }
 
 impl Live {
-    pub(super) fn publish(&self, totals: Totals, index: DeciderStats) {
+    pub fn publish(&self, totals: Totals, index: DeciderStats) {
         let mut state = self.lock();
         state.totals = totals;
         state.index = index;
     }
 
-    pub(super) fn seed_failed(&self, url: String, why: String) {
+    pub fn seed_failed(&self, url: String, why: String) {
         self.lock().failed_seeds.push((url, why));
     }
 

@@ -55,6 +55,7 @@ pub(crate) mod parts {
     pub(crate) use super::book::Book;
     pub(crate) use super::judge::group;
     pub(crate) use super::lines::{add_answer, add_page, error_line, unleased_line};
+    pub(crate) use super::live::Live;
     pub(crate) use super::log_access::Records;
     pub(crate) use super::outcomes::outcome_of;
     pub(crate) use super::reading::read;

@@ -1,11 +1,12 @@
-//! Gives verdicts in order and commits them, as the crawl's judge does: but nothing is leased, and no link
-//! is followed.
+//! Gives verdicts in order and builds the batches that are committed, as the crawl's judge does: but nothing
+//! is leased, and no link is followed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 
 use crate::crawl::parts::{
-    Book, EarlierPage, Line, Records, Sealed, Snapshots, add_answer, add_page, error_line, group, outcome_of,
+    Book, EarlierPage, Line, Live, Records, Sealed, Snapshots, add_answer, add_page, error_line, group, outcome_of,
     unleased_line,
 };
 use crate::crawl::{Against, AgainstError, CrawlError};
@@ -14,7 +15,9 @@ use crate::record::{
     Candidate, Digest, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind,
     OutcomeRow, PageId, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
 };
-use crate::store::{Archive, Store, StoreReader};
+use crate::store::StoreReader;
+
+use super::commit::Committed;
 
 /// Pages that are decided together.
 const AT_ONCE: usize = 32;
@@ -45,9 +48,7 @@ struct Original {
 
 pub(super) struct Judge {
     pub crawl: String,
-    pub store: Store,
     pub reader: StoreReader,
-    pub archive: Archive,
     pub decider: EmbeddedDecider<Records>,
     /// The URL of each judged page, by sequence number.
     pub page_urls: Vec<UrlId>,
@@ -62,6 +63,10 @@ pub(super) struct Judge {
     /// Arrivals that wait to be decided together, each with the page that it is judged anew for.
     pub waiting: Vec<(Arrival, Option<Sequence>)>,
     pub building: Sealed,
+    /// To the committer, while there is one.
+    pub commits: Option<SyncSender<Sealed>>,
+    pub committed: Arc<Committed>,
+    pub live: Arc<Live>,
     /// Stored pages that are not committed: their URL and time of fetch.
     pub fresh: HashMap<Sequence, (String, i64)>,
 }
@@ -73,10 +78,10 @@ impl Judge {
         if self.waiting.len() < AT_ONCE { Ok(()) } else { self.decide() }
     }
 
-    /// Decides what waits, and commits it.
+    /// Decides what waits, and hands it to the committer.
     pub fn flush(&mut self) -> Result<(), CrawlError> {
         self.decide()?;
-        self.commit()
+        self.seal()
     }
 
     /// URLs of near-duplicates that would be none by now, each with its page.
@@ -103,17 +108,18 @@ impl Judge {
                 });
             }
         }
+        self.decider.committed(Sequence(self.committed.pages()));
         let mut judged = self.decider.decide_now(candidates)?.into_iter();
         for (arrival, renews) in waiting {
             let is_judged = matches!(&arrival.read, Some(Ok(read)) if !read.rendered.robots.noindex);
             let judged = if is_judged { judged.next() } else { None };
             self.arrived(arrival, judged, renews)?;
             if self.building.is_full() {
-                self.commit()?;
+                self.seal()?;
             }
         }
-        let committed = self.store.mark().pages;
-        self.snapshots.consider(&self.decider, &self.page_urls, committed);
+        self.snapshots.consider(&self.decider, &self.page_urls, self.committed.pages());
+        self.live.publish(self.book.totals().clone(), self.decider.stats());
         Ok(())
     }
 
@@ -269,18 +275,19 @@ impl Judge {
         Ok(EarlierVerdict { outcome, duplicate_of, score: score.as_f64() })
     }
 
-    fn commit(&mut self) -> Result<(), CrawlError> {
+    /// Hands the batch to the committer. Waits until the one before is committed.
+    fn seal(&mut self) -> Result<(), CrawlError> {
         let mut sealed = std::mem::take(&mut self.building);
         sealed.batch.hosts = self.book.take_changed();
         if sealed.is_empty() {
             return Ok(());
         }
         sealed.batch.totals = self.book.totals().clone();
-        let batch = sealed.archived(&self.archive)?;
-        let mark = self.store.commit(batch)?;
-        self.decider.committed(Sequence(mark.pages));
-        self.fresh.retain(|sequence, _| sequence.0 >= mark.pages);
-        Ok(())
+        let committed = self.committed.pages();
+        self.fresh.retain(|sequence, _| sequence.0 >= committed);
+        // A closed channel means that the committer has failed: it says why when it is joined.
+        let sent = self.commits.as_ref().map(|commits| commits.send(sealed));
+        if let Some(Ok(())) = sent { Ok(()) } else { Err(CrawlError::Stopped) }
     }
 }
 

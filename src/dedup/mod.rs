@@ -1,7 +1,7 @@
 //! *Which of these pages do we keep?* The crawl's verdicts on pages that are there already.
 //!
 //! ```text
-//! files ─► reader ─► renderers, one a core ─► judge (decide, commit) ─► the folder that a crawl writes
+//! files ─► reader ─► renderers, one a core ─► judge (decide) ─► committer ─► the folder that a crawl writes
 //! ```
 //!
 //! Pages are judged in the order in which they are read, and rendered on all cores: each core takes every
@@ -12,6 +12,7 @@
 //! more files adds them. An address that comes again is passed over and counted, since a page is never its
 //! own duplicate.
 
+mod commit;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod input;
@@ -19,4 +20,4 @@ mod judge;
 mod run;
 
 pub use input::{Damage, Inputs, NoInput, Options as InputOptions};
-pub use run::{Dedup, Ending, Setup, Tally};
+pub use run::{Dedup, Ending, Setup, Tally, Watch};

@@ -7,19 +7,20 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::crawl::parts::{Book, Sealed, Snapshots, read, restored_decider, snapshot_signature};
-use crate::crawl::{Against, CrawlError};
-use crate::detect;
+use crate::crawl::parts::{Book, Live, Sealed, Snapshots, read, restored_decider, snapshot_signature};
+use crate::crawl::{Against, CrawlError, StopReason};
+use crate::detect::{self, DeciderStats};
 use crate::fetch::no_text;
 use crate::record::{Fetched, HostRow, Sequence, Totals, UrlId};
 use crate::render::Renderer;
 use crate::store::{Identity, Store};
 
+use super::commit::{Committed, commit_all};
 use super::input::{Damage, Inputs, Item, Options as InputOptions};
 use super::judge::{Arrival, Judge, Read};
 
 /// Answers that may wait before and behind each renderer.
-const WAITING: usize = 16;
+const WAITING: usize = 4;
 /// What can't be read is named so often; all of it is counted.
 const MOST_NAMED: usize = 20;
 
@@ -70,8 +71,8 @@ pub struct Ending {
     pub totals: Totals,
     /// By origin.
     pub hosts: Vec<HostRow>,
-    /// Whether a stop was asked for before all was read.
-    pub is_stopped: bool,
+    /// Why: all was read, a stop was asked for, or the disk has too little room.
+    pub reason: StopReason,
     /// Near-duplicates that should be judged anew, which takes reading the input once more, and it was a
     /// stream.
     pub not_revised: u64,
@@ -80,9 +81,28 @@ pub struct Ending {
 /// A run whose state is restored.
 pub struct Dedup {
     setup: Setup,
+    store: Store,
     judge: Judge,
     /// The hashes of the URLs that an earlier run has committed.
     known: HashSet<u128>,
+}
+
+/// Looks at a run.
+#[derive(Clone)]
+pub struct Watch {
+    live: Arc<Live>,
+}
+
+impl Watch {
+    /// The counters of all runs.
+    pub fn totals(&self) -> Totals {
+        self.live.totals()
+    }
+
+    /// The index.
+    pub fn index(&self) -> DeciderStats {
+        self.live.index()
+    }
 }
 
 /// What the reader hands on.
@@ -118,30 +138,40 @@ impl Dedup {
             known.insert(xxh3_128(row?.1.url.as_bytes()));
         }
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
+        let mark = store.mark();
+        let live = Arc::new(Live::default());
+        live.publish(mark.totals.clone(), decider.stats());
         let judge = Judge {
             crawl: identity.crawl.clone(),
-            archive: store.archive(),
             decider,
             page_urls,
-            book: Book::restore(store.mark().totals, hosts),
+            book: Book::restore(mark.totals, hosts),
             snapshots: Snapshots::new(reader.clone(), signature, setup.snapshot_after, covered),
             obey_noarchive: setup.obey_noarchive,
             keep_duplicates: setup.keep_duplicates,
-            next_url: store.mark().urls,
+            next_url: mark.urls,
             waiting: Vec::new(),
-            building: Sealed::begun(against.as_deref(), store.mark().terms),
+            building: Sealed::begun(against.as_deref(), mark.terms),
+            commits: None,
+            committed: Arc::new(Committed::new(mark.pages)),
+            live,
             against,
             fresh: HashMap::new(),
             reader,
-            store,
         };
-        Ok(Self { setup, judge, known })
+        Ok(Self { setup, store, judge, known })
+    }
+
+    /// Something to look at while it runs.
+    pub fn watch(&self) -> Watch {
+        Watch { live: self.judge.live.clone() }
     }
 
     /// Judges all that is read and not known, and closes the store. `octets` counts what was read of the
     /// files; `stop` ends the reading.
     pub fn run(mut self, octets: &AtomicU64, stop: &AtomicBool) -> Result<Ending, CrawlError> {
-        self.judge.store.reopen()?;
+        self.store.reopen()?;
+        self.judge.committed.look(&self.store)?;
         let mut seen = HashSet::new();
         let known = std::mem::take(&mut self.known);
         let sift = |item: Item| match item {
@@ -157,21 +187,44 @@ impl Dedup {
             }
         };
         let mut tally = Tally::default();
-        pipe(&self.setup, octets, stop, sift, |done| take(&mut self.judge, &mut tally, done))?;
-        self.judge.flush()?;
+        let stop = Stop { asked: stop, committed: self.judge.committed.clone() };
+        self.pass(octets, &stop, sift, &mut tally)?;
 
-        let outgrown = if stop.load(Ordering::Relaxed) { HashMap::new() } else { self.judge.outgrown()? };
+        let outgrown = if stop.is_asked() { HashMap::new() } else { self.judge.outgrown()? };
         let mut not_revised = 0;
         if self.setup.inputs.can_be_read_again() {
-            self.revise(&outgrown, stop)?;
+            self.revise(&outgrown, &stop)?;
         } else {
             not_revised = outgrown.len() as u64;
         }
-        self.end(tally, stop.load(Ordering::Relaxed), not_revised)
+        self.end(tally, stop.reason(), not_revised)
+    }
+
+    /// Judges what is read and sifted, and commits it.
+    fn pass(
+        &mut self,
+        octets: &AtomicU64,
+        stop: &Stop<'_>,
+        sift: impl FnMut(Item) -> Work + Send,
+        tally: &mut Tally,
+    ) -> Result<(), CrawlError> {
+        let Self { setup, store, judge, .. } = self;
+        let archive = store.archive();
+        std::thread::scope(|scope| {
+            let (commits, batches) = sync_channel(0);
+            judge.commits = Some(commits);
+            let committed = judge.committed.clone();
+            let committer = scope.spawn(move || commit_all(store, &archive, batches, &committed));
+            let judged = pipe(setup, octets, stop, sift, |done| take(judge, tally, done)).and_then(|()| judge.flush());
+            judge.commits = None;
+            let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // If the committer has failed, the judge was only stopped by that.
+            committed.and(judged)
+        })
     }
 
     /// Reads everything once more for the pages that are to be judged anew.
-    fn revise(&mut self, outgrown: &HashMap<UrlId, Sequence>, stop: &AtomicBool) -> Result<(), CrawlError> {
+    fn revise(&mut self, outgrown: &HashMap<UrlId, Sequence>, stop: &Stop<'_>) -> Result<(), CrawlError> {
         if outgrown.is_empty() {
             return Ok(());
         }
@@ -187,21 +240,40 @@ impl Dedup {
             },
             _ => Work::Note(Note::Passed),
         };
-        let mut again = Tally::default();
-        pipe(&self.setup, &AtomicU64::new(0), stop, sift, |done| take(&mut self.judge, &mut again, done))?;
-        self.judge.flush()
+        self.pass(&AtomicU64::new(0), stop, sift, &mut Tally::default())
     }
 
-    fn end(self, tally: Tally, is_stopped: bool, not_revised: u64) -> Result<Ending, CrawlError> {
-        let Judge { mut store, mut snapshots, decider, page_urls, book, .. } = self.judge;
+    fn end(self, tally: Tally, reason: StopReason, not_revised: u64) -> Result<Ending, CrawlError> {
+        let mut store = self.store;
+        let Judge { mut snapshots, decider, page_urls, book, .. } = self.judge;
         snapshots.finish(&decider, &page_urls);
         snapshots.publish(store.mark().pages);
-        if !is_stopped {
+        if reason == StopReason::Finished {
             store.finish::<CrawlError>([])?;
         }
         store.close()?;
         let (totals, hosts) = book.into_parts();
-        Ok(Ending { tally, totals, hosts, is_stopped, not_revised })
+        Ok(Ending { tally, totals, hosts, reason, not_revised })
+    }
+}
+
+/// Why no more is to be read.
+struct Stop<'a> {
+    asked: &'a AtomicBool,
+    committed: Arc<Committed>,
+}
+
+impl Stop<'_> {
+    fn is_asked(&self) -> bool {
+        self.reason() != StopReason::Finished
+    }
+
+    fn reason(&self) -> StopReason {
+        match (self.committed.is_full(), self.asked.load(Ordering::Relaxed)) {
+            (true, _) => StopReason::DiskFull,
+            (false, true) => StopReason::Signal,
+            (false, false) => StopReason::Finished,
+        }
     }
 }
 
@@ -237,7 +309,7 @@ fn take(judge: &mut Judge, tally: &mut Tally, done: Done) -> Result<(), CrawlErr
 fn pipe(
     setup: &Setup,
     octets: &AtomicU64,
-    stop: &AtomicBool,
+    stop: &Stop<'_>,
     mut sift: impl FnMut(Item) -> Work + Send,
     mut take: impl FnMut(Done) -> Result<(), CrawlError>,
 ) -> Result<(), CrawlError> {
@@ -252,7 +324,7 @@ fn pipe(
             outlets.push(outlet);
         }
         scope.spawn(move || {
-            let items = setup.inputs.items(&setup.input, octets).take_while(|_| !stop.load(Ordering::Relaxed));
+            let items = setup.inputs.items(&setup.input, octets).take_while(|_| !stop.is_asked());
             for (item, inlet) in items.zip(inlets.iter().cycle()) {
                 // A closed channel means that the judge has failed, which says why.
                 if inlet.send(sift(item)).is_err() {

@@ -21,7 +21,7 @@ use super::stem::Terms;
 use super::tokens;
 
 /// Words of one generation, short and long ones each.
-const GENERATION: usize = 1 << 17;
+const GENERATION: usize = 1 << 15;
 /// Longer words, in octets, are rare, and looked at anew each time.
 const LONGEST_KEPT: usize = 64;
 

@@ -1,34 +1,27 @@
 //! The command `dedup`: what is read, where to, and how it is told.
 
+mod watching;
+
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use tokio::sync::watch;
 
 use super::arguments::DedupArguments;
-use super::choices::ProgressMode;
 use super::error::{CliError, exit};
 use super::figures::{counted, duplicate_rate, octets, percent, thousands};
 use super::folder::{self, CrawlFile, Phase, store_error};
-
 use super::run::crawl_error;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
-use super::{against, reporting, setup, signals};
-use crate::crawl::Stop;
+use super::terminal::{terminal_safe, write_stderr, write_stdout};
+use super::{against, reporting, setup};
+use crate::crawl::StopReason;
 use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
 use crate::fetch;
 use crate::record::{Normaliser, OutcomeKind};
 use crate::render::Renderer;
 use crate::store::{Identity, Store};
-
-/// How often the bar is drawn.
-const TICK: Duration = Duration::from_millis(200);
 
 /// Does what `dedup` was asked for.
 pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliError> {
@@ -75,7 +68,7 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
     let mut file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .of_dedup(&arguments.inputs)?;
     let began = Instant::now();
-    let (ended, signalled) = watched(settings, dedup, total)?;
+    let (ended, signalled) = watching::run(settings, dedup, total)?;
     let ending = match ended {
         Ok(ending) => ending,
         Err(error) => {
@@ -85,11 +78,11 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
             return Err(error);
         }
     };
-    let mut code = match (ending.is_stopped, signalled) {
-        (true, code) => code.unwrap_or(exit::INTERRUPTED),
-        (false, _) => exit::FINISHED,
+    let (stopped, mut code) = match ending.reason {
+        StopReason::Finished => (None, exit::FINISHED),
+        StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
+        _ => (Some("signal"), signalled.unwrap_or(exit::INTERRUPTED)),
     };
-    let stopped = ending.is_stopped.then_some("signal");
     file.end(stopped, code)?;
     let elapsed = began.elapsed();
     let report = reporting::at_end(settings);
@@ -101,57 +94,6 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
     Ok(code)
 }
 
-type Ended = Result<Ending, crate::crawl::CrawlError>;
-
-/// Runs under a progress bar, until a signal asks for an end.
-fn watched(settings: &Settings, dedup: Dedup, total: Option<u64>) -> Result<(Ended, Option<u8>), CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))?;
-    let (stop, mut stopped) = watch::channel(Stop::Go);
-    let signalled = {
-        let _in_runtime = runtime.enter();
-        signals::listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?
-    };
-    let (octets_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
-    runtime.spawn({
-        let is_stopped = is_stopped.clone();
-        async move {
-            if stopped.changed().await.is_ok() {
-                is_stopped.store(true, Ordering::Relaxed);
-            }
-        }
-    });
-    let bar = bar(settings, total);
-    let is_over = AtomicBool::new(false);
-    let ended = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
-                bar.set_position(octets_read.load(Ordering::Relaxed));
-                std::thread::park_timeout(TICK);
-            }
-        });
-        let ended = dedup.run(&octets_read, &is_stopped);
-        is_over.store(true, Ordering::Relaxed);
-        ended
-    });
-    bar.finish_and_clear();
-    Ok((ended, signalled.exit_code()))
-}
-
-fn bar(settings: &Settings, total: Option<u64>) -> ProgressBar {
-    let is_shown = match settings.progress_mode() {
-        ProgressMode::Auto => stderr_can_draw(),
-        ProgressMode::Plain | ProgressMode::Json | ProgressMode::None => false,
-    };
-    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let template = match total {
-        Some(_) => "{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
-        None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
-    };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(total, target).with_style(style)
-}
-
 fn tell(
     settings: &Settings,
     arguments: &DedupArguments,
@@ -161,6 +103,7 @@ fn tell(
     report: Option<&str>,
 ) -> Result<(), CliError> {
     let tally = &ending.tally;
+    let is_stopped = ending.reason != StopReason::Finished;
     for damage in &tally.damages {
         write_stderr(&terminal_safe(&format!("warning: {}: {}", damage.place, damage.why)));
     }
@@ -177,7 +120,7 @@ fn tell(
     if arguments.json {
         let object = json!({
             "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
-            "damaged": tally.damaged, "ignored_files": ignored, "octets": tally.octets, "stopped": ending.is_stopped,
+            "damaged": tally.damaged, "ignored_files": ignored, "octets": tally.octets, "stopped": is_stopped,
             "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": seconds,
             "pages_per_second": rate.0, "megabytes_per_second": rate.1, "out": settings.out.dir,
             "report": report,
@@ -185,6 +128,9 @@ fn tell(
         return write_stdout(&format!("{object}\n"));
     }
     let report = report.map_or(String::new(), |path| format!("Report:  {}\n", terminal_safe(path)));
+    if ending.reason == StopReason::DiskFull {
+        write_stderr("hint: free some space (--min-free), then the same command goes on");
+    }
     write_stdout(&(text(settings, ending, ignored, elapsed, rate) + &report))
 }
 
@@ -192,7 +138,7 @@ fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, r
     let (tally, outcome) = (&ending.tally, |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0));
     let (stored, near) = (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate));
     let exact = outcome(OutcomeKind::ExactDuplicate);
-    let how = if ending.is_stopped { "Stopped" } else { "Finished" };
+    let how = if ending.reason == StopReason::Finished { "Finished" } else { "Stopped" };
     let mut text = format!(
         "{how} after {:.1} s: {}, {}; {:.0} pages and {:.1} MB a second\n\n",
         elapsed.as_secs_f64(),
