@@ -12,6 +12,7 @@
 //! stdout, everything else to stderr.
 
 mod against;
+mod allocator;
 pub mod arguments;
 pub mod check;
 pub mod choices;
@@ -71,6 +72,7 @@ pub use summary::Summary;
 
 /// The program: parses the arguments of the process, does what they ask for, gives the exit code.
 pub fn main() -> ExitCode {
+    allocator::set();
     tell_panics_in_one_line();
     // The hook has told the panic; what is left is the exit code.
     let code = panic::catch_unwind(run_process).unwrap_or(exit::INTERNAL);
