@@ -121,6 +121,9 @@ pub struct RunFlags {
     /// Continue an unfinished crawl; an error if there is none
     #[arg(long, help_heading = "Output", conflicts_with = "fresh")]
     pub resume: bool,
+    /// Crawl a finished crawl again: servers need not send what has not changed
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["resume", "fresh"])]
+    pub recrawl: bool,
     /// Begin anew; an error if the output folder is not empty
     #[arg(long, help_heading = "Output")]
     pub fresh: bool,
@@ -414,8 +417,8 @@ mod tests {
     use super::*;
 
     /// Flags that say what to do now, or where settings come from; they set nothing.
-    const WITHOUT_KEY: [&str; 9] =
-        ["resume", "fresh", "force", "dry-run", "json", "config", "no-config", "help", "version"];
+    const WITHOUT_KEY: [&str; 10] =
+        ["recrawl", "resume", "fresh", "force", "dry-run", "json", "config", "no-config", "help", "version"];
     /// Flags that set `log.level` together.
     const OF_LOG_LEVEL: [&str; 2] = ["quiet", "verbose"];
 
@@ -646,6 +649,7 @@ mod tests {
               --min-free <SIZE>   Stop, resumably, when less than this is free on the disk [default: 500M]
               --fail-over <PCT>   Exit with 3 if more than PCT percent of the pages fail [default: off]
               --resume            Continue an unfinished crawl; an error if there is none
+              --recrawl           Crawl a finished crawl again: servers need not send what has not changed
               --fresh             Begin anew; an error if the output folder is not empty
               --force             With --fresh: empty the output folder first
               --dry-run           Print the plan and stop: nothing is fetched or written

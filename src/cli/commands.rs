@@ -63,7 +63,7 @@ fn crawl(arguments: &CrawlArguments) -> Result<u8, CliError> {
     if settings.log.level != LogLevel::Error {
         warn_of_rejected(&seeds);
     }
-    if !may_go_without_seeds(&settings, &seeds, arguments.run.resume) {
+    if !may_go_without_seeds(&settings, &seeds, arguments.run.resume || arguments.run.recrawl) {
         seeds.require_one()?;
     }
     if !arguments.run.dry_run {

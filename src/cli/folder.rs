@@ -9,12 +9,13 @@ use super::arguments::RunFlags;
 use super::error::{CliError, exit};
 use super::seeds::{Seed, Seeds};
 use super::settings::{Settings, fingerprint_difference};
+use super::terminal::write_stderr;
 use crate::crawl::Against;
 use crate::record::Normaliser;
-use crate::store;
+use crate::store::{self, EARLIER, Generation};
 
 /// What a crawl writes; all else in a folder is somebody else's.
-const OURS: [&str; 10] = [
+const OURS: [&str; 11] = [
     "crawl.json",
     "status.json",
     "pages.jsonl",
@@ -25,10 +26,16 @@ const OURS: [&str; 10] = [
     "links.jsonl",
     "parquet",
     "export",
+    EARLIER,
 ];
 
-/// Prepares the folder as the flags ask: `--resume` wants a crawl in it, `--fresh` none.
+/// Prepares the folder as the flags ask: `--resume` wants a crawl in it, `--fresh` none, and `--recrawl` one that is
+/// over.
 pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
+    store::complete(folder).map_err(|error| store_error(error, Phase::Opening))?;
+    if flags.recrawl {
+        return prepare_again(folder);
+    }
     if flags.resume && !folder.join("store").exists() {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: nothing to resume", folder.display()));
         return Err(error.with_hint("leave out --resume to begin a crawl there"));
@@ -44,7 +51,34 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     empty(folder, &found(folder))
 }
 
-/// What `crawl.json` tells of the crawl in the folder; nothing if there is none.
+/// Sets the crawl aside that is over. One that is not goes on.
+fn prepare_again(folder: &Path) -> Result<(), CliError> {
+    let failed = |error| store_error(error, Phase::Opening);
+    if !folder.join("store").exists() {
+        if Generation::last(folder).map_err(failed)?.is_some() {
+            return Ok(());
+        }
+        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: no crawl to do again", folder.display()));
+        return Err(error.with_hint("leave out --recrawl the first time"));
+    }
+    let crawl = store::read_json_file(&folder.join("crawl.json")).map_err(failed)?.unwrap_or_default();
+    let ended_with = |code: u8| crawl["exit_code"] == json!(code);
+    if crawl["command"] == DEDUP || ended_with(exit::NOTHING_FETCHED) {
+        // The first is told later, and the second left nothing behind that could be set aside.
+        return Ok(());
+    }
+    if ended_with(exit::FINISHED) || ended_with(exit::TOO_MANY_FAILURES) {
+        return store::set_aside(folder).map_err(failed);
+    }
+    write_stderr(&format!(
+        "note: the crawl in {} was not over: it goes on, to be done again after that",
+        folder.display()
+    ));
+    Ok(())
+}
+
+/// What `crawl.json` tells of the crawl in the folder; nothing if there is none. Of a generation that is yet to
+/// begin, the seeds of the one before.
 #[derive(Default)]
 pub(super) struct Earlier {
     pub seeds: Vec<Seed>,
@@ -56,11 +90,22 @@ pub(super) struct Earlier {
 
 impl Earlier {
     pub fn read(settings: &Settings) -> Result<Self, CliError> {
-        let read = store::read_json_file(&settings.out.dir.join("crawl.json"));
         let hint = "it tells of seeds and settings alone: move it away and name the seeds again";
-        let Some(crawl) = read.map_err(|error| store_error(error, Phase::Opening).with_hint(hint))? else {
-            return Ok(Self::default());
+        let read = |folder: &Path| {
+            let read = store::read_json_file(&folder.join("crawl.json"));
+            read.map_err(|error| store_error(error, Phase::Opening).with_hint(hint))
         };
+        if let Some(crawl) = read(&settings.out.dir)? {
+            return Self::of(settings, &crawl);
+        }
+        let before = Generation::last(&settings.out.dir).map_err(|error| store_error(error, Phase::Opening))?;
+        match before.map(|generation| read(&generation.folder)).transpose()?.flatten() {
+            Some(crawl) => Ok(Self { seeds: Self::of(settings, &crawl)?.seeds, ..Self::default() }),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn of(settings: &Settings, crawl: &Value) -> Result<Self, CliError> {
         if crawl["command"] == DEDUP {
             let message = format!("{}: it holds pages that dedup has judged", settings.out.dir.display());
             let error = CliError::new(exit::NOT_RESUMABLE, message);
@@ -82,7 +127,15 @@ impl Earlier {
 
 /// A run that fetched nothing from any seed leaves nothing to resume: the next one begins anew.
 pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), CliError> {
-    if earlier.is_fruitless { empty(folder, &found(folder)) } else { Ok(()) }
+    if !earlier.is_fruitless {
+        return Ok(());
+    }
+    let mut found = found(folder);
+    if folder.join(EARLIER).exists() {
+        // The archive is that of the generations before, too.
+        found.retain(|path| ![EARLIER, "warc"].iter().any(|name| path.ends_with(name)));
+    }
+    empty(folder, &found)
 }
 
 /// What `crawl.json` says of a folder that `dedup` wrote.
@@ -150,11 +203,14 @@ impl CrawlFile {
             .iter()
             .filter_map(|seed| Some((seed.url.to_string(), seed.fallback.as_ref()?.as_str().into())))
             .collect();
+        let before = Generation::last(&settings.out.dir).map_err(|error| store_error(error, Phase::Opening))?;
+        let generation = before.map_or(1, |generation| generation.number + 1);
         let value = json!({
             "program": "ndcrawl",
             "version": env!("CARGO_PKG_VERSION"),
             "format": store::FORMAT,
             "crawl": crawl,
+            "generation": generation,
             "settings": settings.to_json(),
             "origins_of_settings": settings.sources_to_json(),
             "seeds": seeds.seeds.iter().map(|seed| seed.url.as_str()).collect::<Vec<_>>(),

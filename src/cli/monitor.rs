@@ -71,7 +71,7 @@ impl Monitor {
             queued: counts.queued,
             leased: counts.leased,
             origins: counts.origins,
-            stored: outcome(OutcomeKind::Stored),
+            stored: outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified),
             near_duplicates: outcome(OutcomeKind::NearDuplicate),
             exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
             failed: outcome(OutcomeKind::Failed),

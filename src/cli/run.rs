@@ -21,7 +21,7 @@ use super::status::RunState;
 use super::summing;
 use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe, write_stderr, write_stdout};
 use super::{against, reporting, setup, signals};
-use crate::crawl::{AgainstError, Crawl, CrawlError, Ending, Stop, StopReason};
+use crate::crawl::{AgainstError, Archived, Crawl, CrawlError, Ending, Stop, StopReason};
 use crate::demo as demo_site;
 use crate::record::{CanonicalUrl, Normaliser, OutcomeKind};
 use crate::store::{self, Identity, Store};
@@ -109,6 +109,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     warn(settings, &seeds);
     let mut setup = setup::setup(settings, &seeds)?;
     setup.against = against::read(settings, &setup.rendering())?;
+    setup.archived = archived(settings)?;
     let against = setup.against.clone();
     let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
@@ -160,6 +161,12 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     };
     write_stdout(&text)?;
     Ok(code)
+}
+
+/// Pages of the generation before, if there is one.
+fn archived(settings: &Settings) -> Result<Option<Arc<Archived>>, CliError> {
+    let read = Archived::read(&settings.out.dir).map_err(|error| store_error(error, Phase::Opening))?;
+    Ok(read.map(Arc::new))
 }
 
 /// Runs a crawl under watch.

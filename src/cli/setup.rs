@@ -25,6 +25,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         render: render_options(settings, &detect)?,
         detect,
         against: None,
+        archived: None,
     })
 }
 

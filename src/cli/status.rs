@@ -146,7 +146,7 @@ impl StatusFile {
             origins: counts.origins,
             outcomes: by_name(totals, counts.excluded),
             duplicate_rate: duplicate_rate(
-                outcome(OutcomeKind::Stored),
+                outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified),
                 outcome(OutcomeKind::NearDuplicate),
                 outcome(OutcomeKind::ExactDuplicate),
             ),

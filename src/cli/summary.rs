@@ -28,8 +28,10 @@ pub struct Summary {
     pub bytes: u64,
     /// URLs ever seen.
     pub seen: u64,
-    /// Unique pages.
+    /// Unique pages, archived anew.
     pub stored: u64,
+    /// Unique pages that are as the generation before has archived them.
+    pub not_modified: u64,
     /// Near-duplicates.
     pub near_duplicates: u64,
     /// Exact duplicates.
@@ -112,6 +114,8 @@ pub(super) fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Resu
     serializer.serialize_f64(duration.as_millis() as f64 / 1000.0)
 }
 
+const NOT_MODIFIED: &str = "not modified";
+
 impl Summary {
     /// The summary for people. Each line ends with a line end.
     pub fn text(&self, color: bool) -> String {
@@ -147,6 +151,7 @@ impl Summary {
     fn outcomes(&self) -> String {
         let rows = [
             (self.stored, "stored", "unique pages, kept"),
+            (self.not_modified, NOT_MODIFIED, "unique pages, kept as they were"),
             (self.near_duplicates, "near-duplicates", "of a stored page"),
             (self.exact_duplicates, "exact duplicates", "same bytes or same text"),
             (self.redirected, "redirected", ""),
@@ -156,7 +161,7 @@ impl Summary {
         ];
         let width = thousands(self.seen).len().max(7);
         let mut text = String::new();
-        for (count, name, note) in rows {
+        for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name != NOT_MODIFIED) {
             let line = format!("  {:>width$}  {name:<18}{note}", thousands(count));
             let _ = writeln!(text, "{}", line.trim_end());
         }
@@ -165,10 +170,12 @@ impl Summary {
     }
 
     fn duplicates(&self) -> String {
-        let Some(rate) = duplicate_rate(self.stored, self.near_duplicates, self.exact_duplicates) else {
+        let Some(rate) = duplicate_rate(self.stored + self.not_modified, self.near_duplicates, self.exact_duplicates)
+        else {
             return String::new();
         };
-        let judged = counted(self.stored + self.near_duplicates + self.exact_duplicates, "page", "pages");
+        let judged =
+            counted(self.stored + self.not_modified + self.near_duplicates + self.exact_duplicates, "page", "pages");
         let saved = match self.links_skipped {
             0 => String::new(),
             links => format!("; {} found only on duplicates not fetched", counted(links, "link", "links")),
@@ -292,6 +299,7 @@ mod tests {
             bytes: 24_536_000,
             seen: 15_300,
             stored: 1000,
+            not_modified: 0,
             near_duplicates: 150,
             exact_duplicates: 84,
             revised: 7,

@@ -71,6 +71,7 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
         bytes: ending.totals.bytes,
         seen: ending.frontier.seen,
         stored: outcome(OutcomeKind::Stored),
+        not_modified: outcome(OutcomeKind::NotModified),
         near_duplicates: outcome(OutcomeKind::NearDuplicate),
         exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
         revised: ending.totals.revised,
@@ -100,7 +101,7 @@ fn site_rows(sites: &BTreeMap<String, Site>, saved: &BTreeMap<String, u64>) -> V
         .iter()
         .map(|(host, site)| {
             let (stored, near, exact) = (
-                site.count(OutcomeKind::Stored),
+                site.count(OutcomeKind::Stored) + site.count(OutcomeKind::NotModified),
                 site.count(OutcomeKind::NearDuplicate),
                 site.count(OutcomeKind::ExactDuplicate),
             );

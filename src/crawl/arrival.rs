@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::fetch::Traffic;
-use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow};
+use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow, Unchanged};
 
 /// Requests that were made to an origin, for the books.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub(super) struct FoundPage {
     pub body_digest: Digest,
     /// As the archive and `pages.jsonl` spell it.
     pub payload_digest: String,
+    /// If the page is as it was: where it is archived, and the answer that says so, as received.
+    pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
 }
 
 /// A message to the judge.

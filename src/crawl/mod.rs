@@ -19,6 +19,7 @@
 //! which commits it.
 
 mod against;
+mod archived;
 mod arrival;
 mod batch;
 mod book;
@@ -64,6 +65,7 @@ pub(crate) mod parts {
 }
 
 pub use against::{Against, AgainstError};
+pub use archived::Archived;
 pub use ending::Ending;
 pub use live::Watch;
 pub use log_access::{RecordError, Records};

@@ -44,7 +44,10 @@ impl Judge {
     fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
         let links = self.offer_links(lease, &mut page.rendered, !judged.verdict.is_unique())?;
         let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
-        let outcome = outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id));
+        let outcome = match outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id)) {
+            Outcome::Stored if page.unchanged.is_some() => Outcome::NotModified,
+            outcome => outcome,
+        };
         let mut line = self.page_line(lease, &outcome, &page)?;
         line.duplicate_of = original.as_ref().map(|original| original.url.clone());
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
@@ -75,14 +78,16 @@ impl Judge {
             renews,
         });
         let archived = !(self.options.obey_noarchive && page.rendered.robots.noarchive);
+        let (unchanged, answer) = page.unchanged.unzip();
         let put = archived.then(|| PutPage {
             page: id,
-            fetched: page.fetched,
+            fetched: answer.filter(|_| judged.verdict.is_unique()).unwrap_or(page.fetched),
             body_digest: page.body_digest,
             payload_digest: page.payload_digest,
             verdict: judged.verdict,
             original: original.map(|original| (original.url, original.fetched_at)),
             keep_body: self.options.keep_duplicates,
+            unchanged,
         });
         self.end(lease, &outcome, line, put)
     }

@@ -19,6 +19,7 @@ use crate::render::{self, Renderer};
 use crate::store::{Identity, Store};
 
 use super::against::Against;
+use super::archived::Archived;
 use super::batch::Sealed;
 use super::book::Book;
 use super::commit::Committer;
@@ -56,6 +57,8 @@ pub struct Setup {
     pub detect: detect::Options,
     /// Pages of earlier crawls that are compared with.
     pub against: Option<Arc<Against>>,
+    /// Pages of the generation before, which servers need not send again.
+    pub archived: Option<Arc<Archived>>,
 }
 
 impl Setup {
@@ -80,6 +83,7 @@ pub struct Crawl {
     book: Book,
     page_urls: Vec<UrlId>,
     against: Option<Arc<Against>>,
+    archived: Option<Arc<Archived>>,
     snapshots: Snapshots,
     live: Arc<Live>,
 }
@@ -111,6 +115,7 @@ impl Crawl {
             book: Book::restore(totals, hosts),
             page_urls,
             against: setup.against,
+            archived: setup.archived,
             snapshots,
             live,
             store,
@@ -206,6 +211,7 @@ impl Crawl {
             fetcher: self.fetcher,
             renderer: self.renderer,
             normaliser: self.normaliser,
+            archived: self.archived,
             frontier: self.frontier.clone(),
             changed: changed.clone(),
             rendering: Arc::new(Semaphore::new(cores)),

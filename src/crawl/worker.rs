@@ -12,6 +12,7 @@ use crate::frontier::EmbeddedFrontier;
 use crate::record::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
 
+use super::archived::{Archived, ArchivedPage};
 use super::arrival::{Attempts, Found, FoundPage, Message};
 use super::log_access::Urls;
 use super::options::Options;
@@ -27,6 +28,8 @@ pub(super) struct Worker {
     pub fetcher: Fetcher,
     pub renderer: Arc<Renderer>,
     pub normaliser: Normaliser,
+    /// Pages that the generation before has kept.
+    pub archived: Option<Arc<Archived>>,
     pub frontier: Arc<EmbeddedFrontier<Urls>>,
     pub changed: Arc<Notify>,
     /// Long pages rendered at the same time: as many as there are cores.
@@ -87,14 +90,15 @@ impl Worker {
         {
             return Step::Again(due);
         }
+        let archived = self.archived(lease).await;
         lease.attempts += 1;
-        let answer = if lease.kind == LinkKind::SitemapFile {
-            self.fetcher.polite_get_any_type(&lease.url).await
-        } else {
-            self.fetcher.polite_get(&lease.url).await
+        let answer = match &archived {
+            Some(page) => self.fetcher.polite_get_unless(&lease.url, page.validators()).await,
+            None if lease.kind == LinkKind::SitemapFile => self.fetcher.polite_get_any_type(&lease.url).await,
+            None => self.fetcher.polite_get(&lease.url).await,
         };
         match answer {
-            Ok(fetched) => self.answered(lease, Arc::new(fetched)).await,
+            Ok(fetched) => self.answered(lease, Arc::new(fetched), archived).await,
             Err(failure) => self.unanswered(lease, failure),
         }
     }
@@ -139,15 +143,22 @@ impl Worker {
         let _ = self.messages.send(Message::Robots { origin, row: row.clone(), sitemaps }).await;
     }
 
-    async fn answered(&self, lease: &Lease, fetched: Arc<Fetched>) -> Step {
-        match fetched.status {
-            200..=299 if lease.kind == LinkKind::SitemapFile => Step::Found(self.sitemap(lease, fetched)),
-            200..=299 if !self.is_wanted(&fetched) => {
-                Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
+    /// What the generation before has archived of the page. It is read where a thread may wait for the disk.
+    async fn archived(&self, lease: &Lease) -> Option<ArchivedPage> {
+        let archived = self.archived.clone().filter(|_| lease.kind != LinkKind::SitemapFile)?;
+        let url = lease.url.clone();
+        tokio::task::spawn_blocking(move || archived.look_up(&url)).await.ok().flatten()
+    }
+
+    async fn answered(&self, lease: &Lease, fetched: Arc<Fetched>, archived: Option<ArchivedPage>) -> Step {
+        match (fetched.status, archived) {
+            // Of a server that was not asked whether, it would mean nothing.
+            (304, Some(archived)) if !archived.validators().is_empty() => {
+                Step::Found(self.not_modified(fetched, archived).await)
             }
-            200..=299 => Step::Found(self.render(fetched).await),
-            301 | 302 | 303 | 307 | 308 => Step::Found(self.redirect(lease, fetched)),
-            status => {
+            (200..=299, archived) => self.brought(lease, fetched, archived).await,
+            (301 | 302 | 303 | 307 | 308, _) => Step::Found(self.redirect(lease, fetched)),
+            (status, _) => {
                 if retry_status(status) && lease.attempts <= self.options.retries {
                     return Step::Again(self.next_try(lease, fetched.header("retry-after")));
                 }
@@ -155,6 +166,32 @@ impl Worker {
                 Step::Found(Found::Failed { class: FailureClass::Http, detail, fetched: Some(fetched) })
             }
         }
+    }
+
+    /// What comes of a body.
+    async fn brought(&self, lease: &Lease, fetched: Arc<Fetched>, archived: Option<ArchivedPage>) -> Step {
+        if lease.kind == LinkKind::SitemapFile {
+            return Step::Found(self.sitemap(lease, fetched));
+        }
+        if !self.is_wanted(&fetched) {
+            return Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) });
+        }
+        let mut found = self.render(fetched).await;
+        if let (Found::Page(page), Some(archived)) = (&mut found, archived) {
+            let unchanged = archived.with_payload(&page.payload_digest);
+            page.unchanged = unchanged.map(|unchanged| (unchanged, page.fetched.clone()));
+        }
+        Step::Found(found)
+    }
+
+    /// The archived page, by the server's word that it is as it was.
+    async fn not_modified(&self, answer: Arc<Fetched>, archived: ArchivedPage) -> Found {
+        let (page, unchanged) = archived.not_modified(&answer);
+        let mut found = self.render(Arc::new(page)).await;
+        if let Found::Page(page) = &mut found {
+            page.unchanged = Some((unchanged, answer));
+        }
+        found
     }
 
     /// Whether its media type is asked for, by what its header says and by what its first octets are.
@@ -220,7 +257,7 @@ impl Worker {
         };
         match read {
             Ok((rendered, body_digest, payload_digest)) => {
-                Found::Page(Box::new(FoundPage { fetched, rendered, body_digest, payload_digest }))
+                Found::Page(Box::new(FoundPage { fetched, rendered, body_digest, payload_digest, unchanged: None }))
             }
             Err(why) => {
                 let detail = format!("rendering failed: {why}");

@@ -247,6 +247,7 @@ impl Judge {
             verdict: judged.verdict,
             original,
             keep_body: self.keep_duplicates,
+            unchanged: None,
         })
     }
 
@@ -286,8 +287,8 @@ impl Judge {
         let committed = self.committed.pages();
         self.fresh.retain(|sequence, _| sequence.0 >= committed);
         // A closed channel means that the committer has failed: it says why when it is joined.
-        let sent = self.commits.as_ref().map(|commits| commits.send(sealed));
-        if let Some(Ok(())) = sent { Ok(()) } else { Err(CrawlError::Stopped) }
+        let Some(commits) = &self.commits else { return Err(CrawlError::Stopped) };
+        commits.send(sealed).map_err(|_| CrawlError::Stopped)
     }
 }
 

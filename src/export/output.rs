@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::record::{OutcomeKind, PageLine};
+use crate::record::PageLine;
 
 use super::error::{ExportError, Result};
 
@@ -24,7 +24,7 @@ pub struct Tally {
 impl Tally {
     /// Counts a page that is stored and has no body; of others nobody expects one.
     pub(super) fn count_body(&mut self, line: &PageLine, is_there: bool) {
-        self.without_body += u64::from(!is_there && line.outcome == OutcomeKind::Stored.name());
+        self.without_body += u64::from(!is_there && line.is_kept());
     }
 }
 

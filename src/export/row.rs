@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::record::{Digest, OutcomeKind, PageLine, Provenance};
+use crate::record::{Digest, PageLine, Provenance};
 
 use super::content::Contents;
 use super::error::Result;
@@ -74,7 +74,7 @@ impl Row {
     fn of(line: PageLine) -> Self {
         let representative = match &line.duplicate_of {
             Some(of) => Some(of),
-            None => (line.outcome == OutcomeKind::Stored.name()).then_some(&line.url),
+            None => line.is_kept().then_some(&line.url),
         };
         Self {
             cluster: representative.map(|url| match &line.duplicate_in {

@@ -44,7 +44,9 @@ impl Elected {
 impl Default for Selection {
     fn default() -> Self {
         Self {
-            outcomes: BTreeSet::from([OutcomeKind::Stored.name().to_owned()]),
+            outcomes: BTreeSet::from(
+                [OutcomeKind::Stored, OutcomeKind::NotModified].map(|kind| kind.name().to_owned()),
+            ),
             hosts: BTreeSet::new(),
             languages: BTreeSet::new(),
             elected: Elected::default(),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::record::{OutcomeKind, PageLine};
+use crate::record::PageLine;
 use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
 
 use super::error::Result;
@@ -69,7 +69,7 @@ pub(super) fn file_name(path: &Path) -> String {
 /// response and its request, a duplicate a record that tells of it, too.
 fn records(archive: &mut ArchiveReader, line: &PageLine) -> Result<Vec<WarcRecord>> {
     let (Some(file), Some(offset)) = (&line.warc_file, line.warc_offset) else { return Ok(Vec::new()) };
-    let most = if line.outcome == OutcomeKind::Stored.name() { 2 } else { 3 };
+    let most = if line.is_kept() { 2 } else { 3 };
     let mut found: Vec<WarcRecord> = Vec::new();
     for record in archive.records_from(file, offset)?.take(most) {
         let damaged = |reason: String| store::Error::Corrupt { place: file.clone(), reason };

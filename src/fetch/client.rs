@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hyper_util::client::legacy::connect::HttpInfo;
+use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use reqwest::redirect;
 use url::{Host, Url};
 
@@ -52,6 +53,34 @@ pub(super) struct Wanted {
     pub(super) max_body: usize,
     /// Whether the body is read whatever its type is.
     pub(super) any_type: bool,
+    /// Nothing, if these still hold.
+    pub(super) unless: Validators,
+}
+
+/// What an earlier answer said by which it can be told from others (RFC 9110, section 8.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As header lines of a request (RFC 9110, sections 13.1.2 and 13.1.3). A value that can't stand in one is
+    /// left out.
+    fn add_to(&self, headers: &mut HeaderMap) {
+        for (name, value) in [(IF_NONE_MATCH, &self.etag), (IF_MODIFIED_SINCE, &self.last_modified)] {
+            if let Some(value) = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok()) {
+                headers.insert(name, value);
+            }
+        }
+    }
 }
 
 impl Fetcher {
@@ -102,6 +131,12 @@ impl Fetcher {
     /// before, see [`robots`](Self::robots).
     pub async fn polite_get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &self.wanted()).await
+    }
+
+    /// As [`polite_get`](Self::polite_get), but the server need not send what it has sent before: then it answers
+    /// with status 304 and no body.
+    pub async fn polite_get_unless(&self, url: &CanonicalUrl, unless: Validators) -> Result<Fetched, FetchFailure> {
+        self.ask_politely(url, &Wanted { unless, ..self.wanted() }).await
     }
 
     /// As [`polite_get`](Self::polite_get), but the body is read whatever its type is: for sitemaps,
@@ -228,7 +263,9 @@ impl Fetcher {
     ) -> Result<Fetched, FetchFailure> {
         let inner = &*self.0;
         let client = inner.port_clients.get(&port(url.as_url())).unwrap_or(&inner.client);
-        let mut exchange = Exchange::new(&inner.options, url, inner.headers.for_url(url.as_url()));
+        let mut headers = inner.headers.for_url(url.as_url());
+        wanted.unless.add_to(&mut headers);
+        let mut exchange = Exchange::new(&inner.options, url, headers);
         let response = match exchange.send(client).await {
             Ok(response) => response,
             Err(unsent) => {
@@ -253,7 +290,7 @@ impl Fetcher {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted { max_body: self.0.options.max_body, any_type: false }
+        Wanted { max_body: self.0.options.max_body, any_type: false, unless: Validators::default() }
     }
 }
 

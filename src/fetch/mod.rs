@@ -40,7 +40,7 @@ mod signatures;
 mod test;
 
 pub use address::{AddressGuard, public_address};
-pub use client::Fetcher;
+pub use client::{Fetcher, Validators};
 pub use error::{FetchError, FetchFailure};
 pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
-use super::client::Wanted;
+use super::client::{Validators, Wanted};
 use super::robots::now_millis;
 use super::{FetchFailure, Fetcher, Robots, retry_after, retry_status};
 use crate::record::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normaliser, RobotsRow};
@@ -174,7 +174,8 @@ impl Fetcher {
         let names = Normaliser::new(NormaliseOptions { strip_params: Vec::new(), ..NormaliseOptions::default() });
         let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("robots.txt: {error}"));
         let mut url = names.absolute(&format!("{origin}/robots.txt")).map_err(no_url)?;
-        let wanted = Wanted { max_body: self.options().robots_max_bytes, any_type: true };
+        let wanted =
+            Wanted { max_body: self.options().robots_max_bytes, any_type: true, unless: Validators::default() };
         let mut hops = 0;
         loop {
             let fetched = self.ask_politely(&url, &wanted).await?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Provenance;
+use super::{OutcomeKind, Provenance};
 
 /// One line of `pages.jsonl`: what became of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -97,6 +97,13 @@ pub struct PageLine {
     /// The offset of the record's gzip member in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc_offset: Option<u64>,
+}
+
+impl PageLine {
+    /// Whether the page is kept, see [`OutcomeKind::is_kept`].
+    pub fn is_kept(&self) -> bool {
+        [OutcomeKind::Stored, OutcomeKind::NotModified].iter().any(|kind| kind.name() == self.outcome)
+    }
 }
 
 /// A verdict that was given when too little was known of a host.

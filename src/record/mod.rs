@@ -36,7 +36,7 @@ pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts,
 pub use provenance::{Markup, Provenance, Source};
 pub use seam::{
     Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,
-    Offered, PageStore, PutPage, Wait,
+    Offered, PageStore, PutPage, Unchanged, Wait,
 };
 pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
 pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};

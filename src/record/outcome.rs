@@ -101,6 +101,11 @@ impl OutcomeKind {
         Self::Deferred,
     ];
 
+    /// Whether the page is kept: what repeats it points to it.
+    pub fn is_kept(self) -> bool {
+        matches!(self, Self::Stored | Self::NotModified)
+    }
+
     /// The name used in `pages.jsonl`.
     pub fn name(self) -> &'static str {
         match self {

@@ -252,6 +252,21 @@ pub struct PutPage {
     pub original: Option<(String, i64)>,
     /// Whether the body of a duplicate is kept too.
     pub keep_body: bool,
+    /// Where the page is archived already, if it is as it was when the site was crawled before.
+    pub unchanged: Option<Unchanged>,
+}
+
+/// A page as an earlier generation of the crawl has archived it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchanged {
+    /// Where the response is.
+    pub location: WarcLocation,
+    /// Its `WARC-Record-ID`.
+    pub record_id: String,
+    /// Its `WARC-Date`.
+    pub fetched_at: String,
+    /// Whether the server said so (status 304); if not, its answer had the same body.
+    pub by_status: bool,
 }
 
 /// Where pages are kept.

@@ -117,6 +117,11 @@ impl Gathered {
         self.outcomes.get(kind.name()).copied().unwrap_or(0)
     }
 
+    /// Pages that are kept.
+    pub fn kept(&self) -> u64 {
+        self.outcome(OutcomeKind::Stored) + self.outcome(OutcomeKind::NotModified)
+    }
+
     /// URLs of an outcome and a reason.
     pub fn reason(&self, kind: OutcomeKind, reason: &str) -> u64 {
         self.reasons.get(&(kind.name().to_owned(), reason.to_owned())).copied().unwrap_or(0)
@@ -129,7 +134,7 @@ impl Gathered {
             *self.reasons.entry((line.outcome.clone(), reason.clone())).or_default() += 1;
         }
         let is = |kind: OutcomeKind| line.outcome == kind.name();
-        let is_unique = is(OutcomeKind::Stored);
+        let is_unique = line.is_kept();
         self.growth.add(line.requests, is_unique || line.duplicate_of.is_some(), is_unique);
         let host = host(&line.url);
         let site = self.sites.entry(host.clone()).or_default();

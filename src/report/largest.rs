@@ -13,7 +13,7 @@ use super::ReportError;
 use super::gather::Size;
 use super::term_table::{TablePage, TermTable};
 use crate::detect::Options;
-use crate::record::{CanonicalUrl, Fetched, Normaliser, OutcomeKind, PageLine, PageRow, UrlId};
+use crate::record::{CanonicalUrl, Fetched, Normaliser, PageLine, PageRow, UrlId};
 use crate::render::{self, Renderer};
 use crate::store::{ArchiveReader, PageLines, StoreReader};
 use crate::verify::Record;
@@ -109,7 +109,7 @@ pub fn largest(
     let mut found: HashMap<&str, Found> = ranked.iter().map(|(url, _)| (url.as_str(), Found::default())).collect();
     for line in PageLines::open(folder)? {
         let line = line?;
-        let is_stored = line.outcome == OutcomeKind::Stored.name();
+        let is_stored = line.is_kept();
         let of = line.duplicate_of.as_deref().filter(|_| line.duplicate_in.is_none());
         if let Some(found) = of.and_then(|of| found.get_mut(of)) {
             found.add_copy(line);

@@ -46,8 +46,8 @@ pub fn behind_duplicates(reader: &StoreReader) -> Result<Behind, ReportError> {
         let Some(kind) = kind.filter(|_| !reached) else { continue };
         let is_copy = matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         behind.asked += 1;
-        behind.judged += u64::from(kind == OutcomeKind::Stored || is_copy);
-        behind.unique += u64::from(kind == OutcomeKind::Stored);
+        behind.judged += u64::from(kind.is_kept() || is_copy);
+        behind.unique += u64::from(kind.is_kept());
     }
     Ok(behind)
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::record::{CommitMark, DecidedBy, Digest, PageId, PageStore, PutPage, Verdict, WarcLocation};
+use crate::record::{CommitMark, DecidedBy, Digest, PageId, PageRow, PageStore, PutPage, Verdict, WarcLocation};
 
 use super::error::{Error, Result};
 use super::gzip::Gzip;
@@ -21,6 +21,7 @@ use super::warc_reader::{WarcReader, WarcRecord};
 /// | page | records | location |
 /// |---|---|---|
 /// | unique | `response`, `request` | of the response |
+/// | unique, and as it was in an earlier generation | `revisit` | of the response there |
 /// | has the bytes of an archived page | `revisit` | of the revisit |
 /// | any other duplicate | `metadata` | of the metadata |
 /// | a duplicate whose body is kept | `response`, `request`, `metadata` | of the response |
@@ -33,6 +34,8 @@ pub struct Archive {
     reader: StoreReader,
     enabled: bool,
     level: u32,
+    /// Files below this number are those of earlier generations.
+    first_file: u32,
 }
 
 struct State {
@@ -52,10 +55,10 @@ struct Recent {
 }
 
 impl Archive {
-    pub(crate) fn new(files: WarcFiles, reader: StoreReader, enabled: bool) -> Self {
+    pub(crate) fn new(files: WarcFiles, reader: StoreReader, enabled: bool, first_file: u32) -> Self {
         let level = files.gzip_level();
         let state = State { files, recent: Default::default(), gzip: None };
-        Self { state: Arc::new(Mutex::new(state)), reader, enabled, level }
+        Self { state: Arc::new(Mutex::new(state)), reader, enabled, level, first_file }
     }
 
     /// The name of a file, relative to the output folder, as `pages.jsonl` gives it: without the
@@ -83,7 +86,8 @@ impl Archive {
         let mut state = locked(&self.state);
         state.gzip = Some(gzip);
         let locations = state.files.append(&members)?;
-        let main = locations.first().copied();
+        let unchanged = page.unchanged.as_ref().filter(|_| page.verdict.is_unique());
+        let main = unchanged.map(|unchanged| unchanged.location).or(locations.first().copied());
         if let Some(location) = main {
             state.remember(page, location);
         }
@@ -124,7 +128,10 @@ impl Archive {
         let digest = page.payload_digest.as_str();
         let in_full = || vec![Draft::response(id, fetched, digest), Draft::request(id, fetched)];
         if page.verdict.is_unique() {
-            return Ok(in_full());
+            return Ok(match &page.unchanged {
+                Some(unchanged) => vec![Draft::unchanged(id, fetched, digest, unchanged)],
+                None => in_full(),
+            });
         }
         if page.keep_body {
             let mut drafts = in_full();
@@ -150,7 +157,9 @@ impl Archive {
             }
         }
         let row = self.reader.page(of)?;
-        Ok(row.filter(|row| row.location.is_some() && row.body_digest == digest).map(|row| row.page))
+        // A record of an earlier generation has a name of that time.
+        let is_here = |row: &PageRow| row.location.is_some_and(|location| location.file >= self.first_file);
+        Ok(row.filter(|row| is_here(row) && row.body_digest == digest).map(|row| row.page))
     }
 }
 
@@ -158,7 +167,7 @@ impl State {
     fn remember(&mut self, page: &PutPage, location: WarcLocation) {
         let [young, _] = &mut self.recent;
         young.locations.insert(page.page, location);
-        if page.verdict.is_unique() {
+        if page.verdict.is_unique() && page.unchanged.is_none() {
             let key = (page.fetched.url.as_str().to_owned(), page.fetched.started_at);
             young.bodies.insert(key, (page.page, page.body_digest));
         }

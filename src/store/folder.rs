@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{Error, Result};
+use super::generations::Generation;
 
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
@@ -66,8 +67,9 @@ impl Folder {
         builder.create(&self.root).map_err(|e| Error::io("make", &self.root, e))
     }
 
-    /// Fails if there is output that a new crawl would overwrite.
-    pub(crate) fn expect_no_output(&self) -> Result<()> {
+    /// Fails if there is output that a new crawl would overwrite. The archive of a generation before it is
+    /// none.
+    pub(crate) fn expect_no_output(&self, generation: Option<&Generation>) -> Result<()> {
         let has_bytes = |path: &Path| fs::metadata(path).is_ok_and(|m| m.len() > 0);
         let has_entries = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
         for file in [self.pages(), self.errors()] {
@@ -75,7 +77,11 @@ impl Folder {
                 return Err(Error::NotEmpty { file });
             }
         }
-        if has_entries(&self.warc()) { Err(Error::NotEmpty { file: self.warc() }) } else { Ok(()) }
+        if generation.is_none() && has_entries(&self.warc()) {
+            Err(Error::NotEmpty { file: self.warc() })
+        } else {
+            Ok(())
+        }
     }
 
     /// Takes the folder for this process. The lock goes with the returned value, or with the
@@ -185,8 +191,8 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::new(parent.path());
         fs::write(folder.pages(), "").unwrap();
-        folder.expect_no_output().unwrap();
+        folder.expect_no_output(None).unwrap();
         fs::write(folder.pages(), "{}\n").unwrap();
-        assert!(matches!(folder.expect_no_output(), Err(Error::NotEmpty { file }) if file == folder.pages()));
+        assert!(matches!(folder.expect_no_output(None), Err(Error::NotEmpty { file }) if file == folder.pages()));
     }
 }

@@ -10,6 +10,7 @@
 //! | `pages.jsonl`, `errors.jsonl` | a line for every URL that has got its outcome | appended by a commit |
 //! | `warc/` | exchanges with servers, WARC/1.1 | appended by [`Archive`], made durable by a commit |
 //! | `store/` | the logs: URLs, terms, judged pages, outcomes, origins, commit records | by a commit |
+//! | `earlier/` | [generations](set_aside) of the crawl that are over | by [`set_aside`] |
 //! | `ndcrawl.lock` | the id of the process that has the folder | by [`Store::open`] |
 //! | `crawl.json`, `status.json` | what people and monitors read | by [`write_crawl_file`], [`write_status_file`] |
 //!
@@ -62,6 +63,7 @@ mod crawl_file;
 mod disk;
 mod error;
 mod folder;
+mod generations;
 mod gzip;
 mod host;
 mod http_block;
@@ -93,11 +95,13 @@ pub use crawl_file::{read_json_file, write_crawl_file, write_status_file};
 pub use disk::{Faults, Step, free_space};
 pub use error::{Error, Result};
 pub use folder::{Lock, delete_crawl, hold};
+pub use generations::{EARLIER, Generation, complete, set_aside};
 pub use options::{FORMAT, Identity, Options};
 pub use page_lines::PageLines;
 pub use reader::{DoneRow, StoreReader};
 pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
 pub use verify::{Checked, VerifyReport, verify};
 pub use warc::{payload_digest, warcinfo_member};
+pub use warc_files::warc_serial;
 pub use warc_reader::{HttpHead, WarcReader, WarcRecord, WarcRecordError};
 pub use writer::{Opened, Store};

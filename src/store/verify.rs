@@ -16,6 +16,7 @@ use crate::record::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequ
 use super::crawl_file::read_json_file;
 use super::error::{Error, Result};
 use super::folder::Folder;
+use super::generations::Generation;
 use super::reader::{DoneRow, StoreReader};
 use super::warc::{self, Kind};
 use super::warc_files;
@@ -80,6 +81,7 @@ impl VerifyReport {
 pub fn verify(folder: &Path) -> Result<VerifyReport> {
     let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
     let mut verifier = Verifier {
+        first_warc: Generation::last(folder)?.map_or(0, |generation| generation.next_warc),
         folder: Folder::new(folder),
         reader,
         mark: opened.mark,
@@ -107,6 +109,8 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
 
 struct Verifier {
     folder: Folder,
+    /// The first WARC file of this generation: of earlier ones, pages that are as they were may be used.
+    first_warc: u32,
     reader: StoreReader,
     mark: crate::record::CommitMark,
     report: VerifyReport,
@@ -351,7 +355,7 @@ impl Verifier {
             revisited.push((place.clone(), xxh3_128(original.as_bytes())));
         }
         if let Some(expected) = self.pages.remove(&(serial, record.offset))
-            && let Err(reason) = agrees(record, id, &expected)
+            && let Err(reason) = agrees(record, (serial >= self.first_warc).then_some(id), &expected)
         {
             self.report.problem(format!("{place}: {reason}, page {}", expected.sequence));
         }
@@ -375,12 +379,12 @@ fn wrong_digests(record: &WarcRecord) -> Vec<String> {
     wrong
 }
 
-/// Whether a record is the one that the page's row speaks of.
-fn agrees(record: &WarcRecord, id: &str, expected: &Expected) -> Result<(), &'static str> {
+/// Whether a record is the one that the page's row speaks of. `id` is its name, if it is one of this generation.
+fn agrees(record: &WarcRecord, id: Option<&str>, expected: &Expected) -> Result<(), &'static str> {
     let kinds: &[Kind] =
         if expected.unique { &[Kind::Response] } else { &[Kind::Response, Kind::Revisit, Kind::Metadata] };
     let kind = kinds.iter().find(|kind| kind.name() == record.kind()).ok_or("a record of another type")?;
-    if kind.id_of(expected.page) != id {
+    if id.is_some_and(|id| kind.id_of(expected.page) != id) {
         return Err("the record of another page");
     }
     if record.length != expected.length {

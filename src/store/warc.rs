@@ -4,7 +4,7 @@ use data_encoding::BASE32;
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
-use crate::record::{Digest, Fetched, PageId, Verdict};
+use crate::record::{Digest, Fetched, PageId, Unchanged, Verdict};
 
 use super::gzip::Gzip;
 use super::http_block;
@@ -12,6 +12,8 @@ use super::options::Options;
 
 /// The revisit profile of a payload that is the same (section 6.7.2).
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+/// That of a server's word for it (section 6.7.3).
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 /// The digest of a body as `WARC-Payload-Digest` has it (section 5.9): `sha1:` and base 32.
 pub fn payload_digest(body: &[u8]) -> String {
@@ -138,6 +140,19 @@ impl<'a> Draft<'a> {
             .with("WARC-Refers-To", Kind::Response.id_of(original))
             .with("WARC-Refers-To-Target-URI", url)
             .with("WARC-Refers-To-Date", date(fetched_at))
+            .with("WARC-Payload-Digest", digest)
+            .with("Content-Type", "application/http;msgtype=response");
+        Self { head: http_block::response_head(fetched), ..draft }
+    }
+
+    /// An answer by which a page is as an earlier generation of the crawl has archived it.
+    pub(crate) fn unchanged(page: PageId, fetched: &Fetched, digest: &str, unchanged: &Unchanged) -> Self {
+        let draft = Self::of_page(Kind::Revisit, page, fetched)
+            .with_exchange(fetched)
+            .with("WARC-Profile", if unchanged.by_status { NOT_MODIFIED } else { SAME_PAYLOAD })
+            .with("WARC-Refers-To", &unchanged.record_id)
+            .with("WARC-Refers-To-Target-URI", fetched.url.as_str())
+            .with("WARC-Refers-To-Date", &unchanged.fetched_at)
             .with("WARC-Payload-Digest", digest)
             .with("Content-Type", "application/http;msgtype=response");
         Self { head: http_block::response_head(fetched), ..draft }

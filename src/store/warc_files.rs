@@ -55,7 +55,7 @@ impl WarcFiles {
         for (serial, name) in list(folder)? {
             files.take_over(serial, &name)?;
         }
-        if files.next_serial > 0 && !files.names.contains_key(&mark.warc_file) {
+        if mark.warc_bytes > 0 && !files.names.contains_key(&mark.warc_file) {
             tracing::warn!(folder = %folder.display(), serial = mark.warc_file, "the last WARC file is gone; a new one is begun");
         }
         Ok(files)
@@ -220,6 +220,11 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<(u32, String)>> {
 
 fn file_name(millis: i64, serial: u32, host: &str) -> String {
     format!("NDCRAWL-{}-{serial:05}-{}.warc.gz", date_digits(millis), safe_host_name(host))
+}
+
+/// The serial number of a WARC file that this program made, by its name relative to the output folder.
+pub fn warc_serial(name: &str) -> Option<u32> {
+    serial_of(name.strip_prefix("warc/")?)
 }
 
 /// The serial number in a name that this program made.

@@ -13,6 +13,7 @@ use super::check::{Reach, check};
 use super::disk::{Disk, Faults, free_space};
 use super::error::{Error, Result};
 use super::folder::Folder;
+use super::generations::Generation;
 use super::host::HostWriter;
 use super::log_file::LogFile;
 use super::options::{Identity, Options};
@@ -82,12 +83,17 @@ impl Store {
         let folder = Folder::new(folder);
         folder.create()?;
         let lock = folder.lock()?;
+        let generation = Generation::last(folder.root())?;
         if !folder.store().exists() {
-            folder.expect_no_output()?;
+            folder.expect_no_output(generation.as_ref())?;
         }
         let trees = Trees::open(&folder.store(), options.cache_bytes)?;
-        let opened = identify(&folder, &trees, identity, &disk)?;
-        let mark = opened.mark.clone();
+        let opened = identify(&folder, &trees, identity, generation.as_ref(), &disk)?;
+        let mut mark = opened.mark.clone();
+        let first_warc = generation.map_or(0, |generation| generation.next_warc);
+        if mark.number == 0 {
+            mark.warc_file = first_warc;
+        }
         let witness = Witness::of(&folder.store());
         witness.check(mark.number)?;
         superseded::settle(&folder, mark.number, &disk)?;
@@ -98,7 +104,7 @@ impl Store {
         disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))?;
 
         let shared = Arc::new(Shared::new(folder, options.cache_bytes, trees, mark, lock));
-        let archive = Archive::new(files, StoreReader::new(shared.clone()), options.warc);
+        let archive = Archive::new(files, StoreReader::new(shared.clone()), options.warc, first_warc);
         let (min_free, hosts) = (options.min_free, HostWriter::default());
         let store = Self { shared, archive, disk, min_free, page_lines, error_lines, hosts, witness, torn: false };
         Ok((store, opened))
@@ -319,11 +325,17 @@ impl Store {
 }
 
 /// Compares identities, or writes down a new one.
-fn identify(folder: &Folder, trees: &Trees, identity: &Identity, disk: &Disk) -> Result<Opened> {
+fn identify(
+    folder: &Folder,
+    trees: &Trees,
+    identity: &Identity,
+    generation: Option<&Generation>,
+    disk: &Disk,
+) -> Result<Opened> {
     let store = folder.store();
     let Some(found) = trees.identity(&store)? else {
         Witness::of(&store).check(0)?;
-        folder.expect_no_output()?;
+        folder.expect_no_output(generation)?;
         trees.set_identity(identity, disk)?;
         return Ok(Opened { mark: CommitMark::default(), identity: identity.clone(), fresh: true });
     };

@@ -11,6 +11,7 @@
 //! | `export` | what is exported, read back, by other tools too |
 //! | `explain` | why a URL has its outcome |
 //! | `report` | that a report is true and harmless |
+//! | `recrawl` | what becomes of a crawl that is done again |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `corruption` | what is made of a folder whose files are damaged |
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
@@ -53,6 +54,7 @@ mod malice;
 mod overlap;
 mod planted;
 mod program;
+mod recrawl;
 mod rendering;
 mod report;
 mod revision;

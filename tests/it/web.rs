@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
-use axum::http::{Response, Uri};
+use axum::http::{HeaderMap, Response, Uri};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tokio::sync::oneshot;
@@ -49,6 +49,11 @@ impl Answer {
 pub trait Content: Send + Sync + 'static {
     /// The answer for this URL, which has been asked `before` times; robots.txt is one of them.
     fn answer(&self, url: &str, before: usize) -> Answer;
+
+    /// The answer to a request with these headers.
+    fn answer_to(&self, url: &str, before: usize, _: &HeaderMap) -> Answer {
+        self.answer(url, before)
+    }
 }
 
 /// One request as the web saw it.
@@ -193,7 +198,12 @@ impl Drop for InFlight {
     }
 }
 
-async fn answer(State(site): State<Site>, ConnectInfo(remote): ConnectInfo<SocketAddr>, uri: Uri) -> Response<Body> {
+async fn answer(
+    State(site): State<Site>,
+    ConnectInfo(remote): ConnectInfo<SocketAddr>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response<Body> {
     let _in_flight = InFlight::begin(&site.seen);
     let url = format!("{}{}", site.origin, uri.path_and_query().map_or("/", |path| path.as_str()));
     site.seen.log.lock().unwrap().push(Request { at: Instant::now(), url: url.clone(), remote });
@@ -203,7 +213,7 @@ async fn answer(State(site): State<Site>, ConnectInfo(remote): ConnectInfo<Socke
         *times += 1;
         *times - 1
     };
-    let answer = site.content.answer(&url, before);
+    let answer = site.content.answer_to(&url, before, &headers);
     tokio::time::sleep(answer.delay).await;
     let mut response = Response::builder().status(answer.status);
     for (name, value) in &answer.headers {

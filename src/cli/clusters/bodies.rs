@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::record::{OutcomeKind, PageLine};
+use crate::record::PageLine;
 use crate::store::ArchiveReader;
 
 /// Looks into the archive of a crawl.
@@ -22,6 +22,6 @@ impl Bodies {
         let (Some(name), Some(offset)) = (&line.warc_file, line.warc_offset) else { return false };
         let is_response =
             |archive: &mut ArchiveReader| archive.record(name, offset).is_ok_and(|r| r.kind() == "response");
-        line.outcome == OutcomeKind::Stored.name() || is_response(&mut self.archive)
+        line.is_kept() || is_response(&mut self.archive)
     }
 }

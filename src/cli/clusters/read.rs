@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::error::CliError;
 use crate::cli::folder::{Phase, store_error};
-use crate::record::{OutcomeKind, PageLine, Threshold};
+use crate::record::{PageLine, Threshold};
 use crate::store::{Error, PageLines};
 
 /// A stored page and those that repeat it, with the numbers of their lines.
@@ -38,7 +38,7 @@ pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, 
     let mut compared = 0;
     read(folder, |number, line| {
         let Some(of) = &line.duplicate_of else {
-            compared += u64::from(line.outcome == OutcomeKind::Stored.name());
+            compared += u64::from(line.is_kept());
             return;
         };
         compared += 1;
@@ -50,7 +50,7 @@ pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, 
     })?;
     if !groups.is_empty() {
         read(folder, |number, line| {
-            if line.outcome == OutcomeKind::Stored.name()
+            if line.is_kept()
                 && let Some(group) = groups.get_mut(&(None, line.url.clone()))
             {
                 group.lines.push((number, line));

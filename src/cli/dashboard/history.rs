@@ -98,7 +98,7 @@ fn sample(status: &StatusFile, elapsed: Duration) -> Sample {
         elapsed_seconds: elapsed.as_millis() as f64 / 1000.0,
         pages_per_second: status.pages_per_second,
         queued: status.queued,
-        compared: outcome(OutcomeKind::Stored) + duplicates,
+        compared: outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified) + duplicates,
         duplicates,
         memory_bytes: status.memory_bytes,
     }

@@ -82,7 +82,8 @@ impl Explanation {
                 "the server names another URL: {}",
                 line.final_url.as_deref().map(terminal_safe).unwrap_or_default()
             ),
-            "not-modified" => "the server says that it is as it was".to_owned(),
+            "not-modified" if line.status == Some(304) => "kept: the server says that it is as it was".to_owned(),
+            "not-modified" => "kept: it has the same bytes as when it was crawled before".to_owned(),
             "excluded" => match &line.pattern {
                 Some(pattern) => format!(
                     "pages of {} keep repeating each other, so it was not fetched (--trap-guard)",

@@ -97,7 +97,7 @@ fn head(report: &Report) -> String {
 fn cards(report: &Report) -> String {
     let outcome = |kind| report.gathered.outcome(kind);
     let (stored, near, exact) =
-        (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate), outcome(OutcomeKind::ExactDuplicate));
+        (report.gathered.kept(), outcome(OutcomeKind::NearDuplicate), outcome(OutcomeKind::ExactDuplicate));
     let rate = share(near + exact, stored + near + exact);
     let cards = [
         (thousands(stored), "unique pages, kept"),

@@ -63,7 +63,16 @@ fn put_page(
     keep_body: bool,
 ) -> PutPage {
     let (body_digest, payload_digest) = (Digest::of(&fetched.body), payload_digest(&fetched.body));
-    PutPage { page, fetched: Arc::new(fetched), body_digest, payload_digest, verdict, original, keep_body }
+    PutPage {
+        page,
+        fetched: Arc::new(fetched),
+        body_digest,
+        payload_digest,
+        verdict,
+        original,
+        keep_body,
+        unchanged: None,
+    }
 }
 
 /// All that the store is expected to hold.

@@ -1,0 +1,135 @@
+//! What the generation before has archived of a page, so that the server need not send it again.
+//!
+//! A page that is as it was is judged like any other, by the body in the archive: it is a page of this
+//! generation, and its links are followed. So it is never compared with itself, and who left a page out
+//! before may be the one that is kept now.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::fetch::Validators;
+use crate::record::{CanonicalUrl, Fetched, Header, Unchanged};
+use crate::store::{self, ArchiveReader, Generation, HttpHead, PageLines, WarcRecord};
+
+/// The pages that the generation before has kept.
+#[derive(Debug)]
+pub struct Archived {
+    folder: PathBuf,
+    /// WARC files, by name and serial number.
+    files: Vec<(String, u32)>,
+    /// File and offset by the hash of the URL: some 40 octets a page.
+    places: HashMap<u128, (u32, u64)>,
+}
+
+impl Archived {
+    /// Reads which pages the generation before has kept in this output folder; `None` if there is none before.
+    ///
+    /// # Errors
+    /// If its lines can't be read.
+    pub fn read(folder: &Path) -> store::Result<Option<Self>> {
+        let Some(generation) = Generation::last(folder)? else { return Ok(None) };
+        let mut archived = Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new() };
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        for line in PageLines::open(&generation.folder)? {
+            let line = line?;
+            if !line.is_kept() {
+                continue;
+            }
+            let (Some(name), Some(offset)) = (line.warc_file, line.warc_offset) else { continue };
+            let Some(serial) = store::warc_serial(&name) else { continue };
+            let next = archived.files.len() as u32;
+            let number = *numbers.entry(name).or_insert_with_key(|name| {
+                archived.files.push((name.clone(), serial));
+                next
+            });
+            archived.places.insert(xxh3_128(line.url.as_bytes()), (number, offset));
+        }
+        Ok(Some(archived))
+    }
+
+    /// What is archived of this URL, if it is a whole answer. Costs reading it.
+    pub(super) fn look_up(&self, url: &CanonicalUrl) -> Option<ArchivedPage> {
+        let (number, offset) = *self.places.get(&xxh3_128(url.as_str().as_bytes()))?;
+        let (name, serial) = self.files.get(number as usize)?;
+        let record = match ArchiveReader::new(&self.folder).record(name, offset) {
+            Ok(record) => record,
+            Err(error) => {
+                tracing::warn!(%url, %error, "the page is fetched as if it had not been before");
+                return None;
+            }
+        };
+        let is_whole = record.kind() == "response"
+            && record.field("WARC-Target-URI") == Some(url.as_str())
+            && record.field("WARC-Truncated").is_none();
+        let unchanged = Unchanged {
+            location: record.location(*serial),
+            record_id: record.field("WARC-Record-ID")?.to_owned(),
+            fetched_at: record.field("WARC-Date")?.to_owned(),
+            by_status: false,
+        };
+        let head = record.http_head()?;
+        is_whole.then_some(ArchivedPage { record, head, unchanged })
+    }
+}
+
+/// An answer as it is archived.
+#[derive(Debug)]
+pub(super) struct ArchivedPage {
+    record: WarcRecord,
+    head: HttpHead,
+    unchanged: Unchanged,
+}
+
+impl ArchivedPage {
+    /// What the server is asked by.
+    pub fn validators(&self) -> Validators {
+        Validators { etag: self.header("etag"), last_modified: self.header("last-modified") }
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        let (_, value) = self.head.headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;
+        String::from_utf8(value.clone()).ok()
+    }
+
+    /// Where it is archived, if a body of this digest is the same.
+    pub fn with_payload(self, digest: &str) -> Option<Unchanged> {
+        (self.record.field("WARC-Payload-Digest") == Some(digest)).then_some(self.unchanged)
+    }
+
+    /// The page, which a server calls not modified, and where it is archived.
+    pub fn not_modified(self, answer: &Fetched) -> (Fetched, Unchanged) {
+        let body = self.record.http_body().unwrap_or_default().to_owned();
+        let page = Fetched { body, headers: updated(self.head.headers, &answer.headers), ..answer.clone() };
+        (page, Unchanged { by_status: true, ..self.unchanged })
+    }
+}
+
+/// Header lines of an archived answer, brought up to date (RFC 9111, section 3.2). What is said of the content
+/// stays, since that is as it was.
+fn updated(archived: Vec<Header>, now: &[Header]) -> Vec<Header> {
+    let of_content = |name: &str| name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("content-"));
+    let newer: Vec<&Header> = now.iter().filter(|(name, _)| !of_content(name)).collect();
+    let is_kept = |name: &str| !newer.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let kept = archived.into_iter().filter(|(name, _)| is_kept(name));
+    kept.chain(newer.iter().map(|header| (*header).clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_brought_up_to_date_but_for_those_of_the_content() {
+        let lines = |all: &[(&str, &str)]| -> Vec<Header> {
+            all.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect()
+        };
+        let archived =
+            lines(&[("Content-Type", "text/html"), ("ETag", "\"1\""), ("X-Robots-Tag", "none"), ("Age", "1")]);
+        let now = lines(&[("content-type", "text/plain"), ("etag", "\"2\""), ("x-robots-tag", "all")]);
+        let expected =
+            lines(&[("Content-Type", "text/html"), ("Age", "1"), ("etag", "\"2\""), ("x-robots-tag", "all")]);
+        assert_eq!(updated(archived, &now), expected);
+    }
+}

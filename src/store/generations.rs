@@ -1,0 +1,187 @@
+//! Generations: what a crawl that is over leaves behind when it is crawled again in its folder.
+//!
+//! | place | holds |
+//! |---|---|
+//! | `earlier/1/`, `earlier/2/`, … | lines, report, settings and logs of one generation, as they were in the folder |
+//! | `warc/` | the pages of all generations; serial numbers go on |
+//!
+//! What is moved goes into `earlier/N.part` first, which gets its name when all is there: a move that was
+//! interrupted is made good before anything else is done in the folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::disk::Disk;
+use super::error::{Error, Result};
+use super::folder::Folder;
+use super::warc_files;
+
+/// The folder of generations.
+pub const EARLIER: &str = "earlier";
+/// What is moved, the logs last: who looks for a crawl to go on with, looks for them.
+const MOVED: [&str; 7] =
+    ["report.html", "status.json", "links.jsonl", "errors.jsonl", "pages.jsonl", "crawl.json", "store"];
+const NOTE: &str = "generation.json";
+const PART: &str = "part";
+
+/// What is written down of a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    /// The serial number of the first WARC file of the next generation.
+    next_warc: u32,
+}
+
+/// A generation that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// The first is 1.
+    pub number: u32,
+    /// Where its lines and logs are.
+    pub folder: PathBuf,
+    /// The serial number of the first WARC file that came after it.
+    pub next_warc: u32,
+}
+
+impl Generation {
+    /// The last generation that is over; `None` if the crawl in this folder is its first.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`] if what was written down of it can't be read.
+    pub fn last(folder: &Path) -> Result<Option<Self>> {
+        let Some(number) = numbers(folder)?.into_iter().max() else { return Ok(None) };
+        let generation = folder.join(EARLIER).join(number.to_string());
+        let path = generation.join(NOTE);
+        let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
+        let note: Note =
+            serde_json::from_slice(&text).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
+        Ok(Some(Self { number, folder: generation, next_warc: note.next_warc }))
+    }
+}
+
+/// Sets the crawl aside that is in this folder, which must be over, so that the next generation can begin.
+///
+/// # Errors
+/// [`Error::InUse`], [`Error::Io`]; who tries again goes on with it.
+pub fn set_aside(folder: &Path) -> Result<()> {
+    let _lock = Folder::new(folder).lock()?;
+    complete_locked(folder)?;
+    let number = numbers(folder)?.into_iter().max().unwrap_or_default() + 1;
+    let part = folder.join(EARLIER).join(format!("{number}.{PART}"));
+    fs::create_dir_all(&part).map_err(|error| Error::io("make", &part, error))?;
+    let files = warc_files::list(&folder.join("warc"))?;
+    let note = Note { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
+    let path = part.join(NOTE);
+    fs::write(&path, format!("{}\n", serde_json::json!(note))).map_err(|error| Error::io("write", &path, error))?;
+    complete_locked(folder)
+}
+
+/// Makes an interrupted move good, if there is one.
+///
+/// # Errors
+/// As [`set_aside`].
+pub fn complete(folder: &Path) -> Result<()> {
+    if part(folder)?.is_none() {
+        return Ok(());
+    }
+    let _lock = Folder::new(folder).lock()?;
+    complete_locked(folder)
+}
+
+fn complete_locked(folder: &Path) -> Result<()> {
+    let Some(part) = part(folder)? else { return Ok(()) };
+    if !part.join(NOTE).exists() {
+        // Nothing was moved yet.
+        return fs::remove_dir(&part).map_err(|error| Error::io("remove", &part, error));
+    }
+    for name in MOVED {
+        let (from, to) = (folder.join(name), part.join(name));
+        if from.exists() {
+            fs::rename(&from, &to).map_err(|error| Error::io("move", &from, error))?;
+        }
+    }
+    let done = part.with_extension("");
+    fs::rename(&part, &done).map_err(|error| Error::io("rename", &part, error))?;
+    for folder in [done.as_path(), &folder.join(EARLIER), folder] {
+        Disk::default().sync_folder(folder).map_err(|error| Error::io("sync", folder, error))?;
+    }
+    Ok(())
+}
+
+fn part(folder: &Path) -> Result<Option<PathBuf>> {
+    Ok(entries(folder)?.into_iter().find(|path| path.extension().is_some_and(|extension| extension == PART)))
+}
+
+fn numbers(folder: &Path) -> Result<Vec<u32>> {
+    Ok(entries(folder)?.iter().filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let earlier = folder.join(EARLIER);
+    if !earlier.exists() {
+        return Ok(Vec::new());
+    }
+    let list = fs::read_dir(&earlier).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    list.map_err(|error| Error::io("list", &earlier, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crawled(folder: &Path) {
+        fs::create_dir_all(folder.join("store")).unwrap();
+        fs::create_dir_all(folder.join("warc")).unwrap();
+        for name in ["crawl.json", "pages.jsonl", "store/db", "warc/NDCRAWL-20260101000000-00006-h.warc.gz"] {
+            fs::write(folder.join(name), name).unwrap();
+        }
+    }
+
+    fn is_set_aside(folder: &Path, number: u32) {
+        let last = Generation::last(folder).unwrap().unwrap();
+        assert_eq!((last.number, last.next_warc), (number, 7));
+        for name in ["crawl.json", "pages.jsonl", "store/db"] {
+            assert_eq!(fs::read_to_string(last.folder.join(name)).unwrap(), name);
+            assert!(!folder.join(name).exists(), "{name}");
+        }
+        assert_eq!(warc_files::list(&folder.join("warc")).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_crawl_is_set_aside_under_the_next_number_and_its_archive_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Generation::last(folder.path()).unwrap(), None);
+        for number in 1..4 {
+            crawled(folder.path());
+            set_aside(folder.path()).unwrap();
+            is_set_aside(folder.path(), number);
+        }
+    }
+
+    #[test]
+    fn a_move_that_was_interrupted_anywhere_is_made_good() {
+        for moved in 0..=MOVED.len() {
+            let folder = tempfile::tempdir().unwrap();
+            crawled(folder.path());
+            let part = folder.path().join(EARLIER).join("1.part");
+            fs::create_dir_all(&part).unwrap();
+            fs::write(part.join(NOTE), "{\"next_warc\":7}").unwrap();
+            for name in MOVED.iter().take(moved).filter(|name| folder.path().join(name).exists()) {
+                fs::rename(folder.path().join(name), part.join(name)).unwrap();
+            }
+            complete(folder.path()).unwrap();
+            is_set_aside(folder.path(), 1);
+        }
+    }
+
+    #[test]
+    fn a_move_that_had_not_begun_leaves_the_crawl_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        crawled(folder.path());
+        fs::create_dir_all(folder.path().join(EARLIER).join("1.part")).unwrap();
+        complete(folder.path()).unwrap();
+        assert_eq!(Generation::last(folder.path()).unwrap(), None);
+        assert!(folder.path().join("store/db").exists());
+    }
+}
