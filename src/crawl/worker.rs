@@ -16,6 +16,7 @@ use super::arrival::{Attempts, Found, FoundPage, Message};
 use super::log_access::Urls;
 use super::options::Options;
 use super::reading::read;
+use super::soft_404::{Probes, Stopped};
 use super::{CrawlError, Stop};
 
 /// Octets of a body that is rendered among the requests: a millisecond's work.
@@ -33,6 +34,8 @@ pub(super) struct Worker {
     pub rendering: Arc<Semaphore>,
     /// Of which robots.txt the judge was told in this run: the last one's time of fetch, by origin.
     pub robots_told: Mutex<HashMap<String, i64>>,
+    /// What sites answer to wrong addresses.
+    pub probes: Probes,
     pub stop: watch::Receiver<Stop>,
     pub messages: mpsc::Sender<Message>,
 }
@@ -55,7 +58,8 @@ impl Worker {
             self.frontier.postpone(&origin, due).await?;
         }
         let traffic = self.fetcher.take_traffic(&origin);
-        let attempts = (traffic.requests > 0).then_some(Attempts { origin, traffic });
+        let probes = self.probes.take_requests(&origin);
+        let attempts = (traffic.requests > 0).then_some(Attempts { origin, traffic, probes });
         match step {
             Step::Found(found) => {
                 let _ = self.messages.send(Message::Arrival { lease, found: Box::new(found), attempts }).await;
@@ -145,7 +149,7 @@ impl Worker {
             200..=299 if !self.is_wanted(&fetched) => {
                 Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
             }
-            200..=299 => Step::Found(self.render(fetched).await),
+            200..=299 => self.page(lease, fetched).await,
             301 | 302 | 303 | 307 | 308 => Step::Found(self.redirect(lease, fetched)),
             status => {
                 if retry_status(status) && lease.attempts <= self.options.retries {
@@ -158,9 +162,26 @@ impl Worker {
     }
 
     /// Whether its media type is asked for, by what its header says and by what its first octets are.
-    fn is_wanted(&self, fetched: &Fetched) -> bool {
+    pub(super) fn is_wanted(&self, fetched: &Fetched) -> bool {
         self.fetcher.accepts(&fetched.media_type())
             && no_text(&fetched.body).is_none_or(|found| self.fetcher.accepts(found))
+    }
+
+    /// A page, unless it says no more than what the site answers to wrong addresses.
+    async fn page(&self, lease: &Lease, fetched: Arc<Fetched>) -> Step {
+        let page = match self.read(fetched.clone()).await {
+            Ok(page) => Box::new(page),
+            Err(why) => {
+                let detail = format!("rendering failed: {why}");
+                return Step::Found(Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) });
+            }
+        };
+        match self.wrong_address_like(lease, &page).await {
+            Ok(None) => Step::Found(Found::Page(page)),
+            Ok(Some(probe)) => Step::Found(Found::NotThere { page, probe }),
+            // Judged as it is, it might be stored and be no page: rather it is fetched again some day.
+            Err(Stopped) => Step::Again(Instant::now()),
+        }
     }
 
     /// Before any origin has ever answered, a seed gets one try: then it is the network that fails.
@@ -203,12 +224,12 @@ impl Worker {
     }
 
     /// Renders: a short page here and now, since another thread would cost more than it saves, a
-    /// long one on a thread that may take its time.
-    async fn render(&self, fetched: Arc<Fetched>) -> Found {
-        let read = if fetched.body.len() <= SHORT {
+    /// long one on a thread that may take its time. An error says why it can't be.
+    pub(super) async fn read(&self, fetched: Arc<Fetched>) -> Result<FoundPage, String> {
+        let (rendered, body_digest, payload_digest) = if fetched.body.len() <= SHORT {
             // What has come in goes first: it wakes threads that take their share of the rendering.
             tokio::task::yield_now().await;
-            read(&self.renderer, &fetched)
+            read(&self.renderer, &fetched)?
         } else {
             let permit = self.rendering.clone().acquire_owned().await;
             let (renderer, page) = (self.renderer.clone(), fetched.clone());
@@ -216,16 +237,8 @@ impl Worker {
                 let _permit = permit;
                 read(&renderer, &page)
             });
-            reading.await.unwrap_or_else(|error| Err(error.to_string()))
+            reading.await.unwrap_or_else(|error| Err(error.to_string()))?
         };
-        match read {
-            Ok((rendered, body_digest, payload_digest)) => {
-                Found::Page(Box::new(FoundPage { fetched, rendered, body_digest, payload_digest }))
-            }
-            Err(why) => {
-                let detail = format!("rendering failed: {why}");
-                Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) }
-            }
-        }
+        Ok(FoundPage { fetched, rendered, body_digest, payload_digest })
     }
 }

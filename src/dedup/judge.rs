@@ -286,8 +286,8 @@ impl Judge {
         let committed = self.committed.pages();
         self.fresh.retain(|sequence, _| sequence.0 >= committed);
         // A closed channel means that the committer has failed: it says why when it is joined.
-        let sent = self.commits.as_ref().map(|commits| commits.send(sealed));
-        if let Some(Ok(())) = sent { Ok(()) } else { Err(CrawlError::Stopped) }
+        let is_sent = self.commits.as_ref().is_some_and(|commits| commits.send(sealed).is_ok());
+        if is_sent { Ok(()) } else { Err(CrawlError::Stopped) }
     }
 }
 
