@@ -562,6 +562,7 @@ mod tests {
               --exclude <REGEX>                 Leave out URLs that match one of these; wins over --include
               --sitemaps <on|off>               Use the sitemaps that robots.txt names [default: on]
               --trap-guard <on|off>             Leave out endless paths and repeating patterns [default: on]
+              --soft-404 <on|off>               Leave out pages that answer 200 and mean 404 [default: on]
               --strip-params <LIST>             Drop these parameters from URLs; * at the end matches any
                                                 rest [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
               --max-url-length <N>              Refuse URLs longer than N characters [default: 2048]

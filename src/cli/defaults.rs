@@ -47,6 +47,7 @@ fn blank() -> Settings {
             exclude: vec![],
             sitemaps: false,
             trap_guard: false,
+            soft_404: false,
         },
         politeness: Politeness {
             concurrency: NonZeroUsize::MIN,

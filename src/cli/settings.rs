@@ -61,6 +61,7 @@ pub struct Scope {
     pub exclude: Vec<Regex>,
     pub sitemaps: bool,
     pub trap_guard: bool,
+    pub soft_404: bool,
 }
 
 /// How servers are spared.

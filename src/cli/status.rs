@@ -49,8 +49,10 @@ pub struct StatusFile {
     pub outcomes: BTreeMap<String, u64>,
     /// The share of duplicates among the pages compared; `None` if none was.
     pub duplicate_rate: Option<f64>,
-    /// Requests made, robots.txt included.
+    /// Requests made, robots.txt and probes included.
     pub requests: u64,
+    /// Requests made to learn what sites answer to wrong addresses.
+    pub probes: u64,
     /// Octets of decoded bodies.
     pub bytes: u64,
     /// Memory in use.
@@ -151,6 +153,7 @@ impl StatusFile {
                 outcome(OutcomeKind::ExactDuplicate),
             ),
             requests: totals.requests,
+            probes: totals.probes,
             bytes: totals.bytes,
             memory_bytes: resident_bytes(),
             index: IndexStatus {

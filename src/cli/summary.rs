@@ -22,8 +22,10 @@ pub struct Summary {
     /// Time spent, over all runs.
     #[serde(rename = "elapsed_seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
-    /// Requests made, robots.txt included.
+    /// Requests made, robots.txt and probes included.
     pub requests: u64,
+    /// Requests made to learn what sites answer to wrong addresses.
+    pub probes: u64,
     /// Octets of decoded bodies.
     pub bytes: u64,
     /// URLs ever seen.
@@ -42,6 +44,8 @@ pub struct Summary {
     pub redirected: u64,
     /// URLs that a rule kept out.
     pub excluded: u64,
+    /// Of these, pages that say what their site answers to wrong addresses.
+    pub soft_404s: u64,
     /// URLs that could not be had.
     pub failed: u64,
     /// URLs seen and not fetched.
@@ -187,11 +191,15 @@ impl Summary {
                 counted(urls, "URL", "URLs")
             ),
         };
+        let soft_404s = match self.soft_404s {
+            0 => String::new(),
+            pages => format!("{} left out: answered with 200 in place of 404\n", counted(pages, "page", "pages")),
+        };
         let revised = match self.revised {
             0 => String::new(),
             pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
         };
-        format!("{} of {judged} compared are duplicates{saved}\n{repeating}{revised}", percent(rate))
+        format!("{} of {judged} compared are duplicates{saved}\n{repeating}{soft_404s}{revised}", percent(rate))
     }
 
     fn site_table(&self) -> String {
@@ -296,6 +304,7 @@ mod tests {
             stopped: None,
             elapsed: Duration::from_secs(123),
             requests: 1300,
+            probes: 12,
             bytes: 24_536_000,
             seen: 15_300,
             stored: 1000,
@@ -305,6 +314,7 @@ mod tests {
             revised: 7,
             redirected: 30,
             excluded: 12_000,
+            soft_404s: 9,
             failed: 3,
             deferred: 2033,
             links_skipped: 420,
@@ -342,6 +352,7 @@ mod tests {
 
         19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
         11,000 URLs not fetched: others of their pattern keep repeating each other
+        9 pages left out: answered with 200 in place of 404
         7 pages judged anew when more was known of their sites
 
         site              fetched  stored  near  exact  duplicates  skipped  failed  response

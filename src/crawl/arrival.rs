@@ -12,6 +12,8 @@ use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Leas
 pub(super) struct Attempts {
     pub origin: String,
     pub traffic: Traffic,
+    /// Of these, requests to learn what the site answers to wrong addresses.
+    pub probes: u64,
 }
 
 /// What came of a lease.
@@ -19,6 +21,8 @@ pub(super) struct Attempts {
 pub(super) enum Found {
     /// A page, fetched and rendered.
     Page(Box<FoundPage>),
+    /// A page that says no more than the answer to this wrong address.
+    NotThere { page: Box<FoundPage>, probe: CanonicalUrl },
     /// A sitemap and what it names.
     Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl> },
     /// The server names another URL.

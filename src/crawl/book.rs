@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::record::{HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
+use crate::record::{Exclusion, HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
 
 use super::arrival::Attempts;
 
@@ -28,8 +28,9 @@ impl Book {
         }
     }
 
-    pub(super) fn attempts(&mut self, Attempts { origin, traffic }: &Attempts) {
+    pub(super) fn attempts(&mut self, Attempts { origin, traffic, probes }: &Attempts) {
         self.totals.requests += traffic.requests;
+        self.totals.probes += probes;
         self.totals.bytes += traffic.bytes;
         let host = self.host(origin);
         host.requests += traffic.requests;
@@ -46,6 +47,7 @@ impl Book {
     pub fn outcome(&mut self, origin: &str, outcome: &Outcome) {
         let kind = outcome.kind();
         *self.totals.outcomes.entry(kind).or_default() += 1;
+        self.totals.soft_404s += u64::from(*outcome == Outcome::Excluded(Exclusion::Soft404));
         let host = self.host(origin);
         *host.outcomes.entry(kind).or_default() += 1;
         if let Outcome::Failed { class, .. } = outcome {

@@ -37,6 +37,7 @@ mod restore;
 mod run;
 mod scheduler;
 mod snapshots;
+mod soft_404;
 mod waiting;
 mod worker;
 

@@ -94,6 +94,9 @@ pub struct Options {
     pub obey_noarchive: bool,
     /// Whether sitemaps that robots.txt names are read.
     pub sitemaps: bool,
+    /// Whether sites are asked what they answer to addresses that do not exist, and pages that say no
+    /// more than that are left out.
+    pub soft_404: bool,
     /// Bytes that the index may take before it gets slower instead of larger; `None` for no limit.
     pub index_memory: Option<u64>,
     /// A snapshot of the index is written after so many judged pages, or a sixteenth of those in it.
@@ -117,6 +120,7 @@ impl Default for Options {
             obey_nofollow: true,
             obey_noarchive: true,
             sitemaps: true,
+            soft_404: true,
             index_memory: None,
             snapshot_after: 50_000,
             random_seed: 0,

@@ -29,6 +29,7 @@ impl Judge {
         match (found, judged) {
             (Found::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
             (Found::Page(page), None) => self.unindexed_page(lease, *page),
+            (Found::NotThere { page, probe }, _) => self.page_not_there(lease, &page, &probe),
             (Found::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
             (Found::Redirect { fetched, to }, _) => self.redirected(lease, &fetched, to),
             (Found::Excluded { rule, fetched }, _) => {
@@ -97,6 +98,14 @@ impl Judge {
         self.offer_links(lease, &mut page.rendered, false)?;
         let outcome = Outcome::Excluded(Exclusion::NoIndex);
         let line = self.page_line(lease, &outcome, &page)?;
+        self.end(lease, &outcome, line, None)
+    }
+
+    /// A page that says no more than what the site answers to this wrong address. It is no page: the
+    /// decider never sees it, and its links are not used.
+    fn page_not_there(&mut self, lease: &Lease, page: &FoundPage, probe: &CanonicalUrl) -> Result<(), CrawlError> {
+        let outcome = Outcome::Excluded(Exclusion::Soft404);
+        let line = PageLine { probe: Some(probe.to_string()), ..self.page_line(lease, &outcome, page)? };
         self.end(lease, &outcome, line, None)
     }
 

@@ -30,6 +30,7 @@ use super::log_access::{Records, Urls};
 use super::options::Options;
 use super::scheduler::{SILENCE, Scheduler};
 use super::snapshots::Snapshots;
+use super::soft_404::Probes;
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore, snapshots};
 
@@ -182,6 +183,7 @@ impl Crawl {
         };
         let fallbacks: HashMap<_, _> =
             self.seeds.iter().filter_map(|seed| Some((seed.url.clone(), seed.fallback.clone()?))).collect();
+        let probes = Probes::new(self.options.soft_404, self.book.hosts());
         let judge = Judge {
             options: self.options.clone(),
             crawl: self.crawl,
@@ -216,6 +218,7 @@ impl Crawl {
             changed: changed.clone(),
             rendering: Arc::new(Semaphore::new(cores)),
             robots_told: Default::default(),
+            probes,
             stop: stop.subscribe(),
             messages,
         };

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, no_text, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser};
+use crate::record::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser, Unchanged};
 use crate::render::{Renderer, SitemapLimits, parse_sitemap};
 
 use super::archived::{Archived, ArchivedPage};
@@ -17,6 +17,7 @@ use super::arrival::{Attempts, Found, FoundPage, Message};
 use super::log_access::Urls;
 use super::options::Options;
 use super::reading::read;
+use super::soft_404::{Probes, Stopped};
 use super::{CrawlError, Stop};
 
 /// Octets of a body that is rendered among the requests: a millisecond's work.
@@ -36,6 +37,8 @@ pub(super) struct Worker {
     pub rendering: Arc<Semaphore>,
     /// Of which robots.txt the judge was told in this run: the last one's time of fetch, by origin.
     pub robots_told: Mutex<HashMap<String, i64>>,
+    /// What sites answer to wrong addresses.
+    pub probes: Probes,
     pub stop: watch::Receiver<Stop>,
     pub messages: mpsc::Sender<Message>,
 }
@@ -58,7 +61,8 @@ impl Worker {
             self.frontier.postpone(&origin, due).await?;
         }
         let traffic = self.fetcher.take_traffic(&origin);
-        let attempts = (traffic.requests > 0).then_some(Attempts { origin, traffic });
+        let probes = self.probes.take_requests(&origin);
+        let attempts = (traffic.requests > 0).then_some(Attempts { origin, traffic, probes });
         match step {
             Step::Found(found) => {
                 let _ = self.messages.send(Message::Arrival { lease, found: Box::new(found), attempts }).await;
@@ -154,9 +158,20 @@ impl Worker {
         match (fetched.status, archived) {
             // Of a server that was not asked whether, it would mean nothing.
             (304, Some(archived)) if !archived.validators().is_empty() => {
-                Step::Found(self.not_modified(fetched, archived).await)
+                let (page, unchanged) = archived.not_modified(&fetched);
+                self.page(lease, Arc::new(page), |_| Some((unchanged, fetched))).await
             }
-            (200..=299, archived) => self.brought(lease, fetched, archived).await,
+            (200..=299, _) if lease.kind == LinkKind::SitemapFile => Step::Found(self.sitemap(lease, fetched)),
+            (200..=299, _) if !self.is_wanted(&fetched) => {
+                Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
+            }
+            (200..=299, archived) => {
+                let was_there = |page: &FoundPage| {
+                    let unchanged = archived?.with_payload(&page.payload_digest)?;
+                    Some((unchanged, page.fetched.clone()))
+                };
+                self.page(lease, fetched, was_there).await
+            }
             (301 | 302 | 303 | 307 | 308, _) => Step::Found(self.redirect(lease, fetched)),
             (status, _) => {
                 if retry_status(status) && lease.attempts <= self.options.retries {
@@ -168,36 +183,33 @@ impl Worker {
         }
     }
 
-    /// What comes of a body.
-    async fn brought(&self, lease: &Lease, fetched: Arc<Fetched>, archived: Option<ArchivedPage>) -> Step {
-        if lease.kind == LinkKind::SitemapFile {
-            return Step::Found(self.sitemap(lease, fetched));
-        }
-        if !self.is_wanted(&fetched) {
-            return Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) });
-        }
-        let mut found = self.render(fetched).await;
-        if let (Found::Page(page), Some(archived)) = (&mut found, archived) {
-            let unchanged = archived.with_payload(&page.payload_digest);
-            page.unchanged = unchanged.map(|unchanged| (unchanged, page.fetched.clone()));
-        }
-        Step::Found(found)
-    }
-
-    /// The archived page, by the server's word that it is as it was.
-    async fn not_modified(&self, answer: Arc<Fetched>, archived: ArchivedPage) -> Found {
-        let (page, unchanged) = archived.not_modified(&answer);
-        let mut found = self.render(Arc::new(page)).await;
-        if let Found::Page(page) = &mut found {
-            page.unchanged = Some((unchanged, answer));
-        }
-        found
-    }
-
     /// Whether its media type is asked for, by what its header says and by what its first octets are.
-    fn is_wanted(&self, fetched: &Fetched) -> bool {
+    pub(super) fn is_wanted(&self, fetched: &Fetched) -> bool {
         self.fetcher.accepts(&fetched.media_type())
             && no_text(&fetched.body).is_none_or(|found| self.fetcher.accepts(found))
+    }
+
+    /// A page, unless it says no more than what the site answers to wrong addresses. `was_there` tells whether it
+    /// is as it was.
+    async fn page(
+        &self,
+        lease: &Lease,
+        fetched: Arc<Fetched>,
+        was_there: impl FnOnce(&FoundPage) -> Option<(Unchanged, Arc<Fetched>)>,
+    ) -> Step {
+        let page = match self.read(fetched.clone()).await {
+            Ok(page) => Box::new(FoundPage { unchanged: was_there(&page), ..page }),
+            Err(why) => {
+                let detail = format!("rendering failed: {why}");
+                return Step::Found(Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) });
+            }
+        };
+        match self.wrong_address_like(lease, &page).await {
+            Ok(None) => Step::Found(Found::Page(page)),
+            Ok(Some(probe)) => Step::Found(Found::NotThere { page, probe }),
+            // Judged as it is, it might be stored and be no page: rather it is fetched again some day.
+            Err(Stopped) => Step::Again(Instant::now()),
+        }
     }
 
     /// Before any origin has ever answered, a seed gets one try: then it is the network that fails.
@@ -240,12 +252,12 @@ impl Worker {
     }
 
     /// Renders: a short page here and now, since another thread would cost more than it saves, a
-    /// long one on a thread that may take its time.
-    async fn render(&self, fetched: Arc<Fetched>) -> Found {
-        let read = if fetched.body.len() <= SHORT {
+    /// long one on a thread that may take its time. An error says why it can't be.
+    pub(super) async fn read(&self, fetched: Arc<Fetched>) -> Result<FoundPage, String> {
+        let (rendered, body_digest, payload_digest) = if fetched.body.len() <= SHORT {
             // What has come in goes first: it wakes threads that take their share of the rendering.
             tokio::task::yield_now().await;
-            read(&self.renderer, &fetched)
+            read(&self.renderer, &fetched)?
         } else {
             let permit = self.rendering.clone().acquire_owned().await;
             let (renderer, page) = (self.renderer.clone(), fetched.clone());
@@ -253,16 +265,8 @@ impl Worker {
                 let _permit = permit;
                 read(&renderer, &page)
             });
-            reading.await.unwrap_or_else(|error| Err(error.to_string()))
+            reading.await.unwrap_or_else(|error| Err(error.to_string()))?
         };
-        match read {
-            Ok((rendered, body_digest, payload_digest)) => {
-                Found::Page(Box::new(FoundPage { fetched, rendered, body_digest, payload_digest, unchanged: None }))
-            }
-            Err(why) => {
-                let detail = format!("rendering failed: {why}");
-                Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) }
-            }
-        }
+        Ok(FoundPage { fetched, rendered, body_digest, payload_digest, unchanged: None })
     }
 }

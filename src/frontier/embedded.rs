@@ -4,9 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::engine::Engine;
+use super::scope::Standing;
 use super::{FrontierError, Options, UrlLog, WaitingOrigin};
 use crate::record::{
-    Ack, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Requeue, UrlId, UrlRow,
+    Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Requeue, UrlId, UrlRow,
 };
 
 /// Numbers that [`EmbeddedFrontier::unfinished`] looks at under one lock.
@@ -126,6 +127,16 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// To be asked when nothing is queued or on lease.
     pub fn reopen(&self) -> Result<bool, FrontierError> {
         self.engine().reopen()
+    }
+
+    /// Whether a URL would be in scope if a page named it. It is not seen by that.
+    pub fn admits(&self, url: &CanonicalUrl) -> bool {
+        self.engine().scope.judge(url, Standing::Other).is_none()
+    }
+
+    /// Whether a URL that was seen is a seed, or redirects alone lead to it from one.
+    pub fn is_from_seed(&self, id: UrlId) -> bool {
+        self.engine().phases.is_from_seed(id)
     }
 
     fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, Remaining)>> {

@@ -150,8 +150,13 @@ pub struct RobotsRow {
 pub struct Totals {
     /// URLs by outcome.
     pub outcomes: BTreeMap<OutcomeKind, u64>,
-    /// Requests made, robots.txt included.
+    /// Requests made, robots.txt and probes included.
     pub requests: u64,
+    /// Requests for addresses that do not exist, and the start pages they were compared with: made to
+    /// learn what a site answers to wrong addresses. They have no lines.
+    pub probes: u64,
+    /// Pages that say no more than what their site answers to wrong addresses.
+    pub soft_404s: u64,
     /// Octets of decoded bodies.
     pub bytes: u64,
     /// Links that are no http or https URLs.

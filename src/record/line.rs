@@ -82,6 +82,9 @@ pub struct PageLine {
     /// The pattern of URLs that keeps repeating itself, for which this one was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// The address made up by the crawler, which does not exist and is answered with what this page says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<String>,
     /// Robots directives in force.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub robots: Vec<String>,

@@ -147,6 +147,8 @@ pub enum Exclusion {
     Sitemap,
     /// The URL belongs to a pattern whose pages keep repeating each other.
     Pattern,
+    /// The page says no more than what the site answers to addresses that do not exist.
+    Soft404,
 }
 
 impl Exclusion {
@@ -164,6 +166,7 @@ impl Exclusion {
             Exclusion::Trap => "trap",
             Exclusion::Sitemap => "sitemap",
             Exclusion::Pattern => "pattern",
+            Exclusion::Soft404 => "soft-404",
         }
     }
 }

@@ -31,6 +31,7 @@ mod markup;
 mod names;
 mod near;
 mod nesting;
+mod not_there;
 mod origin;
 mod parser;
 mod pool;
@@ -66,6 +67,7 @@ use terms::TermTable;
 use text::Text;
 
 pub use directives::robots_directives;
+pub use not_there::says_not_there;
 pub use parser::{Parser, ParserError};
 pub use query::query_terms;
 pub use reading::{Reading, Refresh};

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use url::Url;
 
+use crate::render::says_not_there;
+
 /// Kinds of patterns that are kept; beyond that only causes are counted.
 const MOST_PATTERNS: usize = 20_000;
 
@@ -117,11 +119,6 @@ impl Causes {
         };
         causes.into_iter().map(with_patterns).collect()
     }
-}
-
-fn says_not_there(title: &str) -> bool {
-    let title = title.to_lowercase();
-    ["404", "not found", "page unavailable", "no such page"].iter().any(|words| title.contains(words))
 }
 
 fn host(url: &str) -> String {

@@ -16,6 +16,7 @@
 //! | `corruption` | what is made of a folder whose files are damaged |
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
 //! | `traps` | what is not asked for of sites without end |
+//! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
 //! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
@@ -59,6 +60,7 @@ mod rendering;
 mod report;
 mod revision;
 mod shared;
+mod soft_404;
 mod surface;
 mod synthetic;
 mod traps;

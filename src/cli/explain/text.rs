@@ -84,12 +84,16 @@ impl Explanation {
             ),
             "not-modified" if line.status == Some(304) => "kept: the server says that it is as it was".to_owned(),
             "not-modified" => "kept: it has the same bytes as when it was crawled before".to_owned(),
-            "excluded" => match &line.pattern {
-                Some(pattern) => format!(
+            "excluded" => match (&line.pattern, &line.probe) {
+                (Some(pattern), _) => format!(
                     "pages of {} keep repeating each other, so it was not fetched (--trap-guard)",
                     terminal_safe(pattern)
                 ),
-                None => excluded(reason).to_owned(),
+                (_, Some(probe)) => format!(
+                    "it says what the site answers to {}, an address made up to find out (--soft-404)",
+                    terminal_safe(probe)
+                ),
+                _ => excluded(reason).to_owned(),
             },
             "deferred" => deferred(reason).to_owned(),
             "failed" => match &self.error {
@@ -161,6 +165,7 @@ fn excluded(reason: &str) -> &'static str {
         "type" => "its media type, by its header or its first octets, is not asked for (--accept-type)",
         "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
         "pattern" => "others of its pattern keep repeating each other (--trap-guard)",
+        "soft-404" => "it says what the site answers to wrong addresses (--soft-404)",
         "sitemap" => "it is a sitemap: read for its links, no page itself",
         _ => "a rule keeps it out",
     }

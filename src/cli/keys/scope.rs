@@ -49,6 +49,7 @@ pub const KEYS: &[Key] = &[
     key!(scope.trap_guard, ON_OFF, "on", "Leave out endless paths and repeating patterns")
         .flag("trap-guard")
         .heading(SCOPE),
+    key!(scope.soft_404, ON_OFF, "on", "Leave out pages that answer 200 and mean 404").flag("soft-404").heading(SCOPE),
 ];
 
 /// The table `normalise`.

@@ -29,7 +29,8 @@ fn setup(seeds: &[CanonicalUrl]) -> Setup {
         archived: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
         normaliser: Normaliser::default(),
-        crawl: Options::default(),
+        // Requests are counted here; what is asked besides is tried from outside.
+        crawl: Options { soft_404: false, ..Options::default() },
         frontier: frontier::Options::default(),
         fetch: fetch::Options {
             allow_private: true,

@@ -1,7 +1,8 @@
 //! Where duplicates come from.
 
 use super::{MOST_URL, share};
-use crate::hypertext::{Cell, Row, shortened, table, thousands, words};
+use crate::hypertext::{Cell, Row, counted, shortened, table, thousands, words};
+use crate::record::{Exclusion, OutcomeKind};
 use crate::report::{Pattern, Report};
 
 /// Patterns of each cause.
@@ -10,8 +11,9 @@ const PATTERNS: usize = 5;
 /// Causes, each with its most common patterns.
 pub(super) fn section(report: &Report) -> String {
     let ranked = report.gathered.causes.ranked(PATTERNS);
+    let soft_404s = soft_404s(report);
     if ranked.is_empty() {
-        return "<p>No page repeats another.</p>\n".to_owned();
+        return format!("<p>No page repeats another.</p>\n{soft_404s}");
     }
     let all: u64 = ranked.iter().map(|(_, count, ..)| count).sum();
     let mut rows = Vec::new();
@@ -32,7 +34,18 @@ pub(super) fn section(report: &Report) -> String {
         "<p>What the URL of a copy has that the URL of the page kept has not. A mirror is another host with the same path; a part of \
          the path that is replaced is most often a version or a language.</p>\n{}",
         table("Copies by how their URLs differ from those of the pages kept", &words(&heading), 1, &rows)
-    )
+    ) + &soft_404s
+}
+
+/// What is not among the copies, since it is no page.
+fn soft_404s(report: &Report) -> String {
+    match report.gathered.reason(OutcomeKind::Excluded, Exclusion::Soft404.name()) {
+        0 => String::new(),
+        pages => format!(
+            "<p>Not among them: {} with the status 200 in place of 404 (soft 404), left out with all links.</p>\n",
+            counted(pages, "answer", "answers")
+        ),
+    }
 }
 
 fn row(pattern: &Pattern, all: u64) -> Row {
