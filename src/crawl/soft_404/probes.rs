@@ -81,7 +81,12 @@ impl Probes {
     /// Nothing asked yet; of these origins pages were had before. `is_on`: whether anything is asked at all.
     pub fn new<'a>(is_on: bool, origins: impl Iterator<Item = &'a HostRow>) -> Self {
         let pages = |row: &HostRow| {
-            let kinds = [OutcomeKind::Stored, OutcomeKind::NearDuplicate, OutcomeKind::ExactDuplicate];
+            let kinds = [
+                OutcomeKind::Stored,
+                OutcomeKind::NotModified,
+                OutcomeKind::NearDuplicate,
+                OutcomeKind::ExactDuplicate,
+            ];
             kinds.iter().filter_map(|kind| row.outcomes.get(kind)).sum()
         };
         let sites =
