@@ -63,6 +63,8 @@ pub enum Command {
     Demo(DemoArguments),
     /// Check that an output folder is whole
     Verify(VerifyArguments),
+    /// Make the store of a crawl anew, from its lines and its archive
+    Reindex(ReindexArguments),
     /// Measure detectors on labelled pages: precision and recall, clusters missed, cost
     Eval(Box<EvalArguments>),
     /// Ask the parsers and rules of a crawl: JSON lines in, JSON lines out
@@ -280,6 +282,23 @@ impl DedupArguments {
     pub fn run_flags(&self) -> RunFlags {
         RunFlags { fresh: self.fresh, force: self.force, json: self.json, ..RunFlags::default() }
     }
+}
+
+/// The arguments of `reindex`.
+#[derive(Debug, Args)]
+pub struct ReindexArguments {
+    /// The output folder of the crawl
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Also if the store can be opened
+    #[arg(long)]
+    pub force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How much to tell.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
 }
 
 /// The arguments of `explain`.

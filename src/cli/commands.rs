@@ -16,7 +16,8 @@ use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
 use super::{
-    check, clusters, dedup, evaluation, explain, export, file, log, merge, plan, reporting, run, status, template,
+    check, clusters, dedup, evaluation, explain, export, file, log, merge, plan, reindex, reporting, run, status,
+    template,
 };
 
 /// Rejected lines of seeds beyond this many are only counted.
@@ -44,6 +45,7 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
             let given = arguments.verbosity.given().into_iter().chain(arguments.keys.given.clone());
             evaluation::run(&begun(given.collect())?, &arguments)
         }
+        Some(Command::Reindex(arguments)) => reindex::run(&without_files(arguments.verbosity)?, &arguments),
         Some(Command::Check { kind }) => check::run(kind),
         Some(Command::Config(ConfigCommand::Show(arguments))) => show_config(&arguments),
         Some(Command::Config(ConfigCommand::Init { file, force })) => init_config(&file, force),

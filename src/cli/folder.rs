@@ -139,7 +139,7 @@ pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), C
 }
 
 /// What `crawl.json` says of a folder that `dedup` wrote.
-const DEDUP: &str = "dedup";
+pub(super) const DEDUP: &str = "dedup";
 
 /// Refuses the folder of a crawl. Gives when the run in it was begun, if there was one.
 pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
@@ -265,7 +265,14 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
         store::Error::Io { .. } => exit::DISK_FULL,
         _ => exit::INTERNAL,
     };
-    CliError::new(code, error.to_string())
+    let can_be_made_anew = matches!(error, store::Error::Corrupt { .. } | store::Error::NotEmpty { .. });
+    let error = CliError::new(code, error.to_string());
+    if !can_be_made_anew {
+        return error;
+    }
+    error.with_hint(
+        "ndcrawl reindex DIR makes the store of a crawl anew from pages.jsonl and warc, if that is what is damaged",
+    )
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub mod percent;
 mod plan;
 pub mod progress;
 mod recorded;
+mod reindex;
 mod reporting;
 pub mod run;
 pub mod seeds;

@@ -6,11 +6,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fetch::Validators;
-use crate::record::{CanonicalUrl, Fetched, Header, Unchanged};
+use crate::record::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
 use crate::store::{self, ArchiveReader, Generation, HttpHead, PageLines, WarcRecord};
 
 /// The pages that the generation before has kept.
@@ -33,7 +34,12 @@ impl Archived {
         let mut archived = Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new() };
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for line in PageLines::open(&generation.folder)? {
-            let line = line?;
+            let line = match line {
+                Ok(line) => line,
+                // That page is fetched as if it had not been before.
+                Err(store::Error::Corrupt { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             if !line.is_kept() {
                 continue;
             }
@@ -49,7 +55,7 @@ impl Archived {
         Ok(Some(archived))
     }
 
-    /// What is archived of this URL, if it is a whole answer. Costs reading it.
+    /// The answer that is archived of this URL. Costs reading it.
     pub(super) fn look_up(&self, url: &CanonicalUrl) -> Option<ArchivedPage> {
         let (number, offset) = *self.places.get(&xxh3_128(url.as_str().as_bytes()))?;
         let (name, serial) = self.files.get(number as usize)?;
@@ -60,9 +66,7 @@ impl Archived {
                 return None;
             }
         };
-        let is_whole = record.kind() == "response"
-            && record.field("WARC-Target-URI") == Some(url.as_str())
-            && record.field("WARC-Truncated").is_none();
+        let is_it = record.kind() == "response" && record.field("WARC-Target-URI") == Some(url.as_str());
         let unchanged = Unchanged {
             location: record.location(*serial),
             record_id: record.field("WARC-Record-ID")?.to_owned(),
@@ -70,7 +74,7 @@ impl Archived {
             by_status: false,
         };
         let head = record.http_head()?;
-        is_whole.then_some(ArchivedPage { record, head, unchanged })
+        is_it.then_some(ArchivedPage { record, head, unchanged })
     }
 }
 
@@ -83,8 +87,11 @@ pub(super) struct ArchivedPage {
 }
 
 impl ArchivedPage {
-    /// What the server is asked by.
+    /// What the server is asked by. Nothing, if the body was cut.
     pub fn validators(&self) -> Validators {
+        if self.record.field("WARC-Truncated").is_some() {
+            return Validators::default();
+        }
         Validators { etag: self.header("etag"), last_modified: self.header("last-modified") }
     }
 
@@ -96,6 +103,29 @@ impl ArchivedPage {
     /// Where it is archived, if a body of this digest is the same.
     pub fn with_payload(self, digest: &str) -> Option<Unchanged> {
         (self.record.field("WARC-Payload-Digest") == Some(digest)).then_some(self.unchanged)
+    }
+
+    /// The answer as it came.
+    pub fn answer(&self, url: &CanonicalUrl) -> Fetched {
+        let started_at = self.unchanged.fetched_at.parse::<jiff::Timestamp>();
+        Fetched {
+            url: url.clone(),
+            status: self.head.status,
+            version: "HTTP/1.1",
+            reason: String::new(),
+            headers: self.head.headers.clone(),
+            request_headers: Vec::new(),
+            body: self.record.http_body().unwrap_or_default().to_owned(),
+            truncated: self.record.field("WARC-Truncated").is_some(),
+            address: None,
+            started_at: started_at.map_or(0, jiff::Timestamp::as_millisecond),
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    /// Where it lies.
+    pub fn location(&self) -> WarcLocation {
+        self.unchanged.location
     }
 
     /// The page, which a server calls not modified, and where it is archived.

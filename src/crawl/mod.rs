@@ -33,6 +33,7 @@ mod offering;
 mod options;
 mod outcomes;
 mod reading;
+mod rebuild;
 mod restore;
 mod run;
 mod scheduler;
@@ -71,6 +72,7 @@ pub use ending::Ending;
 pub use live::Watch;
 pub use log_access::{RecordError, Records};
 pub use options::{DuplicateLinks, DuplicateLinksError, Options};
+pub use rebuild::{Rebuilt, rebuild};
 pub use run::{Crawl, Seed, Setup};
 pub use waiting::{Waiting, Why};
 

@@ -218,6 +218,17 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         judged
     }
 
+    /// Takes in a page of which it is known that it was stored: it gets the next number, and nothing is asked. For
+    /// logs that are made anew.
+    ///
+    /// # Errors
+    /// If a number has run out.
+    pub fn take_stored(&mut self, candidate: Candidate) -> Result<Judged, DetectError> {
+        self.settle_if_due();
+        let candidacy = self.prepare(candidate)?;
+        self.enter(candidacy, Verdict::Unique)
+    }
+
     /// All pages with numbers below `up_to` can be read from the source from now on: their records
     /// need not stay in memory. [`CommitMark::pages`](crate::record::CommitMark::pages) is this
     /// number.
@@ -412,6 +423,11 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             Some(verdict) => verdict,
             None => self.compared(&mut candidacy)?,
         };
+        self.enter(candidacy, verdict)
+    }
+
+    /// Gives a page its number and its verdict, and takes it in.
+    fn enter(&mut self, candidacy: Candidacy, verdict: Verdict) -> Result<Judged, DetectError> {
         let Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
             candidacy;
         let sequence = self.ledger.push(Entry { page, group, body_digest, text_digest, verdict })?;

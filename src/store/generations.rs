@@ -9,8 +9,10 @@
 //! interrupted is made good before anything else is done in the folder.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::disk::Disk;
@@ -58,9 +60,25 @@ impl Generation {
             serde_json::from_slice(&text).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
         Ok(Some(Self { number, folder: generation, next_warc: note.next_warc }))
     }
+
+    /// The lines of its `errors.jsonl`, as far as they can be read.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn error_lines(&self) -> Result<Vec<String>> {
+        let path = Folder::new(&self.folder).errors();
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|error| Error::io("read", &path, error))?,
+        };
+        let lines =
+            bytes.split(|octet| *octet == b'\n').filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok());
+        Ok(lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect())
+    }
 }
 
-/// Sets the crawl aside that is in this folder, which must be over, so that the next generation can begin.
+/// Sets the crawl aside that is in this folder, so that the next generation can begin. If it was not over, the
+/// WARC file that grew is closed behind its last whole record.
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Io`]; who tries again goes on with it.
@@ -70,7 +88,7 @@ pub fn set_aside(folder: &Path) -> Result<()> {
     let number = numbers(folder)?.into_iter().max().unwrap_or_default() + 1;
     let part = folder.join(EARLIER).join(format!("{number}.{PART}"));
     fs::create_dir_all(&part).map_err(|error| Error::io("make", &part, error))?;
-    let files = warc_files::list(&folder.join("warc"))?;
+    let files = warc_files::close_all(&folder.join("warc"))?;
     let note = Note { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
     let path = part.join(NOTE);
     fs::write(&path, format!("{}\n", serde_json::json!(note))).map_err(|error| Error::io("write", &path, error))?;

@@ -17,6 +17,7 @@ use super::gzip::Gzip;
 use super::log_file::LogFile;
 use super::options::Options;
 use super::warc::{Draft, date_digits, now_millis};
+use super::warc_reader::WarcReader;
 
 const OPEN: &str = ".open";
 const HOST_NAME_BYTES: usize = 64;
@@ -216,6 +217,21 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<(u32, String)>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Gives files that still grow their final names, cut behind their last whole records. Lists all files.
+pub(crate) fn close_all(folder: &Path) -> Result<Vec<(u32, String)>> {
+    for (_, name) in list(folder)? {
+        let Some(closed) = name.strip_suffix(OPEN) else { continue };
+        let path = folder.join(&name);
+        let failed = |error| Error::io("close", &path, error);
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
+        let whole = WarcReader::new(&file, 0).map_while(std::result::Result::ok);
+        let end = whole.last().map_or(0, |record| record.offset + record.length);
+        file.set_len(end).and_then(|()| file.sync_all()).map_err(failed)?;
+        fs::rename(&path, folder.join(closed)).map_err(failed)?;
+    }
+    list(folder)
 }
 
 fn file_name(millis: i64, serial: u32, host: &str) -> String {

@@ -12,6 +12,7 @@
 //! | `explain` | why a URL has its outcome |
 //! | `report` | that a report is true and harmless |
 //! | `recrawl` | what becomes of a crawl that is done again |
+//! | `reindex` | a store that is made anew from lines and archive |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `corruption` | what is made of a folder whose files are damaged |
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
@@ -56,6 +57,7 @@ mod overlap;
 mod planted;
 mod program;
 mod recrawl;
+mod reindex;
 mod rendering;
 mod report;
 mod revision;

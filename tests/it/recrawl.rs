@@ -89,7 +89,7 @@ fn web(delay: Duration) -> (Web, Arc<Changing>) {
 }
 
 fn crawl(place: &Place, web: &Web) -> Run {
-    place.crawl(&[format!("{}/", web.origins()[0])]).args(["-c", "1"])
+    place.crawl(&[format!("{}/", web.origins()[0])]).args(["-c", "1", "--soft-404", "off"])
 }
 
 fn again(place: &Place, web: &Web) -> Run {

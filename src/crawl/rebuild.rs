@@ -1,0 +1,235 @@
+//! Makes the logs of a crawl anew, from its lines and its archive.
+//!
+//! The lines say what became of each URL, in the order in which it was found out; the archive has the bodies of
+//! kept pages, which are rendered again, for their records and links. So the rules of the frontier see the links
+//! in the order of then, and what has no outcome waits to be fetched. What only the logs had is lost, and
+//! counted: the records of duplicates, the links of pages without an archived body, and the books of sites.
+
+use std::collections::HashMap;
+
+use tokio::runtime::Runtime;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::detect::EmbeddedDecider;
+use crate::frontier::EmbeddedFrontier;
+use crate::record::{
+    Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Exclusion, Frontier, Judged, Link, LinkKind, Normaliser,
+    OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
+};
+use crate::render::Renderer;
+use crate::store::{self, Generation, Identity, PageLines, Store};
+
+use super::archived::{Archived, ArchivedPage};
+use super::judge::{group, is_page};
+use super::log_access::{Records, Urls};
+use super::offering::link;
+use super::options::Options;
+use super::reading::read;
+use super::run::Setup;
+use super::{CrawlError, restore};
+
+/// Lines that are committed together.
+const AT_ONCE: usize = 256;
+
+/// What the logs were made anew of, and what could not be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// URLs with their outcomes.
+    pub outcomes: u64,
+    /// Of these, kept pages, with their records.
+    pub kept: u64,
+    /// URLs that are seen and have no outcome: those that wait, and those that rules keep out.
+    pub waiting: u64,
+    /// Kept pages whose body can't be read: they are to be fetched again. The first of them are named.
+    pub unreadable: Vec<String>,
+    /// All of them.
+    pub unreadable_count: u64,
+    /// Lines that can't be read: their URLs are fetched again if a link leads to them.
+    pub damaged_lines: u64,
+    /// Duplicates, whose records are lost: their verdicts stay, but nothing that copies them is known by that.
+    pub duplicates: u64,
+    /// Duplicates and pages that ask not to be indexed: their links are lost with them.
+    pub without_links: u64,
+}
+
+/// So many pages are named.
+const MOST_NAMED: usize = 20;
+
+/// Makes the logs of `generation` anew in `store`, which is empty.
+///
+/// # Errors
+/// If the lines can't be read, or the store can't be written.
+pub fn rebuild(
+    setup: Setup,
+    store: Store,
+    identity: &Identity,
+    generation: &Generation,
+    archived: &Archived,
+) -> Result<Rebuilt, CrawlError> {
+    let reader = store.reader();
+    let ((decider, _), _) = restore::decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
+    let mut rebuilder = Rebuilder {
+        frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?,
+        crawl: identity.crawl.clone(),
+        options: setup.crawl,
+        renderer: Renderer::new(setup.render, setup.normaliser.clone()),
+        normaliser: setup.normaliser,
+        decider,
+        store,
+        runtime: tokio::runtime::Builder::new_current_thread().build().map_err(|_| CrawlError::Panic("rebuild"))?,
+        batch: Batch::default(),
+        totals: Totals::default(),
+        numbers: HashMap::new(),
+        rebuilt: Rebuilt::default(),
+    };
+    rebuilder.batch.error_lines = generation.error_lines()?;
+    for seed in setup.seeds {
+        rebuilder.offer(vec![link(seed.url, 0, None, LinkKind::Seed)])?;
+    }
+    for line in PageLines::open(&generation.folder)? {
+        match line {
+            Ok(line) => rebuilder.line(line, archived)?,
+            Err(store::Error::Corrupt { .. }) => rebuilder.rebuilt.damaged_lines += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    rebuilder.finish()
+}
+
+struct Rebuilder {
+    options: Options,
+    crawl: String,
+    frontier: EmbeddedFrontier<Urls>,
+    decider: EmbeddedDecider<Records>,
+    renderer: Renderer,
+    normaliser: Normaliser,
+    store: Store,
+    runtime: Runtime,
+    batch: Batch,
+    totals: Totals,
+    /// URLs with lines, by their hashes.
+    numbers: HashMap<u128, UrlId>,
+    rebuilt: Rebuilt,
+}
+
+impl Rebuilder {
+    fn line(&mut self, line: PageLine, archived: &Archived) -> Result<(), CrawlError> {
+        let Some(kind) = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome) else { return Ok(()) };
+        // What was written by this program is an absolute URL.
+        let Ok(url) = self.normaliser.absolute(&line.url) else { return Ok(()) };
+        let referrer = line.referrer.as_ref().and_then(|url| self.numbers.get(&xxh3_128(url.as_bytes()))).copied();
+        let left_alone = [Deferral::DuplicateLink, Deferral::NoFollow].into_iter();
+        let only_seen = left_alone.filter(|_| kind == OutcomeKind::Deferred);
+        let only_seen = { only_seen }.find(|reason| Some(reason.name()) == line.reason.as_deref());
+        let offered = Link { only_seen, ..link(url.clone(), line.depth, referrer, LinkKind::Page) };
+        let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
+        // These get their lines when the crawl is over.
+        let is_kept_out = matches!(self.frontier.url(id)?.state, UrlState::Excluded(_));
+        let is_unfetched = kind == OutcomeKind::Deferred || (kind == OutcomeKind::Excluded && is_kept_out);
+        if is_unfetched {
+            return Ok(());
+        }
+        if kind.is_kept() {
+            let page = archived.look_up(&url).map(|page| self.kept(id, &url, line.depth, &page)).transpose()?;
+            if page != Some(true) {
+                // It stays in the queue.
+                self.unreadable(&line.url);
+                return Ok(());
+            }
+        }
+        if matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate) {
+            self.rebuilt.duplicates += 1;
+            let of = line.duplicate_of.as_ref().and_then(|of| self.numbers.get(&xxh3_128(of.as_bytes())));
+            self.batch.repeats.extend(of.map(|of| (id, *of)));
+        }
+        let is_noindex = line.reason.as_deref() == Some(Exclusion::NoIndex.name());
+        let had_links = is_noindex || matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
+        self.rebuilt.without_links += u64::from(had_links);
+        if let Some(to) = line.final_url.as_ref().and_then(|to| self.normaliser.absolute(to).ok()) {
+            self.offer(vec![Link { hops: 1, ..link(to, line.depth, Some(id), LinkKind::Redirect) }])?;
+        }
+        self.frontier.restore_done(id, is_page(kind));
+        self.numbers.insert(xxh3_128(line.url.as_bytes()), id);
+        self.rebuilt.outcomes += 1;
+        *self.totals.outcomes.entry(kind).or_default() += 1;
+        self.totals.requests += u64::from(line.requests);
+        self.batch.outcomes.push(OutcomeRow { url: id, kind });
+        self.batch.page_lines.push(serde_json::to_string(&PageLine { revised: None, ..line })?);
+        if self.batch.page_lines.len() >= AT_ONCE { self.commit().map(drop) } else { Ok(()) }
+    }
+
+    fn unreadable(&mut self, url: &str) {
+        self.rebuilt.unreadable_count += 1;
+        if self.rebuilt.unreadable.len() < MOST_NAMED {
+            self.rebuilt.unreadable.push(url.to_owned());
+        }
+    }
+
+    /// Takes a kept page in: its record and its links. Whether it could be rendered.
+    fn kept(&mut self, id: UrlId, url: &CanonicalUrl, depth: u16, page: &ArchivedPage) -> Result<bool, CrawlError> {
+        let fetched = page.answer(url);
+        let Ok((mut rendered, body_digest, _)) = read(&self.renderer, &fetched) else { return Ok(false) };
+        let links = self.links(id, depth, &mut rendered)?;
+        let name = PageId::new(&self.crawl, url.as_str(), 0);
+        let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(Candidate {
+            page: name,
+            group: group(url.host()),
+            body_digest,
+            text_digest: rendered.text_digest,
+            terms: std::mem::take(&mut rendered.terms),
+            order: std::mem::take(&mut rendered.order),
+            renews: None,
+        })?;
+        self.rebuilt.kept += 1;
+        self.batch.terms.extend(new_terms);
+        self.batch.pages.push(PageRow {
+            url: id,
+            page: name,
+            group: group(url.host()),
+            fetched_at: fetched.started_at,
+            body_digest,
+            text_digest: rendered.text_digest,
+            verdict,
+            terms,
+            least_weight,
+            order,
+            links,
+            location: Some(page.location()),
+            renews: None,
+        });
+        Ok(true)
+    }
+
+    fn links(&mut self, id: UrlId, depth: u16, rendered: &mut Rendered) -> Result<Vec<UrlId>, CrawlError> {
+        let is_obeyed = self.options.obey_nofollow;
+        let links = std::mem::take(&mut rendered.links).into_iter().map(|out| Link {
+            only_seen: (is_obeyed && (out.nofollow || rendered.robots.nofollow)).then_some(Deferral::NoFollow),
+            ..link(out.url, depth.saturating_add(1), Some(id), LinkKind::Page)
+        });
+        self.offer(links.collect())
+    }
+
+    fn offer(&mut self, links: Vec<Link>) -> Result<Vec<UrlId>, CrawlError> {
+        let offered = self.runtime.block_on(self.frontier.offer(links))?;
+        Ok(offered.into_iter().map(|offered| offered.id).collect())
+    }
+
+    fn commit(&mut self) -> Result<CommitMark, CrawlError> {
+        let changes = self.frontier.take_changes();
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.urls = changes.urls;
+        batch.requeued = changes.requeued;
+        batch.totals = self.totals.clone();
+        let mark = self.store.commit(batch)?;
+        self.frontier.committed(mark.urls);
+        self.decider.committed(Sequence(mark.pages));
+        Ok(mark)
+    }
+
+    fn finish(mut self) -> Result<Rebuilt, CrawlError> {
+        let mark = self.commit()?;
+        self.store.close()?;
+        let waiting = u64::from(mark.urls) - self.rebuilt.outcomes;
+        Ok(Rebuilt { waiting, ..self.rebuilt })
+    }
+}
