@@ -2,7 +2,7 @@
 //! algorithm" (13.2.6.4.7).
 //!
 //! What the algorithm moves in a tree stays within elements of the same kind, so that no text
-//! changes its field, but for headings that change places with a link; only what is open for the
+//! changes its field, but for headings that change places with a link, and blocks that leave one; only what is open for the
 //! text that follows has to be settled.
 
 use crate::record::Field;
@@ -195,6 +195,9 @@ impl<'a> Builder<'a, '_> {
                     }
                     if node.hidden {
                         return self.stop(Stop::OutOfOrder("a block that moves out of a hidden element"));
+                    }
+                    if node.field.is_some() {
+                        return self.stop(Stop::OutOfOrder("a block that moves out of a link"));
                     }
                     let open = self.stack.0.remove(at);
                     self.closed(&open);
