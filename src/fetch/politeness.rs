@@ -298,6 +298,8 @@ impl Permit {
     /// came.
     pub fn answered(&mut self, connection: Option<SocketAddr>) {
         self.answered = true;
+        let now = Instant::now();
+        self.with_paces(|pace| pace.heard(self.started, now));
         if !self.politeness.with_origin(&self.origin, |host| host.reused(connection)) {
             self.count_gap_from_now();
         }
@@ -322,9 +324,14 @@ impl Permit {
 
     fn count_gap_from_now(&self) {
         let now = Instant::now();
-        self.politeness.with_origin(&self.origin, |host| host.pace.answered(now));
+        self.with_paces(|pace| pace.answered(now));
+    }
+
+    /// Tells the rhythm of the origin, and that of the address.
+    fn with_paces(&self, tell: impl Fn(&mut Pace)) {
+        self.politeness.with_origin(&self.origin, |host| tell(&mut host.pace));
         if let Some(address) = self.address {
-            self.politeness.with_address(address, |host| host.pace.answered(now));
+            self.politeness.with_address(address, |host| tell(&mut host.pace));
         }
     }
 }
@@ -391,6 +398,20 @@ mod tests {
         assert_eq!(starts[1] - starts[0], SECOND + answer, "a new connection: counted from the answer");
         for pair in starts[1..].windows(2) {
             assert!((SECOND..SECOND + Duration::from_millis(50)).contains(&(pair[1] - pair[0])), "{pair:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_quick_answer_a_short_gap_has_no_margin() {
+        let (gap, answer) = (Duration::from_millis(50), Duration::from_millis(2));
+        let politeness = politeness(|options| (options.delay, options.ip_delay) = (gap, gap));
+        let mut starts = Vec::new();
+        for _ in 0..4 {
+            starts.push(request(&politeness, "a", 1, answer, Duration::ZERO).await);
+        }
+        for pair in starts.windows(2) {
+            let between = pair[1] - pair[0];
+            assert!((gap + answer..gap + 3 * answer).contains(&between), "{between:?}");
         }
     }
 
