@@ -20,6 +20,9 @@ impl Clock for TokioClock {
     }
 }
 
+/// A request that is not answered by then has reached the server, which takes its time.
+const LATE: Duration = Duration::from_secs(1);
+
 type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<std::time::Instant>>;
 
 /// The rhythm of requests to one origin or address.
@@ -83,8 +86,8 @@ impl Pace {
 
     /// Notes that the request that started then is answered, over whatever connection.
     ///
-    /// The server has surely seen it by now, so that an interval from here needs no margin. For a
-    /// short interval and a quick answer that is much sooner than one with a margin.
+    /// Whatever has delayed it on its way, the server has seen it by now. An interval from here is one
+    /// for the server too, which an interval from our start is not.
     pub(super) fn heard(&mut self, started: Instant, now: Instant) {
         if self.last_start == Some(started) {
             self.last_heard = Some(now);
@@ -113,13 +116,15 @@ impl Pace {
         self.rest_until = self.rest_until.max(Some(until));
     }
 
-    /// An interval after the request that started then was seen by the server: at the latest when it
-    /// was answered, and most likely not later than the margin, which is for the jitter of timers and
-    /// network. At least the last response time after its start.
+    /// An interval after the request that started then was seen by the server: as far as is known when
+    /// it was answered, else after a margin for the jitter of timers and network. At least the last
+    /// response time after its start.
     fn due_after(&self, start: Instant) -> Instant {
-        let with_margin = start + self.interval + self.interval / 50 + Duration::from_millis(20);
-        let from_answer = self.last_heard.map(|heard| heard + self.interval);
-        from_answer.map_or(with_margin, |due| due.min(with_margin)).max(start + self.last_response)
+        let seen = match self.last_heard {
+            Some(heard) => heard.min(start + LATE),
+            None => start + self.interval / 50 + Duration::from_millis(20),
+        };
+        (seen + self.interval).max(start + self.last_response)
     }
 }
 
