@@ -46,6 +46,7 @@ struct Visit {
 pub struct Manners {
     pub requests: usize,
     /// From the first request to the last one.
+    #[allow(dead_code)] // for the measurement
     pub elapsed: Duration,
     /// The least time from one request to the next at a name, start to start.
     pub least_by_name: Duration,
