@@ -13,6 +13,7 @@ mod crowd;
 #[allow(dead_code)]
 #[path = "../tests/it/program.rs"]
 mod program;
+#[allow(dead_code)]
 #[path = "../tests/it/words.rs"]
 mod words;
 

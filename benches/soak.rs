@@ -16,6 +16,7 @@ mod program;
 #[allow(dead_code)]
 #[path = "../tests/it/web.rs"]
 mod web;
+#[allow(dead_code)]
 #[path = "../tests/it/words.rs"]
 mod words;
 
