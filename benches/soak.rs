@@ -35,7 +35,8 @@ const HOSTS: u64 = 8;
 /// Pages that wait in the frontier at any time: page k leads to page k + QUEUED.
 const QUEUED: u64 = 8000;
 const WORDS: usize = 120;
-const VOCABULARY: f64 = 200_000.0;
+/// Words by their rank in a language: those before the first are function words, which stand between these.
+const RANKS: (f64, f64) = (30.0, 200_000.0);
 /// Words of a near-duplicate that its original does not have.
 const CHANGED: usize = 3;
 /// What grows may grow by this part from the first look on.
@@ -95,7 +96,9 @@ impl Sites {
 /// Words by Zipf's law: the one of rank r comes in proportion to 1/r.
 fn words_of(page: u64, purpose: &str, count: usize) -> Vec<String> {
     let mut random = Random::new(page, purpose);
-    let ranks = (0..count).map(|_| VOCABULARY.powf((random.next() >> 11) as f64 / (1u64 << 53) as f64) as u64);
+    let (first, last) = RANKS;
+    let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let ranks = (0..count).map(|_| (first * (last / first).powf(share())) as u64);
     ranks.map(|rank| Random::new(rank, "vocabulary").word()).collect()
 }
 
@@ -148,11 +151,15 @@ impl Look {
 
 /// The figures at a mark.
 struct Figures {
+    urls: f64,
     beside_index: f64,
     handles: f64,
     by_clock: f64,
     by_processor: f64,
 }
+
+/// One of the figures.
+type Part = fn(&Figures) -> f64;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -185,7 +192,9 @@ fn main() {
     println!("{pages} pages in {:.0} s; on disk {:.0} MiB", ended.elapsed.as_secs_f64(), mebibytes(octets(&place)));
 
     let [first, .., last] = &figures;
-    let parts: [(&str, fn(&Figures) -> f64); 4] = [
+    let growth = f64::from(1 << 20) * (last.beside_index - first.beside_index) / (last.urls - first.urls);
+    println!("{growth:.0} octets for each URL, beside the index");
+    let parts: [(&str, Part); 4] = [
         ("memory beside the index", |figures| figures.beside_index),
         ("handles", |figures| figures.handles),
         ("pages a second", |figures| figures.by_clock),
@@ -211,6 +220,7 @@ fn look_at(place: &Place, running: &mut Running, pages: u64) -> Look {
 fn figures(begin: Look, end: Look) -> Figures {
     let pages = (end.pages - begin.pages) as f64;
     let figures = Figures {
+        urls: end.urls as f64,
         beside_index: mebibytes(end.memory - end.index),
         handles: end.handles as f64,
         by_clock: pages / (end.at - begin.at).as_secs_f64(),

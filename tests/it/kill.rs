@@ -149,10 +149,10 @@ fn verdicts(place: &Place, out: &str) -> BTreeMap<String, [String; 3]> {
 
 #[test]
 fn dedup_that_is_killed_again_and_again_says_in_the_end_what_it_says_undisturbed() {
-    let place = crawled(400);
+    let place = crawled(250);
     let time = dedup(&place, "calm").finish().expect_code(0).elapsed;
     let expected = verdicts(&place, "calm");
-    let (wanted, mut moments, mut kills) = (kills_of_each(8), Random::new(9, "dedup"), 0);
+    let (wanted, mut moments, mut kills) = (kills_of_each(5), Random::new(9, "dedup"), 0);
     while kills < wanted {
         let most = kills + KILLS.min(wanted - kills);
         while kills < most && is_killed(dedup(&place, "killed"), time, &mut moments) {
