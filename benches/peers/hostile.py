@@ -54,7 +54,7 @@ def commands(name, program, seed, gap, folder):
         return [program, 'runspider', 'spider.py', '-o', 'items.jsonl']
     if name == 'spider':
         # It has no flag for the time of one answer or for tries.
-        return [program, '--url', seed, '--respect-robots-txt', '--delay', milliseconds, '--depth', str(DEPTH),
+        return [program, '--url', seed, '--respect-robots-txt', '--http', '--delay', milliseconds, '--depth', str(DEPTH),
                 'download', '-t', 'out']
     raise SystemExit('unknown crawler ' + name)
 
