@@ -20,18 +20,24 @@ impl Clock for TokioClock {
     }
 }
 
+/// A request that is not answered by then has reached the server, which takes its time: gaps are counted from
+/// start to start, but for as much as a request may be late on its way.
+const LATE: Duration = Duration::from_millis(200);
+
 type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<std::time::Instant>>;
 
 /// The rhythm of requests to one origin or address.
 ///
 /// The quota is one request an interval. It is not the whole rule: an interval is also at least as
 /// long as the last response took, starts anew when a host asks for rest, and must be seen by the
-/// *server*, see [`Pace::answered`]. So the earliest start is kept beside the limiter, which cannot
+/// *server*, see [`Pace::heard`] and [`Pace::answered`]. So the earliest start is kept beside the limiter, which cannot
 /// be looked at without taking from it; a request takes from it when all else allows it to start.
 pub(super) struct Pace {
     interval: Duration,
     quota: Option<Limiter>,
     last_start: Option<Instant>,
+    /// When the last request was answered.
+    last_heard: Option<Instant>,
     last_response: Duration,
     rest_until: Option<Instant>,
 }
@@ -39,7 +45,14 @@ pub(super) struct Pace {
 impl Pace {
     /// One request an interval; zero is no limit.
     pub(super) fn new(interval: Duration) -> Self {
-        Self { interval, quota: quota(interval), last_start: None, last_response: Duration::ZERO, rest_until: None }
+        Self {
+            interval,
+            quota: quota(interval),
+            last_start: None,
+            last_heard: None,
+            last_response: Duration::ZERO,
+            rest_until: None,
+        }
     }
 
     /// Makes the interval longer; it never gets shorter.
@@ -58,8 +71,8 @@ impl Pace {
 
     /// When the next request may start; `None`: at any time.
     pub(super) fn due(&self) -> Option<Instant> {
-        let by_interval = self.last_start.filter(|_| !self.interval.is_zero()).map(|start| start + self.gap());
-        by_interval.max(self.rest_until)
+        let start = self.last_start.filter(|_| !self.interval.is_zero());
+        start.map(|start| self.due_after(start)).max(self.rest_until)
     }
 
     /// Takes a request from the quota, or says when to ask again.
@@ -68,7 +81,18 @@ impl Pace {
             quota.check().map_err(|not_yet| now + not_yet.wait_time_from(now.into_std()))?;
         }
         self.last_start = Some(now);
+        self.last_heard = None;
         Ok(())
+    }
+
+    /// Notes that the request that started then is answered, over whatever connection.
+    ///
+    /// Whatever has delayed it on its way, the server has seen it by now. An interval from here is one
+    /// for the server too, which an interval from our start is not.
+    pub(super) fn heard(&mut self, started: Instant, now: Instant) {
+        if self.last_start == Some(started) {
+            self.last_heard = Some(now);
+        }
     }
 
     /// Notes that the answer to a request came over a connection that was made for it.
@@ -93,10 +117,15 @@ impl Pace {
         self.rest_until = self.rest_until.max(Some(until));
     }
 
-    /// The time between two starts: the interval with a margin for the jitter of timers and
-    /// network, at least the last response time.
-    fn gap(&self) -> Duration {
-        (self.interval + self.interval / 50 + Duration::from_millis(20)).max(self.last_response)
+    /// An interval after the request that started then was seen by the server: as far as is known when
+    /// it was answered, else after a margin for the jitter of timers and network. At least the last
+    /// response time after its start.
+    fn due_after(&self, start: Instant) -> Instant {
+        let seen = match self.last_heard {
+            Some(heard) => heard.min(start + LATE),
+            None => start + self.interval / 50 + Duration::from_millis(20),
+        };
+        (seen + self.interval).max(start + self.last_response)
     }
 }
 

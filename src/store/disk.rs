@@ -31,6 +31,10 @@ pub enum Step {
 pub trait Faults: Send + Sync {
     /// Lets the step happen, or says how it fails.
     fn before(&self, step: Step) -> io::Result<()>;
+
+    /// Told when what was written so far to a file, or the names in a folder, would outlast a power
+    /// failure. Of the database the folder's name is told, without its path.
+    fn durable(&self, _path: &Path) {}
 }
 
 /// The disk, perhaps with faults.
@@ -48,6 +52,12 @@ impl Disk {
         self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step))
     }
 
+    fn durable(&self, path: &Path) {
+        if let Some(faults) = &self.faults {
+            faults.durable(path);
+        }
+    }
+
     /// Writes `bytes` at `offset`, the end of what counts.
     pub(crate) fn append(&self, file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
         file.seek(SeekFrom::Start(offset))?;
@@ -58,9 +68,11 @@ impl Disk {
         file.write_all(bytes)
     }
 
-    pub(crate) fn sync(&self, file: &File) -> io::Result<()> {
+    pub(crate) fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
         self.before(Step::Sync)?;
-        file.sync_data()
+        file.sync_data()?;
+        self.durable(path);
+        Ok(())
     }
 
     pub(crate) fn cut(&self, file: &File, length: u64) -> io::Result<()> {
@@ -81,7 +93,11 @@ impl Disk {
     /// Makes names in a folder durable (new files, renamed files).
     pub(crate) fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         self.before(Step::Sync)?;
-        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+        if cfg!(unix) {
+            File::open(folder)?.sync_all()?;
+        }
+        self.durable(folder);
+        Ok(())
     }
 
     pub(crate) fn apply(&self, tree: &sled::Tree, batch: sled::Batch) -> sled::Result<()> {
@@ -92,7 +108,9 @@ impl Disk {
     pub(crate) fn flush(&self, db: &sled::Db) -> sled::Result<()> {
         self.before(Step::Flush).map_err(sled::Error::Io)?;
         // The blocking call: flush_async of this version can hang.
-        db.flush().map(drop)
+        db.flush()?;
+        self.durable(Path::new("store"));
+        Ok(())
     }
 }
 

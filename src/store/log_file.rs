@@ -69,7 +69,7 @@ impl LogFile {
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.mend()?;
         if !self.synced {
-            self.disk.sync(&self.file).map_err(|e| Error::io("sync", &self.path, e))?;
+            self.disk.sync(&self.file, &self.path).map_err(|e| Error::io("sync", &self.path, e))?;
             self.synced = true;
         }
         Ok(())

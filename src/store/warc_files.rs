@@ -172,7 +172,7 @@ impl WarcFiles {
         let serial = self.next_serial;
         let name = file_name(now_millis(), serial, &self.options.host_name_for_warc);
         let path = self.folder.join(format!("{name}{OPEN}"));
-        fs::create_dir_all(&self.folder).map_err(|e| Error::io("make", &self.folder, e))?;
+        self.make_folder()?;
         let mut log = LogFile::open(&path, 0, &self.disk)?;
         let host = safe_host_name(&self.options.host_name_for_warc);
         let lines = [
@@ -195,6 +195,13 @@ impl WarcFiles {
         self.names.insert(serial, name);
         self.next_serial += 1;
         Ok((serial, log))
+    }
+
+    /// Makes the folder if it is not there, and its name durable.
+    fn make_folder(&self) -> Result<()> {
+        let Some(parent) = self.folder.parent().filter(|_| !self.folder.exists()) else { return Ok(()) };
+        fs::create_dir_all(&self.folder).map_err(|e| Error::io("make", &self.folder, e))?;
+        self.disk.sync_folder(parent).map_err(|e| Error::io("sync", parent, e))
     }
 
     fn sync_folder(&self) -> Result<()> {

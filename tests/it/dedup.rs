@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -110,23 +109,6 @@ fn the_order_of_the_cores_settles_nothing_and_files_may_come_one_by_one() {
         .expect_code(0);
     assert_eq!(verdicts(&place, "apart"), verdicts(&place, "out"));
     place.run(["verify", "apart"]).finish().expect_code(0);
-}
-
-#[test]
-fn killed_at_any_moment_it_goes_on_and_says_the_same() {
-    let place = crawled();
-    for moment in [20, 35, 50, 70, 90, 120] {
-        let mut running = dedup(&place, "out/warc", "killed").start();
-        std::thread::sleep(Duration::from_millis(moment));
-        if running.has_ended() {
-            running.finish().expect_code(0);
-            break;
-        }
-        running.kill();
-    }
-    dedup(&place, "out/warc", "killed").finish().expect_code(0);
-    assert_eq!(verdicts(&place, "killed"), verdicts(&place, "out"));
-    place.run(["verify", "killed"]).finish().expect_code(0);
 }
 
 #[test]

@@ -1,8 +1,16 @@
 //! What is left after SIGKILL, at any moment, again and again.
+//!
+//! `NDCRAWL_KILL_ROUNDS` asks for more kills than are dealt each time, a quarter of them to each of crawl, dedup,
+//! export and report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+use flate2::read::MultiGzDecoder;
 
 use crate::graph::{Graph, Options, path};
 use crate::invariants::{
@@ -13,22 +21,28 @@ use crate::program::{Place, Run};
 use crate::web::Web;
 use crate::words::Random;
 
+/// A run is killed so often before it is left alone.
 const KILLS: usize = 25;
 const CONCURRENCY: usize = 16;
 const BATCH: usize = 256;
 /// Kills come at a random moment between these after the start.
 const MOMENTS: (u64, u64) = (60, 1000);
 
-/// Slow pages make the crawl last longer than all moments together.
-fn options(slowest: u64) -> Options {
-    let delay = (Duration::from_millis(slowest / 2), Duration::from_millis(slowest));
-    Options { seed: 25, pages: 500, oddities: false, delay, ..Options::default() }
+/// How often one of the four is killed at least, all in all.
+fn kills_of_each(few: usize) -> usize {
+    std::env::var("NDCRAWL_KILL_ROUNDS").ok().and_then(|text| text.parse::<usize>().ok()).map_or(few, |all| all / 4)
 }
 
-fn planned_web(slowest: u64) -> (Web, Arc<Graph>) {
+/// Slow pages make the crawl last longer than all moments together.
+fn options(seed: u64, pages: usize, slowest: u64) -> Options {
+    let delay = (Duration::from_millis(slowest / 2), Duration::from_millis(slowest));
+    Options { seed, pages, oddities: false, delay, ..Options::default() }
+}
+
+fn planned_web(seed: u64, pages: usize, slowest: u64) -> (Web, Arc<Graph>) {
     let mut graph = None;
     let web = Web::start(1, |origins| {
-        let planned = Arc::new(Graph::new(origins, options(slowest)));
+        let planned = Arc::new(Graph::new(origins, options(seed, pages, slowest)));
         graph = Some(Arc::clone(&planned));
         planned
     });
@@ -40,8 +54,7 @@ fn crawl(place: &Place, graph: &Graph) -> Run {
 }
 
 /// Runs the crawl to its end and tells how often it was killed on the way.
-fn crawl_under_fire(place: &Place, graph: &Graph) -> usize {
-    let mut moments = Random::new(9, "moments of death");
+fn crawl_under_fire(place: &Place, graph: &Graph, moments: &mut Random) -> usize {
     for kills in 0..KILLS {
         let mut running = crawl(place, graph).start();
         let moment = MOMENTS.0 + moments.next() % (MOMENTS.1 - MOMENTS.0);
@@ -70,11 +83,11 @@ fn assert_little_was_fetched_twice(web: &Web, kills: usize) {
     println!("{kills} kills, {} pages, {again} fetched again", asked.len());
 }
 
-#[test]
-fn a_crawl_that_is_killed_again_and_again_loses_nothing_and_stores_nothing_twice() {
-    let (web, graph) = planned_web(120);
+/// Gives how often the crawl was killed.
+fn killed_crawl(seed: u64, moments: &mut Random) -> usize {
+    let (web, graph) = planned_web(seed, 500, 120);
     let place = Place::new();
-    let kills = crawl_under_fire(&place, &graph);
+    let kills = crawl_under_fire(&place, &graph, moments);
     assert!(kills > KILLS / 2, "the crawl ended after {kills} kills: it is too short to be a test");
 
     let lines = lines(&place.path("out"));
@@ -84,8 +97,151 @@ fn a_crawl_that_is_killed_again_and_again_loses_nothing_and_stores_nothing_twice
     assert_little_was_fetched_twice(&web, kills);
     assert_folder_is_sound(&place);
 
-    let (_calm_web, calm_graph) = planned_web(0);
+    let (_calm_web, calm_graph) = planned_web(seed, 500, 0);
     let calm_place = Place::new();
     crawl(&calm_place, &calm_graph).finish().expect_code(0);
     assert_eq!(stored_paths(&lines), stored_paths(&self::lines(&calm_place.path("out"))));
+    kills
+}
+
+#[test]
+fn a_crawl_that_is_killed_again_and_again_loses_nothing_and_stores_nothing_twice() {
+    let mut moments = Random::new(9, "moments of death");
+    let mut kills = 0;
+    for seed in 25.. {
+        kills += killed_crawl(seed, &mut moments);
+        if kills >= kills_of_each(1) {
+            break;
+        }
+    }
+    println!("crawl: {kills} kills");
+}
+
+/// The folder of a crawl that has come to its end, with the bodies of all pages.
+fn crawled(pages: usize) -> Place {
+    let (_web, graph) = planned_web(25, pages, 0);
+    let place = Place::new();
+    crawl(&place, &graph).args(["--keep-duplicates", "--duplicate-links", "follow"]).finish().expect_code(0);
+    place
+}
+
+/// Whether the run was killed at a random moment of the time that it takes, and not at its end before.
+fn is_killed(run: Run, time: Duration, moments: &mut Random) -> bool {
+    let mut running = run.start();
+    std::thread::sleep(Duration::from_micros(moments.next() % time.as_micros() as u64));
+    if running.has_ended() {
+        running.finish().expect_code(0);
+        return false;
+    }
+    running.kill();
+    true
+}
+
+fn dedup(place: &Place, out: &str) -> Run {
+    place.run(["dedup", "out/warc", "-o", out, "--weights", "paper", "-t", "0.8", "--min-free", "0"])
+}
+
+/// The lines without what depends on the moment.
+fn verdicts(place: &Place, out: &str) -> BTreeMap<String, [String; 3]> {
+    let fields = |line: &serde_json::Value| ["outcome", "duplicate_of", "score"].map(|field| line[field].to_string());
+    lines(&place.path(out)).iter().map(|(url, line)| (url.clone(), fields(line))).collect()
+}
+
+#[test]
+fn dedup_that_is_killed_again_and_again_says_in_the_end_what_it_says_undisturbed() {
+    let place = crawled(250);
+    let time = dedup(&place, "calm").finish().expect_code(0).elapsed;
+    let expected = verdicts(&place, "calm");
+    let (wanted, mut moments, mut kills) = (kills_of_each(5), Random::new(9, "dedup"), 0);
+    while kills < wanted {
+        let most = kills + KILLS.min(wanted - kills);
+        while kills < most && is_killed(dedup(&place, "killed"), time, &mut moments) {
+            kills += 1;
+        }
+        dedup(&place, "killed").finish().expect_code(0);
+        assert_eq!(verdicts(&place, "killed"), expected);
+        place.run(["verify", "killed"]).finish().expect_code(0);
+        fs::remove_dir_all(place.path("killed")).unwrap();
+    }
+    println!("dedup: {kills} kills, {time:?} undisturbed");
+}
+
+/// What a folder holds, by name.
+fn contents(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(place.path(folder)).unwrap().map(Result::unwrap);
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), content(&entry.path()))).collect()
+}
+
+/// What a file holds, without the moment at which it was written. A WARC file names it in its first record, whose
+/// length, and with it all offsets in its index, may depend on it.
+fn content(path: &Path) -> Vec<u8> {
+    let octets = fs::read(path).unwrap();
+    let mut text = String::new();
+    match path.to_str().unwrap() {
+        name if name.ends_with(".warc.gz") && MultiGzDecoder::new(&octets[..]).read_to_string(&mut text).is_ok() => {
+            let moment = text.lines().find(|line| line.starts_with("WARC-Date: ")).unwrap().to_owned();
+            text.replacen(&moment, "", 1).into_bytes()
+        }
+        name if name.ends_with(".cdxj") => octets.into_iter().filter(|octet| !octet.is_ascii_digit()).collect(),
+        _ => octets,
+    }
+}
+
+/// Runs what writes files into a folder until it was killed so often. A file has its final name only when it is whole,
+/// and until then another of that name stays.
+fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl Fn(&str) -> Run) {
+    const BEFORE: &[u8] = b"what was there before";
+    for folder in ["calm", "killed"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    let time = write("calm").finish().expect_code(0).elapsed;
+    let expected = contents(place, "calm");
+    let (mut moments, mut kills) = (Random::new(9, what), 0);
+    while kills < wanted {
+        let begins_anew = moments.below(2) == 0;
+        for name in expected.keys().filter(|_| !begins_anew) {
+            fs::write(place.path("killed").join(name), BEFORE).unwrap();
+        }
+        kills += usize::from(is_killed(write("killed"), time, &mut moments));
+        for (name, octets) in contents(place, "killed") {
+            let is_whole = expected.get(&name).is_none_or(|whole| octets == *whole);
+            assert!(is_whole || (!begins_anew && octets == BEFORE), "{what}: half of {name} has its final name");
+        }
+        write("killed").finish().expect_code(0);
+        assert!(contents(place, "killed") == expected, "{what}: what a kill has left shows");
+        for name in expected.keys() {
+            fs::remove_file(place.path("killed").join(name)).unwrap();
+        }
+    }
+    for folder in ["calm", "killed"] {
+        fs::remove_dir_all(place.path(folder)).unwrap();
+    }
+    println!("{what}: {kills} kills, {time:?} undisturbed");
+}
+
+#[test]
+fn an_export_that_is_killed_leaves_no_half_of_a_file_and_can_be_made_anew() {
+    const FORMATS: [(&str, &str); 5] = [
+        ("parquet", "pages.parquet"),
+        ("jsonl", "pages.jsonl.zst"),
+        ("warc", "pages.warc.gz"),
+        ("cdxj", "index.cdxj"),
+        ("csv", "rates.csv"),
+    ];
+    let place = crawled(120);
+    for (format, name) in FORMATS {
+        let export = |folder: &str| {
+            place
+                .run(["export", "out", "--format", format, "-o", &format!("{folder}/{name}")])
+                .args(["--outcome", "all"])
+        };
+        assert_only_whole_files(&format!("export {format}"), kills_of_each(10) / FORMATS.len(), &place, export);
+    }
+}
+
+#[test]
+fn a_report_that_is_killed_leaves_no_half_of_a_page_and_can_be_written_anew() {
+    let place = crawled(120);
+    let report = |folder: &str| place.run(["report", "out", "-o", &format!("{folder}/report.html")]);
+    assert_only_whole_files("report", kills_of_each(3), &place, report);
 }

@@ -15,6 +15,7 @@
 //! | `reindex` | a store that is made anew from lines and archive |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `corruption` | what is made of a folder whose files are damaged |
+//! | `manners` | that gaps are kept by the clock of those who are asked |
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
 //! | `traps` | what is not asked for of sites without end |
 //! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
@@ -27,8 +28,8 @@
 //! | `synthetic` | that the sets on which the index is measured are always the same |
 //! | `architecture` | who imports whom |
 //!
-//! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan,
-//! `invariants` holds what must be true of every finished crawl, `judged` judges its log over again, `shared` finds the material that
+//! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan, `crowd`
+//! serves many names on few addresses, `invariants` holds what must be true of every finished crawl, `judged` judges its log over again, `shared` finds the material that
 //! lies beside a checkout.
 
 #![allow(clippy::unwrap_used)]
@@ -40,6 +41,7 @@ mod conformance;
 mod corpora;
 mod corruption;
 mod crawl;
+mod crowd;
 mod dashboard;
 mod dedup;
 mod endless;
@@ -53,6 +55,7 @@ mod invariants;
 mod judged;
 mod kill;
 mod malice;
+mod manners;
 mod overlap;
 mod planted;
 mod program;

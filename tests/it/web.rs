@@ -54,6 +54,11 @@ pub trait Content: Send + Sync + 'static {
     fn answer_to(&self, url: &str, before: usize, _: &HeaderMap) -> Answer {
         self.answer(url, before)
     }
+
+    /// Whether it is of interest what was asked for; if not, `before` is always 0.
+    fn is_logged(&self) -> bool {
+        true
+    }
 }
 
 /// One request as the web saw it.
@@ -79,6 +84,17 @@ struct Seen {
     asked: Mutex<BTreeMap<String, usize>>,
     in_flight: AtomicUsize,
     peak: AtomicUsize,
+}
+
+impl Seen {
+    /// Notes a request, and says how many there were for the same.
+    fn note(&self, url: &str, remote: SocketAddr) -> usize {
+        self.log.lock().unwrap().push(Request { at: Instant::now(), url: url.to_owned(), remote });
+        let mut asked = self.asked.lock().unwrap();
+        let times = asked.entry(url.to_owned()).or_default();
+        *times += 1;
+        *times - 1
+    }
 }
 
 impl Web {
@@ -206,13 +222,7 @@ async fn answer(
 ) -> Response<Body> {
     let _in_flight = InFlight::begin(&site.seen);
     let url = format!("{}{}", site.origin, uri.path_and_query().map_or("/", |path| path.as_str()));
-    site.seen.log.lock().unwrap().push(Request { at: Instant::now(), url: url.clone(), remote });
-    let before = {
-        let mut asked = site.seen.asked.lock().unwrap();
-        let times = asked.entry(url.clone()).or_default();
-        *times += 1;
-        *times - 1
-    };
+    let before = if site.content.is_logged() { site.seen.note(&url, remote) } else { 0 };
     let answer = site.content.answer_to(&url, before, &headers);
     tokio::time::sleep(answer.delay).await;
     let mut response = Response::builder().status(answer.status);

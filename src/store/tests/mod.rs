@@ -5,5 +5,7 @@ mod damage;
 mod faults;
 mod model;
 mod open;
+#[cfg(unix)]
+mod power;
 mod revised;
 pub(super) mod support;

@@ -1,0 +1,66 @@
+//! *Are the gaps kept under load, and is no time lost by it?*
+//!
+//! Runs the program with 500 requests at a time against sixty names on thirty addresses, which redirect
+//! to each other, until it has asked for all of their pages. What it did is told by the servers.
+//!
+//! `cargo bench --bench manners`
+
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code)]
+#[path = "../tests/it/crowd.rs"]
+mod crowd;
+#[allow(dead_code)]
+#[path = "../tests/it/program.rs"]
+mod program;
+#[allow(dead_code)]
+#[path = "../tests/it/words.rs"]
+mod words;
+
+use std::time::Duration;
+
+use crowd::Crowd;
+use program::Place;
+
+const ADDRESSES: usize = 30;
+const PAGES: usize = 750;
+const BY_NAME: Duration = Duration::from_millis(100);
+const BY_ADDRESS: Duration = Duration::from_millis(50);
+/// The part of the possible rate that is to be reached.
+const BAR: f64 = 0.8;
+const PATIENCE: Duration = Duration::from_secs(1200);
+
+fn main() {
+    // `cargo test --benches` is no occasion for minutes of crawling.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let crowd = Crowd::start(ADDRESSES, PAGES);
+    let place = Place::new();
+    place.write("seeds.txt", &crowd.seeds());
+    let in_milliseconds = |gap: Duration| format!("{}ms", gap.as_millis());
+    place
+        .run(["--seeds", "seeds.txt", "-c", "500", "--allow-private", "--progress", "none"])
+        .args(["--delay", &in_milliseconds(BY_NAME), "--ip-delay", &in_milliseconds(BY_ADDRESS)])
+        .args(crowd.resolve())
+        .patience(PATIENCE)
+        .finish()
+        .expect_code(0);
+
+    let manners = crowd.manners();
+    let rate = manners.requests as f64 / manners.elapsed.as_secs_f64();
+    let part = rate / crowd.fastest(BY_NAME, BY_ADDRESS);
+    println!("{} requests of {} in {:.1} s", manners.requests, crowd.requests(), manners.elapsed.as_secs_f64());
+    println!("least gap at a name {:.1} ms, asked for {BY_NAME:?}", milliseconds(manners.least_by_name));
+    println!("least gap at an address {:.1} ms, asked for {BY_ADDRESS:?}", milliseconds(manners.least_by_address));
+    println!("at most {} in flight at an address", manners.most_at_once);
+    println!("{rate:.0} requests a second, {:.1} % of what the gaps allow", 100.0 * part);
+    assert_eq!(manners.requests, crowd.requests());
+    assert!(manners.least_by_name >= BY_NAME && manners.least_by_address >= BY_ADDRESS, "too close");
+    assert_eq!(manners.most_at_once, 1);
+    assert!(part >= BAR, "too slow");
+}
+
+fn milliseconds(gap: Duration) -> f64 {
+    1000.0 * gap.as_secs_f64()
+}

@@ -1,0 +1,256 @@
+//! *Do memory, handles and pace stay the same over a million pages?*
+//!
+//! Runs the program against eight hosts whose pages have some 120 words of a vocabulary in which few words are
+//! frequent and most are rare, as in real texts. Three pages in ten differ from another one in a few words. The
+//! process is looked at after a tenth, a half and (nearly) all of the pages: what it has in memory, with and without
+//! what the index says of itself, the handles that it has open, and pages a second, by the clock and by the time for
+//! which it had a processor, which other work on the machine does not lengthen.
+//!
+//! `cargo bench --bench soak [-- PAGES]`
+
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code)]
+#[path = "../tests/it/program.rs"]
+mod program;
+#[allow(dead_code)]
+#[path = "../tests/it/web.rs"]
+mod web;
+#[allow(dead_code)]
+#[path = "../tests/it/words.rs"]
+mod words;
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use program::{Place, Running};
+use web::{Answer, Content, Web};
+use words::{Random, sentences};
+
+const PAGES: u64 = 1_000_000;
+const HOSTS: u64 = 8;
+/// Pages that wait in the frontier at any time: page k leads to page k + QUEUED.
+const QUEUED: u64 = 8000;
+const WORDS: usize = 120;
+/// Words by their rank in a language: those before the first are function words, which stand between these.
+const RANKS: (f64, f64) = (30.0, 200_000.0);
+/// Words of a near-duplicate that its original does not have.
+const CHANGED: usize = 3;
+/// What grows may grow by this part from the first look on.
+const BAR: f64 = 0.1;
+const PATIENCE: Duration = Duration::from_secs(4 * 3600);
+
+/// The marks at which the process is looked at, and from where on its pace is measured, in hundredths.
+const MARKS: [(u64, u64); 3] = [(5, 10), (45, 50), (94, 99)];
+
+struct Sites {
+    origins: Vec<String>,
+    pages: u64,
+}
+
+impl Sites {
+    fn url(&self, page: u64) -> String {
+        format!("{}/articles/{page}", self.origins[(page % HOSTS) as usize])
+    }
+
+    /// The first pages of all hosts.
+    fn seeds(&self) -> String {
+        (0..QUEUED.min(self.pages)).map(|page| self.url(page) + "\n").collect()
+    }
+
+    /// Three in ten repeat the page before the last one of their host, or the one before that.
+    fn original(page: u64) -> u64 {
+        match page / HOSTS % 10 {
+            step @ (3 | 6 | 9) => page - HOSTS * (1 + step % 2),
+            _ => page,
+        }
+    }
+
+    fn words(page: u64) -> Vec<String> {
+        let mut words = words_of(Self::original(page), "text", WORDS);
+        if Self::original(page) != page {
+            for (place, word) in words_of(page, "changes", CHANGED).into_iter().enumerate() {
+                words[place * WORDS / CHANGED] = word;
+            }
+        }
+        words
+    }
+
+    fn page(&self, page: u64) -> String {
+        let words = Self::words(page);
+        let next = Some(page + QUEUED).filter(|&next| next < self.pages);
+        let links = [next, page.checked_sub(HOSTS), page.checked_sub(QUEUED)].into_iter().flatten();
+        let links: String = links.map(|page| format!("<a href=\"{}\">to the</a>\n", self.url(page))).collect();
+        format!(
+            "<!DOCTYPE html><html lang=\"en\"><head><title>{} {}</title></head><body><p>{}</p>{links}</body></html>",
+            words[1],
+            words[2],
+            sentences(&words)
+        )
+    }
+}
+
+/// Words by Zipf's law: the one of rank r comes in proportion to 1/r.
+fn words_of(page: u64, purpose: &str, count: usize) -> Vec<String> {
+    let mut random = Random::new(page, purpose);
+    let (first, last) = RANKS;
+    let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let ranks = (0..count).map(|_| (first * (last / first).powf(share())) as u64);
+    ranks.map(|rank| Random::new(rank, "vocabulary").word()).collect()
+}
+
+impl Content for Sites {
+    fn answer(&self, url: &str, _before: usize) -> Answer {
+        let number = url.rsplit_once("/articles/").and_then(|(_, number)| number.parse().ok());
+        number.map_or(Answer::error(404), |page| Answer::html(self.page(page)))
+    }
+
+    fn is_logged(&self) -> bool {
+        false
+    }
+}
+
+/// One look at the running program.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    at: Instant,
+    pages: u64,
+    urls: u64,
+    stored: u64,
+    memory: u64,
+    index: u64,
+    handles: usize,
+    /// Time for which it had a processor, in seconds.
+    processor: f64,
+}
+
+impl Look {
+    /// What the program last said of itself, and what the system says; `None` while or after there is none.
+    fn at(place: &Place) -> Option<Self> {
+        let status: Value = serde_json::from_slice(&fs::read(place.path("out/status.json")).ok()?).ok()?;
+        let number = |path: &str| status.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+        let outcome = |name: &str| number(&format!("/outcomes/{name}"));
+        let process = format!("/proc/{}", number("/pid"));
+        let stat = fs::read_to_string(format!("{process}/stat")).ok()?;
+        let times: Vec<f64> = stat.rsplit(')').next()?.split(' ').skip(12).take(2).flat_map(str::parse).collect();
+        Some(Self {
+            at: Instant::now(),
+            pages: outcome("stored") + outcome("near-duplicate") + outcome("exact-duplicate"),
+            urls: number("/seen"),
+            stored: outcome("stored"),
+            memory: number("/memory_bytes"),
+            index: number("/index/bytes"),
+            handles: fs::read_dir(format!("{process}/fd")).ok()?.count(),
+            processor: times.iter().sum::<f64>() / 100.0,
+        })
+    }
+}
+
+/// The figures at a mark.
+struct Figures {
+    urls: f64,
+    beside_index: f64,
+    handles: f64,
+    by_clock: f64,
+    by_processor: f64,
+}
+
+/// One of the figures.
+type Part = fn(&Figures) -> f64;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    // `cargo test --benches` is no occasion for an hour of crawling.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        return;
+    }
+    let pages = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(PAGES);
+    let mut seeds = String::new();
+    let _web = Web::start(HOSTS as usize, |origins| {
+        let sites = Sites { origins: origins.to_vec(), pages };
+        seeds = sites.seeds();
+        Arc::new(sites)
+    });
+    let place = Place::new();
+    place.write("seeds.txt", &seeds);
+    let mut running = place
+        .run(["--seeds", "seeds.txt", "-o", "out", "--allow-private", "--delay", "0", "--ip-delay", "0"])
+        .args(["--host-concurrency", "8", "-c", "64", "--depth", "60000", "--max-pages-per-host", "0"])
+        .args(["--duplicate-links", "follow", "--format", "none", "--progress", "none"])
+        .patience(PATIENCE)
+        .start();
+
+    println!("   pages    stored  MiB  of index  beside it  handles  pages/s  pages/s of a processor");
+    let figures = MARKS.map(|(from, to)| {
+        let begin = look_at(&place, &mut running, pages * from / 100);
+        figures(begin, look_at(&place, &mut running, pages * to / 100))
+    });
+    let ended = running.finish().expect_code(0);
+    println!("{pages} pages in {:.0} s; on disk {:.0} MiB", ended.elapsed.as_secs_f64(), mebibytes(octets(&place)));
+
+    let [first, .., last] = &figures;
+    let growth = f64::from(1 << 20) * (last.beside_index - first.beside_index) / (last.urls - first.urls);
+    println!("{growth:.0} octets for each URL, beside the index");
+    let parts: [(&str, Part); 4] = [
+        ("memory beside the index", |figures| figures.beside_index),
+        ("handles", |figures| figures.handles),
+        ("pages a second", |figures| figures.by_clock),
+        ("pages a second of a processor", |figures| figures.by_processor),
+    ];
+    for (name, of) in parts {
+        let change = of(last) / of(first) - 1.0;
+        println!("{name}: {:+.1} % {}", 100.0 * change, if change.abs() <= BAR { "good" } else { "NOT FLAT" });
+    }
+}
+
+/// Waits until so many pages are judged.
+fn look_at(place: &Place, running: &mut Running, pages: u64) -> Look {
+    loop {
+        assert!(!running.has_ended(), "the crawl has ended before {pages} pages: {}", running.stderr());
+        if let Some(look) = Look::at(place).filter(|look| look.pages >= pages) {
+            return look;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn figures(begin: Look, end: Look) -> Figures {
+    let pages = (end.pages - begin.pages) as f64;
+    let figures = Figures {
+        urls: end.urls as f64,
+        beside_index: mebibytes(end.memory - end.index),
+        handles: end.handles as f64,
+        by_clock: pages / (end.at - begin.at).as_secs_f64(),
+        by_processor: pages / (end.processor - begin.processor),
+    };
+    println!(
+        "{:>8}  {:>8}  {:>5.0}  {:>6.0}  {:>9.1}  {:>7}  {:>7.0}  {:>7.0}  ({} URLs)",
+        end.pages,
+        end.stored,
+        mebibytes(end.memory),
+        mebibytes(end.index),
+        figures.beside_index,
+        end.handles,
+        figures.by_clock,
+        figures.by_processor,
+        end.urls
+    );
+    figures
+}
+
+fn octets(place: &Place) -> u64 {
+    fn of(path: &std::path::Path) -> u64 {
+        let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
+        entries
+            .map(|entry| if entry.path().is_dir() { of(&entry.path()) } else { entry.metadata().unwrap().len() })
+            .sum()
+    }
+    of(&place.path("out"))
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}

@@ -1,0 +1,216 @@
+//! Many names on few addresses, and a log of who was asked when, by the clock of the server.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, Uri, header};
+use tokio::sync::oneshot;
+
+use crate::words::{Random, sentences};
+
+/// Names that share an address.
+const SHARE: usize = 2;
+/// One page in so many leads to a page at another name, which nothing else leads to.
+const REDIRECTS: usize = 9;
+/// One page in so many takes its time.
+const SLOW: usize = 50;
+const SLOWNESS: Duration = Duration::from_millis(80);
+
+/// Sites that know of each other; dropping it ends them.
+pub struct Crowd {
+    port: u16,
+    addresses: usize,
+    pages: usize,
+    log: Log,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Log = Arc<Mutex<Vec<Visit>>>;
+
+/// One request as the server saw it.
+#[derive(Clone, Copy)]
+struct Visit {
+    name: usize,
+    begin: Instant,
+    end: Instant,
+}
+
+/// What the log says of the manners of whoever came.
+#[derive(Debug)]
+pub struct Manners {
+    pub requests: usize,
+    /// From the first request to the last one.
+    #[allow(dead_code)] // for the measurement
+    pub elapsed: Duration,
+    /// The least time from one request to the next at a name, start to start.
+    pub least_by_name: Duration,
+    /// The least time from one request to the next at an address.
+    pub least_by_address: Duration,
+    /// The most requests that an address was at work on at once.
+    pub most_at_once: usize,
+}
+
+impl Crowd {
+    /// Two names on each of so many addresses (127.0.0.2 ...), and so many pages a name.
+    pub fn start(addresses: usize, pages: usize) -> Self {
+        let listeners = listeners(addresses);
+        let port = listeners[0].local_addr().unwrap().port();
+        let log = Log::default();
+        let (stop, stopped) = oneshot::channel();
+        let site = Site { port, names: addresses * SHARE, pages, log: log.clone() };
+        let thread = std::thread::spawn(move || serve(listeners, &site, stopped));
+        Self { port, addresses, pages, log, stop: Some(stop), thread: Some(thread) }
+    }
+
+    fn names(&self) -> usize {
+        self.addresses * SHARE
+    }
+
+    pub fn seeds(&self) -> String {
+        (0..self.names()).map(|name| format!("{}/\n", origin(name, self.port))).collect()
+    }
+
+    /// What tells the program where the names are.
+    pub fn resolve(&self) -> Vec<String> {
+        let at = |name: usize| format!("{}:127.0.0.{}", host(name), 2 + name / SHARE);
+        (0..self.names()).flat_map(|name| ["--resolve".to_owned(), at(name)]).collect()
+    }
+
+    /// How many requests it takes to fetch all: robots.txt, the front page, its links, and what some of
+    /// them lead to.
+    pub fn requests(&self) -> usize {
+        self.names() * (2 + self.pages + (0..self.pages).filter(|page| page % REDIRECTS == 0).count())
+    }
+
+    /// The most requests a second that such gaps allow.
+    #[allow(dead_code)] // for the measurement
+    pub fn fastest(&self, by_name: Duration, by_address: Duration) -> f64 {
+        let of_names = self.names() as f64 / by_name.as_secs_f64();
+        of_names.min(self.addresses as f64 / by_address.as_secs_f64())
+    }
+
+    pub fn manners(&self) -> Manners {
+        let mut log = self.log.lock().unwrap().clone();
+        log.sort_by_key(|visit| visit.begin);
+        let (mut by_name, mut by_address) =
+            (BTreeMap::<usize, Vec<Visit>>::new(), BTreeMap::<usize, Vec<Visit>>::new());
+        for &visit in &log {
+            by_name.entry(visit.name).or_default().push(visit);
+            by_address.entry(visit.name / SHARE).or_default().push(visit);
+        }
+        Manners {
+            requests: log.len(),
+            elapsed: log[log.len() - 1].begin - log[0].begin,
+            least_by_name: least_gap(&by_name),
+            least_by_address: least_gap(&by_address),
+            most_at_once: by_address.values().map(|visits| most_at_once(visits)).max().unwrap_or_default(),
+        }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn least_gap(visits: &BTreeMap<usize, Vec<Visit>>) -> Duration {
+    let gaps = visits.values().flat_map(|visits| visits.windows(2).map(|pair| pair[1].begin - pair[0].begin));
+    gaps.min().unwrap_or_default()
+}
+
+/// The visits are in the order of their beginnings.
+fn most_at_once(visits: &[Visit]) -> usize {
+    let beside = |(place, visit): (usize, &Visit)| {
+        1 + visits[..place].iter().rev().take(64).filter(|earlier| earlier.end > visit.begin).count()
+    };
+    visits.iter().enumerate().map(beside).max().unwrap_or_default()
+}
+
+fn host(name: usize) -> String {
+    format!("name{name:02}.test")
+}
+
+fn origin(name: usize, port: u16) -> String {
+    format!("http://{}:{port}", host(name))
+}
+
+/// A port that is free on all addresses is found by trying.
+fn listeners(addresses: usize) -> Vec<TcpListener> {
+    for _ in 0..50 {
+        let first = TcpListener::bind("127.0.0.2:0").unwrap();
+        let port = first.local_addr().unwrap().port();
+        let others = (3..addresses + 2).map(|address| TcpListener::bind(format!("127.0.0.{address}:{port}")));
+        if let Ok(others) = others.collect::<Result<Vec<_>, _>>() {
+            return std::iter::once(first).chain(others).collect();
+        }
+    }
+    panic!("no port is free on {addresses} loopback addresses");
+}
+
+fn serve(listeners: Vec<TcpListener>, site: &Site, stopped: oneshot::Receiver<()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async move {
+        for listener in listeners {
+            listener.set_nonblocking(true).unwrap();
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let router = Router::new().fallback(answer).with_state(site.clone());
+            tokio::spawn(async move { axum::serve(listener, router).await });
+        }
+        let _ = stopped.await;
+    });
+    runtime.shutdown_background();
+}
+
+#[derive(Clone)]
+struct Site {
+    port: u16,
+    names: usize,
+    pages: usize,
+    log: Log,
+}
+
+async fn answer(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Response<String> {
+    let begin = Instant::now();
+    let named = headers[header::HOST].to_str().unwrap();
+    let name: usize = named["name".len()..].split('.').next().unwrap().parse().unwrap();
+    let response = site.answer(name, uri.path());
+    if number_in(uri.path(), "/page/").is_some_and(|page| page % SLOW == SLOW - 1) {
+        tokio::time::sleep(SLOWNESS).await;
+    }
+    site.log.lock().unwrap().push(Visit { name, begin, end: Instant::now() });
+    response
+}
+
+fn number_in(path: &str, prefix: &str) -> Option<usize> {
+    path.strip_prefix(prefix)?.parse().ok()
+}
+
+impl Site {
+    fn answer(&self, name: usize, path: &str) -> Response<String> {
+        if path == "/robots.txt" {
+            return Response::builder().body("User-agent: *\nDisallow: /private/\n".to_owned()).unwrap();
+        }
+        let redirected = number_in(path, "/page/").filter(|page| page % REDIRECTS == 0);
+        if let Some(page) = redirected {
+            let elsewhere = origin((name + 1 + page) % self.names, self.port);
+            let target = format!("{elsewhere}/from/{name}/{page}");
+            return Response::builder().status(301).header(header::LOCATION, target).body(String::new()).unwrap();
+        }
+        let links = if path == "/" { self.pages } else { 0 };
+        let links: String = (0..links).map(|page| format!("<a href=\"/page/{page}\">to the</a>\n")).collect();
+        let words = Random::new(name as u64, path).words(60);
+        let text = sentences(&words);
+        let body = format!("<!DOCTYPE html><html lang=\"en\"><title>{}</title><p>{text}</p>{links}</html>", words[0]);
+        Response::builder().header(header::CONTENT_TYPE, "text/html; charset=utf-8").body(body).unwrap()
+    }
+}

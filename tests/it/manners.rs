@@ -1,0 +1,24 @@
+//! That the gaps are kept which were asked for, by the clock of those who were asked.
+
+use std::time::Duration;
+
+use crate::crowd::Crowd;
+use crate::program::Place;
+
+#[test]
+fn names_that_share_addresses_are_asked_no_faster_than_either_gap_allows() {
+    let crowd = Crowd::start(4, 36);
+    let place = Place::new();
+    place.write("seeds.txt", &crowd.seeds());
+    place
+        .run(["--seeds", "seeds.txt", "-c", "500", "--delay", "100ms", "--ip-delay", "50ms", "--allow-private"])
+        .args(crowd.resolve())
+        .finish()
+        .expect_code(0);
+    let manners = crowd.manners();
+    println!("{manners:?}");
+    assert_eq!(manners.requests, crowd.requests(), "all was asked for, and once");
+    assert!(manners.least_by_name >= Duration::from_millis(100), "{manners:?}");
+    assert!(manners.least_by_address >= Duration::from_millis(50), "{manners:?}");
+    assert_eq!(manners.most_at_once, 1, "{manners:?}");
+}
