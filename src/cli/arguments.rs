@@ -552,6 +552,7 @@ mod tests {
           report       Write a report on a crawl: one web page with plots and tables
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
+          reindex      Make the store of a crawl anew, from its lines and its archive
           eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost
           check        Ask the parsers and rules of a crawl: JSON lines in, JSON lines out
           config       Show the settings in force, or write a configuration file
