@@ -277,7 +277,7 @@ fn malice_costs_no_more_than_the_limits_and_reaches_no_private_host() {
         .run([format!("{origin}/")])
         .args(["-o", "out", "--allow-net", "127.0.0.3/32", "--scope", "any", "--max-pages", "500", "-v"])
         .args(["--delay", "0", "--ip-delay", "0", "--host-concurrency", "8"])
-        .args(["--timeout", "3s", "--retries", "0", "--max-body", "1M"])
+        .args(["--soft-404", "off", "--timeout", "3s", "--retries", "0", "--max-body", "1M"])
         .finish()
         .expect_code(0);
     assert_eq!(reached.load(Ordering::SeqCst), 0, "connections to private addresses");
