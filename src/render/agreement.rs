@@ -82,6 +82,8 @@ fn what_tree_construction_does_to_fields_words_and_links_is_followed() {
         "<textarea>\none</textarea><pre>\ntwo</pre><xmp><b>x</b></xmp><plaintext>three</plaintext>",
         "<noscript><a href=1>one</a></noscript><iframe src=2><a href=3></iframe><noembed><p>x</noembed>",
         "<link rel=next href=1><a href=2>x</a><base href=/base/><a href=3>y</a>",
+        "one &mp\0; two &amp\0;<table>&\0amp; <tr>",
+        "<nobr><a href=1><r><s><h><li>one<nobr>two",
         "a\r\nb\rc<pre>\r\nd</pre>&#13;e\0f",
         "<p title='&lt;p>'a=b a=c>x</p\n y=z>y",
         "<foo-bar>one<p>two</foo-bar>three<b>four</foo-bar>",

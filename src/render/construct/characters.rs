@@ -8,7 +8,7 @@ use memchr::memchr;
 use crate::render::lexer::{RawText, references};
 use crate::render::names::Name;
 
-use super::{Builder, Mode};
+use super::{Builder, Mode, Stop};
 
 impl<'a> Builder<'a, '_> {
     /// Text outside of raw text elements.
@@ -24,6 +24,10 @@ impl<'a> Builder<'a, '_> {
             if foreign {
                 self.frameset_ok &= is_space(&text.replace('\0', ""));
                 return self.append(&text.replace('\0', "\u{fffd}"));
+            }
+            if memchr(b'&', text.as_bytes()).is_some() {
+                // It is nothing, and yet ends a reference.
+                return self.stop(Stop::OutOfOrder("a NUL among character references"));
             }
             let text = text.replace('\0', "");
             if !text.is_empty() {
