@@ -50,12 +50,18 @@ fn main() {
     let manners = crowd.manners();
     let rate = manners.requests as f64 / manners.elapsed.as_secs_f64();
     let part = rate / crowd.fastest(BY_NAME, BY_ADDRESS);
-    println!("{} requests of {} in {:.1} s", manners.requests, crowd.requests(), manners.elapsed.as_secs_f64());
+    println!(
+        "{} requests in {:.1} s, {} of them for the {} URLs that there are",
+        manners.requests,
+        manners.elapsed.as_secs_f64(),
+        manners.known,
+        crowd.requests()
+    );
     println!("least gap at a name {:.1} ms, asked for {BY_NAME:?}", milliseconds(manners.least_by_name));
     println!("least gap at an address {:.1} ms, asked for {BY_ADDRESS:?}", milliseconds(manners.least_by_address));
     println!("at most {} in flight at an address", manners.most_at_once);
     println!("{rate:.0} requests a second, {:.1} % of what the gaps allow", 100.0 * part);
-    assert_eq!(manners.requests, crowd.requests());
+    assert_eq!(manners.known, crowd.requests());
     assert!(manners.least_by_name >= BY_NAME && manners.least_by_address >= BY_ADDRESS, "too close");
     assert_eq!(manners.most_at_once, 1);
     assert!(part >= BAR, "too slow");

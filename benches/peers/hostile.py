@@ -150,6 +150,7 @@ def rows(crawled, arguments):
         ('gap of %g s between requests to an origin' % arguments.gap, passes('gap'), short('gap').replace(' gaps too short', '')),
         ('one request at a time to an origin', passes('concurrency'), ''),
         ('`Crawl-delay` of 2 s', passes('gap', slow) if len(pages(own('crawl-delay'))) > 2 else None, ''),
+        ('says who it is', not any(r['ua'].startswith('Mozilla/') for r in requests), ''),
         ('robots.txt before any page of an origin', passes('robots-first'), ''),
         ('nothing that robots.txt forbids (also behind redirects, after 300 KiB)', passes('robots'), short('robots').split()[0]),
         ('robots.txt answers 500: no page is asked for', not pages(own('robots-500')) if own('robots-500') else None, ''),

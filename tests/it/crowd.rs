@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, Uri, header};
+use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
 use tokio::sync::oneshot;
 
 use crate::words::{Random, sentences};
@@ -37,6 +37,8 @@ type Log = Arc<Mutex<Vec<Visit>>>;
 #[derive(Clone, Copy)]
 struct Visit {
     name: usize,
+    /// Whether there is such a page; others are asked for to learn how a site says that there is none.
+    is_known: bool,
     begin: Instant,
     end: Instant,
 }
@@ -44,7 +46,10 @@ struct Visit {
 /// What the log says of the manners of whoever came.
 #[derive(Debug)]
 pub struct Manners {
+    #[allow(dead_code)] // for the measurement
     pub requests: usize,
+    /// Of these, requests for what there is.
+    pub known: usize,
     /// From the first request to the last one.
     #[allow(dead_code)] // for the measurement
     pub elapsed: Duration,
@@ -106,6 +111,7 @@ impl Crowd {
         }
         Manners {
             requests: log.len(),
+            known: log.iter().filter(|visit| visit.is_known).count(),
             elapsed: log[log.len() - 1].begin - log[0].begin,
             least_by_name: least_gap(&by_name),
             least_by_address: least_gap(&by_address),
@@ -187,7 +193,8 @@ async fn answer(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Respo
     if number_in(uri.path(), "/page/").is_some_and(|page| page % SLOW == SLOW - 1) {
         tokio::time::sleep(SLOWNESS).await;
     }
-    site.log.lock().unwrap().push(Visit { name, begin, end: Instant::now() });
+    let is_known = response.status() != StatusCode::NOT_FOUND;
+    site.log.lock().unwrap().push(Visit { name, is_known, begin, end: Instant::now() });
     response
 }
 
@@ -200,7 +207,12 @@ impl Site {
         if path == "/robots.txt" {
             return Response::builder().body("User-agent: *\nDisallow: /private/\n".to_owned()).unwrap();
         }
-        let redirected = number_in(path, "/page/").filter(|page| page % REDIRECTS == 0);
+        let page = number_in(path, "/page/").filter(|page| *page < self.pages);
+        let from = path.strip_prefix("/from/").and_then(|rest| rest.rsplit('/').next()?.parse::<usize>().ok());
+        if path != "/" && page.or(from).is_none() {
+            return Response::builder().status(404).body("There is no such page.".to_owned()).unwrap();
+        }
+        let redirected = page.filter(|page| page % REDIRECTS == 0);
         if let Some(page) = redirected {
             let elsewhere = origin((name + 1 + page) % self.names, self.port);
             let target = format!("{elsewhere}/from/{name}/{page}");

@@ -29,7 +29,7 @@ fn names_that_share_addresses_are_asked_no_faster_than_either_gap_allows() {
         .expect_code(0);
     let manners = crowd.manners();
     println!("{manners:?}");
-    assert_eq!(manners.requests, crowd.requests(), "all was asked for, and once");
+    assert_eq!(manners.known, crowd.requests(), "all was asked for, and once");
     assert!(manners.least_by_name >= Duration::from_millis(100), "{manners:?}");
     assert!(manners.least_by_address >= Duration::from_millis(50), "{manners:?}");
     assert_eq!(manners.most_at_once, 1, "{manners:?}");
