@@ -40,7 +40,7 @@ fn main() {
     place.write("seeds.txt", &crowd.seeds());
     let in_milliseconds = |gap: Duration| format!("{}ms", gap.as_millis());
     place
-        .run(["--seeds", "seeds.txt", "-c", "500", "--soft-404", "off", "--allow-private", "--progress", "none"])
+        .run(["--seeds", "seeds.txt", "-c", "500", "--allow-private", "--progress", "none"])
         .args(["--delay", &in_milliseconds(BY_NAME), "--ip-delay", &in_milliseconds(BY_ADDRESS)])
         .args(crowd.resolve())
         .patience(PATIENCE)

@@ -11,19 +11,7 @@ fn names_that_share_addresses_are_asked_no_faster_than_either_gap_allows() {
     let place = Place::new();
     place.write("seeds.txt", &crowd.seeds());
     place
-        .run([
-            "--seeds",
-            "seeds.txt",
-            "-c",
-            "500",
-            "--soft-404",
-            "off",
-            "--delay",
-            "100ms",
-            "--ip-delay",
-            "50ms",
-            "--allow-private",
-        ])
+        .run(["--seeds", "seeds.txt", "-c", "500", "--delay", "100ms", "--ip-delay", "50ms", "--allow-private"])
         .args(crowd.resolve())
         .finish()
         .expect_code(0);
