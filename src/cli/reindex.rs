@@ -34,7 +34,7 @@ pub fn run(_: &Settings, arguments: &ReindexArguments) -> Result<u8, CliError> {
         _ => {}
     }
     let rebuilt = all(arguments)?;
-    let text = if arguments.json { format!("{}\n", object(&rebuilt)) } else { text(arguments, &rebuilt) };
+    let text = if arguments.json { format!("{}\n", object(&rebuilt)) } else { text(&rebuilt) };
     write_stdout(&text)?;
     Ok(exit::FINISHED)
 }
@@ -84,7 +84,7 @@ fn object(rebuilt: &Rebuilt) -> Value {
     })
 }
 
-fn text(arguments: &ReindexArguments, rebuilt: &Rebuilt) -> String {
+fn text(rebuilt: &Rebuilt) -> String {
     let mut text = format!(
         "Made anew: {} with outcomes, {} among them; {} without an outcome\n\nLost with the store:\n",
         counted(rebuilt.outcomes, "URL", "URLs"),
@@ -104,6 +104,5 @@ fn text(arguments: &ReindexArguments, rebuilt: &Rebuilt) -> String {
         text += &format!("{:>14}{}\n", "", terminal_safe(url));
     }
     text += "              requests, response times and failures of each site; its robots.txt is asked for again\n";
-    let dir = arguments.dir.display().to_string();
-    text + &format!("\nThe crawl goes on with: ndcrawl -o {}\n", terminal_safe(&dir))
+    text + "\nThe command that began the crawl goes on with it; what was set aside is in earlier/\n"
 }

@@ -118,9 +118,8 @@ impl Rebuilder {
         // What was written by this program is an absolute URL.
         let Ok(url) = self.normaliser.absolute(&line.url) else { return Ok(()) };
         let referrer = line.referrer.as_ref().and_then(|url| self.numbers.get(&xxh3_128(url.as_bytes()))).copied();
-        let left_alone = [Deferral::DuplicateLink, Deferral::NoFollow].into_iter();
-        let only_seen = left_alone.filter(|_| kind == OutcomeKind::Deferred);
-        let only_seen = { only_seen }.find(|reason| Some(reason.name()) == line.reason.as_deref());
+        let mut left_alone = [Deferral::DuplicateLink, Deferral::NoFollow].into_iter();
+        let only_seen = left_alone.find(|reason| Some(reason.name()) == line.reason.as_deref());
         let offered = Link { only_seen, ..link(url.clone(), line.depth, referrer, LinkKind::Page) };
         let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
         // These get their lines when the crawl is over.
