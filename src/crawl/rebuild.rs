@@ -114,9 +114,13 @@ struct Rebuilder {
 
 impl Rebuilder {
     fn line(&mut self, line: PageLine, archived: &Archived) -> Result<(), CrawlError> {
-        let Some(kind) = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome) else { return Ok(()) };
-        // What was written by this program is an absolute URL.
-        let Ok(url) = self.normaliser.absolute(&line.url) else { return Ok(()) };
+        let kind = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome);
+        // What was written by this program is spelled as it would spell it.
+        let url = self.normaliser.absolute(&line.url).ok().filter(|url| url.as_str() == line.url);
+        let (Some(kind), Some(url)) = (kind, url) else {
+            self.rebuilt.damaged_lines += 1;
+            return Ok(());
+        };
         let referrer = line.referrer.as_ref().and_then(|url| self.numbers.get(&xxh3_128(url.as_bytes()))).copied();
         let mut left_alone = [Deferral::DuplicateLink, Deferral::NoFollow].into_iter();
         let only_seen = left_alone.find(|reason| Some(reason.name()) == line.reason.as_deref());

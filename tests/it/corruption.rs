@@ -173,9 +173,14 @@ fn made_anew(place: &Place, graph: &Graph, damage: &Damage) {
     assert_eq!(rebuilt["rebuilt"], true, "{damage:?}: {rebuilt}");
     told(place.crawl(&graph.seeds()).args(["--max-pages", "1000"]), &[0], damage);
     // What can't be read of the archive stays where it is.
-    told(place.run(["verify", "out"]), if damage.is_in("warc/") { &[0, 1] } else { &[0] }, damage);
+    told(
+        place.run(["verify", "out"]),
+        if damage.is_in("warc/") || damage.is_in("pages.jsonl") { &[0, 1] } else { &[0] },
+        damage,
+    );
     let is_whole = rebuilt["unreadable_count"] == 0 && rebuilt["damaged_lines"] == 0;
-    if is_whole {
+    // A letter of an address or of a reason can be another one unnoticed.
+    if is_whole && !damage.is_in("pages.jsonl") {
         let lines = lines(&place.path("out"));
         let found = outcomes(&lines);
         // What only duplicates name is lost with their links.
