@@ -8,6 +8,7 @@
 //! What is moved goes into `earlier/N.part` first, which gets its name when all is there: a move that was
 //! interrupted is made good before anything else is done in the folder.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::disk::Disk;
 use super::error::{Error, Result};
 use super::folder::Folder;
+use super::page_lines::PageLines;
 use super::warc_files;
 
 /// The folder of generations.
@@ -88,11 +90,24 @@ pub fn set_aside(folder: &Path) -> Result<()> {
     let number = numbers(folder)?.into_iter().max().unwrap_or_default() + 1;
     let part = folder.join(EARLIER).join(format!("{number}.{PART}"));
     fs::create_dir_all(&part).map_err(|error| Error::io("make", &part, error))?;
-    let files = warc_files::close_all(&folder.join("warc"))?;
+    let last_named = last_named(folder);
+    let files = warc_files::close_all(&folder.join("warc"), |name| last_named.get(name).copied().unwrap_or_default())?;
     let note = Note { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
     let path = part.join(NOTE);
     fs::write(&path, format!("{}\n", serde_json::json!(note))).map_err(|error| Error::io("write", &path, error))?;
     complete_locked(folder)
+}
+
+/// The offset of the last record of each WARC file that the lines name, as far as they can be read.
+fn last_named(folder: &Path) -> HashMap<String, u64> {
+    let mut last = HashMap::new();
+    for line in PageLines::open(folder).into_iter().flatten().flatten() {
+        if let (Some(name), Some(offset)) = (line.warc_file, line.warc_offset) {
+            let end: &mut u64 = last.entry(name.trim_start_matches("warc/").to_owned()).or_default();
+            *end = offset.max(*end);
+        }
+    }
+    last
 }
 
 /// Makes an interrupted move good, if there is one.

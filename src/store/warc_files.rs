@@ -226,8 +226,10 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<(u32, String)>> {
     Ok(found)
 }
 
-/// Gives files that still grow their final names, cut behind their last whole records. Lists all files.
-pub(crate) fn close_all(folder: &Path) -> Result<Vec<(u32, String)>> {
+/// Gives files that still grow their final names, and cuts off what a crash left half written. `named` is the
+/// offset of the last record of a file that somebody refers to: where that can't be reached, since a record before
+/// it is damaged, nothing is cut. Lists all files.
+pub(crate) fn close_all(folder: &Path, named: impl Fn(&str) -> u64) -> Result<Vec<(u32, String)>> {
     for (_, name) in list(folder)? {
         let Some(closed) = name.strip_suffix(OPEN) else { continue };
         let path = folder.join(&name);
@@ -235,7 +237,9 @@ pub(crate) fn close_all(folder: &Path) -> Result<Vec<(u32, String)>> {
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
         let whole = WarcReader::new(&file, 0).map_while(std::result::Result::ok);
         let end = whole.last().map_or(0, |record| record.offset + record.length);
-        file.set_len(end).and_then(|()| file.sync_all()).map_err(failed)?;
+        if end > named(closed) {
+            file.set_len(end).and_then(|()| file.sync_all()).map_err(failed)?;
+        }
         fs::rename(&path, folder.join(closed)).map_err(failed)?;
     }
     list(folder)
@@ -325,6 +329,23 @@ mod tests {
         let mut files = open(folder.path(), &mark(reached));
         let [location] = files.append(&[vec![1; 7]]).unwrap()[..] else { panic!() };
         assert_eq!(location, WarcLocation { file: 0, offset: reached.1, length: 7 });
+    }
+
+    #[test]
+    fn a_torn_end_is_cut_off_and_a_damaged_middle_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = "NDCRAWL-20260101000000-00000-h.warc.gz";
+        let (open, closed) = (folder.path().join(format!("{name}{OPEN}")), folder.path().join(name));
+        let record = |id| Draft::warcinfo(id, "f", &[("isPartOf", "x")]).to_member(&mut Gzip::new(1));
+        let (first, second) = (record("a"), record("b"));
+        let whole = [&first[..], &second].concat();
+        let mut damaged = whole.clone();
+        damaged[first.len() / 2] ^= 0x55;
+        for (before, after) in [(&[&whole[..], &first[..9]].concat(), &whole), (&damaged, &damaged)] {
+            fs::write(&open, before).unwrap();
+            close_all(folder.path(), |_| first.len() as u64).unwrap();
+            assert_eq!(&fs::read(&closed).unwrap(), after);
+        }
     }
 
     #[test]
