@@ -6,13 +6,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fetch::Validators;
 use crate::record::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
-use crate::store::{self, ArchiveReader, Generation, HttpHead, PageLines, WarcRecord};
+use crate::store::{self, ArchiveReader, Generation, PageLines};
 
 /// The pages that the generation before has kept.
 #[derive(Debug)]
@@ -66,61 +65,37 @@ impl Archived {
                 return None;
             }
         };
-        let is_it = record.kind() == "response" && record.field("WARC-Target-URI") == Some(url.as_str());
         let unchanged = Unchanged {
             location: record.location(*serial),
             record_id: record.field("WARC-Record-ID")?.to_owned(),
             fetched_at: record.field("WARC-Date")?.to_owned(),
             by_status: false,
         };
-        let head = record.http_head()?;
-        is_it.then_some(ArchivedPage { record, head, unchanged })
+        let payload_digest = record.field("WARC-Payload-Digest").unwrap_or_default().to_owned();
+        Some(ArchivedPage { answer: record.response(url)?, payload_digest, unchanged })
     }
 }
 
 /// An answer as it is archived.
 #[derive(Debug)]
 pub(super) struct ArchivedPage {
-    record: WarcRecord,
-    head: HttpHead,
+    pub answer: Fetched,
+    payload_digest: String,
     unchanged: Unchanged,
 }
 
 impl ArchivedPage {
     /// What the server is asked by. Nothing, if the body was cut.
     pub fn validators(&self) -> Validators {
-        if self.record.field("WARC-Truncated").is_some() {
+        if self.answer.truncated {
             return Validators::default();
         }
-        Validators { etag: self.header("etag"), last_modified: self.header("last-modified") }
-    }
-
-    fn header(&self, name: &str) -> Option<String> {
-        let (_, value) = self.head.headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;
-        String::from_utf8(value.clone()).ok()
+        Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }
     }
 
     /// Where it is archived, if a body of this digest is the same.
     pub fn with_payload(self, digest: &str) -> Option<Unchanged> {
-        (self.record.field("WARC-Payload-Digest") == Some(digest)).then_some(self.unchanged)
-    }
-
-    /// The answer as it came.
-    pub fn answer(&self, url: &CanonicalUrl) -> Fetched {
-        let started_at = self.unchanged.fetched_at.parse::<jiff::Timestamp>();
-        Fetched {
-            url: url.clone(),
-            status: self.head.status,
-            version: "HTTP/1.1",
-            reason: String::new(),
-            headers: self.head.headers.clone(),
-            request_headers: Vec::new(),
-            body: self.record.http_body().unwrap_or_default().to_owned(),
-            truncated: self.record.field("WARC-Truncated").is_some(),
-            address: None,
-            started_at: started_at.map_or(0, jiff::Timestamp::as_millisecond),
-            elapsed: Duration::ZERO,
-        }
+        (self.payload_digest == digest).then_some(self.unchanged)
     }
 
     /// Where it lies.
@@ -130,8 +105,8 @@ impl ArchivedPage {
 
     /// The page, which a server calls not modified, and where it is archived.
     pub fn not_modified(self, answer: &Fetched) -> (Fetched, Unchanged) {
-        let body = self.record.http_body().unwrap_or_default().to_owned();
-        let page = Fetched { body, headers: updated(self.head.headers, &answer.headers), ..answer.clone() };
+        let headers = updated(self.answer.headers, &answer.headers);
+        let page = Fetched { body: self.answer.body, headers, ..answer.clone() };
         (page, Unchanged { by_status: true, ..self.unchanged })
     }
 }

@@ -133,7 +133,7 @@ impl Rebuilder {
             return Ok(());
         }
         if kind.is_kept() {
-            let page = archived.look_up(&url).map(|page| self.kept(id, &url, line.depth, &page)).transpose()?;
+            let page = archived.look_up(&url).map(|page| self.kept(id, &url, line.depth, page)).transpose()?;
             if page != Some(true) {
                 // It stays in the queue.
                 self.unreadable(&line.url);
@@ -169,8 +169,9 @@ impl Rebuilder {
     }
 
     /// Takes a kept page in: its record and its links. Whether it could be rendered.
-    fn kept(&mut self, id: UrlId, url: &CanonicalUrl, depth: u16, page: &ArchivedPage) -> Result<bool, CrawlError> {
-        let fetched = page.answer(url);
+    fn kept(&mut self, id: UrlId, url: &CanonicalUrl, depth: u16, page: ArchivedPage) -> Result<bool, CrawlError> {
+        let location = page.location();
+        let fetched = page.answer;
         let Ok((mut rendered, body_digest, _)) = read(&self.renderer, &fetched) else { return Ok(false) };
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
@@ -197,7 +198,7 @@ impl Rebuilder {
             least_weight,
             order,
             links,
-            location: Some(page.location()),
+            location: Some(location),
             renews: None,
         });
         Ok(true)

@@ -1,11 +1,10 @@
 //! The text of archived pages.
 
 use std::path::Path;
-use std::time::Duration;
 
 use crate::record::{CanonicalUrl, Fetched, Normaliser, PageLine};
 use crate::render::{Options, Reading, Renderer};
-use crate::store::{self, ArchiveReader, WarcRecord};
+use crate::store::{self, ArchiveReader};
 
 use super::error::Result;
 
@@ -30,7 +29,8 @@ impl Contents {
         if record.kind() != "response" {
             return Ok(None);
         }
-        let page = fetched(line, &record).ok_or_else(|| store::Error::Corrupt {
+        let url = CanonicalUrl::from_canonical(&line.url).ok();
+        let page = url.and_then(|url| record.response(&url)).ok_or_else(|| store::Error::Corrupt {
             place: format!("{file}, offset {offset}"),
             reason: format!("no response of {}", line.url),
         })?;
@@ -41,25 +41,4 @@ impl Contents {
     pub fn reading<'a>(&self, page: &'a Fetched) -> Option<Reading<'a>> {
         self.renderer.reading(page)
     }
-}
-
-/// What was fetched, as far as reading it needs.
-fn fetched(line: &PageLine, record: &WarcRecord) -> Option<Fetched> {
-    if record.field("WARC-Target-URI") != Some(line.url.as_str()) {
-        return None;
-    }
-    let head = record.http_head()?;
-    Some(Fetched {
-        url: CanonicalUrl::from_canonical(&line.url).ok()?,
-        status: head.status,
-        version: "HTTP/1.1",
-        reason: String::new(),
-        headers: head.headers,
-        request_headers: Vec::new(),
-        body: record.http_body()?.to_owned(),
-        truncated: line.truncated,
-        address: None,
-        started_at: 0,
-        elapsed: Duration::ZERO,
-    })
 }

@@ -1,10 +1,13 @@
 //! Reading WARC files of which every record is a gzip member.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::time::Duration;
 
 use flate2::bufread::GzDecoder;
 
-use crate::record::{Header, WarcLocation};
+use crate::record::{CanonicalUrl, Fetched, Header, WarcLocation};
+
+use super::warc::Kind;
 
 /// The longest header of a record, and the longest line in it.
 const MOST_HEADER_BYTES: u64 = 256 * 1024;
@@ -76,6 +79,26 @@ impl WarcRecord {
             Some((name.trim().to_owned(), line[colon + 1..].trim_ascii().to_owned()))
         };
         Some(HttpHead { status, headers: lines.filter_map(header).collect() })
+    }
+
+    /// The answer that was archived, as far as the record has it; `None` if it is none of this URL.
+    pub fn response(&self, url: &CanonicalUrl) -> Option<Fetched> {
+        let is_it = self.kind() == Kind::Response.name() && self.field("WARC-Target-URI") == Some(url.as_str());
+        let head = self.http_head().filter(|_| is_it)?;
+        let date = self.field("WARC-Date").and_then(|date| date.parse::<jiff::Timestamp>().ok());
+        Some(Fetched {
+            url: url.clone(),
+            status: head.status,
+            version: "HTTP/1.1",
+            reason: String::new(),
+            headers: head.headers,
+            request_headers: Vec::new(),
+            body: self.http_body()?.to_owned(),
+            truncated: self.field("WARC-Truncated").is_some(),
+            address: None,
+            started_at: date.map_or(0, jiff::Timestamp::as_millisecond),
+            elapsed: Duration::ZERO,
+        })
     }
 
     /// Where the record lies, given the file's serial number.
