@@ -6,7 +6,7 @@
 //! | feature | rooms | for |
 //! |---|---|---|
 //! | none | [`record`], [`filter`], [`verify`], [`detect`] | detecting near-duplicates among weighted terms |
-//! | `html` | `render` | from HTML and text to weighted terms and links |
+//! | `html` | `render`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
 //! | `eval` | `hypertext`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
@@ -19,8 +19,8 @@
 //! cli
 //! dedup  report
 //! crawl  demo  eval  export
-//! detect  render  frontier  fetch  store
-//! filter  verify  hypertext
+//! detect  focus  frontier  fetch  store
+//! filter  verify  hypertext  render
 //! record
 //! ```
 
@@ -32,6 +32,8 @@ pub mod filter;
 pub mod record;
 pub mod verify;
 
+#[cfg(feature = "html")]
+pub mod focus;
 #[cfg(feature = "html")]
 pub mod render;
 

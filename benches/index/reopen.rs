@@ -128,6 +128,7 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
                 hops: 0,
                 rank: 0,
                 state: UrlState::Queued,
+                clue: None,
             })
             .collect(),
         terms: (known..*terms).map(|term| format!("term{term}").into()).collect(),
@@ -146,6 +147,7 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
                 links: Vec::new(),
                 location: None,
                 renews: None,
+                relevance: None,
             })
             .collect(),
         ..Batch::default()

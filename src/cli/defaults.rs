@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::keys;
 use super::settings::{
-    Dashboard, Dedup, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
+    Dashboard, Dedup, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
 };
 use super::units::Size;
 use crate::record::{Detector, Threshold};
@@ -49,6 +49,7 @@ fn blank() -> Settings {
             trap_guard: false,
             soft_404: false,
         },
+        focus: Focus { terms: vec![], min_score: None, exploration: ONE, weights: Default::default() },
         politeness: Politeness {
             concurrency: NonZeroUsize::MIN,
             host_concurrency: NonZeroUsize::MIN,

@@ -24,7 +24,7 @@ use super::source::Source;
 use super::units::{Memory, Size};
 use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
-use crate::record::{Detector, FieldWeights, NormaliseOptions, Threshold};
+use crate::record::{Detector, FieldWeights, NormaliseOptions, PartWeights, Threshold};
 
 /// Everything that can be set, settled.
 #[derive(Clone, Debug)]
@@ -35,6 +35,7 @@ pub struct Settings {
     pub random_seed: u64,
     pub fail_over: Option<Percent>,
     pub scope: Scope,
+    pub focus: Focus,
     pub politeness: Politeness,
     pub identity: Identity,
     pub http: Http,
@@ -62,6 +63,16 @@ pub struct Scope {
     pub sitemaps: bool,
     pub trap_guard: bool,
     pub soft_404: bool,
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Focus {
+    pub terms: Vec<String>,
+    pub min_score: Option<Threshold>,
+    pub exploration: Threshold,
+    pub weights: PartWeights,
 }
 
 /// How servers are spared.

@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::http_values::Proxy;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use crate::record::{Detector, Normaliser};
+use crate::record::{Detector, Normaliser, Relevance};
 use crate::{crawl, detect, fetch, filter, frontier, render, store};
 
 /// The set-up of a crawl. Reads the table of synonyms, if one is named and used.
@@ -26,6 +26,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         detect,
         against: None,
         archived: None,
+        focus: focus_options(settings)?,
     })
 }
 
@@ -43,6 +44,7 @@ pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> R
         },
         order: detect.order(),
         synonyms: synonyms(settings, detect.detector)?,
+        running: !settings.focus.terms.is_empty(),
         ..render::Options::default()
     })
 }
@@ -73,13 +75,49 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     }
 }
 
+/// What is looked for, if anything. Reads files that are named as its description.
+fn focus_options(settings: &Settings) -> Result<Option<crawl::FocusOptions>, CliError> {
+    let focus = &settings.focus;
+    if focus.terms.is_empty() {
+        return Ok(None);
+    }
+    let examples = focus.terms.iter().map(|text| example(settings, text)).collect::<Result<_, _>>()?;
+    let least = focus.min_score.map(|least| Relevance::of(f64::from(least)));
+    Ok(Some(crawl::FocusOptions { examples, least, folder: settings.out.dir.clone() }))
+}
+
+/// What a value of `--focus` stands for.
+fn example(settings: &Settings, text: &str) -> Result<crawl::Example, CliError> {
+    if let Some(path) = text.strip_prefix('@') {
+        let read = std::fs::read(path)
+            .map_err(|error| CliError::usage(format!("{}: {path}: {error}", settings.source("focus.terms"))))?;
+        return Ok(crawl::Example::Text(String::from_utf8_lossy(&read).into_owned()));
+    }
+    let is_url = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
+    if !is_url {
+        return Ok(crawl::Example::Text(text.to_owned()));
+    }
+    let url = Normaliser::new(settings.normalise_options()).absolute(text);
+    let url = url.map_err(|error| CliError::usage(format!("{}: {text}: {error}", settings.source("focus.terms"))))?;
+    Ok(crawl::Example::Page(url))
+}
+
+/// The query of the detector that takes one: the topic, as far as it is given in words, if there is no other.
+fn query(settings: &Settings) -> String {
+    if settings.dedup.query.is_empty() {
+        let is_words = |text: &&String| !text.starts_with('@') && !text.contains("://");
+        return settings.focus.terms.iter().filter(is_words).cloned().collect::<Vec<_>>().join(" ");
+    }
+    settings.dedup.query.clone()
+}
+
 fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
     let fuzzy = &settings.dedup.fuzzy;
     detect::fuzzy::FuzzyOptions {
         sentence_threshold: fuzzy.sentence_threshold,
         candidates: fuzzy.candidates,
         least_together: fuzzy.least_together,
-        query: render::query_terms(&settings.dedup.query),
+        query: render::query_terms(&query(settings)),
         copies_first: fuzzy.copies_first,
         least_words: fuzzy.least_words as usize,
         most_words: fuzzy.most_words as usize,
@@ -155,6 +193,10 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
         max_pages_per_host: settings.scope.max_pages_per_host.unwrap_or(0),
         host_concurrency: settings.politeness.host_concurrency.get(),
         trap_guard: settings.scope.trap_guard,
+        focus: (!settings.focus.terms.is_empty()).then(|| frontier::FocusOptions {
+            exploration: f64::from(settings.focus.exploration),
+            weights: settings.focus.weights,
+        }),
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::units::{Memory, Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
-use crate::record::{Detector, FieldWeights, FieldWeightsError, Threshold};
+use crate::record::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
 
 /// A value that is written as one text.
 pub trait Scalar: Sized {
@@ -189,6 +189,16 @@ impl Scalar for Regex {
 impl Scalar for FieldWeights {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse().map_err(|error: FieldWeightsError| error.to_string())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.to_string())
+    }
+}
+
+impl Scalar for PartWeights {
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: PartWeightsError| error.to_string())
     }
 
     fn to_value(&self) -> Value {

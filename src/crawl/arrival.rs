@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::fetch::Traffic;
+use crate::focus::Appraisal;
 use crate::record::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow, Unchanged};
 
 /// Requests that were made to an origin, for the books.
@@ -43,6 +44,10 @@ pub(super) struct FoundPage {
     pub payload_digest: String,
     /// If the page is as it was: where it is archived, and the answer that says so, as received.
     pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
+    /// How it compares with what is looked for, in a focused crawl.
+    pub appraisal: Option<Appraisal>,
+    /// Whether it has too little to do with that.
+    pub is_off_topic: bool,
 }
 
 /// A message to the judge.

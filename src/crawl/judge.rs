@@ -15,15 +15,18 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::detect::EmbeddedDecider;
+use crate::focus::Focus;
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{
-    Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, OutcomeKind, PageId, Sequence, UrlId,
+    Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, OutcomeKind, PageId, Relevance, Sequence,
+    UrlId,
 };
+use crate::render::Renderer;
 use crate::store::StoreReader;
 
 use super::CrawlError;
 use super::against::Against;
-use super::arrival::{Found, Message};
+use super::arrival::{Found, FoundPage, Message};
 use super::batch::Sealed;
 use super::book::Book;
 use super::live::Live;
@@ -37,6 +40,22 @@ const BATCH_AGE: Duration = Duration::from_secs(1);
 /// Messages that are judged together.
 const MESSAGES_AT_ONCE: usize = 32;
 
+/// What is looked for.
+pub(super) struct Looking {
+    pub focus: Focus,
+    /// Pages that have less to do with it are not kept.
+    pub least: Option<Relevance>,
+    pub renderer: Arc<Renderer>,
+}
+
+impl Looking {
+    fn appraise(&mut self, page: &mut FoundPage) {
+        let appraisal = self.focus.read(&page.rendered, &self.renderer);
+        page.is_off_topic = self.least.is_some_and(|least| appraisal.relevance < least);
+        page.appraisal = Some(appraisal);
+    }
+}
+
 /// What the judge works with.
 pub(super) struct Judge {
     pub options: Options,
@@ -49,6 +68,8 @@ pub(super) struct Judge {
     pub page_urls: Vec<UrlId>,
     /// Pages of earlier crawls.
     pub against: Option<Arc<Against>>,
+    /// In a focused crawl.
+    pub looking: Option<Looking>,
     /// Judged pages that are committed; the committer counts on.
     pub committed_pages: Arc<AtomicU32>,
     /// Seeds without a scheme: what to try if https fails.
@@ -109,6 +130,7 @@ impl Judge {
 
     /// Judges what arrived together, in order.
     fn judge(&mut self, mut messages: Vec<Message>) -> Result<(), CrawlError> {
+        self.appraise(&mut messages);
         let mut judged = self.decide(&mut messages)?.into_iter();
         for message in messages {
             match message {
@@ -157,6 +179,18 @@ impl Judge {
         Ok(self.frontier.reopen()? || is_any)
     }
 
+    /// Compares the pages among the messages with what is looked for.
+    fn appraise(&mut self, messages: &mut [Message]) {
+        let Some(looking) = &mut self.looking else { return };
+        for message in messages {
+            if let Message::Arrival { found, .. } = message
+                && let Found::Page(page) = &mut **found
+            {
+                looking.appraise(page);
+            }
+        }
+    }
+
     /// Gives the verdicts on the pages among the messages. Takes the pages' terms.
     fn decide(&mut self, messages: &mut [Message]) -> Result<Vec<Judged>, CrawlError> {
         let candidates: Vec<Candidate> = messages
@@ -196,9 +230,9 @@ impl Judge {
     }
 }
 
-/// Pages that ask not to be indexed are not judged.
+/// Pages that ask not to be indexed are not judged, nor are those that are not looked for.
 fn is_judged(found: &Found) -> bool {
-    matches!(found, Found::Page(page) if !page.rendered.robots.noindex)
+    matches!(found, Found::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
 }
 
 /// Whether a URL of this outcome counts as a page against the budgets.

@@ -10,6 +10,7 @@ pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Out
         depth: lease.depth,
         referrer,
         requests: lease.attempts,
+        expected: lease.expectation,
         ..outcome_line(outcome)
     }
 }

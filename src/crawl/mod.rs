@@ -39,6 +39,7 @@ mod run;
 mod scheduler;
 mod snapshots;
 mod soft_404;
+mod topic;
 mod waiting;
 mod worker;
 
@@ -74,6 +75,7 @@ pub use log_access::{RecordError, Records};
 pub use options::{DuplicateLinks, DuplicateLinksError, Options};
 pub use rebuild::{Rebuilt, rebuild};
 pub use run::{Crawl, Seed, Setup};
+pub use topic::{Example, FocusError, FocusOptions};
 pub use waiting::{Waiting, Why};
 
 /// How urgently a crawl is to stop.
@@ -121,6 +123,9 @@ pub enum CrawlError {
     /// An earlier crawl cannot be compared with.
     #[error(transparent)]
     Against(#[from] AgainstError),
+    /// What is looked for could not be made out.
+    #[error(transparent)]
+    Focus(#[from] FocusError),
     /// The fetcher could not be set up.
     #[error(transparent)]
     Fetch(#[from] FetchError),

@@ -1,9 +1,10 @@
 //! What becomes of links: they are offered to the frontier. Those that a rule keeps out get their
 //! outcome when the crawl ends, since a seed or its redirect may still take them into scope.
 
-use crate::record::{CanonicalUrl, Deferral, Disposition, Frontier, Lease, Link, LinkKind, Offered, Rendered, UrlId};
+use crate::record::{CanonicalUrl, Deferral, Disposition, Frontier, Lease, Link, LinkKind, Offered, UrlId};
 
 use super::CrawlError;
+use super::arrival::FoundPage;
 use super::judge::Judge;
 use super::options::DuplicateLinks;
 
@@ -18,16 +19,21 @@ impl Judge {
     pub(super) fn offer_links(
         &mut self,
         lease: &Lease,
-        page: &mut Rendered,
+        found: &mut FoundPage,
         of_duplicate: bool,
     ) -> Result<Vec<UrlId>, CrawlError> {
+        let page = &mut found.rendered;
         self.book.links_dropped(page.links_dropped, page.links_over_limit);
+        let clues = found.appraisal.as_mut().map(|appraisal| std::mem::take(&mut appraisal.clues)).unwrap_or_default();
+        let clues = clues.into_iter().map(Some).chain(std::iter::repeat(None));
         let kind = if of_duplicate { LinkKind::Duplicate } else { LinkKind::Page };
         let last = of_duplicate && self.options.duplicate_links == DuplicateLinks::Defer;
         let links = std::mem::take(&mut page.links)
             .into_iter()
-            .map(|out| Link {
+            .zip(clues)
+            .map(|(out, clue)| Link {
                 rank: u8::from(last),
+                clue,
                 only_seen: self.reason_not_to_follow(&out.url, out.nofollow || page.robots.nofollow, of_duplicate),
                 ..link(out.url, lease.depth.saturating_add(1), Some(lease.id), kind)
             })
@@ -57,5 +63,5 @@ impl Judge {
 
 /// A link to be followed like most.
 pub(super) fn link(url: CanonicalUrl, depth: u16, referrer: Option<UrlId>, kind: LinkKind) -> Link {
-    Link { url, depth, referrer, kind, hops: 0, rank: 0, only_seen: None }
+    Link { url, depth, referrer, kind, hops: 0, rank: 0, only_seen: None, clue: None }
 }

@@ -2,7 +2,7 @@
 
 use crate::record::{
     Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link,
-    LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Sequence, UrlId, Verdict,
+    LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
 };
 
 use super::CrawlError;
@@ -43,7 +43,9 @@ impl Judge {
     }
 
     fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
-        let links = self.offer_links(lease, &mut page.rendered, !judged.verdict.is_unique())?;
+        let links = self.offer_links(lease, &mut page, !judged.verdict.is_unique())?;
+        let relevance = page.appraisal.as_ref().map(|appraisal| appraisal.relevance);
+        let worth = relevance.map(|relevance| worth(relevance, judged.verdict));
         let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
         let outcome = match outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id)) {
             Outcome::Stored if page.unchanged.is_some() => Outcome::NotModified,
@@ -53,7 +55,7 @@ impl Judge {
         line.duplicate_of = original.as_ref().map(|original| original.url.clone());
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if judged.redelivered {
-            return self.end(lease, &outcome, line, None);
+            return self.end(lease, &outcome, line, None, worth);
         }
 
         let renews = renewed(&self.page_urls, lease);
@@ -77,6 +79,7 @@ impl Judge {
             links,
             location: None,
             renews,
+            relevance,
         });
         let archived = !(self.options.obey_noarchive && page.rendered.robots.noarchive);
         let (unchanged, answer) = page.unchanged.unzip();
@@ -90,15 +93,18 @@ impl Judge {
             keep_body: self.options.keep_duplicates,
             unchanged,
         });
-        self.end(lease, &outcome, line, put)
+        self.end(lease, &outcome, line, put, worth)
     }
 
-    /// A page that asks not to be indexed: its links are used, the decider never sees it.
+    /// A page that asks not to be indexed, or has too little to do with what is looked for: its links are
+    /// used, the decider never sees it.
     fn unindexed_page(&mut self, lease: &Lease, mut page: FoundPage) -> Result<(), CrawlError> {
-        self.offer_links(lease, &mut page.rendered, false)?;
-        let outcome = Outcome::Excluded(Exclusion::NoIndex);
+        self.offer_links(lease, &mut page, false)?;
+        let rule = if page.is_off_topic { Exclusion::OffTopic } else { Exclusion::NoIndex };
+        let outcome = Outcome::Excluded(rule);
         let line = self.page_line(lease, &outcome, &page)?;
-        self.end(lease, &outcome, line, None)
+        let worth = page.appraisal.map(|appraisal| appraisal.relevance);
+        self.end(lease, &outcome, line, None, worth)
     }
 
     /// A page that says no more than what the site answers to this wrong address. It is no page: the
@@ -106,7 +112,7 @@ impl Judge {
     fn page_not_there(&mut self, lease: &Lease, page: &FoundPage, probe: &CanonicalUrl) -> Result<(), CrawlError> {
         let outcome = Outcome::Excluded(Exclusion::Soft404);
         let line = PageLine { probe: Some(probe.to_string()), ..self.page_line(lease, &outcome, page)? };
-        self.end(lease, &outcome, line, None)
+        self.end(lease, &outcome, line, None, Some(Relevance::NONE))
     }
 
     /// A sitemap that a sitemap names counts as a link deeper: the limit on depth ends the chain.
@@ -132,7 +138,7 @@ impl Judge {
         }
         let outcome = Outcome::Redirected { to: to.to_string() };
         if let Some(kind) = kind_behind_redirect(lease, &to) {
-            let next = Link { hops, rank: lease.rank, ..link(to, lease.depth, Some(lease.id), kind) };
+            let next = Link { hops, rank: lease.rank, clue: lease.clue, ..link(to, lease.depth, Some(lease.id), kind) };
             let offered = self.offer(vec![next])?;
             if let Some(Disposition::Excluded(rule)) = offered.first().map(|offered| offered.disposition) {
                 self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
@@ -222,6 +228,7 @@ impl Judge {
         lines::add_answer(&mut line, &page.fetched);
         lines::add_page(&mut line, &page.rendered);
         line.digest = Some(page.payload_digest.clone());
+        line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());
         Ok(line)
     }
 
@@ -235,17 +242,18 @@ impl Judge {
         if let Some(fetched) = fetched {
             lines::add_answer(&mut line, fetched);
         }
-        self.end(lease, outcome, line, None)
+        self.end(lease, outcome, line, None, worth_without_page(outcome))
     }
 
     /// Enters an outcome into the batch and the books, and ends the lease. `put` belongs to the
-    /// last row of the batch's pages.
+    /// last row of the batch's pages; `worth` is what was found, in a focused crawl.
     fn end(
         &mut self,
         lease: &Lease,
         outcome: &Outcome,
         line: PageLine,
         put: Option<PutPage>,
+        worth: Option<Relevance>,
     ) -> Result<(), CrawlError> {
         if lease.kind == LinkKind::Revision {
             self.book.revised(&lease.url.origin(), OutcomeKind::NearDuplicate);
@@ -264,7 +272,7 @@ impl Judge {
         });
         building.lines.push(Line { line, put });
         building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));
-        let ack = Ack { id: lease.id, is_page: is_page(outcome.kind()), repeats: outcome.repeats() };
+        let ack = Ack { id: lease.id, is_page: is_page(outcome.kind()), repeats: outcome.repeats(), worth };
         Ok(self.runtime.block_on(self.frontier.ack(vec![ack]))?)
     }
 }
@@ -277,6 +285,21 @@ pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
         }
         Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
         Verdict::Unique => Outcome::Stored,
+    }
+}
+
+/// What a page is worth to whom looks for its topic. Half, if it was there already.
+pub(super) fn worth(relevance: Relevance, verdict: Verdict) -> Relevance {
+    if verdict.is_unique() { relevance } else { relevance.half() }
+}
+
+/// What else there is to learn from: URLs that cannot be had are worth nothing. Where a redirect leads to is
+/// another URL, and a sitemap is no page.
+pub(super) fn worth_without_page(outcome: &Outcome) -> Option<Relevance> {
+    match outcome.kind() {
+        OutcomeKind::Failed => Some(Relevance::NONE),
+        OutcomeKind::Excluded if *outcome != Outcome::Excluded(Exclusion::Sitemap) => Some(Relevance::NONE),
+        _ => None,
     }
 }
 

@@ -200,6 +200,7 @@ impl Rebuilder {
             links,
             location: Some(location),
             renews: None,
+            relevance: None,
         });
         Ok(true)
     }

@@ -7,13 +7,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::detect::{self, EmbeddedDecider};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::{LinkKind, Sequence, TermId};
+use crate::record::{LinkKind, OutcomeKind, Relevance, Sequence, TermId};
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
 use super::against::{Against, AgainstError, is_begun_with};
 use super::judge::is_page;
 use super::log_access::{Records, Urls};
+use super::outcomes::worth;
 use super::snapshots::{self, State};
 
 /// The frontier as it was at the last commit, for the crawl of this name.
@@ -24,6 +25,7 @@ pub(crate) fn frontier(
 ) -> Result<EmbeddedFrontier<Urls>, CrawlError> {
     // Drawn once for a crawl: its name is.
     let hash_seed = xxh3_64(crawl.as_bytes());
+    let is_focused = options.focus.is_some();
     let frontier = EmbeddedFrontier::new(options, Urls(reader.clone()), hash_seed);
     for row in reader.all_urls()? {
         frontier.restore_url(&row?.1)?;
@@ -43,13 +45,26 @@ pub(crate) fn frontier(
             DoneRow::Outcome(outcome) => done.push((outcome, repeats.remove(&outcome.url))),
         }
     }
+    let mut unreachable = Vec::new();
     for (outcome, repeats) in done {
+        if is_focused && matches!(outcome.kind, OutcomeKind::Failed | OutcomeKind::Excluded) {
+            unreachable.push(outcome.url);
+        }
         if is_page(outcome.kind) {
             frontier.restore_page(outcome.url, repeats)?;
         }
         // The first outcome of a URL that was queued again does not end it.
         if !revised.remove(&outcome.url) {
             frontier.restore_done(outcome.url, is_page(outcome.kind));
+        }
+    }
+    if is_focused {
+        for page in reader.all_pages()? {
+            let (_, page) = page?;
+            frontier.restore_worth(page.url, page.relevance.map(|relevance| worth(relevance, page.verdict)));
+        }
+        for outcome in unreachable {
+            frontier.restore_worth(outcome, Some(Relevance::NONE));
         }
     }
     for (id, deliveries) in reader.mark().leased {

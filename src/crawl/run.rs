@@ -24,13 +24,14 @@ use super::batch::Sealed;
 use super::book::Book;
 use super::commit::Committer;
 use super::ending::{Ending, Unfetched};
-use super::judge::Judge;
+use super::judge::{Judge, Looking};
 use super::live::{Live, Watch};
 use super::log_access::{Records, Urls};
 use super::options::Options;
 use super::scheduler::{SILENCE, Scheduler};
 use super::snapshots::Snapshots;
 use super::soft_404::Probes;
+use super::topic::{self, FocusOptions};
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore, snapshots};
 
@@ -60,6 +61,8 @@ pub struct Setup {
     pub against: Option<Arc<Against>>,
     /// Pages of the generation before, which servers need not send again.
     pub archived: Option<Arc<Archived>>,
+    /// What is looked for; without it all pages are alike.
+    pub focus: Option<FocusOptions>,
 }
 
 impl Setup {
@@ -85,6 +88,7 @@ pub struct Crawl {
     page_urls: Vec<UrlId>,
     against: Option<Arc<Against>>,
     archived: Option<Arc<Archived>>,
+    focus: Option<FocusOptions>,
     snapshots: Snapshots,
     live: Arc<Live>,
 }
@@ -117,6 +121,7 @@ impl Crawl {
             page_urls,
             against: setup.against,
             archived: setup.archived,
+            focus: setup.focus,
             snapshots,
             live,
             store,
@@ -142,7 +147,8 @@ impl Crawl {
             }
         }
         let (frontier, live, reader) = (self.frontier.clone(), self.live.clone(), self.store.reader());
-        let (book, mut store, reason) = self.crawl(stop).await?;
+        let looking = self.look().await?;
+        let (book, mut store, reason) = self.crawl(stop, looking).await?;
 
         let nothing_left = reason == StopReason::Finished;
         let Unfetched { saved, deferred, repeating } = if nothing_left {
@@ -165,8 +171,20 @@ impl Crawl {
         })
     }
 
+    /// Makes out what is looked for.
+    async fn look(&mut self) -> Result<Option<Looking>, CrawlError> {
+        let Some(options) = &self.focus else { return Ok(None) };
+        let topic = topic::settle(options, &self.fetcher, &self.renderer, &self.normaliser, &mut self.book).await?;
+        let focus = topic::restore(topic, &self.store.reader(), &self.decider)?;
+        Ok(Some(Looking { focus, least: options.least, renderer: self.renderer.clone() }))
+    }
+
     /// Starts the parts and waits until all have ended.
-    async fn crawl(self, stop: watch::Sender<Stop>) -> Result<(Book, Store, StopReason), CrawlError> {
+    async fn crawl(
+        self,
+        stop: watch::Sender<Stop>,
+        looking: Option<Looking>,
+    ) -> Result<(Book, Store, StopReason), CrawlError> {
         let (messages, arriving) = mpsc::channel(MESSAGES_WAITING);
         // Without a place in it: one batch is built while another is committed, and no third waits.
         let (commits, batches) = sync_channel(0);
@@ -203,6 +221,7 @@ impl Crawl {
             runtime: Handle::current(),
             building: Sealed::begun(self.against.as_deref(), terms),
             against: self.against,
+            looking,
             told_of_budget: false,
             looked_at: Sequence(0),
             fresh: HashMap::new(),

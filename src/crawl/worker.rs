@@ -267,6 +267,14 @@ impl Worker {
             });
             reading.await.unwrap_or_else(|error| Err(error.to_string()))?
         };
-        Ok(FoundPage { fetched, rendered, body_digest, payload_digest, unchanged: None })
+        Ok(FoundPage {
+            fetched,
+            rendered,
+            body_digest,
+            payload_digest,
+            unchanged: None,
+            appraisal: None,
+            is_off_topic: false,
+        })
     }
 }

@@ -141,6 +141,7 @@ impl Judge {
             hops: 0,
             rank: 0,
             state: UrlState::Queued,
+            clue: None,
         };
         let revised = renews.map(|earlier| self.earlier_verdict(earlier)).transpose()?;
         let url = match renews.and_then(|earlier| self.page_urls.get(earlier.index()).copied()) {
@@ -237,6 +238,7 @@ impl Judge {
             links: Vec::new(),
             location: None,
             renews,
+            relevance: None,
         });
         let archived = !(self.obey_noarchive && rendered.robots.noarchive);
         archived.then(|| PutPage {

@@ -139,6 +139,7 @@ mod tests {
             links: Vec::new(),
             location: None,
             renews: None,
+            relevance: None,
         }
     }
 

@@ -131,6 +131,7 @@ fn row(candidate: &Candidate, judged: &Judged) -> PageRow {
         links: Vec::new(),
         location: None,
         renews: candidate.renews,
+        relevance: None,
     }
 }
 

@@ -6,7 +6,6 @@
 use super::engine::Engine;
 use super::origins::Next;
 use super::phase::Phase;
-use super::queue::Priority;
 use super::{FrontierError, UrlLog};
 use crate::record::{LinkKind, UrlId};
 
@@ -53,8 +52,8 @@ impl<L: UrlLog> Engine<L> {
                 let row = self.rows.get(id)?;
                 if self.patterns.closed(&row.url).is_none() {
                     let priority = match self.better_paths.get(&id.0) {
-                        Some(path) => Priority { rank: path.rank, depth: path.depth },
-                        None => Priority { rank: row.rank, depth: row.depth },
+                        Some(path) => self.priority(id, path.rank, path.depth),
+                        None => self.priority(id, row.rank, row.depth),
                     };
                     let origin = self.origins.number(&row.url).ok_or(FrontierError::Missing(id))?;
                     self.phases.set(id, Phase::Queued);

@@ -7,7 +7,8 @@ use super::engine::Engine;
 use super::scope::Standing;
 use super::{FrontierError, Options, UrlLog, WaitingOrigin};
 use crate::record::{
-    Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Requeue, UrlId, UrlRow,
+    Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Relevance, Requeue,
+    UrlId, UrlRow,
 };
 
 /// Numbers that [`EmbeddedFrontier::unfinished`] looks at under one lock.
@@ -98,6 +99,11 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// every outcome that is a page, in order; reads the log.
     pub fn restore_page(&self, id: UrlId, repeats: Option<UrlId>) -> Result<(), FrontierError> {
         self.engine().note_page(id, repeats)
+    }
+
+    /// Takes what was found at a URL of an earlier run's log, in a focused crawl. After all requeueings.
+    pub fn restore_worth(&self, id: UrlId, worth: Option<Relevance>) {
+        self.engine().restore_worth(id, worth);
     }
 
     /// Takes a lease that an earlier run left behind, and how often its URL was handed out. The URL

@@ -6,13 +6,14 @@ use super::leases::Leases;
 use super::origins::Origins;
 use super::patterns::Patterns;
 use super::phase::{Phase, Phases};
+use super::prospects::{Place, Prospects};
 use super::queue::Priority;
 use super::rows::Rows;
 use super::scope::{Scope, Standing};
 use super::seen::SeenSet;
 use super::{FrontierError, Options, Remaining, UrlLog};
 use crate::record::{
-    CanonicalUrl, Deferral, Disposition, FrontierCounts, Link, LinkKind, Offered, Requeue, UrlId, UrlRow, UrlState,
+    Deferral, Disposition, FrontierCounts, Link, LinkKind, Offered, Relevance, Requeue, UrlId, UrlRow, UrlState,
 };
 
 /// The frontier without its lock.
@@ -27,6 +28,8 @@ pub(super) struct Engine<L> {
     pub(super) rows: Rows<L>,
     pub(super) leases: Leases,
     pub(super) patterns: Patterns,
+    /// In a focused crawl.
+    pub(super) prospects: Option<Prospects>,
     /// How requeued URLs that are not done were named last: this overrides the log's row.
     pub(super) better_paths: HashMap<u32, Requeue>,
     /// Requeued since the last look.
@@ -48,6 +51,7 @@ impl<L: UrlLog> Engine<L> {
             rows: Rows::new(log),
             leases: Leases::default(),
             patterns: Patterns::new(options.trap_guard, hash_seed),
+            prospects: options.focus.map(|focus| Prospects::new(focus, hash_seed)),
             better_paths: HashMap::new(),
             requeued: Vec::new(),
             restoring: super::restore::Restoring::default(),
@@ -100,17 +104,49 @@ impl<L: UrlLog> Engine<L> {
         };
         self.phases.push(phase, standing.is_from_seed());
         if state == UrlState::Queued {
-            self.enqueue(id, &link.url, Priority { rank: link.rank, depth: link.depth });
+            self.expect(id, &link);
+            self.enqueue(id, &link);
         }
-        let Link { url, depth, referrer, kind, hops, rank, .. } = link;
-        self.rows.push(UrlRow { url: url.as_str().to_owned(), depth, referrer, kind, hops, rank, state });
+        let Link { url, depth, referrer, kind, hops, rank, clue, .. } = link;
+        self.rows.push(UrlRow { url: url.as_str().to_owned(), depth, referrer, kind, hops, rank, state, clue });
         Ok(Offered { id, disposition })
     }
 
-    fn enqueue(&mut self, id: UrlId, url: &CanonicalUrl, priority: Priority) {
+    fn enqueue(&mut self, id: UrlId, link: &Link) {
+        let priority = self.priority(id, link.rank, link.depth);
         // A canonical URL always has an origin.
-        if let Some(origin) = self.origins.number(url.as_str()) {
+        if let Some(origin) = self.origins.number(link.url.as_str()) {
             self.origins.push(origin, priority, id);
+        }
+    }
+
+    /// Notes what a link lets one expect, in a focused crawl.
+    fn expect(&mut self, id: UrlId, link: &Link) {
+        if let (Some(prospects), Some(clue)) = (&mut self.prospects, link.clue) {
+            let source = link.referrer.filter(|_| matches!(link.kind, LinkKind::Page | LinkKind::Duplicate));
+            prospects.note(id, link.url.as_str(), clue, source);
+        }
+    }
+
+    /// Where a URL stands among those of its origin.
+    pub(super) fn priority(&self, id: UrlId, rank: u8, depth: u16) -> Priority {
+        let place = self.prospects.as_ref().map_or(Place::FIRST, |prospects| prospects.place(id));
+        Priority { rank, place, depth }
+    }
+
+    /// Learns from what was found at a URL, and puts those that wait in order anew when it is time.
+    pub(super) fn learn(&mut self, id: UrlId, worth: Option<Relevance>) {
+        let Some(prospects) = &mut self.prospects else { return };
+        prospects.learn(id, worth);
+        if prospects.is_due() {
+            self.reorder();
+        }
+    }
+
+    /// Puts those that wait in order by what is known now.
+    pub(super) fn reorder(&mut self) {
+        if let Some(prospects) = &self.prospects {
+            self.origins.reorder(|before, id| Priority { place: prospects.place(id), ..before });
         }
     }
 
@@ -120,6 +156,10 @@ impl<L: UrlLog> Engine<L> {
             // A rule that kept it out may not hold for it as a seed, or since the scope has grown.
             Some(Phase::Excluded) => None,
             Some(Phase::Closed) if standing.is_from_seed() => None,
+            Some(Phase::Queued) => {
+                self.expect(id, &link);
+                return Disposition::Seen;
+            }
             _ => return Disposition::Seen,
         };
         match (self.decide(&link, standing), reason) {
@@ -148,7 +188,8 @@ impl<L: UrlLog> Engine<L> {
         if standing.is_from_seed() {
             self.phases.mark_from_seed(id);
         }
-        self.enqueue(id, &link.url, Priority { rank: link.rank, depth: link.depth });
+        self.expect(id, link);
+        self.enqueue(id, link);
     }
 
     fn note_better_path(&mut self, id: UrlId, link: &Link) -> Requeue {
@@ -172,7 +213,7 @@ impl<L: UrlLog> Engine<L> {
         self.phases.mark_revised(id);
         self.pages = self.pages.saturating_sub(1);
         self.origins.discount_page(origin);
-        self.origins.push(origin, Priority { rank: 0, depth: 0 }, id);
+        self.origins.push(origin, Priority::FIRST, id);
         Ok(())
     }
 

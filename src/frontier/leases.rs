@@ -58,12 +58,14 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn lease(&mut self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
         let mut leases = Vec::new();
         while leases.len() < most && !self.has_its_pages() {
-            let Some(next) = self.origins.next(now) else { break };
-            match self
-                .leave_closed(next)
-                .and_then(|left| if left { Ok(None) } else { self.begin_lease(next).map(Some) })
-            {
-                Ok(lease) => leases.extend(lease),
+            let Some((next, explored)) = self.next(now) else { break };
+            let lease = match self.leave_closed(next) {
+                Ok(true) => continue,
+                Ok(false) => self.begin_lease(next, explored),
+                Err(error) => Err(error),
+            };
+            match lease {
+                Ok(lease) => leases.push(lease),
                 Err(error) if leases.is_empty() => return Err(error),
                 // What was handed out must reach the caller. Its next call meets the error.
                 Err(_) => break,
@@ -77,7 +79,16 @@ impl<L: UrlLog> Engine<L> {
         self.most_pages > 0 && self.pages + self.phases.count(Phase::Leased) >= self.most_pages
     }
 
-    fn begin_lease(&mut self, next: Next) -> Result<Lease, FrontierError> {
+    /// What to lease next, and whether that is out of turn.
+    fn next(&mut self, now: Instant) -> Option<(Next, bool)> {
+        let Some(prospects) = &mut self.prospects else { return Some((self.origins.next(now)?, false)) };
+        match prospects.explores() {
+            Some(dice) => Some((self.origins.next_out_of_turn(now, dice)?, true)),
+            None => Some((self.origins.next_best(now)?, false)),
+        }
+    }
+
+    fn begin_lease(&mut self, next: Next, explored: bool) -> Result<Lease, FrontierError> {
         let Next { origin, priority, id } = next;
         let row = self.rows.get(id)?;
         let url = CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
@@ -94,7 +105,12 @@ impl<L: UrlLog> Engine<L> {
             rank: row.rank,
             deliveries: delivery.deliveries,
             attempts: delivery.attempts,
+            clue: self.prospects.as_ref().and_then(|prospects| prospects.clue(id)),
+            expectation: self.prospects.as_ref().and_then(|prospects| prospects.expectation(id)),
         };
+        if let Some(expectation) = &mut lease.expectation {
+            expectation.explored = explored;
+        }
         if let Some(path) = self.better_paths.get(&id.0) {
             lease.depth = path.depth;
             lease.referrer = path.referrer;
@@ -123,6 +139,7 @@ impl<L: UrlLog> Engine<L> {
         self.leases.0.remove(&ack.id.0);
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
+        self.learn(ack.id, ack.worth);
         self.pages += u64::from(ack.is_page);
         self.origins.end_lease(origin, ack.is_page);
         if ack.is_page { self.note_page(ack.id, ack.repeats) } else { Ok(()) }

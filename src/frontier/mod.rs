@@ -35,7 +35,8 @@
 //! 26 octets for each of 200,000 URLs of 1,000 hosts, and as many for each of a million of one host.
 //!
 //! **Order.** Between origins by the time at which they are due, and in turn among those that are;
-//! within an origin by rank, then depth, then arrival. A URL keeps the depth at which it was first
+//! within an origin by rank, then depth, then arrival; in a focused crawl what promises most goes first,
+//! within an origin and among those that are due. A URL keeps the depth at which it was first
 //! queued: if a shorter path is found while it waits, its links still count from the longer one.
 //!
 //! **Invariants.** Nothing here fetches, sleeps, reads a clock, or knows the store. A URL is on lease
@@ -52,6 +53,7 @@ mod options;
 mod origins;
 mod patterns;
 mod phase;
+mod prospects;
 mod queue;
 mod restore;
 mod rows;
@@ -64,7 +66,7 @@ mod tests;
 
 pub use embedded::{Changes, EmbeddedFrontier, Remaining};
 pub use error::FrontierError;
-pub use options::{Options, ScopeKind};
+pub use options::{FocusOptions, Options, ScopeKind};
 pub use origins::{Hold, WaitingOrigin};
 pub use rows::UrlLog;
 pub use trap::Trap;

@@ -2,6 +2,8 @@
 
 use regex::Regex;
 
+use crate::record::PartWeights;
+
 /// What belongs to the crawl, seen from its seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopeKind {
@@ -36,6 +38,23 @@ pub struct Options {
     /// Whether URLs that look like traps are excluded, see [`Trap`](super::Trap), and patterns of URLs that
     /// keep repeating themselves are closed.
     pub trap_guard: bool,
+    /// If set, what promises most is fetched first.
+    pub focus: Option<FocusOptions>,
+}
+
+/// In which order a focused crawl goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FocusOptions {
+    /// The share of URLs that are taken out of turn, in [0, 1].
+    pub exploration: f64,
+    /// What speaks for a URL, and how much.
+    pub weights: PartWeights,
+}
+
+impl Default for FocusOptions {
+    fn default() -> Self {
+        Self { exploration: 0.05, weights: PartWeights::default() }
+    }
 }
 
 impl Default for Options {
@@ -49,6 +68,7 @@ impl Default for Options {
             max_pages_per_host: 10_000,
             host_concurrency: 1,
             trap_guard: true,
+            focus: None,
         }
     }
 }

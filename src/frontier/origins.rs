@@ -19,6 +19,9 @@ use crate::record::UrlId;
 /// A place in the calendar: when (`None` is before all else), in which turn, which origin.
 type Turn = (Option<Instant>, u64, u32);
 
+/// Origins that are due and whose first URLs are compared, in a focused crawl.
+const COMPARED: usize = 1024;
+
 /// An origin at which URLs wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingOrigin {
@@ -141,6 +144,31 @@ impl Origins {
         let &(_, _, origin) = self.calendar.first().filter(|(due, ..)| *due <= Some(now))?;
         let (priority, id) = self.origins[origin as usize].queue.front(now)?;
         Some(Next { origin, priority, id })
+    }
+
+    /// What to lease next at `now` if what is best goes first, at whichever origin that is due it waits.
+    pub(super) fn next_best(&mut self, now: Instant) -> Option<Next> {
+        let first = self.next(now)?;
+        let due = self.calendar.iter().take_while(|(due, ..)| *due <= self.now).take(COMPARED);
+        let due: Vec<u32> = due.map(|(_, _, origin)| *origin).collect();
+        let fronts = due.into_iter().filter_map(|origin| {
+            let (priority, id) = self.origins[origin as usize].queue.front(self.now.unwrap_or(now))?;
+            Some(Next { origin, priority, id })
+        });
+        // Of equals the first: that origin has waited longest.
+        fronts.min_by_key(|next| next.priority).or(Some(first))
+    }
+
+    /// What to lease next at `now` if it is to be taken out of turn, chosen by `dice`.
+    pub(super) fn next_out_of_turn(&mut self, now: Instant, dice: u64) -> Option<Next> {
+        let Next { origin, .. } = self.next(now)?;
+        self.origins[origin as usize].queue.bring_forward(dice as usize, self.now.unwrap_or(now));
+        self.next(now)
+    }
+
+    /// Gives each URL that is due the priority that it has by now.
+    pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
+        self.origins.iter_mut().for_each(|origin| origin.queue.reorder(&priority));
     }
 
     /// When the next origin is due: `Some(None)` is at once, `None` is never.
@@ -306,7 +334,7 @@ mod tests {
 
     use super::*;
 
-    const PRIORITY: Priority = Priority { rank: 0, depth: 0 };
+    const PRIORITY: Priority = Priority::FIRST;
 
     /// Origins with `each` URLs waiting at every one of them.
     fn origins(names: &[&str], each: u32, most_leases: usize, most_pages: u64) -> Origins {

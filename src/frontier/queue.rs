@@ -1,19 +1,27 @@
 //! What waits at one origin.
 //!
-//! Order: rank, then depth, then arrival; a URL that was given back goes to the front of its
+//! Order: rank, then what is expected of it in a focused crawl, then depth, then arrival; a URL that was given back goes to the front of its
 //! priority once it is due. Memory for a URL: 4 octets, in blocks that are freed as they are
 //! emptied; one that was given back and is not yet due costs about 40.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
+use super::prospects::Place;
 use crate::record::UrlId;
 
 /// The order among the URLs of an origin before arrival: the smaller first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Priority {
     pub(super) rank: u8,
+    /// What is expected of it; the same for all unless the crawl is focused.
+    pub(super) place: Place,
     pub(super) depth: u16,
+}
+
+impl Priority {
+    /// Before all others.
+    pub(super) const FIRST: Self = Self { rank: 0, place: Place::FIRST, depth: 0 };
 }
 
 /// Numbers in a block of [`IdQueue`].
@@ -156,6 +164,28 @@ impl OriginQueue {
         }
     }
 
+    /// Takes one that is due out of turn and puts it before all others: the first of some priority, any of
+    /// which may be chosen by `dice`.
+    pub(super) fn bring_forward(&mut self, dice: usize, now: Instant) {
+        self.promote(now);
+        let Some(chosen) = dice.checked_rem(self.ready.len()) else { return };
+        let (_, queue) = &mut self.ready[chosen];
+        let Some(id) = queue.pop_front() else { return };
+        if queue.is_empty() {
+            self.ready.remove(chosen);
+        }
+        self.of(Priority::FIRST).push_front(id);
+    }
+
+    /// Gives each URL that is due the priority that it has by now.
+    pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
+        for (before, queue) in std::mem::take(&mut self.ready).into_iter().rev() {
+            for id in queue.into_ids() {
+                self.of(priority(before, UrlId(id))).push_back(id);
+            }
+        }
+    }
+
     /// Keeps only some of the URLs that are due, in their order.
     pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
         for (priority, queue) in std::mem::take(&mut self.ready) {
@@ -184,7 +214,7 @@ mod tests {
     }
 
     fn priority(rank: u8, depth: u16) -> Priority {
-        Priority { rank, depth }
+        Priority { rank, depth, ..Priority::FIRST }
     }
 
     #[test]

@@ -8,10 +8,9 @@
 use super::chunks::Chunks;
 use super::engine::Engine;
 use super::phase::Phase;
-use super::queue::Priority;
 use super::scope::Standing;
 use super::{FrontierError, UrlLog};
-use crate::record::{CanonicalUrl, Deferral, LinkKind, Requeue, UrlError, UrlId, UrlRow, UrlState};
+use crate::record::{CanonicalUrl, Deferral, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState};
 
 /// The origin of each URL while an earlier run is restored.
 pub(super) type Restoring = Option<Chunks<u32>>;
@@ -34,10 +33,26 @@ impl<L: UrlLog> Engine<L> {
         let origin = if phase == Phase::Excluded { NO_ORIGIN } else { self.origin_of(id, &row.url)? };
         self.restoring.get_or_insert_with(Chunks::new).push(origin);
         if phase == Phase::Queued {
-            self.origins.push(origin, Priority { rank: row.rank, depth: row.depth }, id);
+            self.restore_clue(id, row);
+            self.origins.push(origin, self.priority(id, row.rank, row.depth), id);
         }
         self.rows.skip();
         Ok(())
+    }
+
+    /// Of later sightings of a URL nothing is known any more.
+    fn restore_clue(&mut self, id: UrlId, row: &UrlRow) {
+        if let (Some(prospects), Some(clue)) = (&mut self.prospects, row.clue) {
+            let source = row.referrer.filter(|_| matches!(row.kind, LinkKind::Page | LinkKind::Duplicate));
+            prospects.note(id, &row.url, clue, source);
+        }
+    }
+
+    /// Takes what was found at a URL of an earlier run's log. After all requeueings.
+    pub(super) fn restore_worth(&mut self, id: UrlId, worth: Option<Relevance>) {
+        if let Some(prospects) = &mut self.prospects {
+            prospects.learn(id, worth);
+        }
     }
 
     fn restore_scope(&mut self, id: UrlId, url: &str, standing: Standing) -> Result<(), FrontierError> {
@@ -84,7 +99,9 @@ impl<L: UrlLog> Engine<L> {
         if before != Phase::Queued {
             self.phases.set(id, phase);
             if let (Phase::Queued, Some(origin)) = (phase, self.restored_origin(id)) {
-                self.origins.push(origin, Priority { rank: path.rank, depth: path.depth }, id);
+                let row = self.rows.get(id)?;
+                self.restore_clue(id, &row);
+                self.origins.push(origin, self.priority(id, path.rank, path.depth), id);
             }
         }
         Ok(())
@@ -117,6 +134,7 @@ impl<L: UrlLog> Engine<L> {
         let phases = &self.phases;
         self.origins.retain(|id| phases.get(id) == Some(Phase::Queued));
         self.better_paths.retain(|&id, _| phases.get(UrlId(id)) == Some(Phase::Queued));
+        self.reorder();
         self.restoring = None;
     }
 }

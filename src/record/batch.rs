@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, Sequence, TermId, TermOrder,
-    UrlId, Verdict,
+    Clue, Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, Relevance, Sequence,
+    TermId, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
@@ -26,6 +26,8 @@ pub struct UrlRow {
     pub rank: u8,
     /// What was decided at first sight.
     pub state: UrlState,
+    /// What the page that named it lets one expect, in a focused crawl.
+    pub clue: Option<Clue>,
 }
 
 /// What was decided of a URL at first sight.
@@ -90,6 +92,8 @@ pub struct PageRow {
     pub location: Option<WarcLocation>,
     /// The same page as it was judged before, when it was taken for a near-duplicate.
     pub renews: Option<Sequence>,
+    /// How much it has to do with the topic, in a focused crawl.
+    pub relevance: Option<Relevance>,
 }
 
 /// Where a record lies in the archive.

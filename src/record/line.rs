@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{OutcomeKind, Provenance};
+use super::{Expectation, OutcomeKind, Provenance};
 
 /// One line of `pages.jsonl`: what became of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -85,6 +85,12 @@ pub struct PageLine {
     /// The address made up by the crawler, which does not exist and is answered with what this page says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
+    /// How much the page has to do with the topic, in [0, 1], in a focused crawl.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub focus: Option<f64>,
+    /// Why the URL was fetched when it was, in a focused crawl.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expectation>,
     /// Robots directives in force.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub robots: Vec<String>,

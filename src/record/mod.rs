@@ -15,6 +15,7 @@
 
 pub mod arrays;
 mod batch;
+mod focus;
 mod ids;
 mod line;
 mod outcome;
@@ -29,10 +30,13 @@ pub use batch::{
     Batch, CommitMark, HostRow, OutcomeRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow, UrlState,
     WarcLocation,
 };
+pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use line::{EarlierVerdict, ErrorLine, PageLine};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::{Fetched, Header, OutLink, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
+pub use page::{
+    Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, TermCounts, TermOrder, WantedOrder,
+};
 pub use provenance::{Markup, Provenance, Source};
 pub use seam::{
     Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,

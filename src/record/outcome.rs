@@ -149,6 +149,8 @@ pub enum Exclusion {
     Pattern,
     /// The page says no more than what the site answers to addresses that do not exist.
     Soft404,
+    /// The page has less to do with the topic than is asked for. Its links were used.
+    OffTopic,
 }
 
 impl Exclusion {
@@ -167,6 +169,7 @@ impl Exclusion {
             Exclusion::Sitemap => "sitemap",
             Exclusion::Pattern => "pattern",
             Exclusion::Soft404 => "soft-404",
+            Exclusion::OffTopic => "off-topic",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A page on its way: as fetched, then as rendered.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -108,6 +109,26 @@ pub struct OutLink {
     pub nofollow: bool,
 }
 
+/// The terms of a page one after the other, and where its links stand among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunningTerms {
+    /// Positions among the page's terms; stop words are left out.
+    pub terms: Vec<u32>,
+    /// The links that have a text, in the order in which they stand; the same link may stand in several places.
+    pub links: Vec<LinkPlace>,
+}
+
+/// Where a link stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkPlace {
+    /// Which of the page's links it is.
+    pub link: u32,
+    /// Its own words, as positions in [`RunningTerms::terms`]; none if it is a picture.
+    pub anchor: Range<u32>,
+    /// The words of the heading before it.
+    pub heading: Range<u32>,
+}
+
 /// What a page asks of robots, by `meta` and `X-Robots-Tag`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -142,6 +163,8 @@ pub struct Rendered {
     pub charset: &'static str,
     /// Links in order of first appearance, each URL once, without the page itself.
     pub links: Vec<OutLink>,
+    /// Where the links stand, if that is asked for.
+    pub running: Option<RunningTerms>,
     /// Links that could not be read as http or https URLs (`mailto:`, `javascript:`, broken).
     pub links_dropped: u32,
     /// Links beyond the limit of links a page.

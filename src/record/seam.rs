@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CanonicalUrl, Deferral, Digest, Exclusion, Fetched, FieldCounts, PageId, Sequence, TermCounts, TermId, TermOrder,
-    TermRow, UrlId, Verdict, WarcLocation,
+    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, FieldCounts, PageId, Relevance, Sequence,
+    TermCounts, TermId, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
 };
 
 /// How a URL was named.
@@ -49,6 +49,8 @@ pub struct Link {
     pub rank: u8,
     /// If set, the URL is only marked as seen, for this reason. A later offer without it queues it.
     pub only_seen: Option<Deferral>,
+    /// What the page that names it lets one expect, in a focused crawl.
+    pub clue: Option<Clue>,
 }
 
 /// What the frontier did with an offered link.
@@ -94,6 +96,10 @@ pub struct Lease {
     pub deliveries: u32,
     /// Requests made for it so far.
     pub attempts: u32,
+    /// The best clues to it, in a focused crawl.
+    pub clue: Option<Clue>,
+    /// What was expected of it, in a focused crawl.
+    pub expectation: Option<Expectation>,
 }
 
 /// What to wait for when there are fewer leases than asked for.
@@ -125,6 +131,8 @@ pub struct Ack {
     pub is_page: bool,
     /// The URL of the page that it repeats.
     pub repeats: Option<UrlId>,
+    /// What was found there, in a focused crawl; `None` if that says nothing of what lies near it.
+    pub worth: Option<Relevance>,
 }
 
 /// Sizes of the frontier.

@@ -11,8 +11,9 @@ use crate::record::{Fetched, Field, Normaliser, OutLink, RobotsDirectives};
 
 use super::claims::{Claims, WhenRank, WhoRank};
 use super::folding::folded;
-use super::links::Links;
+use super::links::{Added, Links};
 use super::reading::Refresh;
+use super::running::Anchor;
 use super::text::Text;
 use super::{Options, WordCache, directives, json_ld, refresh};
 
@@ -36,6 +37,8 @@ pub(super) struct Document {
     pub refresh: Option<Refresh>,
     /// What the page claims of author and date.
     pub claims: Claims,
+    /// Where links begin, if that is asked for.
+    pub anchors: Vec<Anchor>,
 }
 
 /// The attributes of an element.
@@ -55,6 +58,7 @@ pub(super) struct Findings<'a> {
     /// The part of the text in which that of a link to the author begins.
     author_part: Option<usize>,
     has_author_link: bool,
+    wants_places: bool,
     /// Octets of JSON-LD that may yet be read.
     json_ld_left: usize,
 }
@@ -71,6 +75,8 @@ impl<'a> Findings<'a> {
             title: None,
             author_part: None,
             has_author_link: false,
+            // Before its text is settled a plain one has no places.
+            wants_places: options.running && !plain,
             json_ld_left: json_ld::MOST_OCTETS,
         }
     }
@@ -99,9 +105,14 @@ impl<'a> Findings<'a> {
         if rel.author || self.author_part.is_some() {
             self.author_link(rel.author);
         }
-        match self.links.add(href, rel.nofollow) {
-            Some(true) => Field::AnchorSameSite,
-            Some(false) | None => Field::AnchorOtherSite,
+        let added = self.links.add(href, rel.nofollow);
+        if self.wants_places {
+            let link = added.as_ref().and_then(|added| added.link);
+            self.document.anchors.push(Anchor { link, start: self.document.text.len() });
+        }
+        match added {
+            Some(Added { same_site: true, .. }) => Field::AnchorSameSite,
+            _ => Field::AnchorOtherSite,
         }
     }
 

@@ -27,6 +27,14 @@ enum Target {
     Link { same_site: bool, at: usize },
 }
 
+/// A reference that leads to a URL to crawl.
+pub(super) struct Added {
+    /// Whether that lies in the page's registrable domain.
+    pub same_site: bool,
+    /// Its place among the links, if it is one of them.
+    pub link: Option<usize>,
+}
+
 /// Collects links in order of first appearance.
 pub(super) struct Links<'a> {
     normaliser: &'a Normaliser,
@@ -83,9 +91,8 @@ impl<'a> Links<'a> {
     }
 
     /// Collects the link. A URL that is linked twice is nofollow only if both links say so.
-    /// Answers whether its target lies in the page's registrable domain; `None` if it is no URL to
-    /// crawl.
-    pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<bool> {
+    /// Answers where its target lies; `None` if it is no URL to crawl.
+    pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<Added> {
         if self.plain {
             let target = self.find(reference);
             return self.count(target, nofollow);
@@ -102,7 +109,7 @@ impl<'a> Links<'a> {
         self.count(target, nofollow)
     }
 
-    fn count(&mut self, target: Target, nofollow: bool) -> Option<bool> {
+    fn count(&mut self, target: Target, nofollow: bool) -> Option<Added> {
         match target {
             Target::Nowhere => {
                 self.dropped = self.dropped.saturating_add(1);
@@ -110,11 +117,11 @@ impl<'a> Links<'a> {
             }
             Target::Uncollected { same_site, over_limit } => {
                 self.over_limit = self.over_limit.saturating_add(u32::from(over_limit));
-                Some(same_site)
+                Some(Added { same_site, link: None })
             }
             Target::Link { same_site, at } => {
                 self.found[at].nofollow &= nofollow;
-                Some(same_site)
+                Some(Added { same_site, link: Some(at) })
             }
         }
     }
@@ -171,16 +178,17 @@ mod tests {
         let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
         let mut links = Links::new(&normaliser, &page, 3, false);
         let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "?q#f"]
-            .map(|reference| links.add(reference, true))
+            .map(|reference| links.add(reference, true).map(|added| added.same_site))
             .to_vec();
         let yes = Some(true);
         assert_eq!(answers, [yes, yes, yes, yes, yes, yes, None, None, yes]);
-        assert_eq!(links.add("//other.test/", true), Some(false));
-        assert_eq!(links.add("//a.test/", false), yes);
+        let mut same_site = |reference, nofollow| links.add(reference, nofollow).map(|added| added.same_site);
+        assert_eq!(same_site("//other.test/", true), Some(false));
+        assert_eq!(same_site("//a.test/", false), yes);
         for _ in 0..2 {
-            assert_eq!(links.add("//other.test/more", false), Some(false));
+            assert_eq!(same_site("//other.test/more", false), Some(false));
         }
-        assert_eq!(links.add("x", false), yes);
+        assert_eq!(same_site("x", false), yes);
         assert_eq!((links.dropped, links.over_limit), (2, 2));
         let found: Vec<_> =
             links.into_found().0.into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();

@@ -38,6 +38,7 @@ mod pool;
 mod query;
 mod reading;
 mod refresh;
+mod running;
 mod runs;
 mod sentences;
 mod shingles;
@@ -57,14 +58,16 @@ use std::sync::Arc;
 
 use encoding_rs::Encoding;
 
-use crate::record::{Fetched, Field, Normaliser, Rendered, RobotsDirectives, TermCounts, TermOrder, WantedOrder};
+use crate::record::{
+    CanonicalUrl, Fetched, Field, Normaliser, Rendered, RobotsDirectives, RunningTerms, TermCounts, TermOrder,
+    WantedOrder,
+};
 
 use construct::Stop;
 use document::Document;
 use pool::Pool;
 use stem::Terms;
 use terms::TermTable;
-use text::Text;
 
 pub use directives::robots_directives;
 pub use not_there::says_not_there;
@@ -102,6 +105,8 @@ pub struct Options {
     pub word_cache: WordCache,
     /// What is told of the order of terms.
     pub order: WantedOrder,
+    /// Whether it is told where links stand, see [`RunningTerms`].
+    pub running: bool,
 }
 
 /// By which rules words become terms.
@@ -146,6 +151,7 @@ impl Default for Options {
             rules: Rules::Same,
             word_cache: WordCache::Kept,
             order: WantedOrder::default(),
+            running: false,
         }
     }
 }
@@ -216,7 +222,7 @@ impl Renderer {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
         });
-        let (terms, order) = self.terms(&document.text, page, language.as_deref());
+        let (terms, order, running) = self.terms(&document, page, language.as_deref());
         Rendered {
             terms,
             order,
@@ -225,6 +231,7 @@ impl Renderer {
             language,
             charset: encoding.name(),
             links: document.links,
+            running,
             links_dropped: document.links_dropped,
             links_over_limit: document.links_over_limit,
             canonical: document.canonical,
@@ -265,19 +272,41 @@ impl Renderer {
         Some(Read { kind, source, encoding, document, too_deep })
     }
 
-    /// The terms of a text and of the page's own URL, and the order of the former.
-    fn terms(&self, text: &Text, page: &Fetched, language: Option<&str>) -> (Vec<TermCounts>, TermOrder) {
+    /// The terms of a page and of its URL, and what there is to tell of their order.
+    fn terms(
+        &self,
+        document: &Document,
+        page: &Fetched,
+        language: Option<&str>,
+    ) -> (Vec<TermCounts>, TermOrder, Option<RunningTerms>) {
+        let url = url_terms::words(&page.url);
+        self.with_words(language, |mut table| {
+            table.count(Field::Url, &url);
+            let anchors = self.options.running.then_some(&*document.anchors);
+            let (order, running) = table.count_parts(&document.text, self.options.order, anchors);
+            (table.into_terms(), order, running)
+        })
+    }
+
+    /// The terms of a text that is no page, as they would be on a page. All count as body.
+    pub fn terms_of(&self, text: &str) -> Vec<TermCounts> {
+        self.with_words(None, |mut table| {
+            table.count(Field::Body, text);
+            table.into_terms()
+        })
+    }
+
+    /// The terms of the words of a URL's path, of which compound words are cut.
+    pub fn terms_of_url(&self, url: &CanonicalUrl) -> Vec<TermCounts> {
+        self.terms_of(&url_terms::words_of_path(url))
+    }
+
+    fn with_words<'t, T>(&self, language: Option<&str>, work: impl FnOnce(TermTable<'_, 't>) -> T) -> T {
         let Options { stem, stop_words, rules, word_cache, .. } = self.options;
         let language = if rules == Rules::Same { Some("en") } else { language };
         let language = Terms::of(language, stem, stop_words).mapping(self.options.synonyms.as_ref());
-        let url = url_terms::words(&page.url);
         let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
-        pool.with(|words| {
-            let mut table = TermTable::new(language, word_cache, words);
-            table.count(Field::Url, &url);
-            let order = table.count_parts(text, self.options.order);
-            (table.into_terms(), order)
-        })
+        pool.with(|words| work(TermTable::new(language, word_cache, words)))
     }
 
     /// Why the fast parser leaves this page to the other one; `None` if it does not.
@@ -360,4 +389,4 @@ fn plain(text: &str) -> Document {
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

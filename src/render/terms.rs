@@ -1,8 +1,9 @@
 //! Counts the terms of a page by field.
 
-use crate::record::{Field, TermCounts, TermOrder, WantedOrder};
+use crate::record::{Field, RunningTerms, TermCounts, TermOrder, WantedOrder};
 
 use super::WordCache;
+use super::running::{Anchor, Running};
 use super::sentences::Sentences;
 use super::shingles::{self, Sequence};
 use super::short_words::ShortWord;
@@ -23,23 +24,32 @@ struct Found {
 }
 
 /// The distinct terms of one page.
-pub(super) struct TermTable<'w> {
+pub(super) struct TermTable<'w, 't> {
     language: Terms,
     cache: WordCache,
     kept: &'w mut Words,
     terms: Vec<TermCounts>,
-    sentences: Option<Sentences<'w>>,
+    sentences: Option<Sentences<'t>>,
     sequence: Option<Sequence>,
+    running: Option<Running<'t>>,
 }
 
 /// Distinct terms of a page of usual size.
 const USUAL_TERMS: usize = 512;
 
-impl<'w> TermTable<'w> {
+impl<'w, 't> TermTable<'w, 't> {
     /// Terms of this language, looked up in `kept` as far as `cache` allows.
     pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
-        Self { language, cache, kept, terms: Vec::with_capacity(USUAL_TERMS), sentences: None, sequence: None }
+        Self {
+            language,
+            cache,
+            kept,
+            terms: Vec::with_capacity(USUAL_TERMS),
+            sentences: None,
+            sequence: None,
+            running: None,
+        }
     }
 
     /// Counts every word of `text` in `field`.
@@ -50,19 +60,29 @@ impl<'w> TermTable<'w> {
     /// Counts every word of a page. All parts are read at once: between two of them stands a space,
     /// and most are a word or two.
     /// What of their order is wanted is found on the way.
-    pub fn count_parts(&mut self, text: &'w Text, wanted: WantedOrder) -> TermOrder {
+    /// Where the links stand that begin at `anchors` is told if there are any to tell of.
+    pub fn count_parts(
+        &mut self,
+        text: &'t Text,
+        wanted: WantedOrder,
+        anchors: Option<&'t [Anchor]>,
+    ) -> (TermOrder, Option<RunningTerms>) {
         self.sentences = Sentences::new(text, wanted);
         self.sequence = wanted.shingles.then(Sequence::default);
+        self.running = anchors.map(Running::new);
         self.count_all(text);
         let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
         if let Some(sequence) = self.sequence.take() {
             (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
         }
-        order
+        (order, self.running.take().map(Running::finish))
     }
 
     fn count_all(&mut self, text: &Text) {
-        if self.sentences.is_none() && matches!(self.cache, WordCache::Plain | WordCache::None) {
+        if self.sentences.is_none()
+            && self.running.is_none()
+            && matches!(self.cache, WordCache::Plain | WordCache::None)
+        {
             return text.parts().for_each(|(field, part)| self.count(field, part));
         }
         let mut fields = text.fields();
@@ -75,8 +95,9 @@ impl<'w> TermTable<'w> {
         if matches!(cache, WordCache::Plain | WordCache::None) {
             let word = |start, end| {
                 let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
-                self.add(term, field(start));
-                self.place(term, start, end);
+                let field = field(start);
+                self.add(term, field);
+                self.place(term, field, start, end);
             };
             return match cache {
                 WordCache::Plain => tokens::for_each_by_crate(text, word),
@@ -105,8 +126,9 @@ impl<'w> TermTable<'w> {
                 Some(short) => kept.short(short, word, language, terms),
                 None => kept.long(word, language, terms),
             };
-            self.add(term, field(start));
-            self.place(term, start, end);
+            let field = field(start);
+            self.add(term, field);
+            self.place(term, field, start, end);
         }
     }
 
@@ -122,10 +144,13 @@ impl<'w> TermTable<'w> {
 
     /// Tells where a term stands, if anybody asked.
     #[inline]
-    fn place(&mut self, term: u32, start: usize, end: usize) {
+    fn place(&mut self, term: u32, field: Field, start: usize, end: usize) {
+        let is_term = (term as usize) < self.terms.len();
         if let Some(sentences) = &mut self.sentences {
-            let is_term = (term as usize) < self.terms.len();
             sentences.add(start, end, is_term.then_some(term));
+        }
+        if let Some(running) = &mut self.running {
+            running.add(start, field, is_term.then_some(term));
         }
     }
 

@@ -156,6 +156,11 @@ impl Text {
         Lines { parts: &self.parts, at: 0 }
     }
 
+    /// Octets so far.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// How many parts there are.
     pub fn part_count(&self) -> usize {
         self.parts.len()

@@ -21,6 +21,26 @@ pub(super) fn words(url: &CanonicalUrl) -> String {
     words.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect()
 }
 
+/// The words of the path without the ending of a file name. What is written as one word is cut where a
+/// capital letter follows a small one, or a digit a letter.
+pub(super) fn words_of_path(url: &CanonicalUrl) -> String {
+    let path = url.as_url().path();
+    let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let stem = if stem.eq_ignore_ascii_case("index") { "" } else { stem };
+    let mut words = String::with_capacity(path.len() + 8);
+    let mut before = ' ';
+    for c in percent_decoded(directory).chars().chain([' ']).chain(percent_decoded(stem).chars()) {
+        let is_cut = (before.is_lowercase() && c.is_uppercase()) || (before.is_alphabetic() && c.is_numeric());
+        if is_cut {
+            words.push(' ');
+        }
+        words.push(if c.is_alphanumeric() { c } else { ' ' });
+        before = c;
+    }
+    words
+}
+
 fn percent_decoded(segment: &str) -> String {
     let bytes = segment.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -57,5 +77,16 @@ mod tests {
             ["docs", "example", "user", "guide", "café", "menu", "html"]
         );
         assert_eq!(split("http://127.0.0.1:8080/a%"), ["a"]);
+    }
+
+    #[test]
+    fn of_a_path_compound_words_are_cut_and_the_ending_is_left_out() {
+        let words = |url: &str| {
+            let words = words_of_path(&Normaliser::default().absolute(url).unwrap());
+            words.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(words("http://h.test/lang/StringUtils.html?q"), ["lang", "String", "Utils"]);
+        assert_eq!(words("http://h.test/asyncio-stream/v2.0/gtk3"), ["asyncio", "stream", "v", "2", "0", "gtk", "3"]);
+        assert!(words("http://h.test/index.html").is_empty());
     }
 }

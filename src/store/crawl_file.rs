@@ -17,6 +17,14 @@ pub fn write_crawl_file(folder: &Path, value: &Value) -> Result<PathBuf> {
     replace(&folder.join("crawl.json"), value, true)
 }
 
+/// Replaces any other file of this kind and makes it durable, as [`write_crawl_file`] does.
+///
+/// # Errors
+/// As there.
+pub fn write_json_file(path: &Path, value: &Value) -> Result<PathBuf> {
+    replace(path, value, true)
+}
+
 /// Replaces `status.json` in `folder`. It is rewritten every second and worth nothing after a
 /// crash, so that the disk is not waited for.
 ///

@@ -91,7 +91,7 @@ mod tests;
 
 pub use archive::Archive;
 pub use archive_reader::ArchiveReader;
-pub use crawl_file::{read_json_file, write_crawl_file, write_status_file};
+pub use crawl_file::{read_json_file, write_crawl_file, write_json_file, write_status_file};
 pub use disk::{Faults, Step, free_space};
 pub use error::{Error, Result};
 pub use folder::{Lock, delete_crawl, hold};

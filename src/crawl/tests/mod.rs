@@ -26,6 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn setup(seeds: &[CanonicalUrl]) -> Setup {
     Setup {
         against: None,
+        focus: None,
         archived: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
         normaliser: Normaliser::default(),

@@ -45,6 +45,7 @@ pub(super) fn row(n: u32) -> UrlRow {
         hops: 0,
         rank: 0,
         state: UrlState::Queued,
+        clue: None,
     }
 }
 
@@ -57,6 +58,7 @@ fn link(url: &str, depth: u16) -> Link {
         hops: 0,
         rank: 0,
         only_seen: None,
+        clue: None,
     }
 }
 
@@ -86,12 +88,12 @@ impl Bench {
     }
 
     fn ack(&self, id: UrlId, is_page: bool) {
-        now_or_never(self.frontier.ack(vec![Ack { id, is_page, repeats: None }])).unwrap();
+        now_or_never(self.frontier.ack(vec![Ack { id, is_page, repeats: None, worth: None }])).unwrap();
     }
 
     /// A page was found there, which repeats another or none.
     fn ack_page(&self, id: UrlId, repeats: Option<UrlId>) {
-        now_or_never(self.frontier.ack(vec![Ack { id, is_page: true, repeats }])).unwrap();
+        now_or_never(self.frontier.ack(vec![Ack { id, is_page: true, repeats, worth: None }])).unwrap();
     }
 
     fn nak(&self, lease: Lease, second: u64) {

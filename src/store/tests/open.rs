@@ -106,5 +106,14 @@ fn a_batch_that_names_what_is_not_there_is_refused_and_changes_nothing() {
 
 fn url_row() -> UrlRow {
     let url = "http://a.test/".to_owned();
-    UrlRow { url, depth: 0, referrer: None, kind: LinkKind::Seed, hops: 0, rank: 0, state: UrlState::Queued }
+    UrlRow {
+        url,
+        depth: 0,
+        referrer: None,
+        kind: LinkKind::Seed,
+        hops: 0,
+        rank: 0,
+        state: UrlState::Queued,
+        clue: None,
+    }
 }

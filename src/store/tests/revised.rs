@@ -32,6 +32,7 @@ fn revise(store: &mut Store) {
         hops: 0,
         rank: 0,
         state: UrlState::Queued,
+        clue: None,
     };
     let first = Batch {
         urls: ["a", "b", "c"].map(row).into(),

@@ -230,6 +230,7 @@ impl Model {
             links: vec![url],
             location,
             renews: None,
+            relevance: None,
         }
     }
 }
@@ -243,6 +244,7 @@ fn url_row(id: usize, dice: &mut Dice) -> UrlRow {
         hops: 0,
         rank: 0,
         state: UrlState::Queued,
+        clue: None,
     }
 }
 

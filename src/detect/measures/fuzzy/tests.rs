@@ -314,6 +314,7 @@ fn what_was_learnt_is_learnt_again_from_the_log() {
             links: Vec::new(),
             location: None,
             renews: None,
+            relevance: None,
         };
         restored.restore_page(judged.sequence, 0, &row).unwrap();
     }

@@ -1,0 +1,257 @@
+//! Comparing pages and links with the topic.
+//!
+//! Terms weigh `(1 + ln tf) · idf`, with `idf = ln(1 + (n + 1) / (df + ½))` over the `n` pages read so far.
+//! A long topic is represented by its heaviest terms.
+//!
+//! - A page: the weighted share of the topic's terms that it has, each saturating with its frequency,
+//!   `tf / (tf + k)`, more slowly on longer pages (the term weight of Okapi BM25: Robertson et al., TREC-3,
+//!   1994). It is 1 for a page that says all of it over and over.
+//! - A link: the cosine of its words and the topic. How rare the words are that are not the topic's is not
+//!   counted, so each of them weighs as one that stands on a page in twenty.
+
+use hashbrown::HashMap;
+
+use super::topic::{Topic, counted};
+use crate::record::{Clue, Relevance, Rendered, RunningTerms, TermCounts};
+use crate::render::Renderer;
+
+/// Terms by which a topic is represented.
+const HEAVIEST: usize = 60;
+/// `k₁` of BM25, and the part of it that grows with the page.
+const SATURATION: (f64, f64) = (1.2, 0.75);
+/// A page of usual length, in terms.
+const USUAL_LENGTH: f64 = 400.0;
+/// Terms that are looked at before and after a link.
+const AROUND: u32 = 10;
+/// `idf` of a term that is not the topic's.
+const OTHER: f64 = 3.044_522_437_723_423;
+/// Weights are settled anew after so many pages, and more often in the beginning.
+const SETTLED_AFTER: u32 = 25;
+
+/// No term of the topic.
+const NONE: u32 = u32::MAX;
+
+/// What a page is worth, and what its links promise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Appraisal {
+    /// Of the page.
+    pub relevance: Relevance,
+    /// One for each of the page's links.
+    pub clues: Vec<Clue>,
+}
+
+/// A topic, and what was learnt of its terms from the pages read.
+#[derive(Clone, Debug)]
+pub struct Focus {
+    topic: Topic,
+    places: HashMap<Box<str>, u32>,
+    /// Pages read.
+    pages: u32,
+    /// Of these, those that have the term.
+    frequencies: Vec<u32>,
+    /// The weight of each term; 0 for those that do not represent the topic.
+    weights: Vec<f64>,
+    total: f64,
+    norm: f64,
+}
+
+impl Focus {
+    /// Compares with this topic.
+    pub fn new(topic: Topic) -> Self {
+        let terms = topic.terms();
+        let places = terms.iter().zip(0..).map(|((term, _), place)| (term.clone(), place)).collect();
+        let mut focus = Self {
+            places,
+            pages: 0,
+            frequencies: vec![0; terms.len()],
+            weights: Vec::new(),
+            total: 0.0,
+            norm: 0.0,
+            topic,
+        };
+        focus.settle();
+        focus
+    }
+
+    /// The place of a term among the topic's.
+    pub fn place(&self, term: &str) -> Option<u32> {
+        self.places.get(term).copied()
+    }
+
+    /// Counts a page that has the topic's terms at these places, each named once.
+    pub fn count(&mut self, places: impl IntoIterator<Item = u32>) {
+        self.pages = self.pages.saturating_add(1);
+        for place in places {
+            if let Some(frequency) = self.frequencies.get_mut(place as usize) {
+                *frequency += 1;
+            }
+        }
+        if self.pages.is_power_of_two() || self.pages % SETTLED_AFTER == 0 {
+            self.settle();
+        }
+    }
+
+    /// Reads a page that was not read before: counts it, and compares it and its links with the topic. Cost:
+    /// linear in its terms and in the words of its links.
+    pub fn read(&mut self, page: &Rendered, renderer: &Renderer) -> Appraisal {
+        let places: Vec<u32> = page.terms.iter().map(|term| self.place(&term.term).unwrap_or(NONE)).collect();
+        self.count(places.iter().copied().filter(|place| *place != NONE));
+        let relevance = self.relevance(&page.terms, &places);
+        let url_clue = |link: &crate::record::OutLink| Clue {
+            url: self.of_terms(&renderer.terms_of_url(&link.url)),
+            source: relevance,
+            ..Clue::default()
+        };
+        let mut clues: Vec<Clue> = page.links.iter().map(url_clue).collect();
+        if let Some(running) = &page.running {
+            self.read_links(running, &places, &mut clues);
+        }
+        Appraisal { relevance, clues }
+    }
+
+    fn relevance(&self, terms: &[TermCounts], places: &[u32]) -> Relevance {
+        let length: f64 = terms.iter().map(|term| f64::from(counted(term))).sum();
+        let (k, grows) = SATURATION;
+        let k = k * (1.0 - grows + grows * length / USUAL_LENGTH);
+        let shares = terms.iter().zip(places).filter(|(_, place)| **place != NONE).map(|(term, place)| {
+            let frequency = f64::from(counted(term));
+            self.weight(*place) * frequency / (frequency + k)
+        });
+        Relevance::of(shares.sum::<f64>() / self.total)
+    }
+
+    fn read_links(&self, running: &RunningTerms, places: &[u32], clues: &mut [Clue]) {
+        let end = running.terms.len() as u32;
+        let mut bag = Vec::new();
+        let mut compare = |ranges: [std::ops::Range<u32>; 2]| {
+            bag.clear();
+            let terms = ranges.into_iter().flat_map(|range| &running.terms[range.start as usize..range.end as usize]);
+            bag.extend(terms.map(|term| (places.get(*term as usize).copied().unwrap_or(NONE), *term)));
+            self.of_bag(&mut bag)
+        };
+        for place in &running.links {
+            let Some(clue) = clues.get_mut(place.link as usize) else { continue };
+            let std::ops::Range { start, end: after } = place.anchor.clone();
+            let found = Clue {
+                anchor: compare([place.anchor.clone(), 0..0]),
+                around: compare([start.saturating_sub(AROUND)..start, after..after.saturating_add(AROUND).min(end)]),
+                heading: compare([place.heading.clone(), 0..0]),
+                ..Clue::default()
+            };
+            *clue = clue.or(found);
+        }
+    }
+
+    /// The terms of a few words.
+    fn of_terms(&self, terms: &[TermCounts]) -> Relevance {
+        let weighted = terms.iter().map(|term| (self.place(&term.term).unwrap_or(NONE), counted(term)));
+        self.cosine(weighted)
+    }
+
+    /// Terms that stand one by one: the topic's place of each, and its number on the page.
+    fn of_bag(&self, bag: &mut [(u32, u32)]) -> Relevance {
+        bag.sort_unstable();
+        self.cosine(bag.chunk_by(|a, b| a == b).map(|same| (same[0].0, same.len() as u32)))
+    }
+
+    /// The cosine of the topic and terms, each with its frequency.
+    fn cosine(&self, terms: impl Iterator<Item = (u32, u32)>) -> Relevance {
+        let (mut dot, mut squares) = (0.0, 0.0);
+        for (place, frequency) in terms.filter(|(_, frequency)| *frequency > 0) {
+            let repeated = 1.0 + f64::from(frequency).ln();
+            let weight = self.weight(place);
+            let own = if weight > 0.0 { self.rarity(place) } else { OTHER };
+            dot += repeated * own * weight;
+            squares += (repeated * own).powi(2);
+        }
+        Relevance::of(if dot > 0.0 { dot / (squares.sqrt() * self.norm) } else { 0.0 })
+    }
+
+    fn weight(&self, place: u32) -> f64 {
+        self.weights.get(place as usize).copied().unwrap_or(0.0)
+    }
+
+    fn rarity(&self, place: u32) -> f64 {
+        let with = self.frequencies.get(place as usize).copied().unwrap_or(0);
+        (1.0 + (f64::from(self.pages) + 1.0) / (f64::from(with) + 0.5)).ln()
+    }
+
+    /// Weighs the topic's terms by what is known now.
+    fn settle(&mut self) {
+        let terms = self.topic.terms();
+        let weighed =
+            terms.iter().zip(0..).map(|((_, count), place)| (1.0 + f64::from(*count).ln()) * self.rarity(place));
+        let mut weights: Vec<f64> = weighed.collect();
+        let mut heaviest: Vec<usize> = (0..weights.len()).collect();
+        heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
+        for place in heaviest.into_iter().skip(HEAVIEST) {
+            weights[place] = 0.0;
+        }
+        self.total = weights.iter().sum();
+        self.norm = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+        self.weights = weights;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Normaliser;
+    use crate::render::Options;
+
+    fn renderer() -> Renderer {
+        Renderer::new(Options { running: true, ..Options::default() }, Normaliser::default())
+    }
+
+    fn focus(words: &str) -> Focus {
+        Focus::new(Topic::of([&*renderer().terms_of(words)]).unwrap())
+    }
+
+    fn read(focus: &mut Focus, html: &str) -> Appraisal {
+        let page = crate::render::tests::page("http://h.test/d/", "text/html", html);
+        focus.read(&renderer().render(&page), &renderer())
+    }
+
+    #[test]
+    fn a_page_is_the_more_relevant_the_more_of_the_topic_it_says() {
+        let mut focus = focus("network sockets");
+        let relevance = ["<p>Of bread and salt", "<p>A socket for bread", "<title>Network sockets</title><p>sockets"]
+            .map(|html| read(&mut focus, html).relevance);
+        assert_eq!(relevance[0], Relevance::NONE);
+        assert!(relevance[0] < relevance[1] && relevance[1] < relevance[2], "{relevance:?}");
+    }
+
+    #[test]
+    fn a_rare_word_of_the_topic_says_more_than_a_frequent_one() {
+        let mut focus = focus("python sockets");
+        for n in 0..50 {
+            read(&mut focus, &format!("<p>python page {n}"));
+        }
+        let (frequent, rare) = (read(&mut focus, "<p>python here"), read(&mut focus, "<p>sockets here"));
+        assert!(frequent.relevance < rare.relevance, "{frequent:?} {rare:?}");
+    }
+
+    #[test]
+    fn each_link_has_clues_of_its_own_words_those_around_it_its_heading_and_its_url() {
+        let html = "<p><a href=a>network sockets</a><p>bread bread bread bread bread bread bread bread bread bread bread\
+                    <p>network sockets: <a href=b>more</a><p>salt salt salt salt salt salt salt salt salt salt salt salt\
+                    <h2>Network</h2><p>salt salt salt salt salt salt salt salt salt salt salt salt salt <a href=c>more</a>\
+                    <p>salt salt salt salt salt salt salt salt salt salt salt salt\
+                    <h2>Bread</h2><p>salt salt salt salt salt salt salt salt salt salt salt salt salt <a href=networkSockets.html>more</a>";
+        let Appraisal { relevance, clues } = read(&mut focus("network sockets"), html);
+        let parts = clues
+            .iter()
+            .map(|clue| [clue.anchor, clue.around, clue.heading, clue.url].map(|part| part > Relevance::NONE));
+        assert_eq!(
+            parts.collect::<Vec<_>>(),
+            [
+                [true, false, false, false],
+                [false, true, false, false],
+                [false, false, true, false],
+                [false, false, false, true]
+            ]
+        );
+        assert!(clues.iter().all(|clue| clue.source == relevance));
+        assert_eq!(clues[0].anchor, Relevance::ALL);
+    }
+}
