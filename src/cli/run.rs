@@ -271,6 +271,7 @@ pub(super) fn crawl_error(error: CrawlError) -> CliError {
     let error = match error {
         CrawlError::Store(error) => return store_error(error, Phase::Running),
         CrawlError::Fetch(error) => return CliError::usage(error.to_string()),
+        CrawlError::Focus(error) => return CliError::usage(format!("--focus: {error}")),
         CrawlError::Against(AgainstError::Spool(_)) => return CliError::new(exit::DISK_FULL, error.to_string()),
         other => anyhow::Error::from(other),
     };

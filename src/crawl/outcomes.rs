@@ -124,9 +124,13 @@ impl Judge {
         sitemaps: Vec<CanonicalUrl>,
     ) -> Result<(), CrawlError> {
         let deeper = lease.depth.saturating_add(1);
-        let pages = urls.into_iter().map(|url| link(url, 1, Some(lease.id), LinkKind::Sitemap));
+        let pages = urls.into_iter().map(|url| {
+            let clue = self.looking.as_ref().map(|looking| looking.focus.of_url(&url, &looking.renderer));
+            Link { clue, ..link(url, 1, Some(lease.id), LinkKind::Sitemap) }
+        });
         let sitemaps = sitemaps.into_iter().map(|url| link(url, deeper, Some(lease.id), LinkKind::SitemapFile));
-        self.offer(pages.chain(sitemaps).collect())?;
+        let links = pages.chain(sitemaps).collect();
+        self.offer(links)?;
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 

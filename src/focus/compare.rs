@@ -12,7 +12,7 @@
 use hashbrown::HashMap;
 
 use super::topic::{Topic, counted};
-use crate::record::{Clue, Relevance, Rendered, RunningTerms, TermCounts};
+use crate::record::{CanonicalUrl, Clue, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
 use crate::render::Renderer;
 
 /// Terms by which a topic is represented.
@@ -97,16 +97,17 @@ impl Focus {
         let places: Vec<u32> = page.terms.iter().map(|term| self.place(&term.term).unwrap_or(NONE)).collect();
         self.count(places.iter().copied().filter(|place| *place != NONE));
         let relevance = self.relevance(&page.terms, &places);
-        let url_clue = |link: &crate::record::OutLink| Clue {
-            url: self.of_terms(&renderer.terms_of_url(&link.url)),
-            source: relevance,
-            ..Clue::default()
-        };
-        let mut clues: Vec<Clue> = page.links.iter().map(url_clue).collect();
+        let of_url = |link: &OutLink| Clue { source: relevance, ..self.of_url(&link.url, renderer) };
+        let mut clues: Vec<Clue> = page.links.iter().map(of_url).collect();
         if let Some(running) = &page.running {
             self.read_links(running, &places, &mut clues);
         }
         Appraisal { relevance, clues }
+    }
+
+    /// What a URL alone lets one expect.
+    pub fn of_url(&self, url: &CanonicalUrl, renderer: &Renderer) -> Clue {
+        Clue { url: self.of_terms(&renderer.terms_of_url(url)), ..Clue::default() }
     }
 
     fn relevance(&self, terms: &[TermCounts], places: &[u32]) -> Relevance {

@@ -167,7 +167,10 @@ impl Prospects {
             region: self.mean_of(*region),
             ..Expectation::default()
         };
-        expectation.score = self.options.weights.score(&expectation);
+        // What is on record is what is gone by.
+        expectation.siblings = thousandths(expectation.siblings);
+        expectation.region = thousandths(expectation.region);
+        expectation.score = thousandths(self.options.weights.score(&expectation));
         Some(expectation)
     }
 
@@ -248,6 +251,10 @@ impl Prospects {
         }
         above.unwrap_or(0)
     }
+}
+
+fn thousandths(share: f64) -> f64 {
+    (share * 1000.0).round() / 1000.0
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@
 //! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
 //! | `traps` | what is not asked for of sites without end |
 //! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
+//! | `focus` | crawls that look for a topic |
 //! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
@@ -49,6 +50,7 @@ mod evaluation;
 mod exactness;
 mod explain;
 mod export;
+mod focus;
 mod graph;
 mod hostile;
 mod invariants;

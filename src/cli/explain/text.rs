@@ -35,6 +35,9 @@ impl Explanation {
             );
         }
         add("found", self.found());
+        if let Some(line) = self.line.as_ref().filter(|line| line.focus.is_some() || line.expected.is_some()) {
+            add("topic", topic(line));
+        }
         if let Some(robots) = &self.robots {
             add("robots", robots.text());
         }
@@ -136,6 +139,26 @@ impl Explanation {
     }
 }
 
+/// How a page compares with what is looked for, and why it was fetched when it was.
+fn topic(line: &PageLine) -> String {
+    let relevance = line.focus.map(|focus| format!("the page's relevance is {focus}"));
+    let expected = line.expected.map(|expected| {
+        let turn = if expected.explored { ", but it was taken out of turn, to explore" } else { "" };
+        let parts = [
+            ("the links' words", expected.anchor),
+            ("the words around", expected.around),
+            ("the heading", expected.heading),
+            ("the URL", expected.url),
+            ("the page with the link", expected.source),
+            ("what else it led to", expected.siblings),
+            ("the directory", expected.region),
+        ];
+        let parts = parts.map(|(name, part)| format!("{name} {part:.2}")).join(", ");
+        format!("{:.3} was expected{turn}: {parts}", expected.score)
+    });
+    relevance.into_iter().chain(expected).collect::<Vec<_>>().join("; ")
+}
+
 /// As an argument of a shell.
 fn quoted(text: &str) -> String {
     let safe = terminal_safe(text);
@@ -166,6 +189,7 @@ fn excluded(reason: &str) -> &'static str {
         "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
         "pattern" => "others of its pattern keep repeating each other (--trap-guard)",
         "soft-404" => "it says what the site answers to wrong addresses (--soft-404)",
+        "off-topic" => "it has less to do with the topic than --focus-min asks for; its links were used",
         "sitemap" => "it is a sitemap: read for its links, no page itself",
         _ => "a rule keeps it out",
     }
