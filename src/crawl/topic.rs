@@ -94,7 +94,7 @@ pub(super) async fn settle(
     let mut texts: Vec<Vec<TermCounts>> = Vec::new();
     for example in &options.examples {
         texts.push(match example {
-            Example::Text(text) => renderer.terms_of(text),
+            Example::Text(text) => renderer.terms_of_words(text),
             Example::Page(url) => {
                 let page = Asking { fetcher, normaliser, book }.fetch(url).await?;
                 renderer.render(&page).terms

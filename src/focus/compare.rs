@@ -9,6 +9,8 @@
 //! - A link: the cosine of its words and the topic. How rare the words are that are not the topic's is not
 //!   counted, so each of them weighs as one that stands on a page in twenty.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
 use super::topic::{Topic, counted};
@@ -21,7 +23,7 @@ const HEAVIEST: usize = 60;
 const SATURATION: (f64, f64) = (1.2, 0.75);
 /// A page of usual length, in terms.
 const USUAL_LENGTH: f64 = 400.0;
-/// Terms that are looked at before and after a link.
+/// Terms that are looked at before and after a link, in its line.
 const AROUND: u32 = 10;
 /// `idf` of a term that is not the topic's.
 const OTHER: f64 = 3.044_522_437_723_423;
@@ -122,9 +124,8 @@ impl Focus {
     }
 
     fn read_links(&self, running: &RunningTerms, places: &[u32], clues: &mut [Clue]) {
-        let end = running.terms.len() as u32;
         let mut bag = Vec::new();
-        let mut compare = |ranges: [std::ops::Range<u32>; 2]| {
+        let mut compare = |ranges: [Range<u32>; 2]| {
             bag.clear();
             let terms = ranges.into_iter().flat_map(|range| &running.terms[range.start as usize..range.end as usize]);
             bag.extend(terms.map(|term| (places.get(*term as usize).copied().unwrap_or(NONE), *term)));
@@ -132,10 +133,13 @@ impl Focus {
         };
         for place in &running.links {
             let Some(clue) = clues.get_mut(place.link as usize) else { continue };
-            let std::ops::Range { start, end: after } = place.anchor.clone();
+            let Range { start, end } = place.anchor.clone();
+            let before = start.saturating_sub(AROUND).max(place.line.start)..start;
+            // A link may go on beyond the line in which it begins.
+            let after = end..end.saturating_add(AROUND).min(place.line.end).max(end);
             let found = Clue {
                 anchor: compare([place.anchor.clone(), 0..0]),
-                around: compare([start.saturating_sub(AROUND)..start, after..after.saturating_add(AROUND).min(end)]),
+                around: compare([before, after]),
                 heading: compare([place.heading.clone(), 0..0]),
                 ..Clue::default()
             };
@@ -220,6 +224,12 @@ mod tests {
             .map(|html| read(&mut focus, html).relevance);
         assert_eq!(relevance[0], Relevance::NONE);
         assert!(relevance[0] < relevance[1] && relevance[1] < relevance[2], "{relevance:?}");
+    }
+
+    #[test]
+    fn a_link_of_several_lines_is_one_link() {
+        let clues = read(&mut focus("network sockets"), "<p>bread <a href=a>network<br>sockets</a> salt").clues;
+        assert_eq!((clues[0].anchor, clues[0].around), (Relevance::ALL, Relevance::NONE));
     }
 
     #[test]

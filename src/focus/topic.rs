@@ -81,5 +81,8 @@ mod tests {
         let topic = Topic::of(texts.iter().map(Vec::as_slice)).unwrap();
         assert_eq!(topic.terms(), [("network".into(), 3), ("socket".into(), 2)]);
         assert_eq!(Topic::of([&*renderer.terms_of("of the -- ")]), Err(TopicError));
+        let compound = Topic::of([&*renderer.terms_of_words("mod_rewrite, rewriting")]).unwrap();
+        let names: Vec<&str> = compound.terms().iter().map(|(term, _)| &**term).collect();
+        assert_eq!(names, ["mod", "mod_rewrit", "rewrit"]);
     }
 }

@@ -7,9 +7,18 @@ use hashbrown::HashMap;
 use super::engine::Engine;
 use super::origins::Next;
 use super::phase::Phase;
+use super::prospects::PATIENCE;
 use super::queue::Priority;
 use super::{FrontierError, UrlLog};
 use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, UrlId, Wait};
+
+/// What to do next.
+enum Choice {
+    /// Lease this; whether that is out of turn.
+    Take { next: Next, explored: bool },
+    /// Wait until this moment, or for something to change: better is on its way.
+    Hold(Instant),
+}
 
 /// What is remembered of a URL from its first lease to its outcome.
 #[derive(Clone, Copy, Default)]
@@ -57,11 +66,19 @@ impl Leases {
 impl<L: UrlLog> Engine<L> {
     pub(super) fn lease(&mut self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
         let mut leases = Vec::new();
+        let mut held = None;
         while leases.len() < most && !self.has_its_pages() {
-            let Some((next, explored)) = self.next(now) else { break };
+            let (next, explored) = match self.next(now) {
+                Some(Choice::Take { next, explored }) => (next, explored),
+                Some(Choice::Hold(until)) => {
+                    held = Some(until);
+                    break;
+                }
+                None => break,
+            };
             let lease = match self.leave_closed(next) {
                 Ok(true) => continue,
-                Ok(false) => self.begin_lease(next, explored),
+                Ok(false) => self.begin_lease(next, explored, now),
                 Err(error) => Err(error),
             };
             match lease {
@@ -71,7 +88,8 @@ impl<L: UrlLog> Engine<L> {
                 Err(_) => break,
             }
         }
-        Ok(LeaseAnswer { leases, wait: self.wait(now) })
+        let wait = held.map_or_else(|| self.wait(now), Wait::Until);
+        Ok(LeaseAnswer { leases, wait })
     }
 
     /// Whether the crawl has its pages, if all leases bring one.
@@ -79,21 +97,32 @@ impl<L: UrlLog> Engine<L> {
         self.most_pages > 0 && self.pages + self.phases.count(Phase::Leased) >= self.most_pages
     }
 
-    /// What to lease next, and whether that is out of turn.
-    fn next(&mut self, now: Instant) -> Option<(Next, bool)> {
-        let Some(prospects) = &mut self.prospects else { return Some((self.origins.next(now)?, false)) };
-        match prospects.explores() {
-            Some(dice) => Some((self.origins.next_out_of_turn(now, dice)?, true)),
-            None => Some((self.origins.next_best(now)?, false)),
+    fn next(&mut self, now: Instant) -> Option<Choice> {
+        let Some(prospects) = &self.prospects else {
+            return Some(Choice::Take { next: self.origins.next(now)?, explored: false });
+        };
+        if let Some(dice) = prospects.explores() {
+            return Some(Choice::Take { next: self.origins.next_out_of_turn(now, dice)?, explored: true });
+        }
+        let next = self.origins.next_best(now)?;
+        let better = [prospects.best_on_lease(now), self.origins.best_soon(now, PATIENCE)];
+        let better = better.into_iter().flatten().filter(|(place, _)| place.is_worth_waiting_for(next.priority.place));
+        match better.map(|(_, until)| until).min() {
+            Some(until) => Some(Choice::Hold(until)),
+            None => Some(Choice::Take { next, explored: false }),
         }
     }
 
-    fn begin_lease(&mut self, next: Next, explored: bool) -> Result<Lease, FrontierError> {
+    fn begin_lease(&mut self, next: Next, explored: bool, now: Instant) -> Result<Lease, FrontierError> {
         let Next { origin, priority, id } = next;
         let row = self.rows.get(id)?;
         let url = CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
         self.origins.begin_lease(origin);
         self.phases.set(id, Phase::Leased);
+        let place = self.priority(id, row.rank, row.depth).place;
+        if let Some(prospects) = &mut self.prospects {
+            prospects.begin(id, place, now);
+        }
         let delivery = self.leases.begin(id, origin, priority);
         let mut lease = Lease {
             id,
@@ -152,6 +181,9 @@ impl<L: UrlLog> Engine<L> {
         let Some((origin, priority)) = delivery.on_lease.take() else { return };
         delivery.attempts = lease.attempts;
         self.phases.set(lease.id, Phase::Queued);
+        if let Some(prospects) = &mut self.prospects {
+            prospects.end(lease.id);
+        }
         self.origins.give_back(origin, priority, lease.id, not_before);
     }
 }

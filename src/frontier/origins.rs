@@ -10,9 +10,10 @@
 //! have, and while its host has had its pages. Memory: some 530 octets for an origin with a URL.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::names::{Names, OriginParts};
+use super::prospects::Place;
 use super::queue::{OriginQueue, Priority};
 use crate::record::UrlId;
 
@@ -157,6 +158,16 @@ impl Origins {
         });
         // Of equals the first: that origin has waited longest.
         fronts.min_by_key(|next| next.priority).or(Some(first))
+    }
+
+    /// The most that is expected of what can be leased after `now` and within a time, and when it can be.
+    pub(super) fn best_soon(&self, now: Instant, within: Duration) -> Option<(Place, Instant)> {
+        let later = self.calendar.range((Some(now), u64::MAX, u32::MAX)..).take(COMPARED);
+        let places = later.filter_map(|(due, _, origin)| {
+            let place = self.origins[*origin as usize].queue.best()?;
+            due.filter(|due| *due <= now + within).map(|due| (place, due))
+        });
+        places.min()
     }
 
     /// What to lease next at `now` if it is to be taken out of turn, chosen by `dice`.
@@ -330,8 +341,6 @@ impl Origins {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     const PRIORITY: Priority = Priority::FIRST;

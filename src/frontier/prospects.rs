@@ -12,11 +12,18 @@
 //! they are few, and after as many pages as keeps that at [`REVIEWED`] URLs a page. A share of the URLs is
 //! taken out of turn, so that what lies behind unpromising pages is found too.
 //!
+//! Requests are not spent on what promises little only because a better server must be spared: while
+//! something of which at least twice as much is expected is being fetched, or can be within seconds, the
+//! rest waits.
+//!
 //! Only what was expected is restored after a restart: clues as they were at first sight, and all that was
 //! learnt of regions and siblings. Memory for a waiting URL: about 50 octets, and for a region or a page with
 //! links about 20.
 
+use std::time::{Duration, Instant};
+
 use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::FocusOptions;
 use crate::record::{Clue, Expectation, Relevance, UrlId};
@@ -33,6 +40,10 @@ const OWN: f64 = 2.0;
 const INHERITED: f64 = 0.7;
 /// What is expected before anything was fetched.
 const UNKNOWN: f64 = 0.1;
+/// Nothing of which less than this part is expected is fetched while better is on its way ...
+const HOLD: f64 = 0.5;
+/// ... or can be asked for within this time.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// Levels of directories that are told apart.
 const LEVELS: usize = 8;
 
@@ -44,6 +55,12 @@ impl Place {
     /// Before all others.
     pub(super) const FIRST: Self = Self(0);
     const LAST: f64 = 1023.0;
+
+    /// Whether so much more is expected that the other had better wait for it.
+    pub(super) fn is_worth_waiting_for(self, other: Self) -> bool {
+        let promise = |place: Self| Self::LAST - f64::from(place.0);
+        promise(other) < HOLD * promise(self)
+    }
 
     fn of(score: f64) -> Self {
         // In [0, 1023].
@@ -92,6 +109,8 @@ pub(super) struct Prospects {
     seed: u64,
     leases: u64,
     waiting: HashMap<u32, Prospect>,
+    /// What was expected of URLs on lease, and since when they are.
+    on_lease: HashMap<u32, (Place, Instant)>,
     sources: HashMap<u32, Source>,
     regions: Vec<Region>,
     region_numbers: HashMap<u64, u32>,
@@ -108,6 +127,7 @@ impl Prospects {
             seed,
             leases: 0,
             waiting: HashMap::new(),
+            on_lease: HashMap::new(),
             sources: HashMap::new(),
             regions: Vec::new(),
             region_numbers: HashMap::new(),
@@ -181,6 +201,7 @@ impl Prospects {
 
     /// Learns from what was found at a URL, which waits no longer. `None`: nothing that tells of others.
     pub(super) fn learn(&mut self, id: UrlId, worth: Option<Relevance>) {
+        self.end(id);
         let Some(Prospect { region, sources, .. }) = self.waiting.remove(&id.0) else { return };
         let Some(worth) = worth else { return };
         self.unreviewed += 1;
@@ -207,11 +228,29 @@ impl Prospects {
     }
 
     /// Whether the next URL is to be taken out of turn, and a number to choose it by.
-    pub(super) fn explores(&mut self) -> Option<u64> {
-        self.leases += 1;
-        let dice = xxhash_rust::xxh3::xxh3_64_with_seed(&self.leases.to_le_bytes(), self.seed);
+    pub(super) fn explores(&self) -> Option<u64> {
+        let dice = xxh3_64_with_seed(&self.leases.to_le_bytes(), self.seed);
         let share = (dice >> 32) as f64 / f64::from(u32::MAX);
         (share < self.options.exploration).then_some(dice & u64::from(u32::MAX))
+    }
+
+    /// A URL is leased, of which this is expected.
+    pub(super) fn begin(&mut self, id: UrlId, place: Place, now: Instant) {
+        self.leases += 1;
+        if place != Place::FIRST {
+            self.on_lease.insert(id.0, (place, now));
+        }
+    }
+
+    /// A URL is not on lease any more.
+    pub(super) fn end(&mut self, id: UrlId) {
+        self.on_lease.remove(&id.0);
+    }
+
+    /// The most that is expected of a URL on lease, and how long it is waited for.
+    pub(super) fn best_on_lease(&self, now: Instant) -> Option<(Place, Instant)> {
+        let awaited = self.on_lease.values().map(|&(place, since)| (place, since + PATIENCE));
+        awaited.filter(|(_, until)| *until > now).min()
     }
 
     fn siblings(&self, source: UrlId) -> f64 {
@@ -241,7 +280,7 @@ impl Prospects {
             .chain(path[root..].char_indices().skip(1).filter(|(_, c)| *c == '/').map(|(at, _)| root + at));
         let mut above = None;
         for end in ends.take(LEVELS) {
-            let name = xxhash_rust::xxh3::xxh3_64_with_seed(path[..end].as_bytes(), self.seed);
+            let name = xxh3_64_with_seed(path[..end].as_bytes(), self.seed);
             let next = self.regions.len() as u32;
             let number = *self.region_numbers.entry(name).or_insert(next);
             if number == next {
@@ -327,7 +366,12 @@ mod tests {
     #[test]
     fn about_the_share_that_was_asked_for_is_taken_out_of_turn() {
         let mut prospects = Prospects::new(options(0.05), 3);
-        let explored = (0..10_000).filter(|_| prospects.explores().is_some()).count();
+        let explored = (0..10_000).filter(|id| {
+            let explores = prospects.explores().is_some();
+            prospects.begin(UrlId(*id), Place::FIRST, Instant::now());
+            explores
+        });
+        let explored = explored.count();
         assert!((400..600).contains(&explored), "{explored}");
     }
 }

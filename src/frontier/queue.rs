@@ -127,6 +127,11 @@ impl OriginQueue {
         queue.front().map(|id| (*priority, UrlId(id)))
     }
 
+    /// The most that is expected of what was due when it was last looked at.
+    pub(super) fn best(&self) -> Option<Place> {
+        self.ready.last().map(|(priority, _)| priority.place)
+    }
+
     /// Takes away what [`OriginQueue::front`] has named.
     pub(super) fn pop(&mut self) -> Option<UrlId> {
         let (_, queue) = self.ready.last_mut()?;

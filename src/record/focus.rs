@@ -36,7 +36,7 @@ impl Relevance {
 pub struct Clue {
     /// How close the link's own text is to the topic.
     pub anchor: Relevance,
-    /// The words before and after it.
+    /// The words before and after it in its line.
     pub around: Relevance,
     /// The heading under which it stands.
     pub heading: Relevance,
@@ -103,7 +103,7 @@ impl PartWeights {
 
 impl Default for PartWeights {
     fn default() -> Self {
-        Self([1.0, 0.1, 0.3, 1.0, 0.2, 1.0, 1.0])
+        Self([1.0, 0.5, 0.3, 1.0, 0.2, 1.0, 1.0])
     }
 }
 

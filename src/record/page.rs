@@ -125,6 +125,8 @@ pub struct LinkPlace {
     pub link: u32,
     /// Its own words, as positions in [`RunningTerms::terms`]; none if it is a picture.
     pub anchor: Range<u32>,
+    /// The words of its line: its paragraph, list item or cell, as far as no other element breaks the line.
+    pub line: Range<u32>,
     /// The words of the heading before it.
     pub heading: Range<u32>,
 }

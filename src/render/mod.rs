@@ -296,6 +296,17 @@ impl Renderer {
         })
     }
 
+    /// The terms of a text and, where a word is made of several, as `mod_rewrite` and `StringUtils` are, also the
+    /// terms of its parts. All count as body.
+    pub fn terms_of_words(&self, text: &str) -> Vec<TermCounts> {
+        let mut terms = self.terms_of(text);
+        let parts = self.terms_of(&url_terms::cut_words(text));
+        let is_new = |part: &TermCounts| terms.iter().all(|term| term.term != part.term);
+        let new: Vec<TermCounts> = parts.into_iter().filter(is_new).collect();
+        terms.extend(new);
+        terms
+    }
+
     /// The terms of the words of a URL's path, of which compound words are cut.
     pub fn terms_of_url(&self, url: &CanonicalUrl) -> Vec<TermCounts> {
         self.terms_of(&url_terms::words_of_path(url))

@@ -69,7 +69,7 @@ impl<'w, 't> TermTable<'w, 't> {
     ) -> (TermOrder, Option<RunningTerms>) {
         self.sentences = Sentences::new(text, wanted);
         self.sequence = wanted.shingles.then(Sequence::default);
-        self.running = anchors.map(Running::new);
+        self.running = anchors.map(|anchors| Running::new(text, anchors));
         self.count_all(text);
         let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
         if let Some(sequence) = self.sequence.take() {

@@ -21,18 +21,22 @@ pub(super) fn words(url: &CanonicalUrl) -> String {
     words.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect()
 }
 
-/// The words of the path without the ending of a file name. What is written as one word is cut where a
-/// capital letter follows a small one, or a digit a letter.
+/// The words of the path without the ending of a file name, cut as by [`cut_words`].
 pub(super) fn words_of_path(url: &CanonicalUrl) -> String {
     let path = url.as_url().path();
     let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let stem = if stem.eq_ignore_ascii_case("index") { "" } else { stem };
-    let mut words = String::with_capacity(path.len() + 8);
+    cut_words(&format!("{} {}", percent_decoded(directory), percent_decoded(stem)))
+}
+
+/// Cuts what is written as one word at all that is no letter or digit, where a capital letter follows a small
+/// one, and where a digit follows a letter.
+pub(super) fn cut_words(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 8);
     let mut before = ' ';
-    for c in percent_decoded(directory).chars().chain([' ']).chain(percent_decoded(stem).chars()) {
-        let is_cut = (before.is_lowercase() && c.is_uppercase()) || (before.is_alphabetic() && c.is_numeric());
-        if is_cut {
+    for c in text.chars() {
+        if (before.is_lowercase() && c.is_uppercase()) || (before.is_alphabetic() && c.is_numeric()) {
             words.push(' ');
         }
         words.push(if c.is_alphanumeric() { c } else { ' ' });

@@ -20,7 +20,7 @@ pub const KEYS: &[Key] = &[
     key!(
         focus.weights,
         Shape::Value("LIST"),
-        "anchor=1,around=0.1,heading=0.3,url=1,source=0.2,siblings=1,region=1",
+        "anchor=1,around=0.5,heading=0.3,url=1,source=0.2,siblings=1,region=1",
         "What speaks for a link, and how much; parts not named keep theirs"
     ),
 ];
