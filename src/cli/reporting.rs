@@ -7,8 +7,10 @@ use super::choices::Format;
 use super::error::{CliError, exit};
 use super::folder::{Phase, store_error};
 use super::settings::Settings;
+use super::summary::Skipping;
 use super::terminal::{terminal_safe, write_stderr};
 use super::{figures, recorded, setup};
+use crate::crawl::DuplicateLinks;
 use crate::report::{Report, ReportError, Settled};
 
 /// The name of the report in the output folder.
@@ -52,6 +54,15 @@ pub(super) fn at_end(settings: &Settings) -> AtEnd {
             AtEnd { path: None, is_damaged }
         }
     }
+}
+
+/// What skipping the links of duplicates saves and loses, if this crawl can tell.
+pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError> {
+    if settings.dedup.links == DuplicateLinks::Skip {
+        return Ok(None);
+    }
+    let behind = Report::behind_duplicates(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
+    Ok(Some(Skipping::from(&behind)))
 }
 
 /// Writes the report beside its place and moves it there, so that nobody sees half of one. Gives its size.

@@ -147,6 +147,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
         }
     }
     let mut summary = summing::summary(settings, &ending, hint);
+    summary.skipping = reporting::skipping(settings)?;
     if !signalled.is_urgent() {
         let report = reporting::at_end(settings);
         summary.report = report.path;

@@ -1,5 +1,6 @@
 //! What a crawl came to, on stdout when it ends.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use serde::{Serialize, Serializer};
 use super::figures::{counted, duplicate_rate, octets, percent, span, thousands};
 use super::table::{aligned, shortened};
 use super::terminal::terminal_safe;
+use crate::report::{Behind, Lost};
 
 /// No line of the text is longer, in characters.
 const WIDTH: usize = 100;
@@ -52,6 +54,8 @@ pub struct Summary {
     pub deferred: u64,
     /// Links not followed because only duplicates name them: requests saved.
     pub links_skipped: u64,
+    /// What skipping the links of duplicates saves and loses, if this crawl can tell.
+    pub skipping: Option<Skipping>,
     /// URLs left out because their patterns keep repeating themselves: requests saved.
     pub repeating: u64,
     /// Site by site, in the order in which they are to be shown.
@@ -68,6 +72,70 @@ pub struct Summary {
     pub report: Option<String>,
     /// What to do next.
     pub hint: Option<String>,
+}
+
+/// What skipping the links of duplicates saves and loses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Skipping {
+    /// URLs that only duplicates name, those behind others of them not counted.
+    pub gates: u64,
+    /// Of these, those that were followed.
+    pub followed: u64,
+    /// Requests made for them and for what lies behind them.
+    pub requests: u64,
+    /// Unique pages that these brought.
+    pub unique: u64,
+    /// Unique pages lost for a thousand requests saved; `None` if nothing was followed.
+    pub lost_per_1000: Option<f64>,
+    /// Between these with 95 % confidence.
+    pub interval: Option<(f64, f64)>,
+    /// By host.
+    pub hosts: BTreeMap<String, SkippingOnHost>,
+}
+
+/// What skipping the links of duplicates loses on a host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct SkippingOnHost {
+    pub followed: u64,
+    pub lost_per_1000: Option<f64>,
+    pub interval: Option<(f64, f64)>,
+}
+
+impl From<&Behind> for Skipping {
+    fn from(behind: &Behind) -> Self {
+        let Lost { gates, followed, share } = behind.lost;
+        let of_host = |lost: &Lost| SkippingOnHost {
+            followed: lost.followed,
+            lost_per_1000: lost.share.value.map(per_1000),
+            interval: lost.share.interval.map(both_per_1000),
+        };
+        Self {
+            gates,
+            followed,
+            requests: behind.asked,
+            unique: behind.unique,
+            lost_per_1000: share.value.map(per_1000),
+            interval: share.interval.map(both_per_1000),
+            hosts: behind.hosts.iter().map(|(host, lost)| (host.clone(), of_host(lost))).collect(),
+        }
+    }
+}
+
+impl Skipping {
+    fn text(&self) -> String {
+        let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
+        let sure = if low == high { String::new() } else { format!(" (95 %: {low:.0} to {high:.0})") };
+        format!("skipping links of duplicates loses {lost:.0} unique pages for 1,000 requests saved{sure}\n")
+    }
+}
+
+fn per_1000(share: f64) -> f64 {
+    (share * 1_000_000.0).round() / 1000.0
+}
+
+fn both_per_1000((low, high): (f64, f64)) -> (f64, f64) {
+    (per_1000(low), per_1000(high))
 }
 
 /// What one site came to.
@@ -199,7 +267,8 @@ impl Summary {
             0 => String::new(),
             pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
         };
-        format!("{} of {judged} compared are duplicates{saved}\n{repeating}{soft_404s}{revised}", percent(rate))
+        let lost = self.skipping.as_ref().map(Skipping::text).unwrap_or_default();
+        format!("{} of {judged} compared are duplicates{saved}\n{lost}{repeating}{soft_404s}{revised}", percent(rate))
     }
 
     fn site_table(&self) -> String {

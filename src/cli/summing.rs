@@ -82,6 +82,7 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
         failed: outcome(OutcomeKind::Failed),
         deferred: ending.deferred.values().sum(),
         links_skipped: ending.saved.values().sum(),
+        skipping: None,
         repeating: ending.repeating,
         slowest: slowest(&sites),
         failing: failing(&sites),

@@ -88,7 +88,7 @@ impl Focus {
                 *frequency += 1;
             }
         }
-        if self.pages.is_power_of_two() || self.pages % SETTLED_AFTER == 0 {
+        if self.pages.is_power_of_two() || self.pages.is_multiple_of(SETTLED_AFTER) {
             self.settle();
         }
     }

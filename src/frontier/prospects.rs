@@ -280,7 +280,7 @@ impl Prospects {
             .chain(path[root..].char_indices().skip(1).filter(|(_, c)| *c == '/').map(|(at, _)| root + at));
         let mut above = None;
         for end in ends.take(LEVELS) {
-            let name = xxh3_64_with_seed(path[..end].as_bytes(), self.seed);
+            let name = xxh3_64_with_seed(&path.as_bytes()[..end], self.seed);
             let next = self.regions.len() as u32;
             let number = *self.region_numbers.entry(name).or_insert(next);
             if number == next {

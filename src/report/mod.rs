@@ -16,6 +16,7 @@ mod gather;
 mod growth;
 mod html;
 mod largest;
+mod lost;
 mod replay;
 mod skipping;
 mod term_table;
@@ -33,7 +34,7 @@ pub use gather::{BINS, Gathered, Site, Size};
 pub use growth::{Growth, GrowthPoint};
 pub use largest::{DiffRow, Difference, Largest, Member, Shown};
 pub use replay::{Curve, CurvePoint, Decided, curve, decide_anew, first_judged};
-pub use skipping::{Behind, behind_duplicates};
+pub use skipping::{Behind, Lost, behind_duplicates};
 pub use term_table::{DifferentTerm, SharedTerm, TablePage, TermTable};
 
 /// Pages over which the curve of thresholds is made, if nobody sets another number.
@@ -104,13 +105,22 @@ impl Report {
         Ok(Self {
             facts: Facts::read(folder)?,
             curve: curve(&reader, &settled.detect, curve_pages)?,
-            behind: behind_duplicates(&reader)?,
+            behind: behind_duplicates(&reader, settled.links)?,
             largest: largest::largest(folder, &reader, &settled.detect, &gathered.clusters)?,
             totals: opened.mark.totals,
             settled,
             gathered,
             hosts,
         })
+    }
+
+    /// What skipping the links of duplicates saves and loses, without the rest of the report.
+    ///
+    /// # Errors
+    /// As [`Report::gather`].
+    pub fn behind_duplicates(folder: &Path, links: DuplicateLinks) -> Result<Behind, ReportError> {
+        let (reader, _) = StoreReader::open(folder, CACHE_BYTES)?;
+        behind_duplicates(&reader, links)
     }
 
     /// The report as one web page.

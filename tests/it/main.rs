@@ -20,6 +20,7 @@
 //! | `traps` | what is not asked for of sites without end |
 //! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
 //! | `focus` | crawls that look for a topic |
+//! | `sampling` | what is estimated of what skipping loses, against what it loses |
 //! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
@@ -66,6 +67,7 @@ mod reindex;
 mod rendering;
 mod report;
 mod revision;
+mod sampling;
 mod shared;
 mod soft_404;
 mod surface;

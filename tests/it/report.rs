@@ -96,7 +96,7 @@ fn what_following_links_of_duplicates_brought_is_what_skipping_them_leaves_out()
     };
     let (followed, skipped) = (crawl("follow"), crawl("skip"));
     let (reader, _) = StoreReader::open(&followed.path("out"), 1 << 20).unwrap();
-    let behind = behind_duplicates(&reader).unwrap();
+    let behind = behind_duplicates(&reader, DuplicateLinks::Follow).unwrap();
     let asked = |place: &Place| place.pages().iter().filter(|line| line["requests"] != 0).count() as u64;
     let unique = |place: &Place| place.pages().iter().filter(|line| line["outcome"] == "stored").count() as u64;
     assert!(behind.asked > 0, "{behind:?}");

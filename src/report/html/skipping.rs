@@ -2,9 +2,8 @@
 
 use super::{MOST_HOSTS, MOST_TITLE, and_more, share};
 use crate::crawl::DuplicateLinks;
-use crate::eval::Estimate;
 use crate::hypertext::{Cell, Row, shortened, table, thousands, words};
-use crate::report::{Behind, Report, Site};
+use crate::report::{Behind, Lost, Report, Site};
 
 /// What was saved and what was lost.
 pub(super) fn section(report: &Report) -> String {
@@ -48,9 +47,8 @@ fn followed(behind: &Behind, asked: u64) -> String {
 }
 
 fn sampled(behind: &Behind, skipped: u64) -> String {
-    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let estimate = Estimate::share(number(behind.unique), number(behind.asked));
-    let (Some(value), Some((low, high))) = (estimate.value, estimate.interval) else {
+    let Lost { gates, followed, share } = behind.lost;
+    let (Some(value), Some((low, high))) = (share.value, share.interval) else {
         return format!(
             "<p>A share of the links of duplicates was to be followed; none led to a page that is not reached otherwise. {} URLs were \
              not fetched.</p>\n",
@@ -58,10 +56,12 @@ fn sampled(behind: &Behind, skipped: u64) -> String {
         );
     };
     let of = |share: f64| thousands((share * skipped as f64).round() as u64);
-    format!(
-        "<p>Of the links of duplicates a share was followed, drawn by lot: {} requests that brought {} unique pages. So skipping \
-         such links loses some {:.0} unique pages for every thousand requests saved (95 %: {:.0} to {:.0}). Of the {} URLs that were \
-         not fetched, that is some {} ({} to {}), and what lies behind them.</p>\n",
+    let mut html = format!(
+        "<p>Of {} URLs that only duplicates name, {} were followed, drawn by lot: with what lies behind them {} requests that \
+         brought {} unique pages. So skipping such links loses some {:.0} unique pages for every thousand requests saved (95 %: {:.0} \
+         to {:.0}). Of the {} URLs that were not fetched, that is some {} ({} to {}), and what lies behind them.</p>\n",
+        thousands(gates),
+        thousands(followed),
         thousands(behind.asked),
         thousands(behind.unique),
         value * 1000.0,
@@ -71,7 +71,26 @@ fn sampled(behind: &Behind, skipped: u64) -> String {
         of(value),
         of(low),
         of(high)
-    )
+    );
+    if behind.hosts.len() > 1 {
+        html += &by_host(behind);
+    }
+    html
+}
+
+fn by_host(behind: &Behind) -> String {
+    let mut hosts: Vec<(&String, &Lost)> = behind.hosts.iter().collect();
+    hosts.sort_by_key(|(host, lost)| (std::cmp::Reverse(lost.followed), *host));
+    let row = |(host, lost): &(&String, &Lost)| -> Option<Row> {
+        let ((low, high), value) = (lost.share.interval?, lost.share.value?);
+        let figures = [value, low, high].map(|share| Cell::Figure(format!("{:.0}", share * 1000.0)));
+        let name = [Cell::Name(shortened(host, MOST_TITLE)), Cell::Figure(thousands(lost.followed))];
+        Some(name.into_iter().chain(figures).collect::<Vec<_>>().into())
+    };
+    let rows: Vec<Row> = hosts.iter().take(MOST_HOSTS).filter_map(row).collect();
+    let head = words(&["host", "followed", "lost", "at least", "at most"]);
+    table("Unique pages lost for a thousand requests saved, by host (95 %)", &head, 1, &rows)
+        + &and_more(hosts.len(), MOST_HOSTS, "hosts")
 }
 
 fn per_thousand(behind: &Behind) -> String {

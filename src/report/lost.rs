@@ -1,0 +1,138 @@
+//! From a share that was drawn by lot to what is lost in all, and how sure that is.
+//!
+//! What is drawn are **gates**: URLs that are reached by links of duplicates only. Whatever is found behind a gate comes and
+//! goes with it, so gates are what is counted as independent, not pages: the estimate is the ratio of two sums over gates,
+//! unique pages to requests, and its variance is that of a ratio of cluster totals (Cochran, Sampling Techniques, 1977, equation
+//! 6.13). Gates behind which more lies, or that stand for more, say more: they count as fewer, as many as alike ones would
+//! be (Kish's effective number). The correction for a finite number of gates holds for what lies behind one gate alone, and
+//! is made for that part. The interval is Wilson's for as many independent requests as that variance amounts to, with the
+//! quantile of Student's t for the effective number of gates, so that none or all found unique among a few gates is not
+//! taken for certainty (Korn and Graubard 1998). `tests/it/sampling.rs` holds it against crawls.
+
+use crate::eval::Estimate;
+
+/// The quantile of the normal distribution that leaves 2.5 % on each side.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// What was found behind one gate. Each page counts as many times as it stands for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gate {
+    /// Requests made.
+    pub requests: f64,
+    /// Unique pages found.
+    pub unique: f64,
+}
+
+/// The share of requests behind gates that bring a unique page, from the gates that were drawn out of `all`. `single`: the
+/// share of these requests behind which there is one gate and no other.
+pub fn unique_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
+    let requests: f64 = drawn.iter().map(|gate| gate.requests).sum();
+    let unique: f64 = drawn.iter().map(|gate| gate.unique).sum();
+    if requests <= 0.0 {
+        return Estimate::default();
+    }
+    let (count, share) = (drawn.len() as f64, (unique / requests).clamp(0.0, 1.0));
+    let left_out = 1.0 - single * count / (all as f64).max(count);
+    if left_out <= 0.0 {
+        return Estimate { value: Some(share), interval: Some((share, share)) };
+    }
+    let alike = requests.powi(2) / drawn.iter().map(|gate| gate.requests.powi(2)).sum::<f64>();
+    if alike < 1.5 {
+        return Estimate { value: Some(share), interval: Some((0.0, 1.0)) };
+    }
+    let squares: f64 = drawn.iter().map(|gate| (gate.unique - share * gate.requests).powi(2)).sum();
+    let variance = left_out * alike / (alike - 1.0) * squares / requests.powi(2);
+    // Gates that are all alike say no more than one request each.
+    let independent = if variance > 0.0 { (share * (1.0 - share) / variance).max(1.0) } else { alike / left_out };
+    Estimate { value: Some(share), interval: Some(wilson(share, independent, student(alike - 1.0))) }
+}
+
+/// Wilson's score interval for a share among so many, which need not be whole, and a quantile.
+fn wilson(share: f64, trials: f64, quantile: f64) -> (f64, f64) {
+    let square = quantile * quantile / trials;
+    let centre = share + square / 2.0;
+    let reach = quantile * (share * (1.0 - share) / trials + square / (4.0 * trials)).sqrt();
+    (((centre - reach) / (1.0 + square)).max(0.0), ((centre + reach) / (1.0 + square)).min(1.0))
+}
+
+/// The quantile of Student's t that leaves 2.5 % on each side (Abramowitz and Stegun, 26.7.5); for one and two degrees of
+/// freedom, where that series is too small, by its closed forms.
+fn student(freedom: f64) -> f64 {
+    if freedom < 1.5 {
+        return 12.706_204_736;
+    }
+    if freedom < 2.5 {
+        return 4.302_652_730;
+    }
+    let first = (Z.powi(3) + Z) / 4.0;
+    let second = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / 96.0;
+    let third = (3.0 * Z.powi(7) + 19.0 * Z.powi(5) + 17.0 * Z.powi(3) - 15.0 * Z) / 384.0;
+    Z + first / freedom + second / freedom.powi(2) + third / freedom.powi(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers in [0, 1) that a seed settles.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self) -> f64 {
+            self.0 += 1;
+            xxhash_rust::xxh3::xxh3_64_with_seed(&self.0.to_le_bytes(), 9) as f64 / 2f64.powi(64)
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (freedom, expected) in
+            [(1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (5.0, 2.571), (10.0, 2.228), (100.0, 1.984)]
+        {
+            assert!((student(freedom) - expected).abs() < 0.06, "{freedom}: {}", student(freedom));
+        }
+    }
+
+    #[test]
+    fn what_was_looked_at_whole_is_certain_and_one_gate_of_many_says_nothing() {
+        let gates = [Gate { requests: 4.0, unique: 1.0 }, Gate { requests: 4.0, unique: 2.0 }];
+        assert_eq!(unique_share(&gates, 2, 1.0), Estimate { value: Some(0.375), interval: Some((0.375, 0.375)) });
+        assert_eq!(unique_share(&gates[..1], 9, 1.0).interval, Some((0.0, 1.0)));
+        assert_eq!(unique_share(&[], 9, 1.0), Estimate::default());
+    }
+
+    #[test]
+    fn none_found_unique_is_not_taken_for_certainty() {
+        let gates = [Gate { requests: 1.0, unique: 0.0 }; 10];
+        let (low, high) = unique_share(&gates, 100, 1.0).interval.unwrap();
+        assert!(low == 0.0 && (0.2..0.5).contains(&high), "{high}");
+    }
+
+    /// Gates of very different sizes, of which some bring much and most bring little.
+    #[test]
+    fn nineteen_of_twenty_intervals_hold_the_truth() {
+        let mut dice = Dice(0);
+        let (mut held, mut trials) = (0, 0);
+        for share in [0.1, 0.2, 0.5] {
+            for rich in [0.02, 0.3] {
+                let gates: Vec<Gate> = (0..300)
+                    .map(|_| {
+                        let requests = (1.0 - 6.0 * (1.0 - dice.roll()).ln()).floor();
+                        let chance = if dice.roll() < rich { 0.9 } else { 0.05 };
+                        let unique = (0..requests as u32).filter(|_| dice.roll() < chance).count();
+                        Gate { requests, unique: unique as f64 }
+                    })
+                    .collect();
+                let truth = unique_share(&gates, 300, 1.0).value.unwrap();
+                for _ in 0..200 {
+                    let drawn: Vec<Gate> = gates.iter().filter(|_| dice.roll() < share).copied().collect();
+                    let (low, high) = unique_share(&drawn, 300, 1.0).interval.unwrap();
+                    held += u32::from((low..=high).contains(&truth));
+                    trials += 1;
+                }
+            }
+        }
+        let coverage = f64::from(held) / f64::from(trials);
+        assert!((0.93..0.995).contains(&coverage), "{coverage}");
+    }
+}
