@@ -47,6 +47,17 @@ macro_rules! choices {
 }
 
 choices! {
+    /// What decides which URL comes next.
+    EngineKind {
+        /// The crawl's own frontier.
+        #[default]
+        Frontier = "frontier",
+        /// The crate of that name.
+        Spider = "spider",
+    }
+}
+
+choices! {
     /// Which URLs belong to the crawl.
     ScopeKind {
         /// Those with the host name of a seed, any port.

@@ -35,6 +35,7 @@ fn blank() -> Settings {
     Settings {
         seeds: vec![],
         seeds_file: vec![],
+        engine: Default::default(),
         random_seed: 0,
         fail_over: None,
         scope: Scope {

@@ -13,8 +13,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::choices::{
-    ColorChoice, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser, ProgressMode,
-    ScopeKind, Stemming, Weights,
+    ColorChoice, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser,
+    ProgressMode, ScopeKind, Stemming, Weights,
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
@@ -32,6 +32,7 @@ use crate::record::{Detector, FieldWeights, NormaliseOptions, PartWeights, Thres
 pub struct Settings {
     pub seeds: Vec<TypedUrl>,
     pub seeds_file: Vec<PathBuf>,
+    pub engine: EngineKind,
     pub random_seed: u64,
     pub fail_over: Option<Percent>,
     pub scope: Scope,
@@ -304,6 +305,7 @@ mod tests {
     #[test]
     fn the_fingerprint_lists_what_is_fixed() {
         insta::assert_snapshot!(settings(&[]).fingerprint(), @r#"
+        engine = "frontier"
         scope.kind = "host"
         normalise.strip_params = ["utm_*","gclid","fbclid","jsessionid","phpsessid"]
         render.parser = "fast"

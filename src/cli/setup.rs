@@ -20,7 +20,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         fetch: fetch_options(settings, &seeds),
         seeds,
         normaliser: Normaliser::new(settings.normalise_options()),
-        crawl: crawl_options(settings),
+        crawl: crawl::Options { engine: engine(settings)?, ..crawl_options(settings) },
         frontier: frontier_options(settings),
         render: render_options(settings, &detect)?,
         detect,
@@ -28,6 +28,20 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         archived: None,
         focus: focus_options(settings)?,
     })
+}
+
+/// What decides which URL comes next, if this program has it.
+fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
+    match settings.engine {
+        choices::EngineKind::Frontier => Ok(crawl::Engine::Frontier),
+        #[cfg(feature = "spider")]
+        choices::EngineKind::Spider => Ok(crawl::Engine::Spider),
+        #[cfg(not(feature = "spider"))]
+        choices::EngineKind::Spider => {
+            let message = format!("{}: this program was built without spider", settings.source("engine"));
+            Err(CliError::usage(message).with_hint("build it with the feature 'spider', or leave the engine out"))
+        }
+    }
 }
 
 /// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.

@@ -21,6 +21,8 @@
 mod against;
 mod archived;
 mod arrival;
+#[cfg_attr(not(feature = "spider"), allow(dead_code))]
+mod asked;
 mod batch;
 mod book;
 mod commit;
@@ -40,6 +42,8 @@ mod scheduler;
 mod snapshots;
 mod soft_404;
 mod topic;
+#[cfg(feature = "spider")]
+mod spider;
 mod waiting;
 mod worker;
 
@@ -72,7 +76,7 @@ pub use archived::Archived;
 pub use ending::Ending;
 pub use live::Watch;
 pub use log_access::{RecordError, Records};
-pub use options::{DuplicateLinks, DuplicateLinksError, Options};
+pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
 pub use rebuild::{Rebuilt, rebuild};
 pub use run::{Crawl, Seed, Setup};
 pub use topic::{Example, FocusError, FocusOptions};

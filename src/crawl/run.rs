@@ -20,6 +20,7 @@ use crate::store::{Identity, Store};
 
 use super::against::Against;
 use super::archived::Archived;
+use super::asked::Asked;
 use super::batch::Sealed;
 use super::book::Book;
 use super::commit::Committer;
@@ -27,11 +28,13 @@ use super::ending::{Ending, Unfetched};
 use super::judge::{Judge, Looking};
 use super::live::{Live, Watch};
 use super::log_access::{Records, Urls};
-use super::options::Options;
+use super::options::{Engine, Options};
 use super::scheduler::{SILENCE, Scheduler};
 use super::snapshots::Snapshots;
 use super::soft_404::Probes;
 use super::topic::{self, FocusOptions};
+#[cfg(feature = "spider")]
+use super::spider::Spider;
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore, snapshots};
 
@@ -190,6 +193,7 @@ impl Crawl {
         let (commits, batches) = sync_channel(0);
         let (ready, is_ready) = oneshot::channel();
         let changed = Arc::new(Notify::new());
+        let asked = (self.options.engine != Engine::Frontier).then(|| Arc::new(Asked::new(changed.clone())));
         let committed_pages = Arc::new(AtomicU32::new(self.store.mark().pages));
         let (reader, terms) = (self.store.reader(), self.store.mark().terms);
         let committer = Committer {
@@ -214,6 +218,7 @@ impl Crawl {
             page_urls: self.page_urls,
             snapshots: self.snapshots,
             committed_pages,
+            asked: asked.clone(),
             fallbacks,
             commits,
             changed: changed.clone(),
@@ -241,11 +246,27 @@ impl Crawl {
             stop: stop.subscribe(),
             messages,
         };
+        #[cfg_attr(not(feature = "spider"), allow(unused_mut))]
+        let mut engine = JoinSet::new();
+        #[cfg(feature = "spider")]
+        if let Some(asked) = asked.clone() {
+            let options = worker.fetcher.options();
+            let spider = Spider {
+                asked,
+                frontier: self.frontier.clone(),
+                normaliser: worker.normaliser.clone(),
+                host_concurrency: options.host_concurrency,
+                user_agent: options.user_agent.clone(),
+            };
+            engine.spawn(spider.run());
+        }
         let scheduler = Scheduler {
             options: self.options,
             frontier: self.frontier,
             worker: Arc::new(worker),
             changed,
+            asked,
+            engine,
             stop: stop.subscribe(),
             answer_overdue: Instant::now() + SILENCE,
         };

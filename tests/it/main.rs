@@ -20,6 +20,7 @@
 //! | `traps` | what is not asked for of sites without end |
 //! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
 //! | `focus` | crawls that look for a topic |
+//! | `spider` | what the other engine asks for, and that its manners are ours |
 //! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
@@ -68,6 +69,7 @@ mod report;
 mod revision;
 mod shared;
 mod soft_404;
+mod spider;
 mod surface;
 mod synthetic;
 mod traps;
