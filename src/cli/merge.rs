@@ -101,6 +101,11 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         return Err(CliError::usage(format!("{source}: the scope 'any' has no end of its own"))
             .with_hint("give --max-pages N as well"));
     }
+    if settings.engine == EngineKind::Spider && !settings.focus.terms.is_empty() {
+        let source = settings.source("focus.terms");
+        return Err(CliError::usage(format!("{source}: spider decides what comes next, so nothing can be put first"))
+            .with_hint("leave out --engine spider: our own frontier goes where the topic is"));
+    }
     if settings.engine == EngineKind::Spider && settings.dedup.links == DuplicateLinks::Defer {
         let source = settings.source("dedup.links");
         return Err(CliError::usage(format!("{source}: spider decides what comes next, so nothing can be put last"))

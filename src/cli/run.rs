@@ -114,6 +114,12 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let mut setup = setup::setup(settings, &seeds)?;
     setup.against = against::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
+    #[cfg(feature = "browser")]
+    {
+        setup.drawing = setup::drawing(settings)?;
+    }
+    #[cfg(not(feature = "browser"))]
+    setup::refuse_drawing(settings)?;
     let against = setup.against.clone();
     let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);

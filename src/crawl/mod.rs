@@ -26,6 +26,8 @@ mod asked;
 mod batch;
 mod book;
 mod commit;
+#[cfg(feature = "browser")]
+mod drawing;
 mod ending;
 mod judge;
 mod lines;
@@ -41,9 +43,9 @@ mod run;
 mod scheduler;
 mod snapshots;
 mod soft_404;
-mod topic;
 #[cfg(feature = "spider")]
 mod spider;
+mod topic;
 mod waiting;
 mod worker;
 
@@ -73,6 +75,8 @@ pub(crate) mod parts {
 
 pub use against::{Against, AgainstError};
 pub use archived::Archived;
+#[cfg(feature = "browser")]
+pub use drawing::DrawingOptions;
 pub use ending::Ending;
 pub use live::Watch;
 pub use log_access::{RecordError, Records};

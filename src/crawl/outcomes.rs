@@ -255,6 +255,7 @@ impl Judge {
         let mut line = self.line(lease, outcome)?;
         lines::add_answer(&mut line, &page.fetched);
         lines::add_page(&mut line, &page.rendered);
+        line.page_source = page.is_drawn.then(|| "browser".to_owned());
         line.digest = Some(page.payload_digest.clone());
         line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());
         Ok(line)

@@ -24,6 +24,8 @@ use super::asked::Asked;
 use super::batch::Sealed;
 use super::book::Book;
 use super::commit::Committer;
+#[cfg(feature = "browser")]
+use super::drawing::{Drawing, DrawingOptions};
 use super::ending::{Ending, Unfetched};
 use super::judge::{Judge, Looking};
 use super::live::{Live, Watch};
@@ -32,9 +34,9 @@ use super::options::{Engine, Options};
 use super::scheduler::{SILENCE, Scheduler};
 use super::snapshots::Snapshots;
 use super::soft_404::Probes;
-use super::topic::{self, FocusOptions};
 #[cfg(feature = "spider")]
 use super::spider::Spider;
+use super::topic::{self, FocusOptions};
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore, snapshots};
 
@@ -66,6 +68,9 @@ pub struct Setup {
     pub archived: Option<Arc<Archived>>,
     /// What is looked for; without it all pages are alike.
     pub focus: Option<FocusOptions>,
+    /// Which pages are drawn by a browser, if any.
+    #[cfg(feature = "browser")]
+    pub drawing: Option<DrawingOptions>,
 }
 
 impl Setup {
@@ -92,6 +97,8 @@ pub struct Crawl {
     against: Option<Arc<Against>>,
     archived: Option<Arc<Archived>>,
     focus: Option<FocusOptions>,
+    #[cfg(feature = "browser")]
+    drawing: Option<Arc<Drawing>>,
     snapshots: Snapshots,
     live: Arc<Live>,
 }
@@ -111,7 +118,11 @@ impl Crawl {
         let totals = store.mark().totals;
         let live = Arc::new(Live::default());
         live.publish(totals.clone(), decider.stats());
+        #[cfg(feature = "browser")]
+        let drawing = setup.drawing.map(|options| Drawing::new(options, fetcher.clone(), setup.normaliser.clone()));
         Ok(Self {
+            #[cfg(feature = "browser")]
+            drawing: drawing.map(Arc::new),
             options: setup.crawl,
             seeds: setup.seeds,
             crawl: identity.crawl.clone(),
@@ -238,6 +249,8 @@ impl Crawl {
             renderer: self.renderer,
             normaliser: self.normaliser,
             archived: self.archived,
+            #[cfg(feature = "browser")]
+            drawing: self.drawing.clone(),
             frontier: self.frontier.clone(),
             changed: changed.clone(),
             rendering: Arc::new(Semaphore::new(cores)),
@@ -281,6 +294,10 @@ impl Crawl {
         let mut scheduling = JoinSet::new();
         scheduling.spawn(scheduler.run());
         let scheduled = scheduling.join_next().await;
+        #[cfg(feature = "browser")]
+        if let Some(drawing) = self.drawing {
+            drawing.close().await;
+        }
         let judged = join(judging, "judge").await;
         let committed = join(committing, "commit").await;
         // The first failure is the committer's if there is one: the others stop because of it.

@@ -7,6 +7,7 @@
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `dashboard` | how a running crawl is watched, by programs and in a browser |
 //! | `against` | pages of earlier crawls, compared with |
+//! | `browser` | pages that scripts draw, with the feature of that name |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
 //! | `explain` | why a URL has its outcome |
@@ -38,6 +39,8 @@
 
 mod against;
 mod architecture;
+#[cfg(feature = "browser")]
+mod browser;
 mod clusters;
 mod conformance;
 mod corpora;

@@ -262,5 +262,7 @@ fn what_spider_cannot_obey_is_refused_by_name() {
     let seeds = ["http://127.0.0.1:9/".to_owned()];
     let refused = by_spider(&place, &seeds).args(["--duplicate-links", "defer"]).finish().expect_code(2);
     assert!(refused.stderr.contains("--duplicate-links"), "{}", refused.stderr);
+    let refused = by_spider(&place, &seeds).args(["--focus", "tides"]).finish().expect_code(2);
+    assert!(refused.stderr.contains("--focus"), "{}", refused.stderr);
     place.crawl(&seeds).args(["--engine", "ant"]).finish().expect_code(2);
 }
