@@ -12,11 +12,14 @@ use crate::shared::{missing, run, skipped};
 use crate::web::{Answer, Content, Web};
 use crate::words::{Random, sentences};
 
+/// The answer to a path, if there is one.
+type Answers = dyn Fn(&str) -> Option<Answer> + Send + Sync;
+
 /// What a web answers to a path.
 struct Site {
     origins: Vec<String>,
     robots: &'static str,
-    answer: Box<dyn Fn(&str) -> Option<Answer> + Send + Sync>,
+    answer: Box<Answers>,
 }
 
 impl Content for Site {
