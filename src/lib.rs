@@ -9,6 +9,7 @@
 //! | `html` | `render`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
 //! | `eval` | `hypertext`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
+//! | `browser` | `browser` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
 //! | `cli` | `report`, `demo`, `cli` | the program |
@@ -19,6 +20,7 @@
 //! cli
 //! dedup  report
 //! crawl  demo  eval  export
+//! browser
 //! detect  focus  frontier  fetch  store
 //! filter  verify  hypertext  render
 //! record
@@ -47,6 +49,9 @@ pub mod export;
 
 #[cfg(feature = "dedup")]
 pub mod dedup;
+
+#[cfg(feature = "browser")]
+pub mod browser;
 
 #[cfg(feature = "crawl")]
 pub mod crawl;

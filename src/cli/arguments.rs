@@ -590,6 +590,8 @@ mod tests {
               --strip-params <LIST>             Drop these parameters from URLs; * at the end matches any
                                                 rest [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
               --max-url-length <N>              Refuse URLs longer than N characters [default: 2048]
+              --engine <frontier|spider>        What finds the next URL: our own frontier, or the crate
+                                                spider (cannot be resumed) [default: frontier]
 
         Politeness:
           -c, --concurrency <N>                 At most N requests at a time, all hosts together [default:
@@ -627,6 +629,8 @@ mod tests {
               --http1                       Speak HTTP/1.1 only
               --resolve <HOST[:PORT]:ADDR>  Use this address for a host instead of asking the name service
                                             (repeatable)
+              --page-source <MODE>          Read pages as sent: static; as scripts draw them in Chromium:
+                                            browser; if need be: auto [default: static]
 
         Security:
               --allow-net <CIDR>  Allow connections to this private network (repeatable)

@@ -47,6 +47,30 @@ macro_rules! choices {
 }
 
 choices! {
+    /// What decides which URL comes next.
+    EngineKind {
+        /// The crawl's own frontier.
+        #[default]
+        Frontier = "frontier",
+        /// The crate of that name.
+        Spider = "spider",
+    }
+}
+
+choices! {
+    /// What of a page is read.
+    PageSource {
+        /// What the server sends.
+        #[default]
+        Static = "static",
+        /// What its scripts have drawn.
+        Browser = "browser",
+        /// What its scripts have drawn, if it says nearly nothing without them.
+        Auto = "auto",
+    }
+}
+
+choices! {
     /// Which URLs belong to the crawl.
     ScopeKind {
         /// Those with the host name of a seed, any port.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::keys;
 use super::settings::{
-    Dashboard, Dedup, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
+    Browser, Dashboard, Dedup, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security,
+    Settings,
 };
 use super::units::Size;
 use crate::record::{Detector, Threshold};
@@ -35,6 +36,7 @@ fn blank() -> Settings {
     Settings {
         seeds: vec![],
         seeds_file: vec![],
+        engine: Default::default(),
         random_seed: 0,
         fail_over: None,
         scope: Scope {
@@ -84,6 +86,14 @@ fn blank() -> Settings {
             resolve: vec![],
         },
         security: Security { allow_nets: vec![], allow_private: false },
+        browser: Browser {
+            mode: Default::default(),
+            executable: None,
+            tabs: NonZeroUsize::MIN,
+            timeout: zero,
+            max_requests: 0,
+            max_bytes: Size(0),
+        },
         normalise: Normalise { strip_params: vec![], max_url_length: 0 },
         render: Render { parser: Default::default(), stemming: Default::default() },
         dedup: Dedup {

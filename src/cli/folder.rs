@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::against;
 use super::arguments::RunFlags;
+use super::choices::EngineKind;
 use super::error::{CliError, exit};
 use super::seeds::{Seed, Seeds};
 use super::settings::{Settings, fingerprint_difference};
@@ -186,6 +187,18 @@ pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Opti
             Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(hint))
         }
     }
+}
+
+/// What can be done about a crawl that can't go on.
+pub(super) const BEGIN_ANEW: &str = "--fresh --force begins anew, --out takes another folder";
+
+/// Refuses a crawl of spider's that was begun before: what it had yet to ask for, spider alone knew.
+pub(super) fn expect_resumable(settings: &Settings, opened: &store::Opened) -> Result<(), CliError> {
+    if opened.fresh || settings.engine != EngineKind::Spider {
+        return Ok(());
+    }
+    let message = format!("{}: spider cannot go on with the crawl in it", settings.out.dir.display());
+    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(BEGIN_ANEW))
 }
 
 /// `crawl.json`: what runs in this folder.

@@ -7,13 +7,13 @@
 
 use std::ffi::OsString;
 
-use super::choices::ScopeKind;
-use super::choices::Weights;
+use super::choices::{EngineKind, ScopeKind, Weights};
 use super::error::CliError;
 use super::http_values::HeaderText;
 use super::keys;
 use super::settings::Settings;
 use super::source::{Given, Source};
+use crate::crawl::DuplicateLinks;
 use crate::detect;
 
 /// Merges what was given, the lowest layer first, and settles it.
@@ -100,6 +100,16 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
         let source = settings.source("scope.kind");
         return Err(CliError::usage(format!("{source}: the scope 'any' has no end of its own"))
             .with_hint("give --max-pages N as well"));
+    }
+    if settings.engine == EngineKind::Spider && !settings.focus.terms.is_empty() {
+        let source = settings.source("focus.terms");
+        return Err(CliError::usage(format!("{source}: spider decides what comes next, so nothing can be put first"))
+            .with_hint("leave out --engine spider: our own frontier goes where the topic is"));
+    }
+    if settings.engine == EngineKind::Spider && settings.dedup.links == DuplicateLinks::Defer {
+        let source = settings.source("dedup.links");
+        return Err(CliError::usage(format!("{source}: spider decides what comes next, so nothing can be put last"))
+            .with_hint("with --engine spider, --duplicate-links takes skip, follow or sample:P"));
     }
     if let Some(listen) = settings.dashboard.listen.filter(|listen| !listen.is_loopback() && !settings.dashboard.public)
     {

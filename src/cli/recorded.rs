@@ -13,7 +13,7 @@ use crate::store;
 
 /// What bears on which pages were fetched and how they were judged. Other settings are left as they are by default:
 /// some are masked in the file.
-const TABLES: [&str; 6] = ["dedup.", "render.", "normalise.", "scope.", "politeness.", "identity.robots_"];
+const TABLES: [&str; 7] = ["browser.", "dedup.", "render.", "normalise.", "scope.", "politeness.", "identity.robots_"];
 
 /// The settings of the crawl in this folder, as far as they bear on pages and verdicts. A key that this version does not
 /// know is passed over; one that the crawl did not know has its default.

@@ -9,9 +9,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 
 use super::arguments::{DemoArguments, RunFlags, VerifyArguments};
+use super::choices::EngineKind;
 use super::dashboard::{self, Dashboard};
 use super::error::{CliError, exit};
-use super::folder::{self, CrawlFile, Earlier, Phase, store_error};
+use super::folder::{self, BEGIN_ANEW, CrawlFile, Earlier, Phase, store_error};
 use super::monitor::Monitor;
 use super::progress::Progress;
 use super::seeds::{Seed, Seeds};
@@ -100,6 +101,9 @@ fn runtime() -> Result<Runtime, CliError> {
 }
 
 fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
+    if flags.resume && settings.engine == EngineKind::Spider {
+        return Err(CliError::usage("--resume: spider cannot go on with a crawl").with_hint(BEGIN_ANEW));
+    }
     let listener = dashboard::bind(settings)?;
     folder::prepare(&settings.out.dir, flags)?;
     let earlier = Earlier::read(settings)?;
@@ -110,11 +114,18 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let mut setup = setup::setup(settings, &seeds)?;
     setup.against = against::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
+    #[cfg(feature = "browser")]
+    {
+        setup.drawing = setup::drawing(settings)?;
+    }
+    #[cfg(not(feature = "browser"))]
+    setup::refuse_drawing(settings)?;
     let against = setup.against.clone();
     let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
     folder::compare(settings, &opened, against.as_deref())?;
+    folder::expect_resumable(settings, &opened)?;
     let was_finished = opened.mark.finished.is_some();
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let started = earlier.started.filter(|_| !opened.fresh);
@@ -256,6 +267,11 @@ fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> O
         ));
     }
     match ending.reason {
+        _ if settings.engine == EngineKind::Spider
+            && (ending.reason != StopReason::Finished || ending.budget_used_up) =>
+        {
+            Some(format!("spider cannot go on with a crawl: {BEGIN_ANEW}"))
+        }
         StopReason::Finished if ending.budget_used_up => Some("a higher limit and the same command go on".to_owned()),
         StopReason::Finished if code == exit::NOTHING_FETCHED => {
             Some("nothing could be fetched from any seed: is the network there, are the addresses right?".to_owned())

@@ -13,8 +13,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::choices::{
-    ColorChoice, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, Parser, ProgressMode,
-    ScopeKind, Stemming, Weights,
+    ColorChoice, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, PageSource,
+    Parser, ProgressMode, ScopeKind, Stemming, Weights,
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
@@ -32,6 +32,7 @@ use crate::record::{Detector, FieldWeights, NormaliseOptions, PartWeights, Thres
 pub struct Settings {
     pub seeds: Vec<TypedUrl>,
     pub seeds_file: Vec<PathBuf>,
+    pub engine: EngineKind,
     pub random_seed: u64,
     pub fail_over: Option<Percent>,
     pub scope: Scope,
@@ -40,6 +41,7 @@ pub struct Settings {
     pub identity: Identity,
     pub http: Http,
     pub security: Security,
+    pub browser: Browser,
     pub normalise: Normalise,
     pub render: Render,
     pub dedup: Dedup,
@@ -127,6 +129,18 @@ pub struct Http {
 pub struct Security {
     pub allow_nets: Vec<ipnet::IpNet>,
     pub allow_private: bool,
+}
+
+/// Which pages a browser draws, and how far it may go.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Browser {
+    pub mode: PageSource,
+    pub executable: Option<PathBuf>,
+    pub tabs: NonZeroUsize,
+    pub timeout: Duration,
+    pub max_requests: u32,
+    pub max_bytes: Size,
 }
 
 /// How URLs are brought into one spelling.
@@ -304,7 +318,9 @@ mod tests {
     #[test]
     fn the_fingerprint_lists_what_is_fixed() {
         insta::assert_snapshot!(settings(&[]).fingerprint(), @r#"
+        engine = "frontier"
         scope.kind = "host"
+        browser.mode = "static"
         normalise.strip_params = ["utm_*","gclid","fbclid","jsessionid","phpsessid"]
         render.parser = "fast"
         render.stemming = "same"

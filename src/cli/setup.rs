@@ -20,14 +20,69 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         fetch: fetch_options(settings, &seeds),
         seeds,
         normaliser: Normaliser::new(settings.normalise_options()),
-        crawl: crawl_options(settings),
+        crawl: crawl::Options { engine: engine(settings)?, ..crawl_options(settings) },
         frontier: frontier_options(settings),
         render: render_options(settings, &detect)?,
         detect,
         against: None,
         archived: None,
         focus: focus_options(settings)?,
+        #[cfg(feature = "browser")]
+        drawing: None,
     })
+}
+
+/// What decides which URL comes next, if this program has it.
+fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
+    match settings.engine {
+        choices::EngineKind::Frontier => Ok(crawl::Engine::Frontier),
+        #[cfg(feature = "spider")]
+        choices::EngineKind::Spider => Ok(crawl::Engine::Spider),
+        #[cfg(not(feature = "spider"))]
+        choices::EngineKind::Spider => {
+            let message = format!("{}: this program was built without spider", settings.source("engine"));
+            Err(CliError::usage(message).with_hint("build it with the feature 'spider', or leave the engine out"))
+        }
+    }
+}
+
+/// Which pages are drawn, if any. Looks for Chromium.
+#[cfg(feature = "browser")]
+pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOptions>, CliError> {
+    let set = &settings.browser;
+    if set.mode == choices::PageSource::Static {
+        return Ok(None);
+    }
+    let source = settings.source("browser.mode");
+    let executable = match &set.executable {
+        Some(path) if path.is_file() => path.clone(),
+        Some(path) => {
+            let source = settings.source("browser.executable");
+            return Err(CliError::usage(format!("{source}: {}: there is no such file", path.display())));
+        }
+        None => crate::browser::find().ok_or_else(|| {
+            CliError::usage(format!("{source}: there is no Chromium here"))
+                .with_hint("install Debian's package 'chromium', or name the program with the key browser.executable")
+        })?,
+    };
+    let browser = crate::browser::Options {
+        executable,
+        tabs: set.tabs.get(),
+        timeout: set.timeout,
+        max_requests: set.max_requests,
+        max_bytes: usize::try_from(set.max_bytes.0).unwrap_or(usize::MAX),
+    };
+    Ok(Some(crawl::DrawingOptions { all: set.mode == choices::PageSource::Browser, browser }))
+}
+
+/// Refuses what this program cannot do.
+#[cfg(not(feature = "browser"))]
+pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
+    if settings.browser.mode == choices::PageSource::Static {
+        return Ok(());
+    }
+    let message = format!("{}: this program was built without a browser", settings.source("browser.mode"));
+    Err(CliError::usage(message).with_hint("build it with the feature 'browser', or read pages as they are sent"))
 }
 
 /// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.

@@ -48,6 +48,8 @@ pub(super) struct FoundPage {
     pub appraisal: Option<Appraisal>,
     /// Whether it has too little to do with that.
     pub is_off_topic: bool,
+    /// Whether this is what its scripts have drawn.
+    pub is_drawn: bool,
 }
 
 /// A message to the judge.

@@ -84,7 +84,7 @@ impl Unfetched {
             match reason {
                 Deferral::Budget => {}
                 Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),
-                Deferral::Depth | Deferral::NoFollow => unfetched.add(reason),
+                Deferral::Depth | Deferral::NoFollow | Deferral::NotAsked => unfetched.add(reason),
             }
         }
         Ok(unfetched)

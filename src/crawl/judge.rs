@@ -27,6 +27,7 @@ use crate::store::StoreReader;
 use super::CrawlError;
 use super::against::Against;
 use super::arrival::{Found, FoundPage, Message};
+use super::asked::Asked;
 use super::batch::Sealed;
 use super::book::Book;
 use super::live::Live;
@@ -72,6 +73,8 @@ pub(super) struct Judge {
     pub looking: Option<Looking>,
     /// Judged pages that are committed; the committer counts on.
     pub committed_pages: Arc<AtomicU32>,
+    /// Links that wait until another engine asks for them.
+    pub asked: Option<Arc<Asked>>,
     /// Seeds without a scheme: what to try if https fails.
     pub fallbacks: HashMap<CanonicalUrl, CanonicalUrl>,
     pub commits: SyncSender<Sealed>,
@@ -138,7 +141,7 @@ impl Judge {
                 Message::Robots { origin, row, sitemaps } => {
                     self.book.robots(&origin, row);
                     let links = sitemaps.into_iter().map(|url| link(url, 0, None, LinkKind::SitemapFile)).collect();
-                    self.offer(links)?;
+                    self.offer(links, None)?;
                 }
                 Message::Idle(answer) => {
                     let has_work = self.look_again()?;

@@ -21,9 +21,13 @@
 mod against;
 mod archived;
 mod arrival;
+#[cfg_attr(not(feature = "spider"), allow(dead_code))]
+mod asked;
 mod batch;
 mod book;
 mod commit;
+#[cfg(feature = "browser")]
+mod drawing;
 mod ending;
 mod judge;
 mod lines;
@@ -39,6 +43,8 @@ mod run;
 mod scheduler;
 mod snapshots;
 mod soft_404;
+#[cfg(feature = "spider")]
+mod spider;
 mod topic;
 mod waiting;
 mod worker;
@@ -69,10 +75,12 @@ pub(crate) mod parts {
 
 pub use against::{Against, AgainstError};
 pub use archived::Archived;
+#[cfg(feature = "browser")]
+pub use drawing::DrawingOptions;
 pub use ending::Ending;
 pub use live::Watch;
 pub use log_access::{RecordError, Records};
-pub use options::{DuplicateLinks, DuplicateLinksError, Options};
+pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
 pub use rebuild::{Rebuilt, rebuild};
 pub use run::{Crawl, Seed, Setup};
 pub use topic::{Example, FocusError, FocusOptions};

@@ -11,7 +11,7 @@ use super::options::DuplicateLinks;
 impl Judge {
     pub(super) fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
         let links = seeds.into_iter().map(|url| link(url, 0, None, LinkKind::Seed)).collect();
-        self.offer(links).map(drop)
+        self.offer(links, None).map(drop)
     }
 
     /// Takes the out-links of a page and offers them by the policy that its verdict asks for. Gives
@@ -38,7 +38,7 @@ impl Judge {
                 ..link(out.url, lease.depth.saturating_add(1), Some(lease.id), kind)
             })
             .collect();
-        let offered = self.offer(links)?;
+        let offered = self.offer(links, Some(lease))?;
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
 
@@ -50,12 +50,15 @@ impl Judge {
         (of_duplicate && !follows()).then_some(Deferral::DuplicateLink)
     }
 
-    /// Offers links to the frontier.
-    pub(super) fn offer(&mut self, links: Vec<Link>) -> Result<Vec<Offered>, CrawlError> {
+    /// Offers links to the frontier. `from` is the lease that brought what names them.
+    pub(super) fn offer(&mut self, links: Vec<Link>, from: Option<&Lease>) -> Result<Vec<Offered>, CrawlError> {
         if links.is_empty() {
             return Ok(Vec::new());
         }
-        let offered = self.runtime.block_on(self.frontier.offer(links))?;
+        let offered = match &self.asked {
+            Some(asked) => self.runtime.block_on(asked.name(&self.frontier, links, from))?,
+            None => self.runtime.block_on(self.frontier.offer(links))?,
+        };
         self.building.urls += offered.iter().filter(|offered| offered.disposition != Disposition::Seen).count();
         Ok(offered)
     }

@@ -75,9 +75,23 @@ impl FromStr for DuplicateLinks {
     }
 }
 
+/// What decides which URL comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The crawl's own [frontier](crate::frontier).
+    #[default]
+    Frontier,
+    /// The crate `spider`: it finds the links and asks for URLs, and all else is done as with the other engine.
+    /// Such a crawl can't be taken up again: what spider has yet to ask for, it alone knows.
+    #[cfg(feature = "spider")]
+    Spider,
+}
+
 /// How the pipeline behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// What decides which URL comes next.
+    pub engine: Engine,
     /// Fetches in flight at most, over all hosts.
     pub concurrency: usize,
     /// Further requests for a URL after one that may succeed when repeated.
@@ -112,6 +126,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            engine: Engine::Frontier,
             concurrency: 32,
             retries: 2,
             max_redirects: 10,

@@ -8,10 +8,12 @@ use crate::record::{
 use super::CrawlError;
 use super::against::{AgainstError, EarlierPage};
 use super::arrival::{Found, FoundPage};
+use super::asked::Answer;
 use super::batch::Line;
 use super::judge::{Judge, group, is_page, name, renewed};
 use super::lines;
 use super::offering::link;
+use super::options::DuplicateLinks;
 
 /// The stored page that a duplicate repeats.
 struct Original {
@@ -24,8 +26,30 @@ struct Original {
 }
 
 impl Judge {
-    /// Gives one URL its outcome, which ends the lease.
+    /// Gives one URL its outcome, which ends the lease, and tells who has asked for it.
     pub(super) fn arrived(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
+        let Some(asked) = self.asked.clone() else { return self.end_lease(lease, found, judged) };
+        let is_awaited = self.runtime.block_on(asked.begin_answer(lease.id));
+        let answer = if is_awaited { self.answer(&found, judged.as_ref()) } else { Answer::Nothing };
+        self.end_lease(lease, found, judged)?;
+        self.runtime.block_on(asked.answer(answer));
+        Ok(())
+    }
+
+    /// What another engine may go on from.
+    fn answer(&self, found: &Found, judged: Option<&Judged>) -> Answer {
+        match found {
+            Found::Page(page) => {
+                let is_unique = judged.is_none_or(|judged| judged.verdict.is_unique());
+                let follow = is_unique || self.options.duplicate_links != DuplicateLinks::Skip;
+                Answer::Page { page: page.fetched.clone(), follow }
+            }
+            Found::Redirect { to, .. } => Answer::Redirect(to.clone()),
+            _ => Answer::Nothing,
+        }
+    }
+
+    fn end_lease(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
         match (found, judged) {
             (Found::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
             (Found::Page(page), None) => self.unindexed_page(lease, *page),
@@ -130,7 +154,7 @@ impl Judge {
         });
         let sitemaps = sitemaps.into_iter().map(|url| link(url, deeper, Some(lease.id), LinkKind::SitemapFile));
         let links = pages.chain(sitemaps).collect();
-        self.offer(links)?;
+        self.offer(links, None)?;
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 
@@ -143,7 +167,7 @@ impl Judge {
         let outcome = Outcome::Redirected { to: to.to_string() };
         if let Some(kind) = kind_behind_redirect(lease, &to) {
             let next = Link { hops, rank: lease.rank, clue: lease.clue, ..link(to, lease.depth, Some(lease.id), kind) };
-            let offered = self.offer(vec![next])?;
+            let offered = self.offer(vec![next], Some(lease))?;
             if let Some(Disposition::Excluded(rule)) = offered.first().map(|offered| offered.disposition) {
                 self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
             }
@@ -231,6 +255,7 @@ impl Judge {
         let mut line = self.line(lease, outcome)?;
         lines::add_answer(&mut line, &page.fetched);
         lines::add_page(&mut line, &page.rendered);
+        line.page_source = page.is_drawn.then(|| "browser".to_owned());
         line.digest = Some(page.payload_digest.clone());
         line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());
         Ok(line)

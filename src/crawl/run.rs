@@ -20,17 +20,22 @@ use crate::store::{Identity, Store};
 
 use super::against::Against;
 use super::archived::Archived;
+use super::asked::Asked;
 use super::batch::Sealed;
 use super::book::Book;
 use super::commit::Committer;
+#[cfg(feature = "browser")]
+use super::drawing::{Drawing, DrawingOptions};
 use super::ending::{Ending, Unfetched};
 use super::judge::{Judge, Looking};
 use super::live::{Live, Watch};
 use super::log_access::{Records, Urls};
-use super::options::Options;
+use super::options::{Engine, Options};
 use super::scheduler::{SILENCE, Scheduler};
 use super::snapshots::Snapshots;
 use super::soft_404::Probes;
+#[cfg(feature = "spider")]
+use super::spider::Spider;
 use super::topic::{self, FocusOptions};
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason, restore, snapshots};
@@ -63,6 +68,9 @@ pub struct Setup {
     pub archived: Option<Arc<Archived>>,
     /// What is looked for; without it all pages are alike.
     pub focus: Option<FocusOptions>,
+    /// Which pages are drawn by a browser, if any.
+    #[cfg(feature = "browser")]
+    pub drawing: Option<DrawingOptions>,
 }
 
 impl Setup {
@@ -89,6 +97,8 @@ pub struct Crawl {
     against: Option<Arc<Against>>,
     archived: Option<Arc<Archived>>,
     focus: Option<FocusOptions>,
+    #[cfg(feature = "browser")]
+    drawing: Option<Arc<Drawing>>,
     snapshots: Snapshots,
     live: Arc<Live>,
 }
@@ -108,7 +118,11 @@ impl Crawl {
         let totals = store.mark().totals;
         let live = Arc::new(Live::default());
         live.publish(totals.clone(), decider.stats());
+        #[cfg(feature = "browser")]
+        let drawing = setup.drawing.map(|options| Drawing::new(options, fetcher.clone(), setup.normaliser.clone()));
         Ok(Self {
+            #[cfg(feature = "browser")]
+            drawing: drawing.map(Arc::new),
             options: setup.crawl,
             seeds: setup.seeds,
             crawl: identity.crawl.clone(),
@@ -190,6 +204,7 @@ impl Crawl {
         let (commits, batches) = sync_channel(0);
         let (ready, is_ready) = oneshot::channel();
         let changed = Arc::new(Notify::new());
+        let asked = (self.options.engine != Engine::Frontier).then(|| Arc::new(Asked::new(changed.clone())));
         let committed_pages = Arc::new(AtomicU32::new(self.store.mark().pages));
         let (reader, terms) = (self.store.reader(), self.store.mark().terms);
         let committer = Committer {
@@ -214,6 +229,7 @@ impl Crawl {
             page_urls: self.page_urls,
             snapshots: self.snapshots,
             committed_pages,
+            asked: asked.clone(),
             fallbacks,
             commits,
             changed: changed.clone(),
@@ -233,6 +249,8 @@ impl Crawl {
             renderer: self.renderer,
             normaliser: self.normaliser,
             archived: self.archived,
+            #[cfg(feature = "browser")]
+            drawing: self.drawing.clone(),
             frontier: self.frontier.clone(),
             changed: changed.clone(),
             rendering: Arc::new(Semaphore::new(cores)),
@@ -241,11 +259,27 @@ impl Crawl {
             stop: stop.subscribe(),
             messages,
         };
+        #[cfg_attr(not(feature = "spider"), allow(unused_mut))]
+        let mut engine = JoinSet::new();
+        #[cfg(feature = "spider")]
+        if let Some(asked) = asked.clone() {
+            let options = worker.fetcher.options();
+            let spider = Spider {
+                asked,
+                frontier: self.frontier.clone(),
+                normaliser: worker.normaliser.clone(),
+                host_concurrency: options.host_concurrency,
+                user_agent: options.user_agent.clone(),
+            };
+            engine.spawn(spider.run());
+        }
         let scheduler = Scheduler {
             options: self.options,
             frontier: self.frontier,
             worker: Arc::new(worker),
             changed,
+            asked,
+            engine,
             stop: stop.subscribe(),
             answer_overdue: Instant::now() + SILENCE,
         };
@@ -260,6 +294,10 @@ impl Crawl {
         let mut scheduling = JoinSet::new();
         scheduling.spawn(scheduler.run());
         let scheduled = scheduling.join_next().await;
+        #[cfg(feature = "browser")]
+        if let Some(drawing) = self.drawing {
+            drawing.close().await;
+        }
         let judged = join(judging, "judge").await;
         let committed = join(committing, "commit").await;
         // The first failure is the committer's if there is one: the others stop because of it.

@@ -10,6 +10,7 @@ use crate::frontier::EmbeddedFrontier;
 use crate::record::{Frontier, Wait};
 
 use super::arrival::Message;
+use super::asked::Asked;
 use super::log_access::Urls;
 use super::options::Options;
 use super::worker::Worker;
@@ -30,6 +31,10 @@ pub(super) struct Scheduler {
     pub frontier: Arc<EmbeddedFrontier<Urls>>,
     pub worker: Arc<Worker>,
     pub changed: Arc<Notify>,
+    /// What another engine asks for, if one decides what comes next.
+    pub asked: Option<Arc<Asked>>,
+    /// The task of that engine. It never ends by itself.
+    pub engine: JoinSet<()>,
     pub stop: watch::Receiver<Stop>,
     /// When the first answer is overdue: at once when work on a lease has ended without one.
     pub answer_overdue: Instant,
@@ -47,6 +52,7 @@ impl Scheduler {
             Ok(StopReason::Failed) | Err(_) => Ok(()),
             Ok(_) => self.end_workers(&mut workers).await,
         };
+        self.engine.shutdown().await;
         workers.shutdown().await;
         let reason = handed_out?;
         ended.map(|()| reason)
@@ -64,6 +70,7 @@ impl Scheduler {
             if let Some(reason) = self.reason_to_stop(ends) {
                 return Ok(reason);
             }
+            let asked = self.asked.as_ref().map_or(0, |asked| asked.count());
             let free = self.limit().saturating_sub(workers.len());
             let answer = self.frontier.lease(free, Instant::now(), LEASE_TTL).await?;
             for lease in answer.leases {
@@ -71,6 +78,7 @@ impl Scheduler {
                 workers.spawn(async move { worker.work(lease).await });
             }
             let due = match answer.wait {
+                Wait::Done if self.is_being_asked(asked).await => None,
                 Wait::Done if self.is_revised().await => continue,
                 Wait::Done => return Ok(StopReason::Finished),
                 Wait::Until(due) if workers.len() < self.limit() => Some(due),
@@ -85,11 +93,20 @@ impl Scheduler {
                 _ = self.stop.changed() => {}
                 // Without this a judge that fails while no worker is alive would not be missed.
                 () = self.worker.messages.closed() => {}
+                Some(ended) = self.engine.join_next() => ended.map_err(CrawlError::Worker)?,
                 Some(ended) = workers.join_next() => {
                     ended.map_err(CrawlError::Worker)??;
                     self.answer_overdue = self.answer_overdue.min(Instant::now());
                 }
             }
+        }
+    }
+
+    /// Whether another engine is at work, which may ask for more than the first `count` URLs.
+    async fn is_being_asked(&self, count: u64) -> bool {
+        match &self.asked {
+            Some(asked) => asked.goes_on(count).await,
+            None => false,
         }
     }
 

@@ -14,6 +14,8 @@ use crate::render::{Renderer, SitemapLimits, parse_sitemap};
 
 use super::archived::{Archived, ArchivedPage};
 use super::arrival::{Attempts, Found, FoundPage, Message};
+#[cfg(feature = "browser")]
+use super::drawing::{Drawing, is_drawn};
 use super::log_access::Urls;
 use super::options::Options;
 use super::reading::read;
@@ -33,6 +35,9 @@ pub(super) struct Worker {
     pub archived: Option<Arc<Archived>>,
     pub frontier: Arc<EmbeddedFrontier<Urls>>,
     pub changed: Arc<Notify>,
+    /// Draws pages that need it.
+    #[cfg(feature = "browser")]
+    pub drawing: Option<Arc<Drawing>>,
     /// Long pages rendered at the same time: as many as there are cores.
     pub rendering: Arc<Semaphore>,
     /// Of which robots.txt the judge was told in this run: the last one's time of fetch, by origin.
@@ -159,7 +164,7 @@ impl Worker {
             // Of a server that was not asked whether, it would mean nothing.
             (304, Some(archived)) if !archived.validators().is_empty() => {
                 let (page, unchanged) = archived.not_modified(&fetched);
-                self.page(lease, Arc::new(page), |_| Some((unchanged, fetched))).await
+                self.page(lease, Arc::new(page), true, |_| Some((unchanged, fetched))).await
             }
             (200..=299, _) if lease.kind == LinkKind::SitemapFile => Step::Found(self.sitemap(lease, fetched)),
             (200..=299, _) if !self.is_wanted(&fetched) => {
@@ -170,7 +175,7 @@ impl Worker {
                     let unchanged = archived?.with_payload(&page.payload_digest)?;
                     Some((unchanged, page.fetched.clone()))
                 };
-                self.page(lease, fetched, was_there).await
+                self.page(lease, fetched, false, was_there).await
             }
             (301 | 302 | 303 | 307 | 308, _) => Step::Found(self.redirect(lease, fetched)),
             (status, _) => {
@@ -189,21 +194,32 @@ impl Worker {
             && no_text(&fetched.body).is_none_or(|found| self.fetcher.accepts(found))
     }
 
-    /// A page, unless it says no more than what the site answers to wrong addresses. `was_there` tells whether it
-    /// is as it was.
+    /// A page, unless it says no more than what the site answers to wrong addresses. `is_archived` says that it
+    /// comes from our archive, and `was_there` tells whether it is as it was.
+    #[cfg_attr(not(feature = "browser"), allow(unused_variables))]
     async fn page(
         &self,
         lease: &Lease,
         fetched: Arc<Fetched>,
+        is_archived: bool,
         was_there: impl FnOnce(&FoundPage) -> Option<(Unchanged, Arc<Fetched>)>,
     ) -> Step {
         let page = match self.read(fetched.clone()).await {
-            Ok(page) => Box::new(FoundPage { unchanged: was_there(&page), ..page }),
+            Ok(page) => page,
             Err(why) => {
                 let detail = format!("rendering failed: {why}");
                 return Step::Found(Found::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) });
             }
         };
+        #[cfg(feature = "browser")]
+        let page = match is_archived {
+            true => FoundPage { is_drawn: is_drawn(&fetched), ..page },
+            false => match self.drawn(page).await {
+                Ok(page) => page,
+                Err(Stopped) => return Step::Again(Instant::now()),
+            },
+        };
+        let page = Box::new(FoundPage { unchanged: was_there(&page), ..page });
         match self.wrong_address_like(lease, &page).await {
             Ok(None) => Step::Found(Found::Page(page)),
             Ok(Some(probe)) => Step::Found(Found::NotThere { page, probe }),
@@ -273,6 +289,7 @@ impl Worker {
             body_digest,
             payload_digest,
             unchanged: None,
+            is_drawn: false,
             appraisal: None,
             is_off_topic: false,
         })

@@ -169,9 +169,10 @@ impl<L: UrlLog> Engine<L> {
             }
             // More than duplicates name it now, if only from too far away: a run that may go deeper
             // shall fetch it.
-            (UrlState::Deferred(Deferral::Depth), Some(Deferral::DuplicateLink | Deferral::NoFollow))
-                if link.only_seen.is_none() =>
-            {
+            (
+                UrlState::Deferred(Deferral::Depth),
+                Some(Deferral::DuplicateLink | Deferral::NoFollow | Deferral::NotAsked),
+            ) if link.only_seen.is_none() => {
                 self.note_better_path(id, &link);
                 self.phases.set(id, Phase::Deferred(Deferral::Depth));
                 Disposition::Deferred(Deferral::Depth)

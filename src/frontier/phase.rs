@@ -16,7 +16,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    const ALL: [Phase; 9] = [
+    const ALL: [Phase; 10] = [
         Phase::Queued,
         Phase::Leased,
         Phase::Done,
@@ -26,6 +26,7 @@ impl Phase {
         Phase::Deferred(Deferral::Budget),
         Phase::Deferred(Deferral::DuplicateLink),
         Phase::Deferred(Deferral::NoFollow),
+        Phase::Deferred(Deferral::NotAsked),
     ];
 
     fn code(self) -> u8 {
@@ -39,6 +40,7 @@ impl Phase {
             Phase::Deferred(Deferral::Budget) => 6,
             Phase::Deferred(Deferral::DuplicateLink) => 7,
             Phase::Deferred(Deferral::NoFollow) => 8,
+            Phase::Deferred(Deferral::NotAsked) => 9,
         }
     }
 }

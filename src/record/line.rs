@@ -46,6 +46,9 @@ pub struct PageLine {
     /// Whether the body was cut at the limit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// `browser` if the body is what the page's scripts have drawn, not what the server sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_source: Option<String>,
     /// Digest of the body, as the WARC record has it (`sha1:` and base 32).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

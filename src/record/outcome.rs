@@ -185,6 +185,8 @@ pub enum Deferral {
     DuplicateLink,
     /// Every link to it says nofollow.
     NoFollow,
+    /// The engine that decides what comes next has not asked for it.
+    NotAsked,
 }
 
 impl Deferral {
@@ -195,6 +197,7 @@ impl Deferral {
             Deferral::Budget => "budget",
             Deferral::DuplicateLink => "duplicate-link",
             Deferral::NoFollow => "nofollow",
+            Deferral::NotAsked => "not-asked",
         }
     }
 }

@@ -7,6 +7,7 @@
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `dashboard` | how a running crawl is watched, by programs and in a browser |
 //! | `against` | pages of earlier crawls, compared with |
+//! | `browser` | pages that scripts draw, with the feature of that name |
 //! | `clusters` | which page of a cluster is elected |
 //! | `export` | what is exported, read back, by other tools too |
 //! | `explain` | why a URL has its outcome |
@@ -21,6 +22,7 @@
 //! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
 //! | `focus` | crawls that look for a topic |
 //! | `sampling` | what is estimated of what skipping loses, against what it loses |
+//! | `spider` | what the other engine asks for, and that its manners are ours |
 //! | `malice` | that what is said to do harm does none |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers find the same on real pages |
@@ -38,6 +40,8 @@
 
 mod against;
 mod architecture;
+#[cfg(feature = "browser")]
+mod browser;
 mod clusters;
 mod conformance;
 mod corpora;
@@ -70,6 +74,7 @@ mod revision;
 mod sampling;
 mod shared;
 mod soft_404;
+mod spider;
 mod surface;
 mod synthetic;
 mod traps;

@@ -201,6 +201,7 @@ fn deferred(reason: &str) -> &'static str {
         "budget" => "not fetched: the crawl or the host had had its pages, or time was up",
         "duplicate-link" => "not fetched: only duplicates name it (--duplicate-links follow fetches such pages)",
         "nofollow" => "not fetched: every link to it says nofollow",
+        "not-asked" => "not fetched: the engine never asked for it (--engine frontier takes every link)",
         _ => "not fetched",
     }
 }

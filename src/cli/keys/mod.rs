@@ -3,6 +3,7 @@
 //! One table of keys. Flags, environment variables, configuration files, `config show`,
 //! `config init` and the help are all made from it, so that they cannot disagree.
 
+mod browser;
 mod dedup;
 mod focus;
 mod http;
@@ -161,7 +162,16 @@ pub fn variable_of(name: &str) -> String {
 
 /// All keys, in the order in which they are shown: the top level first, then table by table.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    let before = [scope::TOP, scope::KEYS, focus::KEYS, politeness::KEYS, http::KEYS, scope::NORMALISE, dedup::RENDER];
+    let before = [
+        scope::TOP,
+        scope::KEYS,
+        focus::KEYS,
+        politeness::KEYS,
+        http::KEYS,
+        browser::KEYS,
+        scope::NORMALISE,
+        dedup::RENDER,
+    ];
     before.into_iter().chain([dedup::KEYS, dedup::FUZZY, output::KEYS]).flatten()
 }
 

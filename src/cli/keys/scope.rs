@@ -1,7 +1,7 @@
 //! What to crawl: seeds, scope, limits, the spelling of URLs.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::ScopeKind;
+use crate::cli::choices::{EngineKind, ScopeKind};
 
 const INPUT: &str = "Input";
 const SCOPE: &str = "Scope";
@@ -13,6 +13,15 @@ pub const TOP: &[Key] = &[
     key!(seeds_file, Shape::List("FILE"), "", "Start from the URLs in FILE, one a line, # comments; - is stdin")
         .flag("seeds")
         .heading(INPUT),
+    key!(
+        engine,
+        Shape::Choice(EngineKind::WORDS),
+        "frontier",
+        "What finds the next URL: our own frontier, or the crate spider (cannot be resumed)"
+    )
+    .flag("engine")
+    .fixed()
+    .heading(SCOPE),
     key!(random_seed, Shape::Value("N"), "0", "Seed of everything that is drawn by lot")
         .flag("random-seed")
         .heading("Near-duplicates"),

@@ -28,6 +28,8 @@ fn setup(seeds: &[CanonicalUrl]) -> Setup {
         against: None,
         focus: None,
         archived: None,
+        #[cfg(feature = "browser")]
+        drawing: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
         normaliser: Normaliser::default(),
         // Requests are counted here; what is asked besides is tried from outside.

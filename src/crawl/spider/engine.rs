@@ -1,0 +1,77 @@
+//! What spider fetches with: it asks us, and waits.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use spider::client::StatusCode;
+use spider::client::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use spider::fetch_engine::{EngineError, EngineRequest, EngineResponse, HttpFetchEngine};
+
+use crate::frontier::EmbeddedFrontier;
+use crate::record::{CanonicalUrl, Normaliser};
+
+use super::super::asked::{Answer, Asked};
+use super::super::log_access::Urls;
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+
+/// Whether the links of pages are followed: what spider is told once it has read them, by the URL as it spells it.
+#[derive(Clone, Default)]
+pub(super) struct Follows(Arc<Mutex<HashMap<String, bool>>>);
+
+impl Follows {
+    fn note(&self, url: &str, follow: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(url.to_owned(), follow);
+    }
+
+    /// Takes the verdict. What was never asked for is not followed.
+    pub fn take(&self, url: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(url).unwrap_or(false)
+    }
+}
+
+/// Fetches nothing: what spider asks for, it asks of the crawl.
+pub(super) struct AskingEngine {
+    pub asked: Arc<Asked>,
+    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub normaliser: Normaliser,
+    pub follows: Follows,
+}
+
+#[async_trait]
+impl HttpFetchEngine for AskingEngine {
+    /// Never fails: an error would have spider try again, or look names up by itself.
+    async fn fetch(&self, request: EngineRequest<'_>) -> Result<EngineResponse, EngineError> {
+        // Spider takes the text of an attribute as it stands.
+        let answer = match self.normaliser.absolute(&request.url.replace("&amp;", "&")) {
+            Ok(url) => self.asked.ask(&self.frontier, url).await.unwrap_or_else(|error| {
+                tracing::error!(url = request.url, %error, "it is not asked for");
+                Answer::Nothing
+            }),
+            Err(_) => Answer::Nothing,
+        };
+        self.follows.note(request.url, !matches!(answer, Answer::Nothing | Answer::Page { follow: false, .. }));
+        Ok(response(answer))
+    }
+}
+
+fn response(answer: Answer) -> EngineResponse {
+    let (status_code, content_type, body) = match answer {
+        Answer::Page { page, .. } => {
+            let declared = page.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+            let declared = declared.and_then(|(_, value)| HeaderValue::from_bytes(value).ok());
+            (StatusCode::OK, declared.unwrap_or(HTML), page.body.clone())
+        }
+        Answer::Redirect(to) => (StatusCode::OK, HTML, link_to(&to)),
+        Answer::Nothing => (StatusCode::NOT_FOUND, HTML, Vec::new()),
+    };
+    let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type)]);
+    EngineResponse { status_code, headers, body, served: true, ..EngineResponse::default() }
+}
+
+/// A redirect is to spider a page with a link: whether and when that is followed, it decides.
+fn link_to(url: &CanonicalUrl) -> Vec<u8> {
+    // A canonical URL has neither quotes nor angle brackets.
+    format!("<!DOCTYPE html><html><body><a href=\"{url}\">moved</a></body></html>").into_bytes()
+}

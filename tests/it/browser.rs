@@ -1,0 +1,343 @@
+//! Pages that scripts draw, by a real Chromium. Without one the tests say so and pass.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::invariants::{Lines, assert_folder_is_sound, lines, outcome, text, with_outcome};
+use crate::program::{Place, Run};
+use crate::shared::{missing, run, skipped};
+use crate::web::{Answer, Content, Web};
+use crate::words::{Random, sentences};
+
+/// The answer to a path, if there is one.
+type Answers = dyn Fn(&str) -> Option<Answer> + Send + Sync;
+
+/// What a web answers to a path.
+struct Site {
+    origins: Vec<String>,
+    robots: &'static str,
+    answer: Box<Answers>,
+}
+
+impl Content for Site {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let path = self.origins.iter().find_map(|origin| url.strip_prefix(origin.as_str())).unwrap_or(url);
+        match path {
+            "/robots.txt" => Answer::text(self.robots),
+            path => (self.answer)(path).unwrap_or_else(|| Answer::error(404)),
+        }
+    }
+}
+
+fn web(robots: &'static str, answer: impl Fn(&str) -> Option<Answer> + Send + Sync + 'static) -> Web {
+    Web::start(1, |origins| Arc::new(Site { origins: origins.to_vec(), robots, answer: Box::new(answer) }))
+}
+
+/// Chromium takes much of a machine: one test at a time has it.
+fn alone() -> Option<std::sync::MutexGuard<'static, ()>> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    match missing(&["chromium"]) {
+        Some(program) => {
+            skipped(&format!("no {program}"));
+            None
+        }
+        None => Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// A crawl whose temporary files lie in a folder of its own.
+fn drawing(place: &Place, web: &Web, source: &str) -> Run {
+    let temporary = place.path("tmp");
+    std::fs::create_dir_all(&temporary).unwrap();
+    let flags = ["--page-source", source, "--soft-404", "off", "--sitemaps", "off"];
+    place.crawl(web.origins()).args(flags).env("TMPDIR", temporary.to_str().unwrap())
+}
+
+/// No profile is left behind, and no process that has it.
+fn assert_nothing_is_left(place: &Place) {
+    let left: Vec<_> = std::fs::read_dir(place.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let profiles = |path: &&PathBuf| path.to_string_lossy().contains("ndcrawl-browser-");
+    assert_eq!(left.iter().filter(profiles).count(), 0, "{left:?}");
+    let processes = run(Command::new("ps").args(["-eo", "args"]));
+    let folder = place.path("tmp").to_string_lossy().into_owned();
+    assert!(!processes.contains(&folder), "{processes}");
+}
+
+fn script(body: impl Into<Vec<u8>>) -> Answer {
+    Answer { headers: vec![("content-type", "text/javascript".to_owned())], ..Answer::html(body) }
+}
+
+fn words(purpose: &str) -> String {
+    sentences(&Random::new(1, purpose).words(120))
+}
+
+fn paths_asked(web: &Web) -> BTreeSet<String> {
+    let origin = &web.origins()[0];
+    web.asked().keys().map(|url| url.strip_prefix(origin.as_str()).unwrap().to_owned()).collect()
+}
+
+fn line<'a>(lines: &'a Lines, web: &Web, path: &str) -> &'a serde_json::Value {
+    &lines[&format!("{}{path}", web.origins()[0])]
+}
+
+const SHELL: &str = "<!DOCTYPE html><title>shell</title><link rel=stylesheet href='/style.css'>\
+    <div id=\"root\"></div><img src='/picture.png'><script src='/app.js'></script>";
+
+/// Asks for what the page says, in passing for what robots.txt forbids, and draws it.
+const APP: &str = "(async () => {
+    fetch('/api/secret.json').catch(() => {});
+    fetch('/api/written.json', { method: 'POST', body: 'x' }).catch(() => {});
+    const page = await (await fetch('/api' + location.pathname + '.json')).json();
+    document.title = page.title;
+    const root = document.getElementById('root');
+    root.append(Object.assign(document.createElement('p'), { textContent: page.text }));
+    for (const link of page.links) root.append(Object.assign(document.createElement('a'), { href: link, textContent: link }));
+})();";
+
+fn drawn_by_script(path: &str) -> Option<Answer> {
+    let json = |path: &str, links: &str| {
+        let text = words(path);
+        Answer::text(&format!("{{\"title\": \"Title of {path}\", \"text\": \"{text}\", \"links\": [{links}]}}"))
+    };
+    match path {
+        "/" | "/a" | "/b" => Some(Answer::html(SHELL)),
+        "/app.js" => Some(script(APP)),
+        "/api/.json" => Some(json("/", "\"/a\", \"/plain\"")),
+        "/api/a.json" => Some(json("/a", "\"/b\"")),
+        "/api/b.json" => Some(json("/b", "")),
+        "/plain" => Some(Answer::html(format!(
+            "<title>plain</title><p>{}</p><script src='/other.js'></script>",
+            words("plain")
+        ))),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_site_that_scripts_draw_is_empty_without_a_browser_and_whole_with_it() {
+    let Some(_alone) = alone() else { return };
+    let web = web("User-agent: *\nDisallow: /api/secret\n", drawn_by_script);
+    let without = Place::new();
+    drawing(&without, &web, "static").finish().expect_code(0);
+    assert_eq!(lines(&without.path("out")).len(), 1, "no links without scripts");
+
+    let place = Place::new();
+    drawing(&place, &web, "auto").args(["--delay", "100ms"]).finish().expect_code(0);
+    let lines = lines(&place.path("out"));
+    for path in ["/", "/a", "/b"] {
+        let line = line(&lines, &web, path);
+        assert_eq!((outcome(line), text(line, "page_source")), ("stored", "browser"), "{line}");
+        assert_eq!(text(line, "title"), format!("Title of {path}"));
+    }
+    let plain = line(&lines, &web, "/plain");
+    assert_eq!((outcome(plain), plain.get("page_source")), ("stored", None), "it says enough as it is");
+    let expected = ["/", "/a", "/b", "/plain", "/app.js", "/api/.json", "/api/a.json", "/api/b.json"];
+    assert_eq!(paths_asked(&web), expected.iter().map(|path| (*path).to_owned()).collect());
+    assert_eq!(web.asked()[&format!("{}/app.js", web.origins()[0])], 1, "a script is asked for once");
+    assert_manners(&web);
+    assert_folder_is_sound(&place);
+    assert_nothing_is_left(&place);
+    let requests = place.run(["status", "out", "--json"]).finish().json()["requests"].as_u64();
+    // Of both crawls, robots.txt included, the first one had the front page alone.
+    assert_eq!(requests, Some(web.requests().len() as u64 - 2));
+}
+
+/// By the server's log of the second crawl: robots.txt first, and the gaps, which no jitter halves.
+fn assert_manners(web: &Web) {
+    let requests = web.requests();
+    let requests = &requests[2..];
+    assert!(requests[0].url.ends_with("/robots.txt"), "{requests:?}");
+    for pair in requests.windows(2) {
+        assert!(pair[1].at - pair[0].at >= Duration::from_millis(50), "{pair:?}");
+    }
+}
+
+#[test]
+fn with_the_mode_browser_every_page_of_html_is_drawn() {
+    let Some(_alone) = alone() else { return };
+    let web = web("", |path| match path {
+        "/" => Some(Answer::html(format!(
+            "<title>t</title><p>{}</p><script>document.title = 'drawn'</script><a href='/text.txt'>t</a>",
+            words("front")
+        ))),
+        "/text.txt" => Some(Answer::text(&words("text"))),
+        _ => None,
+    });
+    let place = Place::new();
+    drawing(&place, &web, "browser").finish().expect_code(0);
+    let lines = lines(&place.path("out"));
+    let front = line(&lines, &web, "/");
+    assert_eq!((text(front, "page_source"), text(front, "title")), ("browser", "drawn"));
+    assert_eq!(line(&lines, &web, "/text.txt").get("page_source"), None);
+}
+
+#[test]
+fn a_hostile_page_costs_its_limits_and_no_more() {
+    let Some(_alone) = alone() else { return };
+    let hostile = [
+        ("/endless", "for (;;) {}"),
+        ("/later", "setTimeout(() => { for (;;) {} }, 50)"),
+        ("/flood", "for (let i = 0; i < 10000; i++) fetch('/flood/' + i).catch(() => {});"),
+        ("/alerts", "for (;;) { alert('a'); confirm('b'); prompt('c'); }"),
+        (
+            "/frames",
+            "addEventListener('beforeunload', e => e.preventDefault()); for (let i = 0; i < 50; i++) document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<script>top.alert(1); alert(2)</scr' + 'ipt>' }));",
+        ),
+        (
+            "/download",
+            "location = '/file.zip'; Object.assign(document.createElement('a'), { href: '/file.zip', download: 'x' }).click();",
+        ),
+        ("/windows", "for (let i = 0; i < 20; i++) open('/opened/' + i);"),
+        ("/away", "setInterval(() => { location = '/elsewhere/' + Math.random() }, 10)"),
+        (
+            "/worker",
+            "new Worker(URL.createObjectURL(new Blob(['setInterval(() => fetch(\"/from-worker\"), 1); importScripts(\"/worker.js\")'])));",
+        ),
+        ("/socket", "new WebSocket('ws://' + location.host + '/socket-opened');"),
+        ("/large", "const s = 'x'.repeat(1 << 20); for (let i = 0; i < 64; i++) document.body.append(s + i);"),
+    ];
+    let web = web("", move |path| {
+        let page = |code: &str| {
+            Some(Answer::html(format!("<title>{path}</title><p>{path}</p><div id=root></div><script>{code}</script>")))
+        };
+        match path {
+            "/" => Some(Answer::html(
+                hostile.iter().map(|(path, _)| format!("<a href='{path}'>x</a>")).collect::<String>()
+                    + "<a href='/last'>y</a>",
+            )),
+            "/last" => page("document.body.append('drawn in the end'); document.title = 'drawn'"),
+            _ if path.starts_with("/flood/") => Some(Answer::text("more")),
+            _ => page(hostile.iter().find(|(hostile, _)| *hostile == path)?.1),
+        }
+    });
+    let place = Place::new();
+    drawing(&place, &web, "auto")
+        .env("NDCRAWL_BROWSER_TIMEOUT", "3s")
+        .env("NDCRAWL_BROWSER_MAX_REQUESTS", "20")
+        .finish()
+        .expect_code(0);
+    let lines = lines(&place.path("out"));
+    assert_eq!(lines.len(), hostile.len() + 2, "{:?}", lines.keys());
+    for (path, _) in hostile {
+        let outcome = outcome(line(&lines, &web, path));
+        assert!(["stored", "near-duplicate", "exact-duplicate"].contains(&outcome), "{path}: {outcome}");
+    }
+    assert_eq!(text(line(&lines, &web, "/last"), "title"), "drawn", "the browser lives on");
+    let asked = paths_asked(&web);
+    let flooded = asked.iter().filter(|path| path.starts_with("/flood/")).count();
+    assert!(flooded <= 20, "{flooded}");
+    for never in ["/file.zip", "/opened", "/elsewhere", "/from-worker", "/worker.js", "/socket-opened"] {
+        assert!(!asked.iter().any(|path| path.starts_with(never)), "{never}: {asked:?}");
+    }
+    assert_folder_is_sound(&place);
+    assert_nothing_is_left(&place);
+}
+
+/// Chromium is killed in the middle: it is started again.
+#[test]
+fn a_crash_of_the_browser_is_survived() {
+    let Some(_alone) = alone() else { return };
+    let web = web("", |path| match path {
+        "/" => Some(Answer::html((0..8).map(|n| format!("<a href='/{n}'>x</a>")).collect::<String>())),
+        "/app.js" => Some(Answer {
+            delay: Duration::from_millis(300),
+            ..script("document.title = 'drawn' + location.pathname; document.body.append(document.title.repeat(9))")
+        }),
+        _ if path.len() == 2 => {
+            Some(Answer::html(format!("<div id=root></div><p>{path}<script src='/app.js?{path}'></script>")))
+        }
+        _ if path.starts_with("/app.js?") => Some(script("document.title = 'drawn' + location.pathname")),
+        _ => None,
+    });
+    let place = Place::new();
+    let mut running = drawing(&place, &web, "auto").args(["--delay", "100ms"]).start();
+    assert!(running.wait_until(|| web.asked().keys().any(|url| url.contains("/app.js?"))));
+    let folder = place.path("tmp").to_string_lossy().into_owned();
+    // The first process is the browser; the others are its children and end with it.
+    let found = Command::new("pgrep").args(["-o", "-f", &format!("user-data-dir={folder}")]).output().unwrap();
+    let id = String::from_utf8(found.stdout).unwrap().trim().to_owned();
+    assert!(!id.is_empty());
+    run(Command::new("kill").args(["-KILL", &id]));
+    running.finish().expect_code(0);
+    let lines = lines(&place.path("out"));
+    for number in 0..8 {
+        let path = format!("/{number}");
+        assert_eq!(text(line(&lines, &web, &path), "title"), format!("drawn{path}"));
+    }
+}
+
+/// A single-page application with a router of its own, made with Preact as npm has it.
+#[test]
+fn an_application_made_with_a_common_framework_is_read() {
+    let Some(_alone) = alone() else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("preact");
+    let library = folder.join("node_modules/preact/dist/preact.umd.js");
+    if !library.exists() {
+        if let Some(program) = missing(&["npm"]) {
+            return skipped(&format!("no {program}"));
+        }
+        std::fs::create_dir_all(&folder).unwrap();
+        let installed = Command::new("npm")
+            .args(["install", "--silent", "--no-save", "--no-audit", "--prefix"])
+            .arg(&folder)
+            .arg("preact@10")
+            .output()
+            .unwrap();
+        if !installed.status.success() {
+            return skipped("preact cannot be had from npm");
+        }
+    }
+    let library = std::fs::read(library).unwrap();
+    const APPLICATION: &str = "const { h, render, Component } = preact;
+        class Page extends Component {
+            componentDidMount() { fetch('/data' + this.props.path).then(r => r.text()).then(text => { document.title = 'Topic ' + this.props.path; this.setState({ text }); }); }
+            render({ path }, { text }) {
+                const next = [1, 2].map(n => '/topic/' + (Number(path.split('/')[2] || 0) * 2 + n)).filter(p => Number(p.split('/')[2]) < 7);
+                return h('main', null, h('p', null, text || 'loading'), next.map(p => h('a', { href: p }, p)));
+            }
+        }
+        render(h(Page, { path: location.pathname }), document.getElementById('app'));";
+    let web = web("", move |path| match path {
+        "/preact.js" => Some(script(library.clone())),
+        "/application.js" => Some(script(APPLICATION)),
+        _ if path.starts_with("/data/") => Some(Answer::text(&words(path))),
+        _ if path == "/" || path.starts_with("/topic/") => Some(Answer::html(
+            "<!DOCTYPE html><title>App</title><body><noscript>You need to enable JavaScript to run this app.</noscript>\
+             <div id=app></div><script src=/preact.js></script><script src=/application.js></script>",
+        )),
+        _ => None,
+    });
+    let without = Place::new();
+    drawing(&without, &web, "static").finish().expect_code(0);
+    assert_eq!(lines(&without.path("out")).len(), 1);
+    let place = Place::new();
+    drawing(&place, &web, "auto").finish().expect_code(0);
+    let lines = lines(&place.path("out"));
+    assert_eq!(with_outcome(&lines, "stored").len(), 7, "{lines:?}");
+    for number in 1..7 {
+        let line = line(&lines, &web, &format!("/topic/{number}"));
+        assert_eq!(text(line, "title"), format!("Topic /topic/{number}"), "{line}");
+    }
+}
+
+#[test]
+fn a_browser_that_is_not_there_is_named() {
+    let place = Place::new();
+    let refused = place
+        .crawl(&["http://127.0.0.1:9/"])
+        .args(["--page-source", "auto"])
+        .env("NDCRAWL_BROWSER_EXECUTABLE", "/nowhere/chromium")
+        .finish()
+        .expect_code(2);
+    assert!(refused.stderr.contains("/nowhere/chromium"), "{}", refused.stderr);
+    let refused = place
+        .crawl(&["http://127.0.0.1:9/"])
+        .args(["--page-source", "auto"])
+        .env("PATH", "/nowhere")
+        .finish()
+        .expect_code(2);
+    assert!(refused.stderr.contains("Chromium") && refused.stderr.contains("hint"), "{}", refused.stderr);
+}
