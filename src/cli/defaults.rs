@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::keys;
 use super::settings::{
-    Dashboard, Dedup, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security, Settings,
+    Dashboard, Dedup, Dust, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security,
+    Settings,
 };
 use super::units::Size;
 use crate::record::{Detector, Threshold};
@@ -114,6 +115,7 @@ fn blank() -> Settings {
                 first_results: 0,
             },
         },
+        dust: Dust { predicted: Default::default(), rules: vec![] },
         out: Out { dir: Default::default(), warc: false, warc_size: Size(0), formats: Vec::new(), min_free: Size(0) },
         dashboard: Dashboard { listen: None, public: false },
         log: Log {

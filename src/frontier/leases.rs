@@ -56,26 +56,36 @@ impl Leases {
 
 impl<L: UrlLog> Engine<L> {
     pub(super) fn lease(&mut self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
+        self.reconsider();
         let mut leases = Vec::new();
+        loop {
+            self.fill(&mut leases, most, now)?;
+            if !leases.is_empty() || !self.release_stuck() {
+                return Ok(LeaseAnswer { leases, wait: self.wait(now) });
+            }
+        }
+    }
+
+    fn fill(&mut self, leases: &mut Vec<Lease>, most: usize, now: Instant) -> Result<(), FrontierError> {
         while leases.len() < most && !self.has_its_pages() {
             let Some((next, explored)) = self.next(now) else { break };
-            let lease = match self.leave_closed(next) {
-                Ok(true) => continue,
-                Ok(false) => self.begin_lease(next, explored),
-                Err(error) => Err(error),
-            };
-            match lease {
-                Ok(lease) => leases.push(lease),
+            match self.unless_left_out(next, explored) {
+                Ok(lease) => leases.extend(lease),
                 Err(error) if leases.is_empty() => return Err(error),
                 // What was handed out must reach the caller. Its next call meets the error.
                 Err(_) => break,
             }
         }
-        Ok(LeaseAnswer { leases, wait: self.wait(now) })
+        Ok(())
+    }
+
+    fn unless_left_out(&mut self, next: Next, explored: bool) -> Result<Option<Lease>, FrontierError> {
+        let is_left_out = self.leave_closed(next)? || self.leave_foretold(next)?;
+        if is_left_out { Ok(None) } else { self.begin_lease(next, explored).map(Some) }
     }
 
     /// Whether the crawl has its pages, if all leases bring one.
-    fn has_its_pages(&self) -> bool {
+    pub(super) fn has_its_pages(&self) -> bool {
         self.most_pages > 0 && self.pages + self.phases.count(Phase::Leased) >= self.most_pages
     }
 
@@ -140,9 +150,11 @@ impl<L: UrlLog> Engine<L> {
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
         self.learn(ack.id, ack.worth);
-        self.pages += u64::from(ack.is_page);
-        self.origins.end_lease(origin, ack.is_page);
-        if ack.is_page { self.note_page(ack.id, ack.repeats) } else { Ok(()) }
+        let is_page = ack.kind.is_page();
+        self.pages += u64::from(is_page);
+        self.origins.end_lease(origin, is_page);
+        self.release(ack.id);
+        self.note(ack.id, ack.kind, ack.repeats)
     }
 
     /// A lease that is not the living one is an echo.

@@ -162,7 +162,7 @@ pub fn variable_of(name: &str) -> String {
 /// All keys, in the order in which they are shown: the top level first, then table by table.
 pub fn all() -> impl Iterator<Item = &'static Key> {
     let before = [scope::TOP, scope::KEYS, focus::KEYS, politeness::KEYS, http::KEYS, scope::NORMALISE, dedup::RENDER];
-    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, output::KEYS]).flatten()
+    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, dedup::DUST, output::KEYS]).flatten()
 }
 
 /// The key of that name or alias.
