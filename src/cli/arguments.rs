@@ -606,6 +606,10 @@ mod tests {
               --sitemaps <on|off>               Use the sitemaps that robots.txt names [default: on]
               --trap-guard <on|off>             Leave out endless paths and repeating patterns [default: on]
               --soft-404 <on|off>               Leave out pages that answer 200 and mean 404 [default: on]
+              --focus <TOPIC>                   Fetch first what is about TOPIC: words, @FILE, or the URL of
+                                                an example page (repeatable)
+              --focus-min <F>                   Keep only pages of at least this relevance to the topic, in
+                                                [0, 1] [default: all]
               --strip-params <LIST>             Drop these parameters from URLs; * at the end matches any
                                                 rest [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
               --max-url-length <N>              Refuse URLs longer than N characters [default: 2048]

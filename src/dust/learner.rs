@@ -175,9 +175,11 @@ impl Learner {
         }
         for (place, made, test) in tested {
             self.enter(place, noted.url, test);
-            // That two pages say the same, or do not, is as true the other way round.
+            // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
             let reverse = self.table.entries[place as usize].rule.reverse();
-            let reverse = reverse.filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
+            let reverse = reverse
+                .filter(|_| noted.kind != OutcomeKind::Redirected)
+                .filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
             if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
                 self.enter(reverse, &made, test);
             }
