@@ -112,11 +112,9 @@ impl Validity {
     /// One in so many of the URLs of which it foretells something is fetched all the same: more as long as it has
     /// only just been proven.
     pub(super) fn sampled(&self) -> u64 {
-        let is_exact = self.near == 0;
         match self.run / self.run_that_proves().max(1) {
-            0 | 1 if is_exact => 8,
             0 | 1 => 4,
-            2 | 3 if !is_exact => 8,
+            2 | 3 => 8,
             _ => 16,
         }
     }
