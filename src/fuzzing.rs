@@ -12,10 +12,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::cli::{file, merge, terminal::terminal_safe};
+use crate::dust;
 use crate::export::csv_cell;
 use crate::fetch::{self, Robots, retry_after};
 use crate::hypertext::escaped;
-use crate::record::{CanonicalUrl, Fetched, Normaliser, Rendered, RobotsRow, WantedOrder, read_reference};
+use crate::record::{CanonicalUrl, Fetched, Normaliser, Rendered, RobotsRow, UrlId, WantedOrder, read_reference};
 use crate::render::{self, Parser, Renderer, SitemapLimits, WordCache, parse_sitemap};
 use crate::store::WarcReader;
 
@@ -26,11 +27,12 @@ pub use crate::store::fuzzing::rows as store_rows;
 type Target = (&'static str, fn(&[u8]));
 
 /// What can be asked, by the names of the folders of the corpus.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("rendering", rendering),
     ("charset", charset),
     ("robots", robots),
     ("url", url),
+    ("url_rules", url_rules),
     ("sitemap", sitemap),
     ("warc", warc),
     ("dedup_input", dedup_input),
@@ -130,6 +132,24 @@ pub fn url(octets: &[u8]) {
         assert!(name.len() <= 98 && !name.starts_with('.'));
         assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')));
         assert!(url.origin().ends_with(char::is_numeric) && !url.registrable_domain().is_empty());
+    }
+}
+
+/// A URL, another one, and a file of rules: a rule between the two makes something of the first, and no rule makes
+/// of a URL the URL itself.
+pub fn url_rules(octets: &[u8]) {
+    let text = String::from_utf8_lossy(octets);
+    let mut lines = text.lines();
+    let (url, original) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    if let Some(rule) = dust::difference(url, original) {
+        assert!(rule.apply(url).is_some_and(|made| made != url));
+    }
+    let rest: String = lines.flat_map(|line| [line, "\n"]).collect();
+    for listed in dust::ListedRule::read(rest.as_bytes()).unwrap_or_default() {
+        assert_ne!(listed.rule.apply(url).as_deref(), Some(url));
+        let mut learner = dust::Learner::new(0);
+        learner.take(&listed);
+        let _ = learner.foretell(url, |_| Some(UrlId(0)));
     }
 }
 

@@ -8,7 +8,7 @@
 //! | none | [`record`], [`filter`], [`verify`], [`detect`] | detecting near-duplicates among weighted terms |
 //! | `html` | `render`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
 //! | `eval` | `hypertext`, `eval` | measuring how often detectors are right, on labelled pages |
-//! | `crawl` | `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
+//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
 //! | `browser` | `browser` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
@@ -22,7 +22,7 @@
 //! crawl  demo  eval  export
 //! browser
 //! detect  focus  frontier  fetch  store
-//! filter  verify  hypertext  render
+//! filter  verify  hypertext  render  dust
 //! record
 //! ```
 
@@ -55,6 +55,8 @@ pub mod browser;
 
 #[cfg(feature = "crawl")]
 pub mod crawl;
+#[cfg(feature = "crawl")]
+pub mod dust;
 #[cfg(feature = "crawl")]
 pub mod fetch;
 #[cfg(feature = "crawl")]

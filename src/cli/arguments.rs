@@ -56,6 +56,8 @@ pub enum Command {
     /// Tell why a URL has its outcome, or what two pages have in common, term by term
     #[command(after_long_help = help::AFTER_EXPLAIN)]
     Explain(ExplainArguments),
+    /// List the rules by which a crawl foretells duplicates, export them, switch them off
+    Rules(RulesArguments),
     /// Write a report on a crawl: one web page with plots and tables
     #[command(after_long_help = help::AFTER_REPORT)]
     Report(ReportArguments),
@@ -197,6 +199,26 @@ pub struct ClustersArguments {
     #[arg(long, value_name = "F")]
     pub min_mwo: Option<Threshold>,
     /// Print one JSON object a cluster, each on a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `rules`.
+#[derive(Debug, Args)]
+pub struct RulesArguments {
+    /// The output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Write the rules to FILE, - is stdout, for --rules of another crawl
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Switch off the rule with this number, when the crawl goes on and in what is exported (repeatable)
+    #[arg(long, value_name = "N")]
+    pub off: Vec<usize>,
+    /// Switch it on again
+    #[arg(long, value_name = "N")]
+    pub on: Vec<usize>,
+    /// Print one JSON object a rule, each on a line
     #[arg(long)]
     pub json: bool,
 }
@@ -549,6 +571,7 @@ mod tests {
           dedup        Judge pages that exist already, in WARC, Parquet, JSONL or folders, as a crawl would
           export       Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
           explain      Tell why a URL has its outcome, or what two pages have in common, term by term
+          rules        List the rules by which a crawl foretells duplicates, export them, switch them off
           report       Write a report on a crawl: one web page with plots and tables
           demo         Crawl a small site of its own on this machine, without internet
           verify       Check that an output folder is whole
@@ -666,6 +689,9 @@ mod tests {
               --keep-duplicates           Archive the bodies of duplicates too
               --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
                                           sample:P (follow a share P) [default: skip]
+              --predicted <skip|fetch>    URLs that a learned rule foretells to be duplicates: not fetched
+                                          but for a sample, or fetched [default: skip]
+              --rules <FILE>              Begin with the proven rules of this rules.jsonl (repeatable)
               --random-seed <N>           Seed of everything that is drawn by lot [default: 0]
 
         Output:

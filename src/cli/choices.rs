@@ -154,6 +154,17 @@ choices! {
 }
 
 choices! {
+    /// What becomes of URLs that rules foretell to be duplicates.
+    Foretold {
+        /// They are not fetched, but for a sample.
+        #[default]
+        Skip = "skip",
+        /// They are fetched, and the rules measured.
+        Fetch = "fetch",
+    }
+}
+
+choices! {
     /// Which of several matches a verdict names.
     MatchKind {
         /// The first one found.

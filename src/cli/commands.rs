@@ -16,8 +16,8 @@ use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
 use super::{
-    check, clusters, dedup, evaluation, explain, export, file, log, merge, plan, reindex, reporting, run, status,
-    template,
+    check, clusters, dedup, evaluation, explain, export, file, log, merge, plan, reindex, reporting, rules, run,
+    status, template,
 };
 
 /// Rejected lines of seeds beyond this many are only counted.
@@ -32,6 +32,7 @@ pub fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Clusters(arguments)) => tell_clusters(&arguments),
         Some(Command::Export(arguments)) => export::run(&without_files(arguments.verbosity)?, &arguments),
         Some(Command::Explain(arguments)) => tell_why(&arguments),
+        Some(Command::Rules(arguments)) => rules::run(&arguments),
         Some(Command::Report(arguments)) => reporting::write(&arguments),
         Some(Command::Demo(arguments)) => run::demo(without_files(arguments.verbosity)?, &arguments),
         Some(Command::Verify(arguments)) => run::verify(without_files(arguments.verbosity)?, &arguments),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::keys;
 use super::settings::{
-    Browser, Dashboard, Dedup, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope, Security,
-    Settings,
+    Browser, Dashboard, Dedup, Dust, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope,
+    Security, Settings,
 };
 use super::units::Size;
 use crate::record::{Detector, Threshold};
@@ -124,6 +124,7 @@ fn blank() -> Settings {
                 first_results: 0,
             },
         },
+        dust: Dust { predicted: Default::default(), rules: vec![] },
         out: Out { dir: Default::default(), warc: false, warc_size: Size(0), formats: Vec::new(), min_free: Size(0) },
         dashboard: Dashboard { listen: None, public: false },
         log: Log {

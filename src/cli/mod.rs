@@ -42,6 +42,7 @@ pub mod progress;
 mod recorded;
 mod reindex;
 mod reporting;
+mod rules;
 pub mod run;
 pub mod seeds;
 pub mod settings;

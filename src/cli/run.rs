@@ -21,7 +21,7 @@ use super::signals::Signalled;
 use super::status::RunState;
 use super::summing;
 use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe, write_stderr, write_stdout};
-use super::{against, reporting, setup, signals};
+use super::{against, reporting, rules, setup, signals};
 use crate::crawl::{AgainstError, Archived, Crawl, CrawlError, Ending, Stop, StopReason};
 use crate::demo as demo_site;
 use crate::record::{CanonicalUrl, Normaliser, OutcomeKind};
@@ -112,6 +112,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
     let mut setup = setup::setup(settings, &seeds)?;
+    setup.frontier.rules = rules::to_begin_with(settings, flags.recrawl)?;
     setup.against = against::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
     #[cfg(feature = "browser")]
@@ -146,6 +147,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let mut code = exit_code(settings, &ending, signalled.exit_code());
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     monitor.end(state);
+    rules::keep(&settings.out.dir, &ending.rules)?;
     crawl_file.end(summing::stopped(settings, &ending), code)?;
     let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
     // A person who sees the summary on the terminal need not be told twice.

@@ -13,8 +13,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::choices::{
-    ColorChoice, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, PageSource,
-    Parser, ProgressMode, ScopeKind, Stemming, Weights,
+    ColorChoice, EngineKind, FilterKind, Foretold, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
+    PageSource, Parser, ProgressMode, ScopeKind, Stemming, Weights,
 };
 use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
 use super::keys;
@@ -45,6 +45,7 @@ pub struct Settings {
     pub normalise: Normalise,
     pub render: Render,
     pub dedup: Dedup,
+    pub dust: Dust,
     pub out: Out,
     pub dashboard: Dashboard,
     pub log: Log,
@@ -157,6 +158,14 @@ pub struct Normalise {
 pub struct Render {
     pub parser: Parser,
     pub stemming: Stemming,
+}
+
+/// What is foretold of URLs.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Dust {
+    pub predicted: Foretold,
+    pub rules: Vec<PathBuf>,
 }
 
 /// What counts as a near-duplicate, and what becomes of it.

@@ -252,6 +252,9 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
             exploration: f64::from(settings.focus.exploration),
             weights: settings.focus.weights,
         }),
+        skip_predicted: settings.dust.predicted == choices::Foretold::Skip,
+        rules: Vec::new(),
+        random_seed: settings.random_seed,
     }
 }
 

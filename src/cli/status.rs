@@ -146,7 +146,7 @@ impl StatusFile {
             deferred: counts.deferred,
             seen: counts.seen,
             origins: counts.origins,
-            outcomes: by_name(totals, counts.excluded),
+            outcomes: by_name(totals, counts),
             duplicate_rate: duplicate_rate(
                 outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified),
                 outcome(OutcomeKind::NearDuplicate),
@@ -274,11 +274,12 @@ impl StatusFile {
     }
 }
 
-/// URLs by outcome, those included that a rule kept out before they had a lease.
-fn by_name(totals: &Totals, excluded: u64) -> BTreeMap<String, u64> {
+/// URLs by outcome, those included that a rule kept out, or foretold to be duplicates, before they had a lease.
+fn by_name(totals: &Totals, counts: &FrontierCounts) -> BTreeMap<String, u64> {
     let mut outcomes = totals.outcomes.clone();
-    if excluded > 0 {
-        *outcomes.entry(OutcomeKind::Excluded).or_default() += excluded;
+    let without_lease = [(OutcomeKind::Excluded, counts.excluded), (OutcomeKind::PredictedDuplicate, counts.predicted)];
+    for (kind, count) in without_lease.into_iter().filter(|(_, count)| *count > 0) {
+        *outcomes.entry(kind).or_default() += count;
     }
     outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
 }

@@ -58,6 +58,8 @@ pub struct Summary {
     pub skipping: Option<Skipping>,
     /// URLs left out because their patterns keep repeating themselves: requests saved.
     pub repeating: u64,
+    /// URLs not fetched because rules foretell that they repeat other pages: requests saved.
+    pub predicted: u64,
     /// Site by site, in the order in which they are to be shown.
     pub sites: Vec<SiteSummary>,
     /// The slowest sites, slowest first.
@@ -150,6 +152,8 @@ pub struct SiteSummary {
     /// The share of duplicates among judged pages; `None` if no page was judged.
     pub duplicate_rate: Option<f64>,
     pub links_skipped: u64,
+    /// URLs of it not fetched because rules foretell that they repeat other pages.
+    pub predicted: u64,
     pub failed: u64,
     #[serde(rename = "mean_response_seconds", serialize_with = "seconds")]
     pub mean_response: Duration,
@@ -187,6 +191,7 @@ pub(super) fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Resu
 }
 
 const NOT_MODIFIED: &str = "not modified";
+const PREDICTED: &str = "predicted";
 
 impl Summary {
     /// The summary for people. Each line ends with a line end.
@@ -230,10 +235,13 @@ impl Summary {
             (self.excluded, "excluded", "by scope, robots.txt, type and other rules"),
             (self.failed, "failed", ""),
             (self.deferred, "deferred", "seen, not fetched"),
+            (self.predicted, PREDICTED, "duplicates foretold, not fetched"),
         ];
         let width = thousands(self.seen).len().max(7);
         let mut text = String::new();
-        for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name != NOT_MODIFIED) {
+        for (count, name, note) in
+            rows.into_iter().filter(|(count, name, _)| *count > 0 || ![NOT_MODIFIED, PREDICTED].contains(name))
+        {
             let line = format!("  {:>width$}  {name:<18}{note}", thousands(count));
             let _ = writeln!(text, "{}", line.trim_end());
         }
@@ -259,6 +267,12 @@ impl Summary {
                 counted(urls, "URL", "URLs")
             ),
         };
+        let predicted = match self.predicted {
+            0 => String::new(),
+            urls => {
+                format!("{} not fetched: rules foretell that they repeat stored pages\n", counted(urls, "URL", "URLs"))
+            }
+        };
         let soft_404s = match self.soft_404s {
             0 => String::new(),
             pages => format!("{} left out: answered with 200 in place of 404\n", counted(pages, "page", "pages")),
@@ -268,7 +282,10 @@ impl Summary {
             pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
         };
         let lost = self.skipping.as_ref().map(Skipping::text).unwrap_or_default();
-        format!("{} of {judged} compared are duplicates{saved}\n{lost}{repeating}{soft_404s}{revised}", percent(rate))
+        format!(
+            "{} of {judged} compared are duplicates{saved}\n{lost}{repeating}{predicted}{soft_404s}{revised}",
+            percent(rate)
+        )
     }
 
     fn site_table(&self) -> String {
@@ -322,7 +339,7 @@ impl SiteSummary {
             thousands(self.near_duplicates),
             thousands(self.exact_duplicates),
             self.duplicate_rate.map_or("-".to_owned(), percent),
-            thousands(self.links_skipped),
+            thousands(self.links_skipped + self.predicted),
             thousands(self.failed),
             if self.mean_response.is_zero() { "-".to_owned() } else { span(self.mean_response) },
         ]
@@ -388,6 +405,7 @@ mod tests {
             deferred: 2033,
             links_skipped: 420,
             repeating: 11_000,
+            predicted: 0,
             sites: vec![
                 site("docs.example.org", 800, 150),
                 site("www.example.net", 200, 0),

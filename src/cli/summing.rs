@@ -84,9 +84,10 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
         links_skipped: ending.saved.values().sum(),
         skipping: None,
         repeating: ending.repeating,
+        predicted: ending.predicted.values().sum(),
         slowest: slowest(&sites),
         failing: failing(&sites),
-        sites: site_rows(&sites, &ending.saved),
+        sites: site_rows(&sites, &ending.saved, &ending.predicted),
         seeds_failed: ending
             .failed_seeds
             .iter()
@@ -99,7 +100,11 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
 }
 
 /// Sites with most pages first.
-fn site_rows(sites: &BTreeMap<String, Site>, saved: &BTreeMap<String, u64>) -> Vec<SiteSummary> {
+fn site_rows(
+    sites: &BTreeMap<String, Site>,
+    saved: &BTreeMap<String, u64>,
+    predicted: &BTreeMap<String, u64>,
+) -> Vec<SiteSummary> {
     let mut rows: Vec<SiteSummary> = sites
         .iter()
         .map(|(host, site)| {
@@ -116,6 +121,7 @@ fn site_rows(sites: &BTreeMap<String, Site>, saved: &BTreeMap<String, u64>) -> V
                 exact_duplicates: exact,
                 duplicate_rate: duplicate_rate(stored, near, exact),
                 links_skipped: saved.get(host).copied().unwrap_or(0),
+                predicted: predicted.get(host).copied().unwrap_or(0),
                 failed: site.count(OutcomeKind::Failed),
                 mean_response: site.mean_response(),
             }

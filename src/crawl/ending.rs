@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use crate::frontier::{EmbeddedFrontier, Remaining};
+use crate::dust::ListedRule;
+use crate::frontier::{EmbeddedFrontier, Prediction, Remaining};
 use crate::record::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
 use crate::store::{Store, StoreReader};
 
@@ -31,6 +32,10 @@ pub struct Ending {
     pub deferred: BTreeMap<&'static str, u64>,
     /// URLs left out because their patterns keep repeating themselves.
     pub repeating: u64,
+    /// URLs left out because rules foretell that they repeat other pages, by host.
+    pub predicted: BTreeMap<String, u64>,
+    /// The rules that were learned and tested, those that saved most first.
+    pub rules: Vec<ListedRule>,
     /// Seeds that could not be had, each with the reason.
     pub failed_seeds: Vec<(String, String)>,
 }
@@ -41,6 +46,7 @@ pub(super) struct Unfetched {
     pub saved: BTreeMap<String, u64>,
     pub deferred: BTreeMap<&'static str, u64>,
     pub repeating: u64,
+    pub predicted: BTreeMap<String, u64>,
 }
 
 impl Unfetched {
@@ -53,6 +59,7 @@ impl Unfetched {
         let mut unfetched = Self::default();
         store.finish::<CrawlError>(frontier.unfinished().map(|(id, remaining)| {
             let row = row(reader, id)?;
+            let mut prediction = None;
             let outcome = match (remaining, row.state) {
                 (Remaining::Deferred(reason), _) => {
                     unfetched.count(&row, reason);
@@ -63,13 +70,23 @@ impl Unfetched {
                     unfetched.repeating += 1;
                     Outcome::Excluded(Exclusion::Pattern)
                 }
+                (Remaining::Predicted, _) => {
+                    *unfetched.predicted.entry(host(&row)).or_default() += 1;
+                    let lost = CrawlError::Lost { what: "the page foretold for URL", id: id.0 };
+                    prediction = Some(frontier.prediction(id).ok_or(lost)?);
+                    Outcome::PredictedDuplicate { of: prediction.as_ref().map_or(id, |foretold| foretold.of) }
+                }
                 (Remaining::Excluded, _) => {
                     return Err(CrawlError::Lost { what: "the rule that excluded URL", id: id.0 });
                 }
             };
             let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
             let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
-            let line = PageLine { pattern, ..lines::unleased_line(&row, referrer, &outcome) };
+            let mut line = PageLine { pattern, ..lines::unleased_line(&row, referrer, &outcome) };
+            if let Some(Prediction { of, rule, context, validity }) = prediction {
+                line.duplicate_of = Some(self::row(reader, of)?.url);
+                (line.rule, line.rule_context, line.validity) = (Some(rule), Some(context), Some(validity));
+            }
             Ok(serde_json::to_string(&line)?)
         }))?;
         Ok(unfetched)
@@ -80,6 +97,9 @@ impl Unfetched {
         let mut unfetched = Self::default();
         for (id, remaining) in frontier.unfinished() {
             unfetched.repeating += u64::from(remaining == Remaining::Closed);
+            if remaining == Remaining::Predicted {
+                *unfetched.predicted.entry(host(&row(reader, id)?)).or_default() += 1;
+            }
             let Remaining::Deferred(reason) = remaining else { continue };
             match reason {
                 Deferral::Budget => {}
@@ -92,16 +112,18 @@ impl Unfetched {
 
     fn count(&mut self, row: &UrlRow, reason: Deferral) {
         self.add(reason);
-        if reason == Deferral::DuplicateLink
-            && let Ok(url) = Url::parse(&row.url)
-        {
-            *self.saved.entry(url.host_str().unwrap_or_default().to_owned()).or_default() += 1;
+        if reason == Deferral::DuplicateLink {
+            *self.saved.entry(host(row)).or_default() += 1;
         }
     }
 
     fn add(&mut self, reason: Deferral) {
         *self.deferred.entry(reason.name()).or_default() += 1;
     }
+}
+
+fn host(row: &UrlRow) -> String {
+    Url::parse(&row.url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn row(reader: &StoreReader, id: UrlId) -> Result<UrlRow, CrawlError> {

@@ -18,8 +18,7 @@ use crate::detect::EmbeddedDecider;
 use crate::focus::Focus;
 use crate::frontier::EmbeddedFrontier;
 use crate::record::{
-    Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, OutcomeKind, PageId, Relevance, Sequence,
-    UrlId,
+    Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, PageId, Relevance, Sequence, UrlId,
 };
 use crate::render::Renderer;
 use crate::store::StoreReader;
@@ -236,14 +235,6 @@ impl Judge {
 /// Pages that ask not to be indexed are not judged, nor are those that are not looked for.
 fn is_judged(found: &Found) -> bool {
     matches!(found, Found::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
-}
-
-/// Whether a URL of this outcome counts as a page against the budgets.
-pub(super) fn is_page(kind: OutcomeKind) -> bool {
-    matches!(
-        kind,
-        OutcomeKind::Stored | OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate | OutcomeKind::NotModified
-    )
 }
 
 fn candidate(crawl: &str, lease: &Lease, found: &mut Found, renews: Option<Sequence>) -> Option<Candidate> {

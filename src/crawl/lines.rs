@@ -24,7 +24,7 @@ pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Ou
 fn outcome_line(outcome: &Outcome) -> PageLine {
     let mut line = PageLine { outcome: outcome.kind().name().to_owned(), ..PageLine::default() };
     match outcome {
-        Outcome::Stored | Outcome::NotModified => {}
+        Outcome::Stored | Outcome::NotModified | Outcome::PredictedDuplicate { .. } => {}
         Outcome::NearDuplicate { score, second, detector, decided_by, .. } => {
             line.score = Some(score.as_f64());
             line.second_score = second.map(|second| second.as_f64());
@@ -33,7 +33,7 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
             line.decided_by = Some(decided_by.name().to_owned());
         }
         Outcome::ExactDuplicate { decided_by, .. } => line.decided_by = Some(decided_by.name().to_owned()),
-        Outcome::Redirected { to } => line.final_url = Some(to.clone()),
+        Outcome::Redirected { to, .. } => line.final_url = Some(to.clone()),
         Outcome::Excluded(rule) => line.reason = Some(rule.name().to_owned()),
         Outcome::Failed { class, .. } => line.reason = Some(class.name().to_owned()),
         Outcome::Deferred(reason) => line.reason = Some(reason.name().to_owned()),

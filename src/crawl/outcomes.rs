@@ -10,7 +10,7 @@ use super::against::{AgainstError, EarlierPage};
 use super::arrival::{Found, FoundPage};
 use super::asked::Answer;
 use super::batch::Line;
-use super::judge::{Judge, group, is_page, name, renewed};
+use super::judge::{Judge, group, name, renewed};
 use super::lines;
 use super::offering::link;
 use super::options::DuplicateLinks;
@@ -164,10 +164,13 @@ impl Judge {
             let detail = format!("more than {} redirects in a row", self.options.max_redirects);
             return self.failed(lease, FailureClass::Redirect, detail, Some(fetched));
         }
-        let outcome = Outcome::Redirected { to: to.to_string() };
+        let mut outcome = Outcome::Redirected { to: to.to_string(), id: None };
         if let Some(kind) = kind_behind_redirect(lease, &to) {
+            let text = to.to_string();
             let next = Link { hops, rank: lease.rank, clue: lease.clue, ..link(to, lease.depth, Some(lease.id), kind) };
             let offered = self.offer(vec![next], Some(lease))?;
+            let id = offered.first().map(|offered| offered.id);
+            outcome = Outcome::Redirected { to: text, id };
             if let Some(Disposition::Excluded(rule)) = offered.first().map(|offered| offered.disposition) {
                 self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
             }
@@ -301,7 +304,7 @@ impl Judge {
         });
         building.lines.push(Line { line, put });
         building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));
-        let ack = Ack { id: lease.id, is_page: is_page(outcome.kind()), repeats: outcome.repeats(), worth };
+        let ack = Ack { id: lease.id, kind: outcome.kind(), repeats: outcome.repeats(), worth };
         Ok(self.runtime.block_on(self.frontier.ack(vec![ack]))?)
     }
 }

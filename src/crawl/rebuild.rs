@@ -20,7 +20,7 @@ use crate::render::Renderer;
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
 use super::archived::{Archived, ArchivedPage};
-use super::judge::{group, is_page};
+use super::judge::group;
 use super::log_access::{Records, Urls};
 use super::offering::link;
 use super::options::Options;
@@ -128,7 +128,8 @@ impl Rebuilder {
         let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
         // These get their lines when the crawl is over.
         let is_kept_out = matches!(self.frontier.url(id)?.state, UrlState::Excluded(_));
-        let is_unfetched = kind == OutcomeKind::Deferred || (kind == OutcomeKind::Excluded && is_kept_out);
+        let is_unfetched = matches!(kind, OutcomeKind::Deferred | OutcomeKind::PredictedDuplicate)
+            || (kind == OutcomeKind::Excluded && is_kept_out);
         if is_unfetched {
             return Ok(());
         }
@@ -149,9 +150,10 @@ impl Rebuilder {
         let had_links = is_noindex || matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         self.rebuilt.without_links += u64::from(had_links);
         if let Some(to) = line.final_url.as_ref().and_then(|to| self.normaliser.absolute(to).ok()) {
-            self.offer(vec![Link { hops: 1, ..link(to, line.depth, Some(id), LinkKind::Redirect) }])?;
+            let target = self.offer(vec![Link { hops: 1, ..link(to, line.depth, Some(id), LinkKind::Redirect) }])?;
+            self.batch.repeats.extend(target.first().map(|target| (id, *target)));
         }
-        self.frontier.restore_done(id, is_page(kind));
+        self.frontier.restore_done(id, kind.is_page());
         self.numbers.insert(xxh3_128(line.url.as_bytes()), id);
         self.rebuilt.outcomes += 1;
         *self.totals.outcomes.entry(kind).or_default() += 1;

@@ -12,7 +12,6 @@ use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
 use super::against::{Against, AgainstError, is_begun_with};
-use super::judge::is_page;
 use super::log_access::{Records, Urls};
 use super::outcomes::worth;
 use super::snapshots::{self, State};
@@ -50,12 +49,10 @@ pub(crate) fn frontier(
         if is_focused && matches!(outcome.kind, OutcomeKind::Failed | OutcomeKind::Excluded) {
             unreachable.push(outcome.url);
         }
-        if is_page(outcome.kind) {
-            frontier.restore_page(outcome.url, repeats)?;
-        }
+        frontier.restore_outcome(outcome.url, outcome.kind, repeats)?;
         // The first outcome of a URL that was queued again does not end it.
         if !revised.remove(&outcome.url) {
-            frontier.restore_done(outcome.url, is_page(outcome.kind));
+            frontier.restore_done(outcome.url, outcome.kind.is_page());
         }
     }
     if is_focused {

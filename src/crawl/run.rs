@@ -165,7 +165,7 @@ impl Crawl {
         let (book, mut store, reason) = self.crawl(stop, looking).await?;
 
         let nothing_left = reason == StopReason::Finished;
-        let Unfetched { saved, deferred, repeating } = if nothing_left {
+        let Unfetched { saved, deferred, repeating, predicted } = if nothing_left {
             Unfetched::finish(&mut store, &reader, &frontier)?
         } else {
             Unfetched::so_far(&reader, &frontier)?
@@ -181,6 +181,8 @@ impl Crawl {
             saved,
             deferred,
             repeating,
+            predicted,
+            rules: frontier.rules(),
             failed_seeds: live.failed_seeds(),
         })
     }

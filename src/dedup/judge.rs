@@ -304,7 +304,7 @@ fn without_verdict(arrival: &Arrival) -> Outcome {
         }
         (None, 200..=299) => Outcome::Excluded(Exclusion::Type),
         (None, 301 | 302 | 303 | 307 | 308) => match fetched.header("location") {
-            Some(to) => Outcome::Redirected { to: fetched.url.as_url().join(&to).map_or(to, String::from) },
+            Some(to) => Outcome::Redirected { to: fetched.url.as_url().join(&to).map_or(to, String::from), id: None },
             None => Outcome::Failed {
                 class: FailureClass::Redirect,
                 detail: format!("status {} without a Location", fetched.status),

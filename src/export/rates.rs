@@ -49,7 +49,7 @@ impl By {
 }
 
 /// The outcomes in the order of their columns; the first three are those of pages that were compared.
-const OUTCOMES: [OutcomeKind; 8] = OutcomeKind::ALL;
+const OUTCOMES: [OutcomeKind; 9] = OutcomeKind::ALL;
 const COMPARED: usize = 3;
 
 /// URLs by their outcomes.
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn the_rate_is_the_share_of_compared_pages_that_repeat_others() {
-        assert_eq!(line("a.test", &[2, 1, 1, 0, 5, 0, 7, 0]), "a.test,4,2,1,1,0.500000,0,5,0,7,0");
-        assert_eq!(line("=x", &[0; 8]), "\"'=x\",0,0,0,0,,0,0,0,0,0");
+        assert_eq!(line("a.test", &[2, 1, 1, 0, 5, 0, 7, 0, 6]), "a.test,4,2,1,1,0.500000,0,5,0,7,0,6");
+        assert_eq!(line("=x", &[0; 9]), "\"'=x\",0,0,0,0,,0,0,0,0,0,0");
     }
 
     #[test]

@@ -7,11 +7,18 @@ use super::engine::Engine;
 use super::origins::Next;
 use super::phase::Phase;
 use super::{FrontierError, UrlLog};
-use crate::record::{LinkKind, UrlId};
+use crate::record::{LinkKind, OutcomeKind, UrlId};
 
 impl<L: UrlLog> Engine<L> {
-    /// Takes note of a page, and of the page that it repeats.
-    pub(super) fn note_page(&mut self, id: UrlId, repeats: Option<UrlId>) -> Result<(), FrontierError> {
+    /// Takes note of an outcome, and of the page that it repeats or the target of the redirect.
+    pub(super) fn note(&mut self, id: UrlId, kind: OutcomeKind, repeats: Option<UrlId>) -> Result<(), FrontierError> {
+        if kind.is_page() {
+            self.note_page(id, repeats)?;
+        }
+        self.learn_rules(id, kind, repeats)
+    }
+
+    fn note_page(&mut self, id: UrlId, repeats: Option<UrlId>) -> Result<(), FrontierError> {
         if !self.patterns.is_on() || (repeats.is_none() && self.patterns.is_empty()) {
             return Ok(());
         }
@@ -36,6 +43,7 @@ impl<L: UrlLog> Engine<L> {
             self.origins.discard(next.origin);
             self.leases.forget(next.id);
             self.phases.set(next.id, Phase::Closed);
+            self.release(next.id);
         }
         Ok(is_closed)
     }

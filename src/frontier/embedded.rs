@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::engine::Engine;
 use super::scope::Standing;
-use super::{FrontierError, Options, UrlLog, WaitingOrigin};
+use super::{FrontierError, Options, Prediction, UrlLog, WaitingOrigin};
+use crate::dust::ListedRule;
 use crate::record::{
-    Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, Relevance, Requeue,
-    UrlId, UrlRow,
+    Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance,
+    Requeue, UrlId, UrlRow,
 };
 
 /// Numbers that [`EmbeddedFrontier::unfinished`] looks at under one lock.
@@ -35,6 +36,8 @@ pub enum Remaining {
     Excluded,
     /// It belongs to a pattern that keeps repeating itself, see [`EmbeddedFrontier::closed_pattern`].
     Closed,
+    /// A rule foretells that it repeats another page, see [`EmbeddedFrontier::prediction`].
+    Predicted,
 }
 
 /// The frontier of a crawl that runs in one process: one lock around plain state, held for
@@ -95,10 +98,10 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().restore_done(id, is_page);
     }
 
-    /// Takes a page of an earlier run's log, and the page that it repeats. After all requeueings, for
-    /// every outcome that is a page, in order; reads the log.
-    pub fn restore_page(&self, id: UrlId, repeats: Option<UrlId>) -> Result<(), FrontierError> {
-        self.engine().note_page(id, repeats)
+    /// Takes note of an outcome of an earlier run's log: of what kind, and the page that it repeats or the
+    /// target of the redirect. After all requeueings, for every outcome, in order; reads the log.
+    pub fn restore_outcome(&self, id: UrlId, kind: OutcomeKind, repeats: Option<UrlId>) -> Result<(), FrontierError> {
+        self.engine().note(id, kind, repeats)
     }
 
     /// Takes what was found at a URL of an earlier run's log, in a focused crawl. After all requeueings.
@@ -127,6 +130,16 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// The pattern whose pages keep repeating each other, for which this URL is left out.
     pub fn closed_pattern(&self, url: &str) -> Option<String> {
         self.engine().patterns.closed(url)
+    }
+
+    /// What was foretold of a URL that is left out for it.
+    pub fn prediction(&self, id: UrlId) -> Option<Prediction> {
+        self.engine().prediction(id)
+    }
+
+    /// The rules that were learned and tested, those that saved most first.
+    pub fn rules(&self) -> Vec<ListedRule> {
+        self.engine().rules()
     }
 
     /// Queues what was left out for a pattern that has been opened again since. Whether there is any.

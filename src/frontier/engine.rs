@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::foretelling::Foretelling;
 use super::leases::Leases;
 use super::origins::Origins;
 use super::patterns::Patterns;
@@ -30,6 +31,7 @@ pub(super) struct Engine<L> {
     pub(super) patterns: Patterns,
     /// In a focused crawl.
     pub(super) prospects: Option<Prospects>,
+    pub(super) foretelling: Foretelling,
     /// How requeued URLs that are not done were named last: this overrides the log's row.
     pub(super) better_paths: HashMap<u32, Requeue>,
     /// Requeued since the last look.
@@ -52,6 +54,7 @@ impl<L: UrlLog> Engine<L> {
             leases: Leases::default(),
             patterns: Patterns::new(options.trap_guard, hash_seed),
             prospects: options.focus.map(|focus| Prospects::new(focus, hash_seed)),
+            foretelling: Foretelling::new(options),
             better_paths: HashMap::new(),
             requeued: Vec::new(),
             restoring: super::restore::Restoring::default(),
@@ -155,7 +158,7 @@ impl<L: UrlLog> Engine<L> {
             Some(Phase::Deferred(reason)) => Some(reason),
             // A rule that kept it out may not hold for it as a seed, or since the scope has grown.
             Some(Phase::Excluded) => None,
-            Some(Phase::Closed) if standing.is_from_seed() => None,
+            Some(Phase::Closed | Phase::Predicted | Phase::Waiting) if standing.is_from_seed() => None,
             Some(Phase::Queued) => {
                 self.expect(id, &link);
                 return Disposition::Seen;
@@ -185,6 +188,7 @@ impl<L: UrlLog> Engine<L> {
     fn requeue(&mut self, id: UrlId, link: &Link, standing: Standing) {
         let path = self.note_better_path(id, link);
         self.better_paths.insert(id.0, path);
+        self.forget_foretold(id);
         self.phases.set(id, Phase::Queued);
         if standing.is_from_seed() {
             self.phases.mark_from_seed(id);
@@ -221,10 +225,11 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn counts(&self) -> FrontierCounts {
         FrontierCounts {
             seen: self.seen.len() as u64,
-            queued: self.phases.count(Phase::Queued),
+            queued: self.phases.count(Phase::Queued) + self.phases.count(Phase::Waiting),
             leased: self.phases.count(Phase::Leased),
             deferred: self.phases.deferred(),
             excluded: self.phases.count(Phase::Excluded) + self.phases.count(Phase::Closed),
+            predicted: self.phases.count(Phase::Predicted),
             origins: self.origins.busy(),
             pages: self.pages,
         }
@@ -239,10 +244,11 @@ impl<L: UrlLog> Engine<L> {
         match self.phases.get(id)? {
             // It keeps the outcome that it had.
             Phase::Queued | Phase::Leased if self.is_revised(id) => None,
-            Phase::Queued | Phase::Leased => Some(Remaining::Deferred(Deferral::Budget)),
+            Phase::Queued | Phase::Leased | Phase::Waiting => Some(Remaining::Deferred(Deferral::Budget)),
             Phase::Deferred(reason) => Some(Remaining::Deferred(reason)),
             Phase::Excluded => Some(Remaining::Excluded),
             Phase::Closed => Some(Remaining::Closed),
+            Phase::Predicted => Some(Remaining::Predicted),
             Phase::Done => None,
         }
     }

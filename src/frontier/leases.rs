@@ -65,35 +65,42 @@ impl Leases {
 
 impl<L: UrlLog> Engine<L> {
     pub(super) fn lease(&mut self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
+        self.reconsider();
         let mut leases = Vec::new();
-        let mut held = None;
+        loop {
+            let held = self.fill(&mut leases, most, now)?;
+            if !leases.is_empty() || !self.release_stuck() {
+                let wait = held.map_or_else(|| self.wait(now), Wait::Until);
+                return Ok(LeaseAnswer { leases, wait });
+            }
+        }
+    }
+
+    /// Leases what there is. If more is held back because better is on its way: until when.
+    fn fill(&mut self, leases: &mut Vec<Lease>, most: usize, now: Instant) -> Result<Option<Instant>, FrontierError> {
         while leases.len() < most && !self.has_its_pages() {
             let (next, explored) = match self.next(now) {
                 Some(Choice::Take { next, explored }) => (next, explored),
-                Some(Choice::Hold(until)) => {
-                    held = Some(until);
-                    break;
-                }
+                Some(Choice::Hold(until)) => return Ok(Some(until)),
                 None => break,
             };
-            let lease = match self.leave_closed(next) {
-                Ok(true) => continue,
-                Ok(false) => self.begin_lease(next, explored, now),
-                Err(error) => Err(error),
-            };
-            match lease {
-                Ok(lease) => leases.push(lease),
+            match self.unless_left_out(next, explored, now) {
+                Ok(lease) => leases.extend(lease),
                 Err(error) if leases.is_empty() => return Err(error),
                 // What was handed out must reach the caller. Its next call meets the error.
                 Err(_) => break,
             }
         }
-        let wait = held.map_or_else(|| self.wait(now), Wait::Until);
-        Ok(LeaseAnswer { leases, wait })
+        Ok(None)
+    }
+
+    fn unless_left_out(&mut self, next: Next, explored: bool, now: Instant) -> Result<Option<Lease>, FrontierError> {
+        let is_left_out = self.leave_closed(next)? || self.leave_foretold(next)?;
+        if is_left_out { Ok(None) } else { self.begin_lease(next, explored, now).map(Some) }
     }
 
     /// Whether the crawl has its pages, if all leases bring one.
-    fn has_its_pages(&self) -> bool {
+    pub(super) fn has_its_pages(&self) -> bool {
         self.most_pages > 0 && self.pages + self.phases.count(Phase::Leased) >= self.most_pages
     }
 
@@ -169,9 +176,11 @@ impl<L: UrlLog> Engine<L> {
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
         self.learn(ack.id, ack.worth);
-        self.pages += u64::from(ack.is_page);
-        self.origins.end_lease(origin, ack.is_page);
-        if ack.is_page { self.note_page(ack.id, ack.repeats) } else { Ok(()) }
+        let is_page = ack.kind.is_page();
+        self.pages += u64::from(is_page);
+        self.origins.end_lease(origin, is_page);
+        self.release(ack.id);
+        self.note(ack.id, ack.kind, ack.repeats)
     }
 
     /// A lease that is not the living one is an echo.

@@ -12,6 +12,7 @@
 //!       └─► excluded ──offered as a seed──► queued
 //!
 //! queued ──its pattern is closed──► closed ──it is opened again──► queued
+//! queued ──a rule foretells it──► predicted ──the rule is withdrawn──► queued
 //! ```
 //!
 //! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::record::UrlRow)s, and a URL's
@@ -26,6 +27,8 @@
 //! | a queued URL that was deferred or excluded before: its better path, besides | 30 to 60 |
 //! | a URL that was given back and is not yet due, besides | about 100 |
 //! | an origin with something queued | about 530 |
+//! | a page or redirect that is done, for what may repeat it | 16 |
+//! | a URL that a rule foretells to be a duplicate, besides | about 50 |
 //! | a pattern of URLs that repeats itself, 65,536 of them at most | about 60 |
 //! | a URL not yet committed: its row | 64 and its text |
 //! | rows read ahead, in all | 8,192 rows |
@@ -47,6 +50,7 @@ mod closing;
 mod embedded;
 mod engine;
 mod error;
+mod foretelling;
 mod leases;
 mod names;
 mod options;
@@ -66,6 +70,7 @@ mod tests;
 
 pub use embedded::{Changes, EmbeddedFrontier, Remaining};
 pub use error::FrontierError;
+pub use foretelling::Prediction;
 pub use options::{FocusOptions, Options, ScopeKind};
 pub use origins::{Hold, WaitingOrigin};
 pub use rows::UrlLog;

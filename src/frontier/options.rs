@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use crate::dust::ListedRule;
 use crate::record::PartWeights;
 
 /// What belongs to the crawl, seen from its seeds.
@@ -40,6 +41,12 @@ pub struct Options {
     pub trap_guard: bool,
     /// If set, what promises most is fetched first.
     pub focus: Option<FocusOptions>,
+    /// Whether URLs that a rule foretells to be duplicates are left out; otherwise rules are only measured.
+    pub skip_predicted: bool,
+    /// Rules from elsewhere to begin with.
+    pub rules: Vec<ListedRule>,
+    /// Seed of all sampling.
+    pub random_seed: u64,
 }
 
 /// In which order a focused crawl goes.
@@ -69,6 +76,9 @@ impl Default for Options {
             host_concurrency: 1,
             trap_guard: true,
             focus: None,
+            skip_predicted: true,
+            rules: Vec::new(),
+            random_seed: 0,
         }
     }
 }

@@ -12,16 +12,22 @@ pub(super) enum Phase {
     Excluded,
     /// It was queued, and its pattern has been closed since.
     Closed,
+    /// It was queued, and a rule foretells that it repeats another page.
+    Predicted,
+    /// It was queued, and comes back when the URL has ended that it may repeat.
+    Waiting,
     Deferred(Deferral),
 }
 
 impl Phase {
-    const ALL: [Phase; 10] = [
+    const ALL: [Phase; 12] = [
         Phase::Queued,
         Phase::Leased,
         Phase::Done,
         Phase::Excluded,
         Phase::Closed,
+        Phase::Predicted,
+        Phase::Waiting,
         Phase::Deferred(Deferral::Depth),
         Phase::Deferred(Deferral::Budget),
         Phase::Deferred(Deferral::DuplicateLink),
@@ -36,11 +42,13 @@ impl Phase {
             Phase::Done => 2,
             Phase::Excluded => 3,
             Phase::Closed => 4,
-            Phase::Deferred(Deferral::Depth) => 5,
-            Phase::Deferred(Deferral::Budget) => 6,
-            Phase::Deferred(Deferral::DuplicateLink) => 7,
-            Phase::Deferred(Deferral::NoFollow) => 8,
-            Phase::Deferred(Deferral::NotAsked) => 9,
+            Phase::Predicted => 5,
+            Phase::Waiting => 6,
+            Phase::Deferred(Deferral::Depth) => 7,
+            Phase::Deferred(Deferral::Budget) => 8,
+            Phase::Deferred(Deferral::DuplicateLink) => 9,
+            Phase::Deferred(Deferral::NoFollow) => 10,
+            Phase::Deferred(Deferral::NotAsked) => 11,
         }
     }
 }

@@ -85,6 +85,15 @@ pub struct PageLine {
     /// The pattern of URLs that keeps repeating itself, for which this one was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// The rule that foretells that the page repeats another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The part of the site in which the rule was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule_context: Option<String>,
+    /// The share of pages about which the rule was right, in [0, 1], measured on those that were fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validity: Option<f64>,
     /// The address made up by the crawler, which does not exist and is answered with what this page says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,

@@ -35,6 +35,8 @@ pub enum Outcome {
     Redirected {
         /// The next hop.
         to: String,
+        /// Its number, if it was not left alone.
+        id: Option<UrlId>,
     },
     /// A rule kept the page out.
     Excluded(Exclusion),
@@ -47,13 +49,20 @@ pub enum Outcome {
     },
     /// Seen, not fetched. A better path queues the URL again.
     Deferred(Deferral),
+    /// A rule foretells that the page repeats a stored page. It was not fetched.
+    PredictedDuplicate {
+        /// The URL of the stored page.
+        of: UrlId,
+    },
 }
 
 impl Outcome {
-    /// The URL of the page that a duplicate repeats.
+    /// The URL of the page that a duplicate repeats, or the target of a redirect.
     pub fn repeats(&self) -> Option<UrlId> {
         match self {
             Outcome::NearDuplicate { of, .. } | Outcome::ExactDuplicate { of, .. } => *of,
+            Outcome::PredictedDuplicate { of } => Some(*of),
+            Outcome::Redirected { id, .. } => *id,
             _ => None,
         }
     }
@@ -69,6 +78,7 @@ impl Outcome {
             Outcome::Excluded(_) => OutcomeKind::Excluded,
             Outcome::Failed { .. } => OutcomeKind::Failed,
             Outcome::Deferred(_) => OutcomeKind::Deferred,
+            Outcome::PredictedDuplicate { .. } => OutcomeKind::PredictedDuplicate,
         }
     }
 }
@@ -86,11 +96,12 @@ pub enum OutcomeKind {
     Excluded,
     Failed,
     Deferred,
+    PredictedDuplicate,
 }
 
 impl OutcomeKind {
     /// All of them, those of pages that were compared first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Stored,
         Self::NearDuplicate,
         Self::ExactDuplicate,
@@ -99,7 +110,13 @@ impl OutcomeKind {
         Self::Excluded,
         Self::Failed,
         Self::Deferred,
+        Self::PredictedDuplicate,
     ];
+
+    /// Whether it counts as a page against the budgets.
+    pub fn is_page(self) -> bool {
+        matches!(self, Self::Stored | Self::NearDuplicate | Self::ExactDuplicate | Self::NotModified)
+    }
 
     /// Whether the page is kept: what repeats it points to it.
     pub fn is_kept(self) -> bool {
@@ -117,6 +134,7 @@ impl OutcomeKind {
             OutcomeKind::Excluded => "excluded",
             OutcomeKind::Failed => "failed",
             OutcomeKind::Deferred => "deferred",
+            OutcomeKind::PredictedDuplicate => "predicted-duplicate",
         }
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, FieldCounts, PageId, Relevance, Sequence,
-    TermCounts, TermId, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
+    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, FieldCounts, OutcomeKind, PageId, Relevance,
+    Sequence, TermCounts, TermId, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
 };
 
 /// How a URL was named.
@@ -127,9 +127,9 @@ pub struct LeaseAnswer {
 pub struct Ack {
     /// The URL.
     pub id: UrlId,
-    /// Whether it counts as a page against the budgets.
-    pub is_page: bool,
-    /// The URL of the page that it repeats.
+    /// Its outcome; pages count against the budgets.
+    pub kind: OutcomeKind,
+    /// The URL of the page that it repeats, or the target of the redirect.
     pub repeats: Option<UrlId>,
     /// What was found there, in a focused crawl; `None` if that says nothing of what lies near it.
     pub worth: Option<Relevance>,
@@ -148,6 +148,9 @@ pub struct FrontierCounts {
     pub deferred: u64,
     /// URLs that a rule kept out at first sight.
     pub excluded: u64,
+    /// URLs that rules foretell to be duplicates.
+    #[serde(default)]
+    pub predicted: u64,
     /// Origins with something queued or leased.
     pub origins: u64,
     /// Pages fetched so far, as the budgets count them.

@@ -30,6 +30,8 @@ pub struct Site {
     pub excluded: BTreeMap<String, u64>,
     /// URLs not fetched since only duplicates name them.
     pub skipped: u64,
+    /// URLs not fetched since rules foretell that they repeat stored pages.
+    pub predicted: u64,
     /// Starts of requests, the last one for each URL, milliseconds since 1970.
     fetched_at: Vec<i64>,
 }
@@ -90,6 +92,8 @@ pub struct Gathered {
     pub without_second: u64,
     /// How unique pages grew.
     pub growth: Growth,
+    /// URLs not fetched by rule, its context, and its validity in millionths.
+    pub foretold: BTreeMap<(String, String, u64), u64>,
     /// Stored pages that are repeated.
     pub clusters: HashMap<String, Size>,
 }
@@ -135,7 +139,11 @@ impl Gathered {
         }
         let is = |kind: OutcomeKind| line.outcome == kind.name();
         let is_unique = line.is_kept();
-        self.growth.add(line.requests, is_unique || line.duplicate_of.is_some(), is_unique);
+        self.growth.add(
+            line.requests,
+            is_unique || (line.duplicate_of.is_some() && !is(OutcomeKind::PredictedDuplicate)),
+            is_unique,
+        );
         let host = host(&line.url);
         let site = self.sites.entry(host.clone()).or_default();
         if let Some(at) = line.fetched_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok()) {
@@ -146,12 +154,17 @@ impl Gathered {
             () if is_unique => site.stored += 1,
             () if is(OutcomeKind::NearDuplicate) => site.near += 1,
             () if is(OutcomeKind::ExactDuplicate) => site.exact += 1,
+            () if is(OutcomeKind::PredictedDuplicate) => site.predicted += 1,
             () if is(OutcomeKind::Failed) => *site.failures.entry(reason()).or_default() += 1,
             () if is(OutcomeKind::Excluded) => *site.excluded.entry(reason()).or_default() += 1,
             () if line.reason.as_deref() == Some("duplicate-link") => site.skipped += 1,
             () => {}
         }
-        if let Some(of) = &line.duplicate_of {
+        if let (Some(rule), Some(context), Some(validity)) = (&line.rule, &line.rule_context, line.validity) {
+            let key = (rule.clone(), context.clone(), (validity * f64::from(Threshold::ONE)).round() as u64);
+            *self.foretold.entry(key).or_default() += 1;
+        }
+        if let Some(of) = line.duplicate_of.as_ref().filter(|_| !is(OutcomeKind::PredictedDuplicate)) {
             self.add_copy(line, host, of);
         }
     }

@@ -110,7 +110,8 @@ pub fn largest(
     for line in PageLines::open(folder)? {
         let line = line?;
         let is_stored = line.is_kept();
-        let of = line.duplicate_of.as_deref().filter(|_| line.duplicate_in.is_none());
+        let is_fetched = line.duplicate_in.is_none() && line.rule.is_none();
+        let of = line.duplicate_of.as_deref().filter(|_| is_fetched);
         if let Some(found) = of.and_then(|of| found.get_mut(of)) {
             found.add_copy(line);
         } else if let Some(found) = found.get_mut(line.url.as_str()).filter(|_| is_stored) {

@@ -363,7 +363,7 @@ impl Verifier {
 }
 
 /// The outcomes of URLs that were never leased: they get their lines when the crawl ends.
-const UNFETCHED: [OutcomeKind; 2] = [OutcomeKind::Deferred, OutcomeKind::Excluded];
+const UNFETCHED: [OutcomeKind; 3] = [OutcomeKind::Deferred, OutcomeKind::Excluded, OutcomeKind::PredictedDuplicate];
 
 fn wrong_digests(record: &WarcRecord) -> Vec<String> {
     let mut wrong = Vec::new();

@@ -49,8 +49,9 @@ fn planned_web(seed: u64, pages: usize, slowest: u64) -> (Web, Arc<Graph>) {
     (web, graph.unwrap())
 }
 
+/// All planted copies are fetched: what comes of each is compared with the plan.
 fn crawl(place: &Place, graph: &Graph) -> Run {
-    place.crawl(&graph.seeds()).args(["-c", &CONCURRENCY.to_string()])
+    place.crawl(&graph.seeds()).args(["-c", &CONCURRENCY.to_string(), "--predicted", "fetch"])
 }
 
 /// Runs the crawl to its end and tells how often it was killed on the way.

@@ -50,6 +50,7 @@ mod crawl;
 mod crowd;
 mod dashboard;
 mod dedup;
+mod dust;
 mod endless;
 mod evaluation;
 mod exactness;

@@ -37,7 +37,8 @@ pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, 
     let mut groups = HashMap::<(Option<String>, String), Group>::new();
     let mut compared = 0;
     read(folder, |number, line| {
-        let Some(of) = &line.duplicate_of else {
+        // What a rule foretells was not compared.
+        let Some(of) = line.duplicate_of.as_ref().filter(|_| line.rule.is_none()) else {
             compared += u64::from(line.is_kept());
             return;
         };

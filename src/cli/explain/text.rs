@@ -98,6 +98,12 @@ impl Explanation {
                 ),
                 _ => excluded(reason).to_owned(),
             },
+            "predicted-duplicate" => format!(
+                "not fetched: a rule foretells that it repeats {of} ({}, in {}; right about {} of the pages it was measured on)",
+                line.rule.as_deref().map(terminal_safe).unwrap_or_default(),
+                line.rule_context.as_deref().map(terminal_safe).unwrap_or_default(),
+                line.validity.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share)),
+            ),
             "deferred" => deferred(reason).to_owned(),
             "failed" => match &self.error {
                 Some(error) => format!("{}: {}", terminal_safe(&error.class), terminal_safe(&error.detail)),

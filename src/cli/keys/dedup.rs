@@ -1,7 +1,7 @@
 //! What counts as a near-duplicate.
 
 use super::{Key, Shape, key};
-use crate::cli::choices::{FilterKind, MatchKind, Parser, Stemming, Weights};
+use crate::cli::choices::{FilterKind, Foretold, MatchKind, Parser, Stemming, Weights};
 
 /// The group under which help shows these flags.
 pub const NEAR_DUPLICATES: &str = "Near-duplicates";
@@ -145,6 +145,21 @@ pub const KEYS: &[Key] = &[
     )
     .flag("duplicate-links")
     .heading(NEAR_DUPLICATES),
+];
+
+/// The table `dust`: what is foretold of URLs.
+pub const DUST: &[Key] = &[
+    key!(
+        dust.predicted,
+        Shape::Choice(Foretold::WORDS),
+        "skip",
+        "URLs that a learned rule foretells to be duplicates: not fetched but for a sample, or fetched"
+    )
+    .flag("predicted")
+    .heading(NEAR_DUPLICATES),
+    key!(dust.rules, Shape::List("FILE"), "", "Begin with the proven rules of this rules.jsonl (repeatable)")
+        .flag("rules")
+        .heading(NEAR_DUPLICATES),
 ];
 
 /// The table `dedup.fuzzy`: what only that detector has.

@@ -172,7 +172,7 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
         scope::NORMALISE,
         dedup::RENDER,
     ];
-    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, output::KEYS]).flatten()
+    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, dedup::DUST, output::KEYS]).flatten()
 }
 
 /// The key of that name or alias.

@@ -75,7 +75,7 @@ fn a_run_with_another_depth_queues_and_defers_accordingly() {
         let again = bench.reopen(Options { depth, ..Options::default() }, &History::default()).unwrap();
         let reason = |(id, remaining)| match remaining {
             Remaining::Deferred(reason) => reason,
-            Remaining::Excluded | Remaining::Closed => panic!("{id} was never excluded"),
+            Remaining::Excluded | Remaining::Closed | Remaining::Predicted => panic!("{id} was never excluded"),
         };
         let reasons: Vec<Deferral> = again.frontier.unfinished().map(reason).collect();
         (again.frontier.counts().queued, reasons)

@@ -1,6 +1,7 @@
 //! Tests of the whole frontier, and what they share.
 
 mod closing;
+mod foretelling;
 mod life;
 mod memory;
 mod model;
@@ -11,7 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Changes, EmbeddedFrontier, FrontierError, Options, UrlLog};
-use crate::record::{Ack, Frontier, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, UrlId, UrlRow, UrlState};
+use crate::record::{
+    Ack, Frontier, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
+};
 
 /// A log in memory.
 #[derive(Clone, Default)]
@@ -88,12 +91,14 @@ impl Bench {
     }
 
     fn ack(&self, id: UrlId, is_page: bool) {
-        now_or_never(self.frontier.ack(vec![Ack { id, is_page, repeats: None, worth: None }])).unwrap();
+        let kind = if is_page { OutcomeKind::Stored } else { OutcomeKind::Failed };
+        now_or_never(self.frontier.ack(vec![Ack { id, kind, repeats: None, worth: None }])).unwrap();
     }
 
     /// A page was found there, which repeats another or none.
     fn ack_page(&self, id: UrlId, repeats: Option<UrlId>) {
-        now_or_never(self.frontier.ack(vec![Ack { id, is_page: true, repeats, worth: None }])).unwrap();
+        let kind = page_kind(repeats);
+        now_or_never(self.frontier.ack(vec![Ack { id, kind, repeats, worth: None }])).unwrap();
     }
 
     fn nak(&self, lease: Lease, second: u64) {
@@ -122,7 +127,7 @@ impl Bench {
         }
         history.outcomes.iter().for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
         for &(id, repeats) in &history.pages {
-            frontier.restore_page(id, repeats)?;
+            frontier.restore_outcome(id, page_kind(repeats), repeats)?;
             frontier.restore_done(id, true);
         }
         history.leased.iter().for_each(|&(id, deliveries)| frontier.restore_deliveries(id, deliveries));
@@ -139,6 +144,11 @@ struct History {
     /// Pages, each with what it repeats.
     pages: Vec<(UrlId, Option<UrlId>)>,
     leased: Vec<(UrlId, u32)>,
+}
+
+/// The outcome of a page.
+fn page_kind(repeats: Option<UrlId>) -> OutcomeKind {
+    if repeats.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored }
 }
 
 fn now_or_never<T>(future: impl Future<Output = T>) -> T {

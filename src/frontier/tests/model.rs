@@ -160,6 +160,7 @@ impl Model {
                 .iter()
                 .sum(),
             excluded: count(State::Excluded),
+            predicted: 0,
             origins: origins.len() as u64,
             pages: self.pages.values().sum(),
         }

@@ -115,9 +115,12 @@ fn cards(report: &Report) -> String {
     ];
     let of_others = [(thousands(outcome(OutcomeKind::Failed)), "answers that are errors")];
     let others = if report.facts.inputs.is_none() { &of_crawls[..] } else { &of_others[..] };
+    let predicted = outcome(OutcomeKind::PredictedDuplicate);
+    let predicted = (predicted > 0).then(|| (thousands(predicted), "duplicates foretold, not fetched"));
     let revised = report.totals.revised;
     let revised = (revised > 0).then(|| (thousands(revised), "judged anew, once their hosts were known"));
-    let cards: String = cards.iter().chain(others).chain(&revised).map(|(value, what)| card(value, what)).collect();
+    let cards: String =
+        cards.iter().chain(others).chain(&predicted).chain(&revised).map(|(value, what)| card(value, what)).collect();
     format!("<div class=\"cards\">{cards}</div>\n")
 }
 

@@ -54,7 +54,7 @@ fn row(host: &str, site: &Site) -> Row {
     cells.extend([site.judged(), site.stored, site.near, site.exact].map(|count| Cell::Figure(thousands(count))));
     cells.push(Cell::Heat(rate(site).value));
     cells.push(Cell::Figure(interval.unwrap_or_default()));
-    cells.extend([site.skipped, site.failed()].map(|count| Cell::Figure(thousands(count))));
+    cells.extend([site.skipped + site.predicted, site.failed()].map(|count| Cell::Figure(thousands(count))));
     cells.into()
 }
 

@@ -3,6 +3,7 @@
 use super::{MOST_HOSTS, MOST_TITLE, and_more, share};
 use crate::crawl::DuplicateLinks;
 use crate::hypertext::{Cell, Row, shortened, table, thousands, words};
+use crate::record::OutcomeKind;
 use crate::report::{Behind, Lost, Report, Site};
 
 /// What was saved and what was lost.
@@ -30,7 +31,32 @@ pub(super) fn section(report: &Report) -> String {
         html += &table("Requests saved by host", &words(&["host", "URLs not fetched"]), 1, &rows);
         html += &and_more(sites.len(), MOST_HOSTS, "hosts");
     }
-    html
+    html + &foretold(report)
+}
+
+/// What rules have left out.
+fn foretold(report: &Report) -> String {
+    let predicted = report.gathered.outcome(OutcomeKind::PredictedDuplicate);
+    if predicted == 0 {
+        return String::new();
+    }
+    let mut rules: Vec<_> = report.gathered.foretold.iter().collect();
+    rules.sort_by_key(|(rule, count)| (std::cmp::Reverse(**count), *rule));
+    let wrong: f64 = rules.iter().map(|((.., validity), count)| (1.0 - *validity as f64 / 1e6) * **count as f64).sum();
+    let row = |((rule, context, validity), count): &(&(String, String, u64), &u64)| -> Row {
+        let share = Cell::Figure(format!("{:.2} %", *validity as f64 / 1e4));
+        let names = [rule, context].map(|name| Cell::Name(shortened(name, MOST_TITLE)));
+        let [rule, context] = names;
+        vec![rule, context, Cell::Figure(thousands(**count)), share].into()
+    };
+    let rows: Vec<Row> = rules.iter().take(MOST_HOSTS).map(row).collect();
+    let mut html = format!(
+        "<p>Rules that the crawl has learned foretell that {} further URLs repeat stored pages; they were not fetched. A share of what \
+         each rule foretells is fetched all the same: by what came of that, some {wrong:.1} of these URLs are unique pages.</p>\n",
+        thousands(predicted)
+    );
+    html += &table("Requests saved by rule", &words(&["rule", "where", "URLs not fetched", "right about"]), 2, &rows);
+    html + &and_more(rules.len(), MOST_HOSTS, "rules")
 }
 
 fn followed(behind: &Behind, asked: u64) -> String {

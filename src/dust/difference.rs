@@ -1,0 +1,92 @@
+//! From two URLs to the rule that makes one of the other.
+
+use super::parts::{Parts, name};
+use super::rule::{Change, Rule};
+
+/// Directories that a rule may replace.
+const DIRECTORIES: usize = 4;
+/// Parameters that a rule may drop.
+const PARAMETERS: usize = 4;
+/// Octets of an end that a rule may replace.
+const END: usize = 40;
+
+/// The rule by which the first of two canonical URLs becomes the second, or, if only parameters tell them apart, by
+/// which both become one. `None` if they differ in what is each page's own: the stem of the file name, or too
+/// much.
+pub fn difference(url: &str, original: &str) -> Option<Rule> {
+    let (from, to) = (Parts::of(url)?, Parts::of(original)?);
+    let dropped = dropped(&from, &to)?;
+    let has_query = from.parameters().any(|parameter| !dropped.contains(&name(parameter).to_owned()));
+    let (start, end) = path(&from, &to, has_query)?;
+    let rule = Rule { origin: Change::new(from.origin, to.origin), start, end, dropped };
+    let is_any = url != original && (!rule.only_drops() || !rule.dropped.is_empty());
+    // A rule that drops something applies to URLs that have it.
+    (is_any && rule.apply(url).is_some()).then_some(rule)
+}
+
+/// The names of the parameters that only one of the two has, or with another value; the others must be the same.
+fn dropped(from: &Parts<'_>, to: &Parts<'_>) -> Option<Vec<String>> {
+    let (ours, theirs): (Vec<_>, Vec<_>) = (from.parameters().collect(), to.parameters().collect());
+    let lonely = |own: &[&str], other: &[&str]| -> Vec<String> {
+        own.iter().filter(|parameter| !other.contains(parameter)).map(|parameter| name(parameter).to_owned()).collect()
+    };
+    let mut names = lonely(&ours, &theirs);
+    names.extend(lonely(&theirs, &ours));
+    names.sort_unstable();
+    names.dedup();
+    let kept = |parameters: &[&str]| -> Vec<String> {
+        let kept = parameters.iter().filter(|parameter| !names.iter().any(|dropped| dropped == name(parameter)));
+        kept.map(|parameter| (*parameter).to_owned()).collect()
+    };
+    (names.len() <= PARAMETERS && kept(&ours) == kept(&theirs)).then_some(names)
+}
+
+type Changes = (Option<Change>, Option<Change>);
+
+/// What differs at the start and at the end of the paths.
+fn path(from: &Parts<'_>, to: &Parts<'_>, has_query: bool) -> Option<Changes> {
+    if from.path == to.path {
+        return Some((None, None));
+    }
+    let ((our_folder, our_file), (their_folder, their_file)) = (from.folder_and_file(), to.folder_and_file());
+    match end(our_file, their_file) {
+        Some(end) => Some((start(our_folder, their_folder)?, end)),
+        // One script or another, with the same parameters.
+        None if has_query => Some((Some(Change::new(from.path, to.path)), None)),
+        None => None,
+    }
+}
+
+/// What differs in the first directories: all of them up to where the rest is the same.
+fn start(ours: &str, theirs: &str) -> Option<Option<Change>> {
+    if ours == theirs {
+        return Some(None);
+    }
+    let (ours, theirs): (Vec<_>, Vec<_>) = (directories(ours), directories(theirs));
+    let pairs = ours.iter().rev().zip(theirs.iter().rev());
+    let same = pairs.take_while(|(our, their)| our == their).count();
+    let replaced = |all: &[&str]| format!("/{}", all[..all.len() - same].concat());
+    let depth = ours.len().max(theirs.len()) - same;
+    (depth <= DIRECTORIES).then(|| Some(Change { from: replaced(&ours), to: replaced(&theirs) }))
+}
+
+/// `/a/b/` as `a/`, `b/`.
+fn directories(folder: &str) -> Vec<&str> {
+    folder.get(1..).unwrap_or_default().split_inclusive('/').collect()
+}
+
+/// What differs at the end of the file names, behind the stem that they share.
+fn end(ours: &str, theirs: &str) -> Option<Option<Change>> {
+    if ours == theirs {
+        return Some(None);
+    }
+    let is_short = ours.len().max(theirs.len()) <= END;
+    if ours.is_empty() || theirs.is_empty() {
+        let has_stem = !ours.starts_with('.') && !theirs.starts_with('.');
+        return (is_short && has_stem).then(|| Some(Change::new(ours, theirs)));
+    }
+    let stem = |file: &str| file.find('.').unwrap_or(file.len());
+    let (ours, theirs) = (ours.split_at(stem(ours)), theirs.split_at(stem(theirs)));
+    let is_one = ours.0 == theirs.0 && !ours.0.is_empty() && ours.1.len().max(theirs.1.len()) <= END;
+    is_one.then(|| Some(Change::new(ours.1, theirs.1)))
+}

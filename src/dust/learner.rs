@@ -1,0 +1,256 @@
+//! From outcomes to rules, and from rules to what is foretold.
+
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::context::contexts;
+use super::difference::difference;
+use super::listing::ListedRule;
+use super::parts::Parts;
+use super::rule::Rule;
+use super::table::{RuleId, Table};
+use super::validity::{State, Test, Validity};
+use crate::record::{OutcomeKind, UrlId};
+
+/// Pages that are remembered by what is left of their URLs without some parameters.
+const KEYS: usize = 1 << 20;
+/// Redirects and duplicates in a row that are followed to the page itself.
+const HOPS: usize = 12;
+
+/// A URL that has got its outcome.
+#[derive(Clone, Copy, Debug)]
+pub struct Noted<'a> {
+    /// Its number.
+    pub id: UrlId,
+    /// The URL.
+    pub url: &'a str,
+    /// Its outcome.
+    pub kind: OutcomeKind,
+    /// The page that it repeats, or the target of its redirect.
+    pub repeats: Option<(UrlId, &'a str)>,
+}
+
+/// What a proven rule says of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foretold {
+    /// The URL says what this one says.
+    pub target: UrlId,
+    /// The rule that says so.
+    pub rule: RuleId,
+    /// Whether the URL is to be fetched all the same.
+    pub is_sampled: bool,
+}
+
+/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 96 at most. Memory: some
+/// 16 octets for each page and redirect, and some hundreds for each rule.
+pub struct Learner {
+    seed: u64,
+    table: Table,
+    /// Of each page the page that it repeats, itself if none; of each redirect its target.
+    originals: HashMap<u32, u32>,
+    /// Pages by what is left of their URLs without some parameters.
+    by_key: HashMap<u64, u32>,
+    proven: usize,
+    withdrawn: Vec<RuleId>,
+}
+
+impl Learner {
+    /// One that knows nothing. `seed` is that of all sampling.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            table: Table::default(),
+            originals: HashMap::new(),
+            by_key: HashMap::new(),
+            proven: 0,
+            withdrawn: Vec::new(),
+        }
+    }
+
+    /// Takes a rule from elsewhere, with its state and its tests. Before all outcomes.
+    pub fn take(&mut self, listed: &ListedRule) {
+        let Some(rule) = self.table.place(&listed.rule) else { return };
+        let entry = &mut self.table.entries[rule as usize];
+        let Some(context) = entry.find_or_add(&listed.context) else { return };
+        let validity = &mut entry.contexts[context].1;
+        self.proven -= usize::from(validity.state == State::Proven);
+        *validity = listed.validity;
+        self.proven += usize::from(validity.state == State::Proven);
+    }
+
+    /// Whether a rule foretells anything.
+    pub fn foretells(&self) -> bool {
+        self.proven > 0
+    }
+
+    /// Takes note of an outcome: tests the rules that had said something of the URL, then learns from it. `find`
+    /// gives the number of a URL that was seen.
+    pub fn note(&mut self, noted: Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
+        use OutcomeKind::{ExactDuplicate, NearDuplicate, NotModified, Redirected, Stored};
+        let original = match (noted.kind, noted.repeats) {
+            (Stored | NotModified, _) => noted.id,
+            (NearDuplicate | ExactDuplicate | Redirected, Some((of, _))) => of,
+            _ => return,
+        };
+        self.test(&noted, find);
+        if let Some((_, url)) = noted.repeats {
+            self.support(noted.url, url);
+            if noted.kind != Redirected {
+                self.support(url, noted.url);
+            }
+        }
+        self.originals.insert(noted.id.0, original.0);
+        self.remember_keys(&noted);
+    }
+
+    /// The kept page behind a URL that has its outcome.
+    pub fn original(&self, id: UrlId) -> Option<UrlId> {
+        let mut place = id.0;
+        for _ in 0..HOPS {
+            let next = *self.originals.get(&place)?;
+            if next == place {
+                return Some(UrlId(place));
+            }
+            place = next;
+        }
+        None
+    }
+
+    /// What proven rules say of a URL, those that were right most often first.
+    pub fn foretell(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Vec<Foretold> {
+        let Some(parts) = Parts::of(url).filter(|_| self.proven > 0) else { return Vec::new() };
+        let mut foretold = Vec::new();
+        let mut sampled = u64::MIN;
+        for &place in self.table.of_origin(parts.origin) {
+            let entry = &self.table.entries[place as usize];
+            let Some(context) = entry.deciding(url) else { continue };
+            let Some((target, _)) = self.target(&entry.rule, url, &find) else { continue };
+            let validity = entry.contexts[context].1;
+            sampled = sampled.max(validity.sampled());
+            foretold.push((validity.run, target, RuleId { rule: place, context: context as u32 }));
+        }
+        foretold.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
+        // What is sampled of a smaller share is sampled of a larger one too: what was left out stays left out.
+        let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
+        foretold.into_iter().map(|(_, target, rule)| Foretold { target, rule, is_sampled }).collect()
+    }
+
+    /// The rules that are believed no longer since this was last asked.
+    pub fn take_withdrawn(&mut self) -> Vec<RuleId> {
+        std::mem::take(&mut self.withdrawn)
+    }
+
+    /// A rule, its context, and how it does there.
+    pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, &Validity)> {
+        self.table.get(id)
+    }
+
+    /// All rules in all contexts that were tested.
+    pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, &Validity)> {
+        self.table.entries.iter().enumerate().flat_map(|(rule, entry)| {
+            entry.contexts.iter().enumerate().map(move |(context, (name, validity))| {
+                let id = RuleId { rule: rule as u32, context: context as u32 };
+                (id, &entry.rule, &**name, validity)
+            })
+        })
+    }
+
+    fn target(&self, rule: &Rule, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Option<(UrlId, String)> {
+        let made = rule.apply(url)?;
+        let by_key = || self.by_key.get(&self.key(rule, &made)).copied().map(UrlId);
+        let target = find(&made).or_else(|| if rule.only_drops() { by_key() } else { None });
+        target.map(|target| (target, made))
+    }
+
+    fn test(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
+        let Some(parts) = Parts::of(noted.url) else { return };
+        let mut tested = Vec::new();
+        for &place in self.table.of_origin(parts.origin) {
+            let rule = &self.table.entries[place as usize].rule;
+            let target = self.target(rule, noted.url, &find).filter(|(target, _)| *target != noted.id);
+            let Some((target, made)) = target else { continue };
+            if let Some(test) = self.result(noted, target) {
+                tested.push((place, made, test));
+            }
+        }
+        for (place, made, test) in tested {
+            self.enter(place, noted.url, test);
+            // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
+            let reverse = self.table.entries[place as usize].rule.reverse();
+            let reverse = reverse
+                .filter(|_| noted.kind != OutcomeKind::Redirected)
+                .filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
+            if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
+                self.enter(reverse, &made, test);
+            }
+        }
+    }
+
+    /// What came of a URL of which it was said that it says what `target` says; `None` if that tells nothing.
+    fn result(&self, noted: &Noted<'_>, target: UrlId) -> Option<Test> {
+        let foretold = self.original(target).filter(|original| *original != noted.id)?;
+        let repeats = noted.repeats.map(|(of, _)| of);
+        match noted.kind {
+            OutcomeKind::Stored | OutcomeKind::NotModified => Some(Test::Miss),
+            OutcomeKind::Redirected => {
+                let is_it = repeats == Some(target) || repeats.and_then(|of| self.original(of)) == Some(foretold);
+                is_it.then_some(Test::Hit { is_near: false, of_another: false })
+            }
+            kind => {
+                let is_near = kind == OutcomeKind::NearDuplicate;
+                Some(Test::Hit { is_near, of_another: repeats != Some(foretold) })
+            }
+        }
+    }
+
+    fn enter(&mut self, place: u32, url: &str, test: Test) {
+        let entry = &mut self.table.entries[place as usize];
+        let contexts = entry.contexts_of(url);
+        entry.count_name(url, test != Test::Miss);
+        for name in contexts {
+            let Some(context) = entry.find_or_add(&name) else { continue };
+            let validity = &mut entry.contexts[context].1;
+            let was_proven = validity.state == State::Proven;
+            if validity.test(test) {
+                self.withdrawn.push(RuleId { rule: place, context: context as u32 });
+            }
+            match (was_proven, validity.state == State::Proven) {
+                (false, true) => self.proven += 1,
+                (true, false) => self.proven -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Two URLs say the same: so does the rule that makes one of the other.
+    fn support(&mut self, url: &str, original: &str) {
+        let Some(rule) = difference(url, original) else { return };
+        let Some(place) = self.table.place(&rule) else { return };
+        let entry = &mut self.table.entries[place as usize];
+        for name in contexts(&rule, url) {
+            if let Some(context) = entry.find_or_add(&name) {
+                let support = &mut entry.contexts[context].1.support;
+                *support = support.saturating_add(1);
+            }
+        }
+    }
+
+    /// Remembers a page by what rules leave of its URL, for those that have other values of the parameters dropped.
+    fn remember_keys(&mut self, noted: &Noted<'_>) {
+        let Some(parts) = Parts::of(noted.url).filter(|parts| parts.query.is_some()) else { return };
+        for &place in self.table.of_origin(parts.origin) {
+            let rule = &self.table.entries[place as usize].rule;
+            if rule.only_drops()
+                && self.by_key.len() < KEYS
+                && let Some(made) = rule.apply(noted.url)
+            {
+                self.by_key.entry(self.key(rule, &made)).or_insert(noted.id.0);
+            }
+        }
+    }
+
+    fn key(&self, rule: &Rule, made: &str) -> u64 {
+        let seed = rule.dropped.iter().fold(self.seed, |seed, name| xxh3_64_with_seed(name.as_bytes(), seed));
+        xxh3_64_with_seed(made.as_bytes(), seed)
+    }
+}

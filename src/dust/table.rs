@@ -1,0 +1,165 @@
+//! All rules, bounded.
+
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::context::{SAME_NAME, contexts, file};
+use super::rule::Rule;
+use super::validity::{State, Validity};
+
+/// Rules of one origin at most.
+const OF_AN_ORIGIN: usize = 96;
+/// Rules at most.
+const MOST: usize = 1 << 14;
+/// Contexts of a rule at most.
+const CONTEXTS: usize = 96;
+/// File names of a rule that are counted at most.
+const NAMES: usize = 1 << 12;
+/// Hits without a miss after which a file name is one of [`SAME_NAME`].
+const NAMED: u8 = 3;
+
+/// A rule in one of its contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuleId {
+    pub(super) rule: u32,
+    pub(super) context: u32,
+}
+
+/// A rule, and how it does in each context.
+pub(super) struct Entry {
+    pub(super) rule: Rule,
+    pub(super) contexts: Vec<(Box<str>, Validity)>,
+    /// By the hash of a file name: hits, and whether there was a miss.
+    names: HashMap<u64, (u8, bool)>,
+}
+
+impl Entry {
+    fn new(rule: Rule) -> Self {
+        Self { rule, contexts: vec![("*".into(), Validity::default())], names: HashMap::new() }
+    }
+
+    /// How the rule does in the whole origin.
+    fn whole(&self) -> Validity {
+        self.contexts.first().map(|(_, validity)| *validity).unwrap_or_default()
+    }
+
+    pub(super) fn find(&self, context: &str) -> Option<usize> {
+        self.contexts.iter().position(|(name, _)| **name == *context)
+    }
+
+    pub(super) fn find_or_add(&mut self, context: &str) -> Option<usize> {
+        self.find(context).or_else(|| {
+            let has_room = self.contexts.len() < CONTEXTS;
+            has_room.then(|| {
+                self.contexts.push((context.into(), Validity::default()));
+                self.contexts.len() - 1
+            })
+        })
+    }
+
+    /// The contexts of a URL, from the whole origin to the narrowest.
+    pub(super) fn contexts_of(&self, url: &str) -> Vec<String> {
+        let mut contexts = contexts(&self.rule, url);
+        if matches!(self.named(url), Some((hits, false)) if hits >= NAMED) {
+            contexts.push(SAME_NAME.to_owned());
+        }
+        contexts
+    }
+
+    fn named(&self, url: &str) -> Option<(u8, bool)> {
+        self.names.get(&xxh3_64(file(url).as_bytes())).copied()
+    }
+
+    /// Counts a test under the name of the file.
+    pub(super) fn count_name(&mut self, url: &str, is_hit: bool) {
+        let hash = xxh3_64(file(url).as_bytes());
+        if self.names.len() < NAMES || self.names.contains_key(&hash) {
+            let (hits, has_missed) = self.names.entry(hash).or_default();
+            *hits = hits.saturating_add(u8::from(is_hit));
+            *has_missed |= !is_hit;
+        }
+    }
+
+    /// The context that decides about a URL: the narrowest that is proven, unless the rule was wrong in a narrower
+    /// one, or about a file of that name.
+    pub(super) fn deciding(&self, url: &str) -> Option<usize> {
+        if self.whole().state == State::Off || matches!(self.named(url), Some((_, true))) {
+            return None;
+        }
+        for context in self.contexts_of(url).iter().rev() {
+            let Some(place) = self.find(context) else { continue };
+            let validity = self.contexts[place].1;
+            match validity.state {
+                State::Proven => return Some(place),
+                State::Off => return None,
+                _ if validity.misses() > 0 => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether nothing speaks for keeping it.
+    fn is_idle(&self) -> bool {
+        self.contexts.iter().all(|(_, validity)| validity.state == State::Candidate)
+    }
+}
+
+/// All rules.
+#[derive(Default)]
+pub(super) struct Table {
+    pub(super) entries: Vec<Entry>,
+    by_origin: HashMap<Box<str>, Vec<u32>>,
+    by_rule: HashMap<Rule, u32>,
+}
+
+impl Table {
+    /// The rules that may apply to URLs of an origin.
+    pub(super) fn of_origin(&self, origin: &str) -> &[u32] {
+        self.by_origin.get(origin).map_or(&[], Vec::as_slice)
+    }
+
+    /// The place of a rule; a new one if it was not known, unless there is no room.
+    pub(super) fn place(&mut self, rule: &Rule) -> Option<u32> {
+        if let Some(&place) = self.by_rule.get(rule) {
+            return Some(place);
+        }
+        let origin = rule.origin.from.as_str();
+        let place = match self.of_origin(origin).len() < OF_AN_ORIGIN && self.entries.len() < MOST {
+            true => {
+                self.entries.push(Entry::new(rule.clone()));
+                let place = (self.entries.len() - 1) as u32;
+                self.by_origin.entry(origin.into()).or_default().push(place);
+                place
+            }
+            false => self.replace_idle(rule)?,
+        };
+        self.by_rule.insert(rule.clone(), place);
+        Some(place)
+    }
+
+    /// The place of a rule that is known.
+    pub(super) fn find(&self, rule: &Rule) -> Option<u32> {
+        self.by_rule.get(rule).copied()
+    }
+
+    /// Puts a rule in the place of the least useful one of its origin.
+    fn replace_idle(&mut self, rule: &Rule) -> Option<u32> {
+        let worth = |place: u32| {
+            let whole = self.entries[place as usize].whole();
+            (whole.hits.saturating_sub(8 * whole.misses()), whole.support)
+        };
+        let idle = self.of_origin(&rule.origin.from).iter().copied();
+        let idle = idle.filter(|&place| self.entries[place as usize].is_idle());
+        let place = idle.min_by_key(|&place| worth(place))?;
+        let before = std::mem::replace(&mut self.entries[place as usize], Entry::new(rule.clone()));
+        self.by_rule.remove(&before.rule);
+        Some(place)
+    }
+
+    pub(super) fn get(&self, id: RuleId) -> Option<(&Rule, &str, &Validity)> {
+        let entry = self.entries.get(id.rule as usize)?;
+        let (context, validity) = entry.contexts.get(id.context as usize)?;
+        Some((&entry.rule, context, validity))
+    }
+}

@@ -1,0 +1,269 @@
+//! Tests of the room.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::record::{OutcomeKind, UrlId};
+
+fn rule(url: &str, original: &str) -> Rule {
+    difference(url, original).unwrap_or_else(|| panic!("{url} and {original}"))
+}
+
+#[test]
+fn what_tells_two_urls_apart_is_told_in_short() {
+    for (url, original, text) in [
+        ("http://m.test/a/b.html", "http://s.test/a/b.html", "http://m.test/* -> http://s.test/*"),
+        ("http://s.test/", "https://www.s.test/", "http://s.test/* -> https://www.s.test/*"),
+        ("http://s.test/print/a/b", "http://s.test/a/b", "http://s.test/print/* -> http://s.test/*"),
+        (
+            "http://s.test/docs/15/x/y",
+            "http://s.test/docs/16/x/y",
+            "http://s.test/docs/15/* -> http://s.test/docs/16/*",
+        ),
+        ("http://s.test/a/index.html", "http://s.test/a/", "http://s.test/*index.html -> http://s.test/*"),
+        ("http://s.test/a.html.de", "http://s.test/a.html", "http://s.test/*.html.de -> http://s.test/*.html"),
+        ("http://s.test/a.en.html", "http://s.test/a.html", "http://s.test/*.en.html -> http://s.test/*.html"),
+        ("http://s.test/a?id=1&sid=7", "http://s.test/a?id=1", "http://s.test/*?sid= -> http://s.test/*"),
+        ("http://s.test/a?sid=7", "http://s.test/a?sid=8", "http://s.test/*?sid= -> http://s.test/*"),
+        ("http://s.test/sid/a.html?sid=7", "http://m.test/a.html", "http://s.test/sid/*?sid= -> http://m.test/*"),
+        (
+            "http://s.test/print.php?id=3",
+            "http://s.test/show.php?id=3",
+            "http://s.test/print.php* -> http://s.test/show.php*",
+        ),
+    ] {
+        assert_eq!(rule(url, original).to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_a_pages_own_is_no_rule() {
+    for (url, original) in [
+        ("http://s.test/a.html", "http://s.test/b.html"),
+        ("http://s.test/a.html", "http://m.test/b.html"),
+        ("http://s.test/a.html", "http://s.test/"),
+        ("http://s.test/a?id=1", "http://s.test/b?id=2"),
+        ("http://s.test/a", "http://s.test/a"),
+        ("http://s.test/a?b=1&c=2", "http://s.test/a?c=2&b=1"),
+        ("http://s.test/1/2/3/4/5/x", "http://s.test/6/7/8/9/0/x"),
+        ("no url", "http://s.test/"),
+    ] {
+        let found = difference(url, original).filter(|rule| rule.end.is_none());
+        assert_eq!(found, None, "{url} and {original}");
+    }
+}
+
+#[test]
+fn a_rule_applies_to_whole_names_only() {
+    let index = rule("http://s.test/a/index.html", "http://s.test/a/");
+    assert_eq!(index.apply("http://s.test/b/index.html?x").as_deref(), Some("http://s.test/b/?x"));
+    assert_eq!(index.apply("http://s.test/b/myindex.html"), None);
+    let language = rule("http://s.test/a.de.html", "http://s.test/a.html");
+    assert_eq!(language.apply("http://s.test/x/guide.de.html").as_deref(), Some("http://s.test/x/guide.html"));
+    assert_eq!(language.apply("http://s.test/x/.de.html"), None);
+    let version = rule("http://s.test/15/a", "http://s.test/16/a");
+    assert_eq!(version.apply("http://s.test/150/a"), None);
+    assert_eq!(version.apply("http://s.test:81/15/a"), None);
+}
+
+fn url() -> impl Strategy<Value = String> {
+    let text = "https?://[ab]\\.test(:81)?(/(en|de|print|[a-c])){0,3}/([a-d]{0,2}(\\.(en|de))?(\\.html|\\.php)?)?\
+                (\\?(id|sid|x)=[0-3](&(id|sid|x)=[0-3])?)?";
+    proptest::string::string_regex(text).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn a_rule_learned_from_two_urls_makes_one_of_the_other(url in url(), original in url()) {
+        let Some(rule) = difference(&url, &original) else { return Ok(()) };
+        let made = rule.apply(&url).unwrap();
+        prop_assert_ne!(&made, &url);
+        prop_assert_eq!(Some(made.clone()), rule.apply(&url));
+        // Of parameters that change nothing the original may have others: without them both are one.
+        let left = if rule.dropped.is_empty() { original.clone() } else { without(&original, &rule.dropped) };
+        prop_assert_eq!(made, left);
+    }
+
+    #[test]
+    fn no_text_is_too_strange(url in ".{0,40}", original in ".{0,40}", known in url()) {
+        for (from, to) in [(&url, &original), (&known, &original), (&url, &known)] {
+            if let Some(rule) = difference(from, to) {
+                prop_assert_ne!(rule.apply(from), Some(from.clone()));
+            }
+        }
+        let rule = rule("http://s.test/print/a.de.html?sid=1", "http://m.test/a.html");
+        prop_assert_ne!(rule.apply(&url), Some(url));
+    }
+
+    #[test]
+    fn a_rule_is_the_same_after_it_was_written_and_read(url in url(), original in url()) {
+        let Some(rule) = difference(&url, &original) else { return Ok(()) };
+        let text = serde_json::to_string(&rule).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Rule>(&text).unwrap(), rule);
+    }
+}
+
+/// A URL without some of its parameters.
+fn without(url: &str, names: &[String]) -> String {
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    let is_kept = |pair: &&str| !pair.is_empty() && !names.iter().any(|name| pair.split('=').next() == Some(name));
+    let kept: Vec<&str> = query.split('&').filter(is_kept).collect();
+    if kept.is_empty() { path.to_owned() } else { format!("{path}?{}", kept.join("&")) }
+}
+
+/// A site and what was noted of it: page N is `/N`, its copy has the number 1000 + N.
+struct Site {
+    learner: Learner,
+    copy: fn(u32) -> String,
+}
+
+fn page(number: u32) -> String {
+    format!("http://s.test/{number}.html")
+}
+
+impl Site {
+    fn new(copy: fn(u32) -> String) -> Self {
+        Self { learner: Learner::new(0), copy }
+    }
+
+    fn find(&self) -> impl Fn(&str) -> Option<UrlId> + use<> {
+        let copy = self.copy;
+        move |url| {
+            let of_page = (0..500).find(|&number| page(number) == url).map(UrlId);
+            of_page.or_else(|| (0..500).find(|&number| copy(number) == url).map(|number| UrlId(1000 + number)))
+        }
+    }
+
+    /// The page was stored, and then its copy judged.
+    fn note(&mut self, number: u32, is_copy: bool) {
+        let (find, original, copy) = (self.find(), page(number), (self.copy)(number));
+        let noted = Noted { id: UrlId(number), url: &original, kind: OutcomeKind::Stored, repeats: None };
+        self.learner.note(noted, &find);
+        let (kind, repeats) = match is_copy {
+            true => (OutcomeKind::ExactDuplicate, Some((UrlId(number), original.as_str()))),
+            false => (OutcomeKind::Stored, None),
+        };
+        self.learner.note(Noted { id: UrlId(1000 + number), url: &copy, kind, repeats }, &find);
+    }
+
+    /// The rule in the whole origin.
+    fn validity(&self) -> Validity {
+        let mut rules = self.learner.rules();
+        let whole = rules.find(|(_, rule, context, _)| *context == "*" && rule.apply(&(self.copy)(0)) == Some(page(0)));
+        whole.map(|(.., validity)| *validity).unwrap_or_default()
+    }
+}
+
+fn printed(number: u32) -> String {
+    format!("http://s.test/print/{number}.html")
+}
+
+#[test]
+fn a_rule_is_proven_by_what_comes_after_the_pair_that_made_it_known() {
+    let mut site = Site::new(printed);
+    site.note(0, true);
+    assert_eq!((site.validity().support, site.validity().tests), (1, 0));
+    for number in 1.. {
+        assert!(number < 100);
+        site.note(number, true);
+        if site.learner.foretells() {
+            assert_eq!((site.validity().tests, site.validity().hits), (number, number));
+            break;
+        }
+    }
+    let foretold = site.learner.foretell(&printed(3), site.find());
+    assert_eq!(foretold[0].target, UrlId(3));
+    // The other way round holds as well; but that is the page that is kept.
+    let reverse = site.learner.foretell(&page(3), site.find());
+    assert!(reverse.iter().all(|foretold| site.learner.original(foretold.target) == Some(UrlId(3))));
+}
+
+#[test]
+fn a_miss_withdraws_a_rule_until_it_has_proved_itself_for_longer() {
+    let mut site = Site::new(printed);
+    (0..60).for_each(|number| site.note(number, true));
+    assert_eq!(site.validity().state, State::Proven);
+    assert!(site.learner.take_withdrawn().is_empty());
+    site.note(60, false);
+    assert_eq!(site.validity().state, State::Withdrawn);
+    assert!(!site.learner.take_withdrawn().is_empty() && site.learner.take_withdrawn().is_empty());
+    assert!(site.learner.foretell(&printed(3), site.find()).is_empty());
+    let again = (61..200).take_while(|&number| {
+        site.note(number, true);
+        site.validity().state != State::Proven
+    });
+    assert!(again.count() > 24);
+    let (low, high) = site.validity().interval();
+    assert!(low > 0.9 && high < 1.0 && site.validity().share() < 1.0);
+}
+
+#[test]
+fn pages_with_other_sessions_are_known_by_what_is_left_of_their_urls() {
+    let mut learner = Learner::new(0);
+    let find = |_: &str| None;
+    let url = |page: u32, session: u32| format!("http://s.test/{page}?sid={session}");
+    for page in 0..60 {
+        let (first, second) = (url(page, 1), url(page, 2));
+        let noted = Noted { id: UrlId(2 * page), url: &first, kind: OutcomeKind::Stored, repeats: None };
+        learner.note(noted, find);
+        let repeats = Some((UrlId(2 * page), first.as_str()));
+        learner.note(Noted { id: UrlId(2 * page + 1), url: &second, kind: OutcomeKind::ExactDuplicate, repeats }, find);
+    }
+    let foretold = learner.foretell(&url(50, 77), find);
+    assert_eq!(foretold.iter().map(|foretold| foretold.target).collect::<Vec<_>>(), [UrlId(100)]);
+}
+
+#[test]
+fn a_rule_that_is_switched_off_is_measured_and_never_believed() {
+    let mut site = Site::new(printed);
+    let rule = rule(&printed(0), &page(0));
+    let off = Validity { state: State::Off, ..Validity::default() };
+    for context in ["*", "*.html", "same-name"] {
+        let (text, context) = (rule.to_string(), context.to_owned());
+        let listed = ListedRule {
+            text,
+            rule: rule.clone(),
+            context,
+            validity: off,
+            share: 0.0,
+            interval: (0.0, 1.0),
+            saved: 0,
+            off: true,
+        };
+        site.learner.take(&listed);
+    }
+    (0..100).for_each(|number| site.note(number, true));
+    assert!(site.validity().hits > 90 && site.validity().state == State::Off);
+    assert!(site.learner.foretell(&printed(3), site.find()).is_empty());
+}
+
+#[test]
+fn rules_are_read_as_they_were_written() {
+    let mut site = Site::new(printed);
+    (0..60).for_each(|number| site.note(number, true));
+    let rules = ListedRule::all(&site.learner, |_| 7);
+    assert!(!rules.is_empty());
+    let lines: String = rules.iter().map(|rule| serde_json::to_string(rule).unwrap() + "\n").collect();
+    assert_eq!(ListedRule::read(lines.as_bytes()).unwrap(), rules);
+    let mut other = Learner::new(0);
+    rules.iter().for_each(|rule| other.take(rule));
+    assert_eq!(ListedRule::all(&other, |_| 7), rules);
+    assert!(other.foretells());
+    let damaged = ListedRule::read("\n{}\n".as_bytes()).unwrap_err().to_string();
+    assert!(damaged.starts_with("line 2 is no rule"), "{damaged}");
+}
+
+#[test]
+fn a_crowd_of_useless_rules_does_not_push_out_a_good_one() {
+    let mut site = Site::new(printed);
+    (0..60).for_each(|number| site.note(number, true));
+    let none = |_: &str| None;
+    for number in 0..5000 {
+        let (url, original) = (format!("http://s.test/{number}/x"), format!("http://s.test/{number}/y/x"));
+        let repeats = Some((UrlId(1), original.as_str()));
+        site.learner
+            .note(Noted { id: UrlId(2000 + number), url: &url, kind: OutcomeKind::ExactDuplicate, repeats }, none);
+    }
+    assert_eq!(site.validity().state, State::Proven);
+    assert!(site.learner.rules().count() < 500);
+}

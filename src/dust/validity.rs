@@ -1,0 +1,138 @@
+//! How often a rule was right, and when it is believed.
+
+use serde::{Deserialize, Serialize};
+
+/// Hits in a row that prove a rule if all were exact copies or redirects ...
+const EXACT_RUN: u32 = 24;
+/// ... and if there were near-duplicates among them.
+const NEAR_RUN: u32 = 48;
+/// After each miss before it is proven the run must be twice as long, so many times ...
+const DOUBLED: u32 = 1;
+/// ... and after each time that it was withdrawn, so many times in all.
+const MOST_DOUBLED: u32 = 6;
+/// 97.5 % of the normal distribution lie below it.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Whether a rule is believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It was not tested often enough, or was wrong too lately.
+    #[default]
+    Candidate,
+    /// It foretells.
+    Proven,
+    /// It foretold, and was wrong then.
+    Withdrawn,
+    /// The user has switched it off.
+    Off,
+}
+
+impl State {
+    /// The name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Candidate => "candidate",
+            State::Proven => "proven",
+            State::Withdrawn => "withdrawn",
+            State::Off => "off",
+        }
+    }
+}
+
+/// What became of a page of which a rule has said that it repeats a certain other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Test {
+    /// It does, or it repeats another page.
+    Hit { is_near: bool, of_another: bool },
+    /// It is unique.
+    Miss,
+}
+
+/// The tests of a rule in one context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Validity {
+    /// Pairs of pages that the rule explains.
+    pub support: u32,
+    /// Pages of which the rule had said what they repeat before they were fetched.
+    pub tests: u32,
+    /// Of these, those that repeat a page.
+    pub hits: u32,
+    /// Of the hits, those that repeat another page than it said.
+    pub of_another: u32,
+    /// Hits since the last miss.
+    pub run: u32,
+    /// Of these, near-duplicates.
+    pub near: u32,
+    /// How often it was withdrawn.
+    pub withdrawals: u32,
+    /// Whether it is believed.
+    pub state: State,
+}
+
+impl Validity {
+    /// Takes note of a test. Whether the rule is believed no longer.
+    pub(super) fn test(&mut self, test: Test) -> bool {
+        self.tests = self.tests.saturating_add(1);
+        match test {
+            Test::Hit { is_near, of_another } => {
+                self.hits = self.hits.saturating_add(1);
+                self.of_another = self.of_another.saturating_add(u32::from(of_another));
+                self.run = self.run.saturating_add(1);
+                self.near = self.near.saturating_add(u32::from(is_near));
+                if self.state != State::Off && self.run >= self.run_that_proves() {
+                    self.state = State::Proven;
+                }
+                false
+            }
+            Test::Miss => {
+                (self.run, self.near) = (0, 0);
+                let was_proven = self.state == State::Proven;
+                if was_proven {
+                    self.state = State::Withdrawn;
+                    self.withdrawals = self.withdrawals.saturating_add(1);
+                }
+                was_proven
+            }
+        }
+    }
+
+    /// Pages that the rule was wrong about.
+    pub fn misses(&self) -> u32 {
+        self.tests.saturating_sub(self.hits)
+    }
+
+    fn run_that_proves(&self) -> u32 {
+        let run = if self.near == 0 { EXACT_RUN } else { NEAR_RUN };
+        let early = self.misses().saturating_sub(self.withdrawals).min(DOUBLED);
+        run << (early + self.withdrawals).min(MOST_DOUBLED)
+    }
+
+    /// One in so many of the URLs of which it foretells something is fetched all the same: more as long as it has
+    /// only just been proven.
+    pub(super) fn sampled(&self) -> u64 {
+        match self.run / self.run_that_proves().max(1) {
+            0 | 1 => 4,
+            2 | 3 => 8,
+            _ => 16,
+        }
+    }
+
+    /// The share of tests that were hits; 0 if there were none.
+    pub fn share(&self) -> f64 {
+        if self.tests == 0 { 0.0 } else { f64::from(self.hits) / f64::from(self.tests) }
+    }
+
+    /// Wilson's interval of that share, at 95 %.
+    pub fn interval(&self) -> (f64, f64) {
+        if self.tests == 0 {
+            return (0.0, 1.0);
+        }
+        let (n, p) = (f64::from(self.tests), self.share());
+        let middle = p + Z * Z / (2.0 * n);
+        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let whole = 1.0 + Z * Z / n;
+        (((middle - half) / whole).max(0.0), ((middle + half) / whole).min(1.0))
+    }
+}

@@ -1,0 +1,195 @@
+//! What a rule foretells to be a duplicate leaves the queue, and comes back if the rule proves wrong.
+//!
+//! As with closed patterns, a URL is looked at when its turn comes: all that is known by then counts, and the log
+//! has nothing to say of it but that it was queued. A URL whose counterpart is still queued or on lease *waits*
+//! for it, outside the queue, and comes back when that one has ended. Nothing waits for what waits itself, so there
+//! is no circle; and if nothing else can be leased, all that waits comes back.
+//!
+//! A prediction names a URL that was fetched, never one that was itself left out: so what is said of a URL is what
+//! the rule was tested on.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::engine::Engine;
+use super::origins::Next;
+use super::phase::Phase;
+use super::{FrontierError, Options, UrlLog};
+use crate::dust::{Learner, ListedRule, Noted, RuleId};
+use crate::record::{LinkKind, OutcomeKind, UrlId};
+
+/// What a proven rule says of a URL that was not fetched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The kept page that it repeats.
+    pub of: UrlId,
+    /// The rule.
+    pub rule: String,
+    /// The part of the site in which the rule was measured.
+    pub context: String,
+    /// The share of its tests that were hits.
+    pub validity: f64,
+}
+
+/// A URL that was left out.
+struct LeftOut {
+    target: UrlId,
+    rule: RuleId,
+    place: Next,
+}
+
+/// What is foretold, and what waits to be.
+pub(super) struct Foretelling {
+    learner: Learner,
+    /// Whether what is foretold is left out, or measured only.
+    leaves_out: bool,
+    left_out: HashMap<u32, LeftOut>,
+    /// What waits, by what it waits for.
+    waiting: HashMap<u32, Vec<Next>>,
+    /// What has waited in vain.
+    impatient: HashSet<u32>,
+}
+
+impl Foretelling {
+    pub(super) fn new(options: &Options) -> Self {
+        let mut learner = Learner::new(options.random_seed);
+        options.rules.iter().for_each(|rule| learner.take(rule));
+        Self {
+            learner,
+            leaves_out: options.skip_predicted,
+            left_out: HashMap::new(),
+            waiting: HashMap::new(),
+            impatient: HashSet::new(),
+        }
+    }
+}
+
+impl<L: UrlLog> Engine<L> {
+    /// Takes note of an outcome.
+    pub(super) fn learn_rules(
+        &mut self,
+        id: UrlId,
+        kind: OutcomeKind,
+        repeats: Option<UrlId>,
+    ) -> Result<(), FrontierError> {
+        if !kind.is_page() && kind != OutcomeKind::Redirected {
+            return Ok(());
+        }
+        let url = self.rows.get(id)?.url;
+        let original = repeats.map(|of| self.rows.get(of).map(|row| (of, row.url))).transpose()?;
+        let repeats = original.as_ref().map(|(of, url)| (*of, url.as_str()));
+        let seen = &self.seen;
+        self.foretelling.learner.note(Noted { id, url: &url, kind, repeats }, |url| seen.find(seen.hash(url)));
+        Ok(())
+    }
+
+    /// Takes what would be leased next out of its queue if it is foretold to be a duplicate, or may soon be.
+    /// Whether it is.
+    pub(super) fn leave_foretold(&mut self, next: Next) -> Result<bool, FrontierError> {
+        let id = next.id;
+        if !self.foretelling.leaves_out || !self.foretelling.learner.foretells() || self.phases.is_from_seed(id) {
+            return Ok(false);
+        }
+        let row = self.rows.get(id)?;
+        let kind = self.better_paths.get(&id.0).map_or(row.kind, |path| path.kind);
+        if matches!(kind, LinkKind::Seed | LinkKind::SitemapFile | LinkKind::Revision) {
+            return Ok(false);
+        }
+        let seen = &self.seen;
+        let foretold = self.foretelling.learner.foretell(&row.url, |url| seen.find(seen.hash(url)));
+        let settled = |target: UrlId| self.foretelling.learner.original(target).is_some_and(|original| original != id);
+        if let Some(foretold) = foretold.iter().find(|foretold| settled(foretold.target)) {
+            if !foretold.is_sampled {
+                let (target, rule) = (foretold.target, foretold.rule);
+                self.leave_out(next, target, rule);
+            }
+            return Ok(!foretold.is_sampled);
+        }
+        let pending = |target: UrlId| matches!(self.phases.get(target), Some(Phase::Queued | Phase::Leased));
+        let awaited = foretold.iter().map(|foretold| foretold.target).find(|&target| target != id && pending(target));
+        let awaited = awaited.filter(|_| !self.foretelling.impatient.contains(&id.0));
+        if let Some(target) = awaited {
+            self.origins.discard(next.origin);
+            self.phases.set(id, Phase::Waiting);
+            self.foretelling.waiting.entry(target.0).or_default().push(next);
+        }
+        Ok(awaited.is_some())
+    }
+
+    fn leave_out(&mut self, place: Next, target: UrlId, rule: RuleId) {
+        self.origins.discard(place.origin);
+        self.leases.forget(place.id);
+        self.phases.set(place.id, Phase::Predicted);
+        self.foretelling.left_out.insert(place.id.0, LeftOut { target, rule, place });
+        self.release(place.id);
+    }
+
+    /// Queues what has waited for a URL that has ended.
+    pub(super) fn release(&mut self, target: UrlId) {
+        for waiting in self.foretelling.waiting.remove(&target.0).unwrap_or_default() {
+            self.put_back(waiting, Phase::Waiting);
+        }
+    }
+
+    /// Queues a URL again, unless something else has become of it.
+    fn put_back(&mut self, place: Next, from: Phase) {
+        if self.phases.get(place.id) == Some(from) {
+            self.phases.set(place.id, Phase::Queued);
+            self.origins.push(place.origin, place.priority, place.id);
+        }
+    }
+
+    /// Queues all that waits, if nothing else can bring the crawl on. Whether there is any.
+    pub(super) fn release_stuck(&mut self) -> bool {
+        let is_stuck = self.phases.count(Phase::Waiting) > 0
+            && self.phases.count(Phase::Leased) == 0
+            && self.origins.next_due().is_none()
+            && !self.has_its_pages();
+        if is_stuck {
+            let mut waiting: Vec<Next> =
+                std::mem::take(&mut self.foretelling.waiting).into_values().flatten().collect();
+            waiting.sort_unstable_by_key(|waiting| waiting.id);
+            for waiting in waiting {
+                self.foretelling.impatient.insert(waiting.id.0);
+                self.put_back(waiting, Phase::Waiting);
+            }
+        }
+        is_stuck
+    }
+
+    /// Queues what was left out for rules that have proved wrong since. Costs a look at all that is left out, if
+    /// there is such a rule.
+    pub(super) fn reconsider(&mut self) {
+        let withdrawn = self.foretelling.learner.take_withdrawn();
+        if withdrawn.is_empty() {
+            return;
+        }
+        let shaken = self.foretelling.left_out.extract_if(|_, left_out| withdrawn.contains(&left_out.rule));
+        let mut places: Vec<Next> = shaken.map(|(_, left_out)| left_out.place).collect();
+        places.sort_unstable_by_key(|place| place.id);
+        places.into_iter().for_each(|place| self.put_back(place, Phase::Predicted));
+    }
+
+    /// A URL that was left out is queued in another way.
+    pub(super) fn forget_foretold(&mut self, id: UrlId) {
+        self.foretelling.left_out.remove(&id.0);
+    }
+
+    /// What was foretold of a URL that was left out.
+    pub(super) fn prediction(&self, id: UrlId) -> Option<Prediction> {
+        let left_out = self.foretelling.left_out.get(&id.0)?;
+        let (rule, context, validity) = self.foretelling.learner.rule(left_out.rule)?;
+        Some(Prediction {
+            of: self.foretelling.learner.original(left_out.target)?,
+            rule: rule.to_string(),
+            context: context.to_owned(),
+            validity: validity.share(),
+        })
+    }
+
+    /// All rules that were tested.
+    pub(super) fn rules(&self) -> Vec<ListedRule> {
+        let mut saved: HashMap<RuleId, u64> = HashMap::new();
+        self.foretelling.left_out.values().for_each(|left| *saved.entry(left.rule).or_default() += 1);
+        ListedRule::all(&self.foretelling.learner, |rule| saved.get(&rule).copied().unwrap_or_default())
+    }
+}

@@ -1,0 +1,210 @@
+//! What rules foretell to be duplicates.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::frontier::Remaining;
+use crate::record::Wait;
+
+const PAGES: u32 = 300;
+
+fn options() -> Options {
+    Options { host_concurrency: 4, max_pages_per_host: 0, ..Options::default() }
+}
+
+/// A site and its mirror, each with so many pages. The first half of the numbers is the site's.
+fn mirrored(options: Options) -> Bench {
+    let bench = Bench::new(options);
+    for host in ["site", "mirror"] {
+        bench.offer(link(&format!("http://{host}.test/"), 0));
+    }
+    for host in ["site", "mirror"] {
+        for page in 0..PAGES {
+            bench.offer(link(&format!("http://{host}.test/page-{page}.html"), 1));
+        }
+    }
+    bench
+}
+
+/// The page of the site that a URL of the mirror has a copy of, if all is mirrored.
+fn counterpart(id: UrlId) -> Option<UrlId> {
+    match id.0 {
+        0 => None,
+        1 => Some(UrlId(0)),
+        page if page < 2 + PAGES => None,
+        page => Some(UrlId(page - PAGES)),
+    }
+}
+
+type Fetched = Vec<(UrlId, Option<UrlId>)>;
+
+/// Of two URLs with the same page the one that comes later repeats the other.
+#[derive(Default)]
+struct Judge(std::collections::HashMap<UrlId, UrlId>);
+
+impl Judge {
+    fn judge(&mut self, id: UrlId, copy_of: Option<UrlId>) -> Option<UrlId> {
+        let first = *self.0.entry(copy_of.unwrap_or(id)).or_insert(id);
+        (first != id).then_some(first)
+    }
+}
+
+/// Fetches what there is, so many at a time. `copy_of` tells of which page of the site a URL has a copy.
+fn fetch_all(bench: &Bench, most: usize, copy_of: impl Fn(UrlId) -> Option<UrlId>) -> Fetched {
+    fetch_rest(bench, most, &mut Judge::default(), copy_of)
+}
+
+fn fetch_rest(bench: &Bench, most: usize, judge: &mut Judge, copy_of: impl Fn(UrlId) -> Option<UrlId>) -> Fetched {
+    let mut pages = Vec::new();
+    loop {
+        let answer = bench.lease(most, 0);
+        if answer.leases.is_empty() {
+            assert_eq!(answer.wait, Wait::Done);
+            return pages;
+        }
+        for lease in answer.leases {
+            let repeats = judge.judge(lease.id, copy_of(lease.id));
+            bench.ack_page(lease.id, repeats);
+            pages.push((lease.id, repeats));
+        }
+    }
+}
+
+fn left_out(bench: &Bench) -> Vec<UrlId> {
+    let unfinished = bench.frontier.unfinished();
+    let left = unfinished.inspect(|(id, remaining)| assert_eq!(*remaining, Remaining::Predicted, "{id}"));
+    left.map(|(id, _)| id).collect()
+}
+
+#[test]
+fn most_pages_of_a_mirror_are_not_fetched_and_name_the_page_and_the_rule() {
+    let bench = mirrored(options());
+    let fetched = fetch_all(&bench, 4, counterpart);
+    let left = left_out(&bench);
+    assert_eq!(fetched.len() + left.len(), 2 + 2 * PAGES as usize);
+    assert!(left.len() > PAGES as usize * 7 / 10, "{}", left.len());
+    assert_eq!(bench.frontier.counts().predicted, left.len() as u64);
+    for id in left {
+        let prediction = bench.frontier.prediction(id).unwrap();
+        let of_mirror = counterpart(id);
+        assert_eq!(prediction.of, of_mirror.unwrap_or(UrlId(id.0 + PAGES)));
+        let (from, to) = if of_mirror.is_some() { ("mirror", "site") } else { ("site", "mirror") };
+        assert_eq!(prediction.rule, format!("http://{from}.test/* -> http://{to}.test/*"));
+        assert_eq!(prediction.validity, 1.0);
+    }
+
+    let measured = mirrored(Options { skip_predicted: false, ..options() });
+    assert_eq!(fetch_all(&measured, 4, counterpart).len(), 2 + 2 * PAGES as usize);
+    assert!(measured.frontier.rules().iter().any(|rule| rule.validity.state == crate::dust::State::Proven));
+}
+
+#[test]
+fn what_was_left_out_is_left_out_after_a_restart_too() {
+    let bench = mirrored(options());
+    let pages = fetch_all(&bench, 4, counterpart);
+    let left = left_out(&bench);
+    bench.commit();
+    let history = History { pages, ..History::default() };
+    let again = bench.reopen(options(), &history).unwrap();
+    assert_eq!(again.frontier.counts().queued, left.len() as u64, "the log says that they were queued");
+    assert_eq!((fetch_all(&again, 4, counterpart), left_out(&again)), (Vec::new(), left));
+    assert_eq!(again.frontier.rules(), bench.frontier.rules());
+}
+
+#[test]
+fn a_rule_that_is_wrong_is_withdrawn_and_what_it_left_out_is_fetched() {
+    let bench = mirrored(options());
+    let late = |id: UrlId| counterpart(id).filter(|_| id.0 < 2 + PAGES + 50);
+    let fetched = fetch_all(&bench, 1, late);
+    let number = |id: &UrlId| (id.0 - 2) % PAGES;
+    let missing: Vec<UrlId> = left_out(&bench).into_iter().filter(|id| number(id) >= 50).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(fetched.len() > 2 + PAGES as usize + 250);
+}
+
+#[test]
+fn nothing_waits_for_ever_for_a_host_that_has_its_pages() {
+    let bench = mirrored(Options { max_pages_per_host: 100, ..options() });
+    let fetched = fetch_all(&bench, 4, counterpart);
+    let unfinished: Vec<_> = bench.frontier.unfinished().collect();
+    assert_eq!(fetched.len() + unfinished.len(), 2 + 2 * PAGES as usize);
+    assert_eq!(fetched.len(), 200, "no budget is left unused while something waits");
+    assert_eq!(bench.frontier.counts().leased, 0);
+}
+
+#[test]
+fn a_seed_is_fetched_whatever_is_foretold() {
+    let bench = mirrored(options());
+    fetch_all(&bench, 4, counterpart);
+    let id = left_out(&bench)[0];
+    let url = bench.frontier.url(id).unwrap().url;
+    bench.offer(link(&url, 0));
+    assert_eq!(bench.lease(9, 0).leases.iter().map(|lease| lease.id).collect::<Vec<_>>(), [id]);
+    assert_eq!(bench.frontier.prediction(id), None);
+}
+
+#[test]
+fn redirects_to_the_site_are_evidence_too() {
+    let bench = mirrored(options());
+    let mut fetched = 0;
+    loop {
+        let answer = bench.lease(4, 0);
+        if answer.leases.is_empty() {
+            break;
+        }
+        for lease in answer.leases {
+            fetched += 1;
+            let (kind, repeats) = match counterpart(lease.id) {
+                Some(target) => (OutcomeKind::Redirected, Some(target)),
+                None => (OutcomeKind::Stored, None),
+            };
+            now_or_never(bench.frontier.ack(vec![Ack { id: lease.id, kind, repeats, worth: None }])).unwrap();
+        }
+    }
+    let left = left_out(&bench);
+    assert_eq!(fetched + left.len(), 2 + 2 * PAGES as usize);
+    assert!(left.len() > PAGES as usize * 7 / 10, "{}", left.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_url_ends_once_whatever_is_true_and_whenever_the_process_dies(
+        unique in prop::collection::hash_set(0..PAGES, 0..40),
+        most in 1..5usize,
+        deaths in prop::collection::vec(1..120usize, 0..3),
+        pages_a_host in prop_oneof![3 => Just(0), 1 => 50..250u64],
+    ) {
+        let options = Options { max_pages_per_host: pages_a_host, ..options() };
+        let truth = |id: UrlId| counterpart(id).filter(|of| of.0 < 2 || !unique.contains(&(of.0 - 2)));
+        let mut bench = mirrored(options.clone());
+        let (mut history, mut judge) = (History::default(), Judge::default());
+        for rounds in deaths {
+            for _ in 0..rounds {
+                for lease in bench.lease(most, 0).leases {
+                    let repeats = judge.judge(lease.id, truth(lease.id));
+                    bench.ack_page(lease.id, repeats);
+                    history.pages.push((lease.id, repeats));
+                }
+            }
+            let changes = bench.commit();
+            history.requeued.extend(changes.requeued);
+            bench = bench.reopen(options.clone(), &history).unwrap();
+        }
+        history.pages.extend(fetch_rest(&bench, most, &mut judge, truth));
+        let fetched: std::collections::BTreeSet<UrlId> = history.pages.iter().map(|(id, _)| *id).collect();
+        prop_assert_eq!(fetched.len(), history.pages.len(), "no URL is fetched twice");
+        let unfinished: Vec<_> = bench.frontier.unfinished().collect();
+        prop_assert_eq!(fetched.len() + unfinished.len(), 2 + 2 * PAGES as usize);
+        for (id, remaining) in unfinished {
+            prop_assert!(!fetched.contains(&id));
+            if remaining == Remaining::Predicted {
+                let of = bench.frontier.prediction(id).unwrap().of;
+                prop_assert!(history.pages.contains(&(of, None)), "{} is no kept page", of);
+            } else {
+                prop_assert!(pages_a_host > 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Rules that foretell duplicates: what they save, and that nothing is lost by them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::program::{Place, Run};
+use crate::web::{Answer, Content, Web};
+use crate::words::{Random, sentences};
+
+const PAGES: u32 = 240;
+/// Pages of the guide that the second edition has rewritten: those from this one on.
+const REWRITTEN: u32 = 200;
+
+/// A site, and a second host that has the same pages. The site also has each page with the number of a session, as a
+/// printable version, and under the name of the file; and a guide in two editions, of which the second is the first,
+/// but for its last pages.
+struct Site {
+    origins: Vec<String>,
+}
+
+impl Site {
+    fn page(&self, path: &str) -> Option<String> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        if path == "/" {
+            return Some(html("start", "", &self.start_links()));
+        }
+        if let Some(folder) = path.strip_prefix("/folder/") {
+            let folder = folder.strip_suffix("/index.html").or_else(|| folder.strip_suffix('/'))?;
+            return Some(html(&format!("folder {folder}"), "", &[]));
+        }
+        if let Some(page) = number(path, "/print/page-") {
+            return Some(html(&format!("page {page}"), "printable version", &[]));
+        }
+        if let Some(page) = number(path, "/guide/1/").or_else(|| number(path, "/guide/2/").filter(|at| *at < REWRITTEN))
+        {
+            return Some(html(&format!("guide {page}"), "", &[]));
+        }
+        if let Some(page) = number(path, "/guide/2/") {
+            return Some(html(&format!("rewritten {page}"), "", &[]));
+        }
+        let page = number(path, "/page-")?;
+        (query.is_empty() || query.starts_with("session=")).then(|| html(&format!("page {page}"), "", &[]))
+    }
+
+    fn start_links(&self) -> Vec<String> {
+        let pages = 0..PAGES;
+        let of = |form: fn(u32) -> String| pages.clone().map(form);
+        of(|page| format!("/page-{page}.html"))
+            .chain(of(|page| format!("/folder/{page}/")))
+            .chain(of(|page| format!("/guide/1/{page}.html")))
+            .chain(of(|page| format!("/guide/2/{page}.html")))
+            .chain(of(|page| format!("/page-{page}.html?session={}", 7919 * page)))
+            .chain(of(|page| format!("/print/page-{page}.html")))
+            .chain(of(|page| format!("/folder/{page}/index.html")))
+            .collect()
+    }
+}
+
+fn number(path: &str, before: &str) -> Option<u32> {
+    path.strip_prefix(before)?.strip_suffix(".html")?.parse().ok().filter(|page| *page < PAGES)
+}
+
+impl Content for Site {
+    fn answer(&self, url: &str, _before: usize) -> Answer {
+        let path = self.origins.iter().find_map(|origin| url.strip_prefix(origin.as_str()));
+        path.and_then(|path| self.page(path)).map_or_else(|| Answer::error(404), Answer::html)
+    }
+}
+
+fn html(purpose: &str, remark: &str, links: &[String]) -> String {
+    let words = Random::new(1, purpose).words(90);
+    let links: String = links.iter().map(|link| format!("<a href=\"{link}\">to the</a>\n")).collect();
+    format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><title>{}</title></head><body><p>{}</p><p>{remark}</p>{links}</body></html>",
+        words[0],
+        sentences(&words)
+    )
+}
+
+fn web() -> Web {
+    Web::start(2, |origins| Arc::new(Site { origins: origins.to_vec() }))
+}
+
+/// One request at a time, so that the pages arrive in the same order in every run.
+fn crawl(place: &Place, web: &Web, predicted: &str) -> Run {
+    let seeds: Vec<String> = web.origins().iter().map(|origin| format!("{origin}/")).collect();
+    let policy = ["--duplicate-links", "follow", "--concurrency", "1", "--predicted", predicted];
+    place.crawl(&seeds).args(policy)
+}
+
+fn with_outcome<'a>(pages: &'a [Value], outcome: &str) -> BTreeSet<&'a str> {
+    pages.iter().filter(|line| line["outcome"] == outcome).map(|line| line["url"].as_str().unwrap()).collect()
+}
+
+fn outcomes(pages: &[Value]) -> BTreeMap<&str, &str> {
+    pages.iter().map(|line| (line["url"].as_str().unwrap(), line["outcome"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn duplicates_are_foretold_and_no_unique_page_is_lost() {
+    let web = web();
+    let all = Place::new();
+    crawl(&all, &web, "fetch").finish().expect_code(0);
+    let without = web.pages_asked();
+    let place = Place::new();
+    let summary = crawl(&place, &web, "skip").args(["--json"]).finish().expect_code(0).json();
+    let with = web.pages_asked() - without;
+
+    let (everything, pages) = (all.pages(), place.pages());
+    assert!(with_outcome(&everything, "predicted-duplicate").is_empty());
+    let stored = with_outcome(&everything, "stored");
+    let repeated = everything.len() - stored.len();
+    println!("{without} requests, {repeated} of them for duplicates, without rules; {with} with them");
+    assert_eq!(outcomes(&pages).len(), outcomes(&everything).len(), "each URL has one line");
+    assert!((without - with) * 10 > repeated * 6, "{} of {repeated} saved", without - with);
+    // What is kept may be the copy on the other host; but each text is kept once.
+    let kept = with_outcome(&pages, "stored");
+    assert!(kept.len() * 1000 >= stored.len() * 997, "{} of {} unique pages are kept", kept.len(), stored.len());
+
+    let foretold: Vec<&Value> = pages.iter().filter(|line| line["outcome"] == "predicted-duplicate").collect();
+    assert_eq!(summary["predicted"], foretold.len());
+    for line in &foretold {
+        assert!(kept.contains(line["duplicate_of"].as_str().unwrap()), "{line}");
+        assert!(
+            line["rule"].is_string() && line["validity"].as_f64().unwrap() > 0.5 && line["requests"] == 0,
+            "{line}"
+        );
+    }
+    let rules: BTreeSet<&str> = foretold.iter().filter_map(|line| line["rule"].as_str()).collect();
+    for part in ["?session=", "/print/", "index.html"] {
+        assert!(rules.iter().any(|rule| rule.contains(part)), "{part} is in none of {rules:?}");
+    }
+
+    let url = foretold[0]["url"].as_str().unwrap();
+    let told = place.run(["explain", "out", url]).finish().expect_code(0).stdout;
+    assert!(told.contains("a rule foretells"), "{told}");
+    place.run(["verify", "out"]).finish().expect_code(0);
+    let listed = place.run(["rules", "out", "--json"]).finish().expect_code(0).stdout;
+    let saved: u64 =
+        listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["saved"].as_u64().unwrap()).sum();
+    assert_eq!(saved, foretold.len() as u64);
+}
+
+#[test]
+fn a_kill_changes_nothing_of_what_is_kept() {
+    let web = web();
+    let place = Place::new();
+    crawl(&place, &web, "skip").finish().expect_code(0);
+    let asked = web.pages_asked();
+    let killed = Place::new();
+    let mut running = crawl(&killed, &web, "skip").start();
+    assert!(running.wait_until(|| web.pages_asked() - asked > asked / 2), "it ended too soon to be killed");
+    running.kill();
+    crawl(&killed, &web, "skip").finish().expect_code(0);
+    let (pages, undisturbed) = (killed.pages(), place.pages());
+    assert_eq!(with_outcome(&pages, "stored").len(), with_outcome(&undisturbed, "stored").len());
+    assert_eq!(outcomes(&pages).len(), outcomes(&undisturbed).len());
+    killed.run(["verify", "out"]).finish().expect_code(0);
+}
+
+#[test]
+fn rules_of_one_crawl_begin_another_and_can_be_switched_off() {
+    let web = web();
+    let first = Place::new();
+    crawl(&first, &web, "fetch").finish().expect_code(0);
+    let asked = web.pages_asked();
+    let rules = first.path("rules.jsonl");
+    first.run(["rules", "out", "-o", rules.to_str().unwrap()]).finish().expect_code(0);
+
+    let second = Place::new();
+    crawl(&second, &web, "skip").args(["--rules", rules.to_str().unwrap()]).finish().expect_code(0);
+    let with_rules = web.pages_asked() - asked;
+    let learning = Place::new();
+    crawl(&learning, &web, "skip").finish().expect_code(0);
+    let without_rules = web.pages_asked() - asked - with_rules;
+    assert!(with_rules < without_rules, "{with_rules} requests with rules, {without_rules} without");
+    assert_eq!(with_outcome(&second.pages(), "stored").len(), with_outcome(&learning.pages(), "stored").len());
+
+    let count = std::fs::read_to_string(&rules).unwrap().lines().count();
+    let all: Vec<String> = (1..=count).flat_map(|number| ["--off".to_owned(), number.to_string()]).collect();
+    let off = first.path("off.jsonl");
+    let arguments = ["rules", "out", "-o", off.to_str().unwrap()].map(str::to_owned);
+    first.run(arguments.into_iter().chain(all)).finish().expect_code(0);
+    let third = Place::new();
+    crawl(&third, &web, "skip").args(["--rules", off.to_str().unwrap()]).finish().expect_code(0);
+    assert!(with_outcome(&third.pages(), "predicted-duplicate").is_empty());
+    first.run(["rules", "out", "--off", "9999"]).finish().expect_code(2);
+}
