@@ -169,7 +169,8 @@ impl Learner {
             let rule = &self.table.entries[place as usize].rule;
             let target = self.target(rule, noted.url, &find).filter(|(target, _)| *target != noted.id);
             let Some((target, made)) = target else { continue };
-            if let Some(test) = self.result(noted, target) {
+            let result = self.result(noted, target).or_else(|| self.unfetched_result(noted, &made, &find));
+            if let Some(test) = result {
                 tested.push((place, made, test));
             }
         }
@@ -186,21 +187,30 @@ impl Learner {
         }
     }
 
-    /// What came of a URL of which it was said that it says what `target` says; `None` if that tells nothing.
+    /// What came of a URL of which it was said that it says what `target` says; `None` if that tells nothing. What
+    /// repeats another page than was said is no hit: where two hosts have the same pages, each would bear out what is
+    /// wrong of both.
     fn result(&self, noted: &Noted<'_>, target: UrlId) -> Option<Test> {
         let foretold = self.original(target).filter(|original| *original != noted.id)?;
         let repeats = noted.repeats.map(|(of, _)| of);
-        match noted.kind {
-            OutcomeKind::Stored | OutcomeKind::NotModified => Some(Test::Miss),
+        let is_it = match noted.kind {
+            OutcomeKind::Stored | OutcomeKind::NotModified => return Some(Test::Miss),
             OutcomeKind::Redirected => {
-                let is_it = repeats == Some(target) || repeats.and_then(|of| self.original(of)) == Some(foretold);
-                is_it.then_some(Test::Hit { is_near: false, of_another: false })
+                repeats == Some(target) || repeats.and_then(|of| self.original(of)) == Some(foretold)
             }
-            kind => {
-                let is_near = kind == OutcomeKind::NearDuplicate;
-                Some(Test::Hit { is_near, of_another: repeats != Some(foretold) })
-            }
-        }
+            _ => repeats == Some(foretold),
+        };
+        is_it.then_some(Test::Hit { is_near: noted.kind == OutcomeKind::NearDuplicate })
+    }
+
+    /// The same where the page that it was said to repeat was itself left out, since another rule foretells what that
+    /// one repeats. A unique page then contradicts one of the two rules, and it is not known which: the one that was asked
+    /// about the page is believed no longer.
+    fn unfetched_result(&self, noted: &Noted<'_>, made: &str, find: impl Fn(&str) -> Option<UrlId>) -> Option<Test> {
+        let is_unique = matches!(noted.kind, OutcomeKind::Stored | OutcomeKind::NotModified);
+        let foretold = self.foretell(made, find).into_iter().filter(|_| is_unique);
+        let mut originals = foretold.filter_map(|foretold| self.original(foretold.target));
+        originals.any(|original| original != noted.id).then_some(Test::Miss)
     }
 
     fn enter(&mut self, place: u32, url: &str, test: Test) {

@@ -43,8 +43,8 @@ impl State {
 /// What became of a page of which a rule has said that it repeats a certain other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// It does, or it repeats another page.
-    Hit { is_near: bool, of_another: bool },
+    /// It does.
+    Hit { is_near: bool },
     /// It is unique.
     Miss,
 }
@@ -57,10 +57,8 @@ pub struct Validity {
     pub support: u32,
     /// Pages of which the rule had said what they repeat before they were fetched.
     pub tests: u32,
-    /// Of these, those that repeat a page.
+    /// Of these, those that repeat the page that it said.
     pub hits: u32,
-    /// Of the hits, those that repeat another page than it said.
-    pub of_another: u32,
     /// Hits since the last miss.
     pub run: u32,
     /// Of these, near-duplicates.
@@ -76,9 +74,8 @@ impl Validity {
     pub(super) fn test(&mut self, test: Test) -> bool {
         self.tests = self.tests.saturating_add(1);
         match test {
-            Test::Hit { is_near, of_another } => {
+            Test::Hit { is_near } => {
                 self.hits = self.hits.saturating_add(1);
-                self.of_another = self.of_another.saturating_add(u32::from(of_another));
                 self.run = self.run.saturating_add(1);
                 self.near = self.near.saturating_add(u32::from(is_near));
                 if self.state != State::Off && self.run >= self.run_that_proves() {

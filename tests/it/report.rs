@@ -205,7 +205,7 @@ fn a_report_is_accessible_light_and_dark_wide_and_narrow() {
 fn the_policy_on_links_is_told_in_its_own_words() {
     for (links, words) in [
         (DuplicateLinks::Follow.to_string(), "Links of duplicates were followed."),
-        ("sample:0.5".to_owned(), "Of the links of duplicates a share was followed"),
+        ("sample:0.5".to_owned(), "were followed, drawn by lot"),
     ] {
         let (_web, graph) = graph(1);
         let place = Place::new();
