@@ -1,7 +1,8 @@
 //! *How much has this page, or this link, to do with what is looked for?*
 //!
 //! A [`Topic`] is given as words, as a text or as example pages, and becomes weighted terms of the same
-//! kind as those of pages. [`Focus`] compares: a rendered page with the topic gives its [`Relevance`],
+//! kind as those of pages. [`Focus`] compares: a rendered page with the topic gives its
+//! [`Relevance`](crate::record::Relevance),
 //! each of its links a [`Clue`](crate::record::Clue). What the crawl makes of clues, and what it learns
 //! of regions while it goes, is the frontier's part.
 //!
