@@ -297,12 +297,13 @@ impl Renderer {
     }
 
     /// The terms of a text and, where a word is made of several, as `mod_rewrite` and `StringUtils` are, also the
-    /// terms of its parts. All count as body.
+    /// terms of its parts that have four letters or more: shorter ones, and numbers, say little. All count as body.
     pub fn terms_of_words(&self, text: &str) -> Vec<TermCounts> {
         let mut terms = self.terms_of(text);
         let parts = self.terms_of(&url_terms::cut_words(text));
+        let says_much = |part: &TermCounts| part.term.chars().filter(|c| c.is_alphabetic()).count() >= 4;
         let is_new = |part: &TermCounts| terms.iter().all(|term| term.term != part.term);
-        let new: Vec<TermCounts> = parts.into_iter().filter(is_new).collect();
+        let new: Vec<TermCounts> = parts.into_iter().filter(|part| says_much(part) && is_new(part)).collect();
         terms.extend(new);
         terms
     }
