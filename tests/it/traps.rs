@@ -112,8 +112,10 @@ fn web() -> (Web, Arc<Traps>) {
 }
 
 /// One request at a time, so that the pages arrive in the same order in every run.
+/// Without rules that foretell duplicates: here it is the patterns that end what has no end.
 fn crawl(place: &Place, web: &Web, guard: &str) -> Run {
-    let limits = ["--duplicate-links", "follow", "--depth", "30", "--max-pages-per-host", "2500"];
+    let limits =
+        ["--predicted", "fetch", "--duplicate-links", "follow", "--depth", "30", "--max-pages-per-host", "2500"];
     place.crawl(&[format!("{}/", web.origins()[0])]).args(limits).args([
         "--host-concurrency",
         "1",
@@ -176,10 +178,8 @@ fn traps_stay_closed_after_a_kill() {
     let pages = killed.pages();
     assert_eq!((stored(&pages), stored(&pages).len()), (stored(&place.pages()), traps.unique()));
     let undisturbed = place.pages();
-    // What a parameter alone tells apart may be foretold by a rule before its pattern is closed.
-    let endless = |pages| patterns(pages).into_iter().filter(|pattern| !pattern.contains('?')).collect::<Vec<_>>();
-    assert_eq!(endless(&pages), endless(&undisturbed));
+    assert_eq!(patterns(&pages), patterns(&undisturbed));
     let asked_again = web.pages_asked().saturating_sub(2 * asked);
-    assert!(asked_again < asked / 2, "{asked_again} requests more than the {asked} without a kill");
+    assert!(asked_again < asked / 4, "{asked_again} requests more than the {asked} without a kill");
     killed.run(["verify", "out"]).finish().expect_code(0);
 }
