@@ -52,6 +52,7 @@ pub struct Learner {
     by_key: HashMap<u64, u32>,
     proven: usize,
     withdrawn: Vec<RuleId>,
+    contested: Vec<UrlId>,
 }
 
 impl Learner {
@@ -64,6 +65,7 @@ impl Learner {
             by_key: HashMap::new(),
             proven: 0,
             withdrawn: Vec::new(),
+            contested: Vec::new(),
         }
     }
 
@@ -140,6 +142,12 @@ impl Learner {
         std::mem::take(&mut self.withdrawn)
     }
 
+    /// The URLs, since this was last asked, of which one rule says that they repeat a page, and another one that they
+    /// repeat a unique page that has come since. One of the two rules is wrong: which one, only fetching them tells.
+    pub fn take_contested(&mut self) -> Vec<UrlId> {
+        std::mem::take(&mut self.contested)
+    }
+
     /// A rule, its context, and how it does there.
     pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, &Validity)> {
         self.table.get(id)
@@ -164,16 +172,18 @@ impl Learner {
 
     fn test(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
         let Some(parts) = Parts::of(noted.url) else { return };
-        let mut tested = Vec::new();
+        let (mut tested, mut contested) = (Vec::new(), Vec::new());
         for &place in self.table.of_origin(parts.origin) {
             let rule = &self.table.entries[place as usize].rule;
             let target = self.target(rule, noted.url, &find).filter(|(target, _)| *target != noted.id);
             let Some((target, made)) = target else { continue };
-            let result = self.result(noted, target).or_else(|| self.unfetched_result(noted, &made, &find));
-            if let Some(test) = result {
-                tested.push((place, made, test));
+            match self.result(noted, target) {
+                Some(test) => tested.push((place, made, test)),
+                None if self.is_contested(noted, target, &made, &find) => contested.push(target),
+                None => {}
             }
         }
+        self.contested.append(&mut contested);
         for (place, made, test) in tested {
             self.enter(place, noted.url, test);
             // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
@@ -189,10 +199,12 @@ impl Learner {
 
     /// What came of a URL of which it was said that it says what `target` says; `None` if that tells nothing. What
     /// repeats another page than was said is no hit: where two hosts have the same pages, each would bear out what is
-    /// wrong of both.
+    /// wrong of both. It is a miss if it says exactly what that other page says; what is nearly like one may be nearly
+    /// like both.
     fn result(&self, noted: &Noted<'_>, target: UrlId) -> Option<Test> {
         let foretold = self.original(target).filter(|original| *original != noted.id)?;
         let repeats = noted.repeats.map(|(of, _)| of);
+        let is_near = noted.kind == OutcomeKind::NearDuplicate;
         let is_it = match noted.kind {
             OutcomeKind::Stored | OutcomeKind::NotModified => return Some(Test::Miss),
             OutcomeKind::Redirected => {
@@ -200,17 +212,23 @@ impl Learner {
             }
             _ => repeats == Some(foretold),
         };
-        is_it.then_some(Test::Hit { is_near: noted.kind == OutcomeKind::NearDuplicate })
+        match noted.kind {
+            _ if is_it => Some(Test::Hit { is_near }),
+            OutcomeKind::ExactDuplicate => Some(Test::Miss),
+            _ => None,
+        }
     }
 
-    /// The same where the page that it was said to repeat was itself left out, since another rule foretells what that
-    /// one repeats. A unique page then contradicts one of the two rules, and it is not known which: the one that was asked
-    /// about the page is believed no longer.
-    fn unfetched_result(&self, noted: &Noted<'_>, made: &str, find: impl Fn(&str) -> Option<UrlId>) -> Option<Test> {
+    /// Whether a unique page is said to be what `target` is, which was not fetched, and of which something else is said.
+    fn is_contested(
+        &self,
+        noted: &Noted<'_>,
+        target: UrlId,
+        made: &str,
+        find: impl Fn(&str) -> Option<UrlId>,
+    ) -> bool {
         let is_unique = matches!(noted.kind, OutcomeKind::Stored | OutcomeKind::NotModified);
-        let foretold = self.foretell(made, find).into_iter().filter(|_| is_unique);
-        let mut originals = foretold.filter_map(|foretold| self.original(foretold.target));
-        originals.any(|original| original != noted.id).then_some(Test::Miss)
+        is_unique && !self.originals.contains_key(&target.0) && !self.foretell(made, find).is_empty()
     }
 
     fn enter(&mut self, place: u32, url: &str, test: Test) {

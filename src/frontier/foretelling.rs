@@ -47,6 +47,8 @@ pub(super) struct Foretelling {
     waiting: HashMap<u32, Vec<Next>>,
     /// What has waited in vain.
     impatient: HashSet<u32>,
+    /// What is fetched since rules contradict each other about it.
+    contested: HashSet<u32>,
 }
 
 impl Foretelling {
@@ -59,6 +61,7 @@ impl Foretelling {
             left_out: HashMap::new(),
             waiting: HashMap::new(),
             impatient: HashSet::new(),
+            contested: HashSet::new(),
         }
     }
 }
@@ -86,7 +89,9 @@ impl<L: UrlLog> Engine<L> {
     /// Whether it is.
     pub(super) fn leave_foretold(&mut self, next: Next) -> Result<bool, FrontierError> {
         let id = next.id;
-        if !self.foretelling.leaves_out || !self.foretelling.learner.foretells() || self.phases.is_from_seed(id) {
+        let foretelling = &self.foretelling;
+        let is_asked = foretelling.contested.contains(&id.0) || self.phases.is_from_seed(id);
+        if !foretelling.leaves_out || !foretelling.learner.foretells() || is_asked {
             return Ok(false);
         }
         let row = self.rows.get(id)?;
@@ -96,13 +101,16 @@ impl<L: UrlLog> Engine<L> {
         }
         let seen = &self.seen;
         let foretold = self.foretelling.learner.foretell(&row.url, |url| seen.find(seen.hash(url)));
-        let settled = |target: UrlId| self.foretelling.learner.original(target).is_some_and(|original| original != id);
-        if let Some(foretold) = foretold.iter().find(|foretold| settled(foretold.target)) {
-            if !foretold.is_sampled {
+        let original = |target: UrlId| self.foretelling.learner.original(target).filter(|original| *original != id);
+        let mut settled = foretold.iter().filter_map(|foretold| Some((foretold, original(foretold.target)?)));
+        if let Some((foretold, of)) = settled.next() {
+            let is_contested = settled.any(|(_, other)| other != of);
+            let leaves_out = !foretold.is_sampled && !is_contested;
+            if leaves_out {
                 let (target, rule) = (foretold.target, foretold.rule);
                 self.leave_out(next, target, rule);
             }
-            return Ok(!foretold.is_sampled);
+            return Ok(leaves_out);
         }
         let pending = |target: UrlId| matches!(self.phases.get(target), Some(Phase::Queued | Phase::Leased));
         let awaited = foretold.iter().map(|foretold| foretold.target).find(|&target| target != id && pending(target));
@@ -156,9 +164,15 @@ impl<L: UrlLog> Engine<L> {
         is_stuck
     }
 
-    /// Queues what was left out for rules that have proved wrong since. Costs a look at all that is left out, if
-    /// there is such a rule.
+    /// Queues what was left out, and is contested or was foretold by rules that have proved wrong since. Costs a look
+    /// at all that is left out, if there is such a rule.
     pub(super) fn reconsider(&mut self) {
+        for id in self.foretelling.learner.take_contested() {
+            if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
+                self.foretelling.contested.insert(id.0);
+                self.put_back(left_out.place, Phase::Predicted);
+            }
+        }
         let withdrawn = self.foretelling.learner.take_withdrawn();
         if withdrawn.is_empty() {
             return;
