@@ -41,7 +41,7 @@ pub struct Foretold {
     pub is_sampled: bool,
 }
 
-/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 96 at most. Memory: some
+/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most. Memory: some
 /// 16 octets for each page and redirect, and some hundreds for each rule.
 pub struct Learner {
     seed: u64,
@@ -219,16 +219,15 @@ impl Learner {
         }
     }
 
-    /// Whether a unique page is said to be what `target` is, which was not fetched, and of which something else is said.
-    fn is_contested(
-        &self,
-        noted: &Noted<'_>,
-        target: UrlId,
-        made: &str,
-        find: impl Fn(&str) -> Option<UrlId>,
-    ) -> bool {
+    /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it repeats
+    /// another page.
+    fn is_contested(&self, noted: &Noted<'_>, target: UrlId, made: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
         let is_unique = matches!(noted.kind, OutcomeKind::Stored | OutcomeKind::NotModified);
-        is_unique && !self.originals.contains_key(&target.0) && !self.foretell(made, find).is_empty()
+        let is_unfetched = !self.originals.contains_key(&target.0);
+        is_unique && is_unfetched && {
+            let mut originals = self.foretell(made, find).into_iter().filter_map(|other| self.original(other.target));
+            originals.any(|original| original != noted.id)
+        }
     }
 
     fn enter(&mut self, place: u32, url: &str, test: Test) {

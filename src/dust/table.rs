@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::validity::{State, Validity};
 
 /// Rules of one origin at most.
-const OF_AN_ORIGIN: usize = 96;
+const OF_AN_ORIGIN: usize = 256;
 /// Rules at most.
 const MOST: usize = 1 << 14;
 /// Contexts of a rule at most.
@@ -16,7 +16,7 @@ const CONTEXTS: usize = 96;
 /// File names of a rule that are counted at most.
 const NAMES: usize = 1 << 12;
 /// Hits without a miss after which a file name is one of [`SAME_NAME`].
-const NAMED: u8 = 3;
+const NAMED: u8 = 2;
 
 /// A rule in one of its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -267,3 +267,44 @@ fn a_crowd_of_useless_rules_does_not_push_out_a_good_one() {
     assert_eq!(site.validity().state, State::Proven);
     assert!(site.learner.rules().count() < 500);
 }
+
+/// A guide in two editions, on two hosts: the second edition repeats the first, and the second host the first.
+#[test]
+fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested_and_tells_which_is_wrong() {
+    let url = |host: char, edition: u32, page: u32| format!("http://{host}.test/guide/{edition}/{page}.html");
+    let id = |host: char, edition: u32, page: u32| UrlId(10_000 * (2 * u32::from(host == 'b') + edition) + page);
+    let find = |wanted: &str| {
+        let all = [('a', 1), ('a', 2), ('b', 1), ('b', 2)];
+        let mut ids = all.into_iter().flat_map(|(host, edition)| (0..200).map(move |page| (host, edition, page)));
+        ids.find(|&(host, edition, page)| url(host, edition, page) == wanted).map(|(h, e, p)| id(h, e, p))
+    };
+    let mut learner = Learner::new(0);
+    let mut note = |learner: &mut Learner, (host, edition, page), of: Option<(char, u32, u32)>| {
+        let original = of.map(|(host, edition, page)| (id(host, edition, page), url(host, edition, page)));
+        let kind = if of.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
+        let repeats = original.as_ref().map(|(id, url)| (*id, url.as_str()));
+        learner.note(Noted { id: id(host, edition, page), url: &url(host, edition, page), kind, repeats }, find);
+    };
+    for page in 0..60 {
+        note(&mut learner, ('a', 1, page), None);
+        note(&mut learner, ('a', 2, page), Some(('a', 1, page)));
+        note(&mut learner, ('b', 1, page), Some(('a', 1, page)));
+        note(&mut learner, ('b', 2, page), Some(('a', 1, page)));
+    }
+    let state = |learner: &Learner, text: &str| {
+        let mut rules = learner.rules().filter(|(_, rule, context, _)| *context == "*" && rule.to_string() == text);
+        rules.next().map(|(_, _, _, validity)| validity.state)
+    };
+    let (edition, host) = ("http://a.test/guide/2/* -> http://a.test/guide/1/*", "http://b.test/* -> http://a.test/*");
+    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Proven); 2]);
+
+    // The second edition has rewritten page 100; of its two copies one was left out, for the first edition has a page 100.
+    note(&mut learner, ('a', 1, 100), None);
+    assert!(learner.take_contested().is_empty());
+    note(&mut learner, ('b', 2, 100), None);
+    assert_eq!(learner.take_contested(), [id('a', 2, 100)]);
+    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Proven); 2]);
+
+    note(&mut learner, ('a', 2, 100), Some(('b', 2, 100)));
+    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Withdrawn), Some(State::Proven)]);
+}

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Hits in a row that prove a rule if all were exact copies or redirects ...
-const EXACT_RUN: u32 = 24;
+const EXACT_RUN: u32 = 16;
 /// ... and if there were near-duplicates among them.
-const NEAR_RUN: u32 = 48;
+const NEAR_RUN: u32 = 24;
 /// After each miss before it is proven the run must be twice as long, so many times ...
 const DOUBLED: u32 = 1;
 /// ... and after each time that it was withdrawn, so many times in all.
@@ -107,13 +107,10 @@ impl Validity {
     }
 
     /// One in so many of the URLs of which it foretells something is fetched all the same: more as long as it has
-    /// only just been proven.
+    /// only just been proven, and of a rule that was ever wrong.
     pub(super) fn sampled(&self) -> u64 {
-        match self.run / self.run_that_proves().max(1) {
-            0 | 1 => 4,
-            2 | 3 => 8,
-            _ => 16,
-        }
+        let sampled = if self.run < 2 * self.run_that_proves() { 8 } else { 16 };
+        if self.misses() == 0 { sampled } else { sampled / 2 }
     }
 
     /// The share of tests that were hits; 0 if there were none.

@@ -11,7 +11,7 @@ use crate::words::{Random, sentences};
 
 const PAGES: u32 = 240;
 /// Pages of the guide that the second edition has rewritten: those from this one on.
-const REWRITTEN: u32 = 200;
+const REWRITTEN: u32 = 180;
 
 /// A site, and a second host that has the same pages. The site also has each page with the number of a session, as a
 /// printable version, and under the name of the file; and a guide in two editions, of which the second is the first,
