@@ -16,8 +16,8 @@ use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
 use super::{
-    check, clusters, dedup, evaluation, explain, export, file, log, merge, plan, reindex, reporting, rules, run,
-    status, template,
+    check, clusters, dedup, evaluation, explain, export, file, folder, log, merge, plan, reindex, reporting, rules,
+    run, status, template,
 };
 
 /// Rejected lines of seeds beyond this many are only counted.
@@ -134,6 +134,7 @@ fn begun(given: Vec<Given>) -> Result<Settings, CliError> {
 }
 
 fn tell_status(arguments: &StatusArguments) -> Result<u8, CliError> {
+    folder::expect_whole(&arguments.dir)?;
     let status = status::StatusFile::read(&arguments.dir)?;
     if arguments.json {
         let json = serde_json::to_string(&status).map_err(anyhow::Error::from)?;

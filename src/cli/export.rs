@@ -13,7 +13,7 @@ use super::choices::ProgressMode;
 use super::clusters::Clusters;
 use super::error::{CliError, exit};
 use super::figures::{counted, octets};
-use super::folder::{Phase, store_error};
+use super::folder::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::status::{RunState, StatusFile};
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
@@ -87,6 +87,7 @@ pub enum NoarchiveChoice {
 /// Does what `export` was asked for.
 pub fn run(settings: &Settings, arguments: &ExportArguments) -> Result<u8, CliError> {
     let mut selection = selection(arguments)?;
+    expect_whole(&arguments.dir)?;
     // Before the lock is taken, which would leave a file in somebody else's folder.
     if !arguments.dir.join("pages.jsonl").is_file() {
         return Err(CliError::usage(format!("{}: it holds no crawl", arguments.dir.display()))

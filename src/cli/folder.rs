@@ -13,10 +13,10 @@ use super::settings::{Settings, fingerprint_difference};
 use super::terminal::write_stderr;
 use crate::crawl::Against;
 use crate::record::Normaliser;
-use crate::store::{self, EARLIER, Generation};
+use crate::store::{self, EARLIER, Generation, REBUILDING};
 
 /// What a crawl writes; all else in a folder is somebody else's.
-const OURS: [&str; 11] = [
+const OURS: [&str; 12] = [
     "crawl.json",
     "status.json",
     "pages.jsonl",
@@ -28,11 +28,15 @@ const OURS: [&str; 11] = [
     "parquet",
     "export",
     EARLIER,
+    REBUILDING,
 ];
 
 /// Prepares the folder as the flags ask: `--resume` wants a crawl in it, `--fresh` none, and `--recrawl` one that is
 /// over.
 pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
+    if !flags.fresh {
+        expect_whole(folder)?;
+    }
     store::complete(folder).map_err(|error| store_error(error, Phase::Opening))?;
     if flags.recrawl {
         return prepare_again(folder);
@@ -50,6 +54,11 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
         return Err(error.with_hint("--fresh --force deletes the crawl in it, or choose another folder with --out"));
     }
     empty(folder, &found(folder))
+}
+
+/// Refuses a folder whose store is in part, because reindex was interrupted in it.
+pub(super) fn expect_whole(folder: &Path) -> Result<(), CliError> {
+    store::expect_whole(folder).map_err(|error| store_error(error, Phase::Opening))
 }
 
 /// Sets the crawl aside that is over. One that is not goes on.
@@ -271,7 +280,7 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
         store::Error::NotEmpty { .. } | store::Error::Format { .. } | store::Error::Rendering { .. } => {
             exit::NOT_RESUMABLE
         }
-        store::Error::Corrupt { .. } => exit::CORRUPT,
+        store::Error::Corrupt { .. } | store::Error::Rebuilding { .. } => exit::CORRUPT,
         store::Error::DiskFull { .. } => exit::DISK_FULL,
         store::Error::NotACrawl { .. } => exit::USAGE,
         store::Error::Io { .. } if phase == Phase::Opening => exit::USAGE,

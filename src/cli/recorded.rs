@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::error::{CliError, exit};
-use super::folder::{Phase, store_error};
+use super::folder::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::source::{Given, Source};
 use super::{keys, merge};
@@ -18,6 +18,12 @@ const TABLES: [&str; 7] = ["browser.", "dedup.", "render.", "normalise.", "scope
 /// The settings of the crawl in this folder, as far as they bear on pages and verdicts. A key that this version does not
 /// know is passed over; one that the crawl did not know has its default.
 pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
+    expect_whole(folder)?;
+    of_file(folder)
+}
+
+/// As [`settings`], whether or not the store of the folder is whole.
+pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
     let path = folder.join("crawl.json");
     let file = store::read_json_file(&path).map_err(|error| store_error(error, Phase::Opening))?;
     let Some(file) = file else {

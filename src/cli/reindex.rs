@@ -42,12 +42,13 @@ pub fn run(_: &Settings, arguments: &ReindexArguments) -> Result<u8, CliError> {
 fn all(arguments: &ReindexArguments) -> Result<Rebuilt, CliError> {
     let dir = &arguments.dir;
     let opening = |error| store_error(error, Phase::Opening);
-    let file = store::read_json_file(&dir.join("crawl.json")).map_err(opening)?.unwrap_or_default();
+    let source = store::take_back(dir).map_err(opening)?;
+    let file = store::read_json_file(&source.join("crawl.json")).map_err(opening)?.unwrap_or_default();
     if file["command"] == DEDUP {
         let error = CliError::new(exit::CORRUPT, format!("{}: it holds pages that dedup has judged", dir.display()));
         return Err(error.with_hint("run dedup again, with --fresh --force: what it read is there"));
     }
-    let settings = recorded::settings(dir)?.with("out.dir", &dir.display().to_string())?;
+    let settings = recorded::of_file(&source)?.with("out.dir", &dir.display().to_string())?;
     if !settings.dedup.against.is_empty() {
         let message = format!("{}: the crawl was compared with others (--against)", dir.display());
         let error = CliError::new(exit::CORRUPT, message);
@@ -56,13 +57,15 @@ fn all(arguments: &ReindexArguments) -> Result<Rebuilt, CliError> {
     let seeds = Seeds { seeds: Earlier::read(&settings)?.seeds, ..Seeds::default() };
     let setup = setup::setup(&settings, &seeds)?;
     let identity = Identity::new(setup.rendering(), settings.fingerprint());
-    store::set_aside(dir).map_err(opening)?;
-    let (store, opened) = Store::open(dir, setup::store_options(&settings), &identity).map_err(opening)?;
+    store::set_aside_to_rebuild(dir).map_err(opening)?;
+    let (store, opened) = Store::open_to_rebuild(dir, setup::store_options(&settings), &identity).map_err(opening)?;
     let none = || CliError::new(exit::CORRUPT, format!("{}: nothing was set aside", dir.display()));
     let generation = Generation::last(dir).map_err(opening)?.ok_or_else(none)?;
     let archived = Archived::read(dir).map_err(opening)?.ok_or_else(none)?;
-    let rebuilt = rebuild(setup, store, &opened.identity, &generation, &archived).map_err(crawl_error)?;
+    let (rebuilt, store) = rebuild(setup, store, &opened.identity, &generation, &archived).map_err(crawl_error)?;
     store::write_crawl_file(dir, &crawl_file(file, &opened.identity.crawl)).map_err(opening)?;
+    store::rebuilt(dir).map_err(opening)?;
+    store.close().map_err(opening)?;
     Ok(rebuilt)
 }
 

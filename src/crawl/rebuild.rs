@@ -55,7 +55,8 @@ pub struct Rebuilt {
 /// So many pages are named.
 const MOST_NAMED: usize = 20;
 
-/// Makes the logs of `generation` anew in `store`, which is empty.
+/// Makes the logs of `generation` anew in `store`, which is empty. Gives it back with all of it durable: nobody else
+/// gets the folder before it is said that it is whole.
 ///
 /// # Errors
 /// If the lines can't be read, or the store can't be written.
@@ -65,7 +66,7 @@ pub fn rebuild(
     identity: &Identity,
     generation: &Generation,
     archived: &Archived,
-) -> Result<Rebuilt, CrawlError> {
+) -> Result<(Rebuilt, Store), CrawlError> {
     let reader = store.reader();
     let ((decider, _), _) = restore::decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
     let mut rebuilder = Rebuilder {
@@ -233,10 +234,9 @@ impl Rebuilder {
         Ok(mark)
     }
 
-    fn finish(mut self) -> Result<Rebuilt, CrawlError> {
+    fn finish(mut self) -> Result<(Rebuilt, Store), CrawlError> {
         let mark = self.commit()?;
-        self.store.close()?;
         let waiting = u64::from(mark.urls) - self.rebuilt.outcomes;
-        Ok(Rebuilt { waiting, ..self.rebuilt })
+        Ok((Rebuilt { waiting, ..self.rebuilt }, self.store))
     }
 }

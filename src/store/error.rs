@@ -26,6 +26,12 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
+    /// The store was being made anew, and that was cut short.
+    #[error("the store in {folder} was being made anew and is not whole: 'ndcrawl reindex {folder}' makes it")]
+    Rebuilding {
+        /// The output folder.
+        folder: PathBuf,
+    },
     /// The folder has output in it, but not the store that it belongs to.
     #[error("{file} is there without its store: choose another folder with --out, or start anew with --fresh --force")]
     NotEmpty {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::error::{Error, Result};
 use super::generations::Generation;
+use super::rebuilding::expect_whole_locked;
 
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
@@ -139,16 +140,18 @@ pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
 /// read without: no crawl can be at work there.
 ///
 /// # Errors
-/// [`Error::InUse`], [`Error::Io`].
+/// [`Error::InUse`], [`Error::Rebuilding`], [`Error::Io`].
 pub fn hold(folder: &Path) -> Result<Option<Lock>> {
-    match Folder::new(folder).lock() {
+    let lock = match Folder::new(folder).lock() {
         Err(Error::Io { source, .. })
             if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
         {
-            Ok(None)
+            None
         }
-        lock => lock.map(Some),
-    }
+        lock => Some(lock?),
+    };
+    expect_whole_locked(folder)?;
+    Ok(lock)
 }
 
 /// A folder that is taken, until this is dropped.

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use super::crawl_file::write_json_file;
 use super::disk::Disk;
 use super::error::{Error, Result};
 use super::folder::Folder;
@@ -55,7 +56,7 @@ impl Generation {
     /// [`Error::Io`], [`Error::Corrupt`] if what was written down of it can't be read.
     pub fn last(folder: &Path) -> Result<Option<Self>> {
         let Some(number) = numbers(folder)?.into_iter().max() else { return Ok(None) };
-        let generation = folder.join(EARLIER).join(number.to_string());
+        let generation = place(folder, number);
         let path = generation.join(NOTE);
         let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
         let note: Note =
@@ -87,14 +88,37 @@ impl Generation {
 pub fn set_aside(folder: &Path) -> Result<()> {
     let _lock = Folder::new(folder).lock()?;
     complete_locked(folder)?;
-    let number = numbers(folder)?.into_iter().max().unwrap_or_default() + 1;
+    set_aside_locked(folder)
+}
+
+/// The number that the generation gets which is set aside next.
+pub(crate) fn next_number(folder: &Path) -> Result<u32> {
+    Ok(numbers(folder)?.into_iter().max().unwrap_or_default() + 1)
+}
+
+/// Where a generation lies when it is over.
+pub(crate) fn place(folder: &Path, number: u32) -> PathBuf {
+    folder.join(EARLIER).join(number.to_string())
+}
+
+/// Deletes what would be moved with a generation.
+pub(crate) fn delete_what_is_moved(folder: &Path) -> Result<()> {
+    for path in MOVED.iter().map(|name| folder.join(name)).filter(|path| path.exists()) {
+        let deleted = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        deleted.map_err(|error| Error::io("delete", &path, error))?;
+    }
+    Ok(())
+}
+
+/// As [`set_aside`], of a folder that this process has and in which no move was interrupted.
+pub(crate) fn set_aside_locked(folder: &Path) -> Result<()> {
+    let number = next_number(folder)?;
     let part = folder.join(EARLIER).join(format!("{number}.{PART}"));
     fs::create_dir_all(&part).map_err(|error| Error::io("make", &part, error))?;
     let last_named = last_named(folder);
     let files = warc_files::close_all(&folder.join("warc"), |name| last_named.get(name).copied().unwrap_or_default())?;
     let note = Note { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
-    let path = part.join(NOTE);
-    fs::write(&path, format!("{}\n", serde_json::json!(note))).map_err(|error| Error::io("write", &path, error))?;
+    write_json_file(&part.join(NOTE), &serde_json::json!(note))?;
     complete_locked(folder)
 }
 
@@ -122,11 +146,11 @@ pub fn complete(folder: &Path) -> Result<()> {
     complete_locked(folder)
 }
 
-fn complete_locked(folder: &Path) -> Result<()> {
+pub(crate) fn complete_locked(folder: &Path) -> Result<()> {
     let Some(part) = part(folder)? else { return Ok(()) };
     if !part.join(NOTE).exists() {
-        // Nothing was moved yet.
-        return fs::remove_dir(&part).map_err(|error| Error::io("remove", &part, error));
+        // Nothing was moved yet; the note may have been half written.
+        return fs::remove_dir_all(&part).map_err(|error| Error::io("remove", &part, error));
     }
     for name in MOVED {
         let (from, to) = (folder.join(name), part.join(name));

@@ -11,6 +11,7 @@
 //! | `warc/` | exchanges with servers, WARC/1.1 | appended by [`Archive`], made durable by a commit |
 //! | `store/` | the logs: URLs, terms, judged pages, outcomes, origins, commit records | by a commit |
 //! | `earlier/` | [generations](set_aside) of the crawl that are over | by [`set_aside`] |
+//! | `rebuilding.json` | says that the store is being made anew | by [`set_aside_to_rebuild`] |
 //! | `ndcrawl.lock` | the id of the process that has the folder | by [`Store::open`] |
 //! | `crawl.json`, `status.json` | what people and monitors read | by [`write_crawl_file`], [`write_status_file`] |
 //!
@@ -72,6 +73,7 @@ mod options;
 mod page_lines;
 mod piece;
 mod reader;
+mod rebuilding;
 mod shared;
 mod snapshot;
 mod superseded;
@@ -99,6 +101,7 @@ pub use generations::{EARLIER, Generation, complete, set_aside};
 pub use options::{FORMAT, Identity, Options};
 pub use page_lines::PageLines;
 pub use reader::{DoneRow, StoreReader};
+pub use rebuilding::{REBUILDING, expect_whole, rebuilt, set_aside_to_rebuild, take_back};
 pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
 pub use verify::{Checked, VerifyReport, verify};
 pub use warc::{payload_digest, warcinfo_member};

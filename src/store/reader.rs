@@ -13,6 +13,7 @@ use super::cache::BlockCache;
 use super::error::{Error, Result};
 use super::folder::Folder;
 use super::host;
+use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::Shared;
 use super::table::{Entries, Table};
 use super::trees::Trees;
@@ -46,13 +47,15 @@ impl StoreReader {
     /// commit is not seen.
     ///
     /// # Errors
-    /// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Format`], [`Error::Corrupt`].
+    /// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], [`Error::Corrupt`].
     pub fn open(folder: &Path, cache_bytes: u64) -> Result<(Self, Opened)> {
         let folder = Folder::new(folder);
+        expect_whole(folder.root())?;
         if !folder.store().is_dir() {
             return Err(Error::NotACrawl { folder: folder.root().to_owned() });
         }
         let lock = folder.lock()?;
+        expect_whole_locked(folder.root())?;
         let trees = Trees::open(&folder.store(), cache_bytes)?;
         let Some(identity) = trees.identity(&folder.store())? else {
             Witness::of(&folder.store()).check(0)?;

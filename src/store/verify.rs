@@ -76,7 +76,7 @@ impl VerifyReport {
 /// Checks the folder of a crawl that is not running.
 ///
 /// # Errors
-/// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Format`], and [`Error::Corrupt`] if not even
+/// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], and [`Error::Corrupt`] if not even
 /// the last commit can be read. All else is a problem in the report.
 pub fn verify(folder: &Path) -> Result<VerifyReport> {
     let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;

@@ -18,6 +18,7 @@ use super::host::HostWriter;
 use super::log_file::LogFile;
 use super::options::{Identity, Options};
 use super::reader::{DoneRow, StoreReader};
+use super::rebuilding::expect_whole_locked;
 use super::shared::Shared;
 use super::superseded;
 use super::table::{Loader, Table};
@@ -62,11 +63,19 @@ impl Store {
     /// be those of the folder; the fingerprint is for the caller to compare.
     ///
     /// # Errors
-    /// [`Error::InUse`], [`Error::NotEmpty`], [`Error::Format`], [`Error::Rendering`],
+    /// [`Error::InUse`], [`Error::Rebuilding`], [`Error::NotEmpty`], [`Error::Format`], [`Error::Rendering`],
     /// [`Error::Corrupt`], and what the system says. Nothing is changed unless all of the folder
     /// could be read so far.
     pub fn open(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, Opened)> {
-        Self::open_on(folder, options, identity, Disk::default())
+        Self::open_on(folder, options, identity, Disk::default(), expect_whole_locked)
+    }
+
+    /// As [`Store::open`], in a folder whose store is being made anew, by the one who makes it.
+    ///
+    /// # Errors
+    /// As there, but for [`Error::Rebuilding`].
+    pub fn open_to_rebuild(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, Opened)> {
+        Self::open_on(folder, options, identity, Disk::default(), |_| Ok(()))
     }
 
     /// As [`Store::open`], with a say in every step by which the disk changes: for tests.
@@ -76,13 +85,20 @@ impl Store {
         identity: &Identity,
         faults: Arc<dyn Faults>,
     ) -> Result<(Self, Opened)> {
-        Self::open_on(folder, options, identity, Disk::with_faults(faults))
+        Self::open_on(folder, options, identity, Disk::with_faults(faults), expect_whole_locked)
     }
 
-    fn open_on(folder: &Path, options: Options, identity: &Identity, disk: Disk) -> Result<(Self, Opened)> {
+    fn open_on(
+        folder: &Path,
+        options: Options,
+        identity: &Identity,
+        disk: Disk,
+        expect: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<(Self, Opened)> {
         let folder = Folder::new(folder);
         folder.create()?;
         let lock = folder.lock()?;
+        expect(folder.root())?;
         let generation = Generation::last(folder.root())?;
         if !folder.store().exists() {
             folder.expect_no_output(generation.as_ref())?;

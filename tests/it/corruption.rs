@@ -52,7 +52,7 @@ fn files(folder: &Path) -> Vec<String> {
     found
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub fn copy_folder(from: &Path, to: &Path) {
     for name in files(from) {
         let target = to.join(&name);
         fs::create_dir_all(target.parent().unwrap()).unwrap();

@@ -1,23 +1,24 @@
 //! What is left after SIGKILL, at any moment, again and again.
 //!
 //! `NDCRAWL_KILL_ROUNDS` asks for more kills than are dealt each time, a quarter of them to each of crawl, dedup,
-//! export and report.
+//! export and report, and as many to reindex.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::corruption::copy_folder;
 use crate::graph::{Graph, Options, path};
 use crate::invariants::{
     Lines, assert_as_expected, assert_duplicates_name_stored_pages, assert_folder_is_sound, assert_planted_copies_meet,
     lines, with_outcome,
 };
-use crate::program::{Place, Run};
+use crate::program::{BY_WEIGHTS, Place, Run, UNSPARING};
 use crate::web::Web;
 use crate::words::Random;
 
@@ -245,4 +246,96 @@ fn a_report_that_is_killed_leaves_no_half_of_a_page_and_can_be_written_anew() {
     let place = crawled(120);
     let report = |folder: &str| place.run(["report", "out", "-o", &format!("{folder}/report.html")]);
     assert_only_whole_files("report", kills_of_each(3), &place, report);
+}
+
+/// What reindex leaves: its lines, what it says of them, and its generations.
+fn reindexed(place: &Place, out: &str) -> (Vec<Vec<u8>>, Vec<String>, serde_json::Value) {
+    let files = ["pages.jsonl", "errors.jsonl", "earlier/1/pages.jsonl", "earlier/1/crawl.json"];
+    let files = files.map(|name| fs::read(place.path(out).join(name)).unwrap()).into();
+    let mut names: Vec<_> = [out.to_owned(), format!("{out}/earlier"), format!("{out}/warc")]
+        .iter()
+        .flat_map(|folder| fs::read_dir(place.path(folder)).unwrap())
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let verified = place.run(["verify", out, "--json"]).finish().expect_code(0).json();
+    (files, names, verified)
+}
+
+/// What must not be done in a folder whose store is in part, and by whom.
+fn assert_refused(place: &Place, out: &str, seed: &str) {
+    let before = tree(&place.path(out));
+    let page = "http://127.0.0.1/";
+    for arguments in [
+        &[seed, "-o", out][..],
+        &[seed, "-o", out, "--recrawl"],
+        &[seed, "-o", "other", "--against", out, "--allow-private"],
+        &["explain", out, page],
+        &["export", out, "--format", "csv"],
+        &["clusters", out],
+        &["report", out],
+        &["status", out],
+        &["verify", out],
+    ] {
+        let refused = place.run(arguments).finish().expect_code(4);
+        let remedy = format!("'ndcrawl reindex {out}'");
+        let is_told = refused.errors().iter().any(|line| line.contains(&remedy) && line.contains("not whole"));
+        assert!(is_told, "{arguments:?}: {}", refused.stderr);
+    }
+    assert_eq!(tree(&place.path(out)), before, "a command that is refused leaves the folder as it is");
+}
+
+/// All files below a folder with their lengths, but for the lock.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.metadata().unwrap() {
+            data if data.is_dir() => found.extend(tree(&entry.path())),
+            data => drop((entry.file_name() != "ndcrawl.lock").then(|| found.insert(entry.path(), data.len()))),
+        }
+    }
+    found
+}
+
+#[test]
+fn a_reindex_that_is_killed_leaves_a_folder_that_is_refused_until_it_is_run_again() {
+    let (web, graph) = planned_web(25, 120, 0);
+    let place = Place::new();
+    let crawl = |out: &str| {
+        let seeds = graph.seeds();
+        place.run(&seeds).args(["-o", out]).args(UNSPARING).args(BY_WEIGHTS).args(["--predicted", "fetch"])
+    };
+    crawl("out").finish().expect_code(0);
+    let reindex = |out: &str| place.run(["reindex", out, "--force", "--json"]);
+    copy_folder(&place.path("out"), &place.path("calm"));
+    let calm = reindex("calm").finish().expect_code(0);
+    let expected = reindexed(&place, "calm");
+    let asked = web.asked();
+    let (wanted, mut moments, mut kills, mut in_part) = (kills_of_each(6), Random::new(9, "reindex"), 0, 0);
+    while kills < wanted || in_part == 0 {
+        copy_folder(&place.path("out"), &place.path("killed"));
+        let is_over = || place.path("killed/earlier/1").exists() && !place.path("killed/rebuilding.json").exists();
+        // Again and again, also in the middle of what one that was killed has left.
+        while is_killed(reindex("killed"), calm.elapsed, &mut moments) {
+            kills += 1;
+            if place.path("killed/rebuilding.json").exists() {
+                in_part += 1;
+                if in_part == 1 {
+                    assert_refused(&place, "killed", &graph.seeds()[0]);
+                }
+                crawl("killed").finish().expect_code(4);
+            }
+            if is_over() || moments.below(3) == 0 {
+                break;
+            }
+        }
+        if !is_over() {
+            let rebuilt = reindex("killed").finish().expect_code(0);
+            assert_eq!(rebuilt.stdout, calm.stdout);
+        }
+        assert_eq!(reindexed(&place, "killed"), expected);
+        fs::remove_dir_all(place.path("killed")).unwrap();
+    }
+    assert_eq!(web.asked(), asked, "none of this asks a server for anything");
+    println!("reindex: {kills} kills, {in_part} of them in the middle, {:?} undisturbed", calm.elapsed);
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::cli::error::CliError;
-use crate::cli::folder::{Phase, store_error};
+use crate::cli::folder::{Phase, expect_whole, store_error};
 use crate::record::{PageLine, Threshold};
 use crate::store::{Error, PageLines};
 
@@ -75,6 +75,7 @@ fn read(folder: &Path, mut take: impl FnMut(u64, PageLine)) -> Result<(), CliErr
         }
         _ => store_error(error, Phase::Opening).with_hint("ndcrawl verify tells what else is damaged"),
     };
+    expect_whole(folder)?;
     for (number, line) in (0..).zip(PageLines::open(folder).map_err(failed)?) {
         take(number, line.map_err(failed)?);
     }

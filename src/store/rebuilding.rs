@@ -1,0 +1,190 @@
+//! A folder whose store is being made anew says so, until all of it is there.
+//!
+//! `rebuilding.json` is durable before anything is moved, and goes durably when the new store is whole. While it is
+//! there the folder holds less than was crawled, and nobody takes it for a crawl. It names the generation that the
+//! store is made of: if that is in `earlier/`, what lies in the folder is a part of the new store; if not, nothing
+//! was moved yet.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::crawl_file::{read_json_file, write_json_file};
+use super::disk::Disk;
+use super::error::{Error, Result};
+use super::folder::Folder;
+use super::generations;
+
+/// The file that says so.
+pub const REBUILDING: &str = "rebuilding.json";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    /// The number of the generation that the store is made of.
+    generation: u32,
+}
+
+/// Refuses a folder whose store is not whole because it was being made anew.
+///
+/// # Errors
+/// [`Error::Rebuilding`], or [`Error::InUse`] while it still is.
+pub fn expect_whole(folder: &Path) -> Result<()> {
+    if !folder.join(REBUILDING).exists() {
+        return Ok(());
+    }
+    let _lock = Folder::new(folder).lock()?;
+    expect_whole_locked(folder)
+}
+
+/// As [`expect_whole`], of a folder that this process has.
+pub(crate) fn expect_whole_locked(folder: &Path) -> Result<()> {
+    if folder.join(REBUILDING).exists() { Err(Error::Rebuilding { folder: folder.to_owned() }) } else { Ok(()) }
+}
+
+/// Takes away what was made by one who was interrupted. Gives the folder that holds what the store is to be made of:
+/// the folder itself, if nothing was set aside yet.
+///
+/// # Errors
+/// [`Error::InUse`], [`Error::Io`], [`Error::Corrupt`] if `rebuilding.json` can't be read; who tries again goes on
+/// with it.
+pub fn take_back(folder: &Path) -> Result<PathBuf> {
+    let _lock = Folder::new(folder).lock()?;
+    generations::complete_locked(folder)?;
+    match set_aside_before(folder)? {
+        None => Ok(folder.to_owned()),
+        Some(generation) => {
+            generations::delete_what_is_moved(folder)?;
+            Ok(generation)
+        }
+    }
+}
+
+/// Sets the crawl aside of which the store is to be made anew, unless that was done before. From here on
+/// [`expect_whole`] refuses the folder.
+///
+/// # Errors
+/// As [`set_aside`](super::set_aside).
+pub fn set_aside_to_rebuild(folder: &Path) -> Result<()> {
+    let _lock = Folder::new(folder).lock()?;
+    if set_aside_before(folder)?.is_some() {
+        return Ok(());
+    }
+    let mark = Mark { generation: generations::next_number(folder)? };
+    write_json_file(&folder.join(REBUILDING), &serde_json::json!(mark))?;
+    sync(folder)?;
+    generations::set_aside_locked(folder)
+}
+
+/// Notes that the store is whole. All of it must be durable.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn rebuilt(folder: &Path) -> Result<()> {
+    // What was written beside the store has its names for good before the file that refuses it has none.
+    sync(folder)?;
+    let path = folder.join(REBUILDING);
+    fs::remove_file(&path).map_err(|error| Error::io("remove", &path, error))?;
+    sync(folder)
+}
+
+/// Where the generation lies that was set aside by one who was interrupted.
+fn set_aside_before(folder: &Path) -> Result<Option<PathBuf>> {
+    let path = folder.join(REBUILDING);
+    let Some(mark) = read_json_file(&path)? else { return Ok(None) };
+    let mark: Mark = serde_json::from_value(mark).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
+    Ok(Some(generations::place(folder, mark.generation)).filter(|generation| generation.exists()))
+}
+
+fn sync(folder: &Path) -> Result<()> {
+    Disk::default().sync_folder(folder).map_err(|error| Error::io("sync", folder, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Identity, Options, Store, StoreReader, hold, set_aside};
+
+    fn crawled(folder: &Path) {
+        fs::create_dir_all(folder.join("store")).unwrap();
+        for name in ["crawl.json", "pages.jsonl", "store/db"] {
+            fs::write(folder.join(name), name).unwrap();
+        }
+    }
+
+    fn is_old(folder: &Path) -> bool {
+        ["crawl.json", "pages.jsonl", "store/db"]
+            .into_iter()
+            .all(|name| fs::read_to_string(folder.join(name)).is_ok_and(|text| text == name))
+    }
+
+    #[test]
+    fn what_was_made_is_taken_away_and_what_it_is_made_of_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        crawled(folder);
+        assert_eq!(take_back(folder).unwrap(), folder);
+        set_aside_to_rebuild(folder).unwrap();
+        for _ in 0..3 {
+            // As far as it may have come, its part of the store differs from the old one.
+            fs::create_dir_all(folder.join("store")).unwrap();
+            for name in ["crawl.json", "pages.jsonl", "store/db"] {
+                fs::write(folder.join(name), "a part").unwrap();
+            }
+            let source = take_back(folder).unwrap();
+            assert_eq!(source, folder.join("earlier/1"));
+            assert!(is_old(&source) && !folder.join("store").exists() && !folder.join("crawl.json").exists());
+            set_aside_to_rebuild(folder).unwrap();
+            assert!(folder.join(REBUILDING).exists() && !folder.join("earlier/2").exists());
+        }
+        crawled(folder);
+        rebuilt(folder).unwrap();
+        expect_whole(folder).unwrap();
+        assert_eq!(take_back(folder).unwrap(), folder);
+        assert!(is_old(folder));
+    }
+
+    #[test]
+    fn a_store_that_was_not_set_aside_yet_is_not_taken_for_a_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        crawled(folder);
+        set_aside(folder).unwrap();
+        crawled(folder);
+        fs::write(folder.join(REBUILDING), "{\"generation\":2}").unwrap();
+        assert_eq!(take_back(folder).unwrap(), folder);
+        assert!(is_old(folder));
+        // Killed while it was moved.
+        fs::create_dir_all(folder.join("earlier/2.part")).unwrap();
+        fs::write(folder.join("earlier/2.part/generation.json"), "{\"next_warc\":0}").unwrap();
+        fs::rename(folder.join("store"), folder.join("earlier/2.part/store")).unwrap();
+        assert_eq!(take_back(folder).unwrap(), folder.join("earlier/2"));
+        assert!(is_old(&folder.join("earlier/2")));
+    }
+
+    #[test]
+    fn a_folder_in_part_is_refused_by_all_but_the_one_who_makes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let identity = Identity::new(String::new(), "");
+        let (store, _) = Store::open(folder, Options::default(), &identity).unwrap();
+        store.close().unwrap();
+        set_aside_to_rebuild(folder).unwrap();
+        let (store, _) = Store::open_to_rebuild(folder, Options::default(), &identity).unwrap();
+        assert!(matches!(expect_whole(folder), Err(Error::InUse { .. })));
+        store.close().unwrap();
+        let refused = [
+            Store::open(folder, Options::default(), &identity).map(drop),
+            StoreReader::open(folder, 1 << 20).map(drop),
+            hold(folder).map(drop),
+            expect_whole(folder),
+            crate::store::verify(folder).map(drop),
+        ];
+        for refused in refused {
+            let error = refused.unwrap_err();
+            assert!(matches!(&error, Error::Rebuilding { folder: named } if named == folder), "{error}");
+        }
+        rebuilt(folder).unwrap();
+        StoreReader::open(folder, 1 << 20).unwrap();
+    }
+}
