@@ -138,6 +138,7 @@ struct Expected {
 struct Line {
     url: String,
     outcome: String,
+    duplicate_of: Option<String>,
     revised: Option<EarlierVerdict>,
 }
 
@@ -275,6 +276,25 @@ impl Verifier {
         if !agrees {
             let said = outcome.map_or("none", OutcomeKind::name);
             self.report.problem(format!("pages.jsonl, line {number}: {}, the log says {said}", line.outcome));
+        }
+        if line.outcome == OutcomeKind::PredictedDuplicate.name()
+            && let Err(reason) = self.foretold(line.duplicate_of.as_deref())
+        {
+            self.report.problem(format!("pages.jsonl, line {number}: {} is foretold to repeat {reason}", line.url));
+        }
+    }
+
+    /// Whether what a page is foretold to repeat was kept. The line alone says what that is: the log has no row of a
+    /// page that was not fetched.
+    fn foretold(&self, of: Option<&str>) -> Result<(), String> {
+        let Some(of) = of else { return Err("no page".to_owned()) };
+        let Some(id) = self.ids.get(&xxh3_128(of.as_bytes())) else {
+            return Err(format!("{of}, which is not in the log"));
+        };
+        match self.outcomes[id.index()] {
+            Some(kind) if kind.is_kept() => Ok(()),
+            Some(kind) => Err(format!("{of}, which is no stored page: the log says {}", kind.name())),
+            None => Err(format!("{of}, which is no stored page: the log has no outcome of it")),
         }
     }
 

@@ -1,7 +1,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::{Error, verify};
+use crate::record::{OutcomeKind, UrlId};
+
+use super::super::{DoneRow, Error, verify};
 use super::support::{Dice, Model, open};
 
 /// A closed crawl of some batches.
@@ -46,6 +48,40 @@ fn a_lost_line_a_second_line_and_a_wrong_outcome_are_found() {
     fs::write(&path, &sound[..sound.len() - 10]).unwrap();
     assert!(problems(folder.path()).contains("the last commit says"));
     assert!(matches!(open(folder.path()), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn what_is_foretold_must_repeat_a_page_that_was_kept() {
+    let crawled = tempfile::tempdir().unwrap();
+    let model = crawl(crawled.path());
+    let has_outcome = |kind| {
+        move |row: &DoneRow| match row {
+            DoneRow::Outcome(row) if row.kind == kind => Some(row.url),
+            _ => None,
+        }
+    };
+    let url = |id: UrlId| model.urls[id.index()].url.as_str();
+    let with = |kind| url(model.done.iter().find_map(has_outcome(kind)).unwrap());
+    let (stored, copy) = (with(OutcomeKind::Stored), with(OutcomeKind::ExactDuplicate));
+    let unfetched: Vec<&str> = model.urls[model.pages.len()..].iter().map(|row| row.url.as_str()).collect();
+    let of = |target: &str| format!(r#","duplicate_of":"{target}""#);
+    for (of, problem) in [
+        (of(stored), ""),
+        (String::new(), "is foretold to repeat no page"),
+        (of("http://elsewhere.test/"), "which is not in the log"),
+        (of(copy), "which is no stored page: the log says exact-duplicate"),
+        (of(unfetched[1]), "which is no stored page: the log has no outcome of it"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy_folder(crawled.path(), folder.path());
+        let (mut store, _) = open(folder.path()).unwrap();
+        let foretold = format!(r#"{{"url":"{}","outcome":"predicted-duplicate"{of}}}"#, unfetched[0]);
+        let deferred = unfetched[1..].iter().map(|url| format!(r#"{{"url":"{url}","outcome":"deferred"}}"#));
+        store.finish(std::iter::once(foretold).chain(deferred).map(Ok::<_, Error>)).unwrap();
+        store.close().unwrap();
+        let found = problems(folder.path());
+        assert!(found.contains(problem) && found.is_empty() == problem.is_empty(), "{found}");
+    }
 }
 
 #[test]
