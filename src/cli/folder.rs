@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::against;
 use super::arguments::RunFlags;
 use super::choices::EngineKind;
 use super::error::{CliError, exit};
 use super::seeds::{Seed, Seeds};
 use super::settings::{Settings, fingerprint_difference};
 use super::terminal::write_stderr;
+use super::{against, rules};
 use crate::crawl::Against;
 use crate::record::Normaliser;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
 /// What a crawl writes; all else in a folder is somebody else's.
-const OURS: [&str; 12] = [
+const OURS: [&str; 13] = [
     "crawl.json",
     "status.json",
     "pages.jsonl",
@@ -28,6 +28,7 @@ const OURS: [&str; 12] = [
     "parquet",
     "export",
     EARLIER,
+    rules::FILE,
     REBUILDING,
 ];
 
@@ -141,6 +142,8 @@ pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), C
         return Ok(());
     }
     let mut found = found(folder);
+    // What was switched off stays so: nothing was learned here.
+    found.retain(|path| !path.ends_with(rules::FILE));
     if folder.join(EARLIER).exists() {
         // The archive is that of the generations before, too.
         found.retain(|path| ![EARLIER, "warc"].iter().any(|name| path.ends_with(name)));

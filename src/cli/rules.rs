@@ -6,24 +6,38 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::RulesArguments;
 use super::error::{CliError, exit};
+use super::folder::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::table::aligned;
-use super::terminal::{terminal_safe, write_stdout};
+use super::terminal::{terminal_safe, write_stderr, write_stdout};
 use crate::dust::{ListedRule, ListingError, State, Validity};
+use crate::store;
 
 /// The file in an output folder.
-const FILE: &str = "rules.jsonl";
+pub(super) const FILE: &str = "rules.jsonl";
 
-/// The rules to begin or go on with: those of the files that the settings name, if they are proven or switched off,
-/// and those that were switched off in this folder. A new generation also begins with what the one before has
-/// proven.
-pub(super) fn to_begin_with(settings: &Settings, is_new_generation: bool) -> Result<Vec<ListedRule>, CliError> {
+/// The rules of the files that the settings name, if they are proven or switched off.
+pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     let mut rules = Vec::new();
     for path in &settings.dust.rules {
         let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: there is no such file", path.display())))?;
         rules.extend(found.into_iter().filter(|rule| matches!(rule.validity.state, State::Proven | State::Off)));
     }
-    let own = read(&settings.out.dir.join(FILE))?.unwrap_or_default();
+    Ok(rules)
+}
+
+/// The rules to begin or go on with: those that were given, and those that were switched off in this folder, of which
+/// the folder has the last word. A new generation also begins with what the one before has proven. The folder must be
+/// held: who switches a rule needs it, too.
+pub(super) fn to_begin_with(
+    mut rules: Vec<ListedRule>,
+    dir: &Path,
+    is_new_generation: bool,
+) -> Result<Vec<ListedRule>, CliError> {
+    let own = read(&dir.join(FILE))?.unwrap_or_default();
+    let is_on =
+        |rule: &ListedRule| own.iter().any(|own| !own.off && own.rule == rule.rule && own.context == rule.context);
+    rules.retain(|rule| !rule.off || !is_on(rule));
     rules
         .extend(own.into_iter().filter(|rule| rule.off || (is_new_generation && rule.validity.state == State::Proven)));
     for rule in rules.iter_mut().filter(|rule| rule.off) {
@@ -71,11 +85,36 @@ pub fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     if !dir.join("crawl.json").exists() {
         return Err(CliError::usage(format!("{}: no crawl is in this folder", dir.display())));
     }
-    let mut rules = read(&dir.join(FILE))?.unwrap_or_default();
+    expect_whole(dir)?;
     let switched = arguments.off.iter().map(|&number| (number, true));
     let switched: Vec<_> = switched.chain(arguments.on.iter().map(|&number| (number, false))).collect();
-    for &(number, off) in &switched {
-        let count = rules.len();
+    // A crawl that is at work has read its rules, and writes its own when it ends.
+    let _held = if switched.is_empty() { None } else { store::hold(dir).map_err(held)? };
+    let mut rules = read(&dir.join(FILE))?.unwrap_or_default();
+    switch(&mut rules, &switched)?;
+    if !switched.is_empty() {
+        keep(dir, &rules)?;
+        write_stderr("note: this holds from when the crawl goes on, by the command that began it, or is crawled again");
+    }
+    match &arguments.out {
+        Some(path) => export(path, &rules)?,
+        None if arguments.json => write_stdout(&lines(&rules)?)?,
+        None => write_stdout(&text(&rules))?,
+    }
+    Ok(exit::FINISHED)
+}
+
+fn held(error: store::Error) -> CliError {
+    let is_in_use = matches!(error, store::Error::InUse { .. });
+    let error = store_error(error, Phase::Opening);
+    let hint = "a crawl that is at work writes its rules when it ends: stop it with Ctrl-C, switch them, and go on";
+    if is_in_use { error.with_hint(hint) } else { error }
+}
+
+/// Switches rules off or on, by their numbers from 1.
+fn switch(rules: &mut [ListedRule], switched: &[(usize, bool)]) -> Result<(), CliError> {
+    let count = rules.len();
+    for &(number, off) in switched {
         let rule = number.checked_sub(1).and_then(|place| rules.get_mut(place));
         let rule = rule.ok_or_else(|| {
             CliError::usage(format!("{number}: no rule has this number, there are {count}"))
@@ -84,15 +123,7 @@ pub fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
         rule.off = off;
         rule.validity.state = if off { State::Off } else { State::Candidate };
     }
-    if !switched.is_empty() {
-        keep(dir, &rules)?;
-    }
-    match &arguments.out {
-        Some(path) => export(path, &rules)?,
-        None if arguments.json => write_stdout(&lines(&rules)?)?,
-        None => write_stdout(&text(&rules))?,
-    }
-    Ok(exit::FINISHED)
+    Ok(())
 }
 
 fn export(path: &PathBuf, rules: &[ListedRule]) -> Result<(), CliError> {
@@ -106,7 +137,9 @@ fn export(path: &PathBuf, rules: &[ListedRule]) -> Result<(), CliError> {
 /// The rules for people, numbered.
 fn text(rules: &[ListedRule]) -> String {
     if rules.is_empty() {
-        return "no rules: no two URLs of a page differed in a way that others share\n".to_owned();
+        return "no rules: a crawl writes them when it ends or is stopped, if URLs of pages that repeat each other \
+                differ in a way that others share\n"
+            .to_owned();
     }
     let heading = ["rule", "state", "saved", "tests", "hits", "validity", "interval", "pairs"];
     let rows: Vec<Vec<String>> = rules

@@ -112,7 +112,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
     let mut setup = setup::setup(settings, &seeds)?;
-    setup.frontier.rules = rules::to_begin_with(settings, flags.recrawl)?;
+    let given_rules = rules::given(settings)?;
     setup.against = against::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
     #[cfg(feature = "browser")]
@@ -127,6 +127,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
     folder::compare(settings, &opened, against.as_deref())?;
     folder::expect_resumable(settings, &opened)?;
+    setup.frontier.rules = rules::to_begin_with(given_rules, &settings.out.dir, flags.recrawl)?;
     let was_finished = opened.mark.finished.is_some();
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let started = earlier.started.filter(|_| !opened.fresh);

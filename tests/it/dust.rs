@@ -192,3 +192,44 @@ fn rules_of_one_crawl_begin_another_and_can_be_switched_off() {
     assert!(with_outcome(&third.pages(), "predicted-duplicate").is_empty());
     first.run(["rules", "out", "--off", "9999"]).finish().expect_code(2);
 }
+
+/// The rules in the folder, off or not.
+fn switched_off(place: &Place) -> Vec<bool> {
+    let listed = place.run(["rules", "out", "--json"]).finish().expect_code(0).stdout;
+    listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["off"] == true).collect()
+}
+
+#[test]
+fn what_is_switched_holds_from_when_the_crawl_goes_on_and_nothing_is_switched_while_it_runs() {
+    let web = web();
+    let place = Place::new();
+    crawl(&place, &web, "skip").finish().expect_code(0);
+    assert!(!with_outcome(&place.pages(), "predicted-duplicate").is_empty());
+    let switch = |to: &str, count: usize| {
+        let numbers = (1..=count).flat_map(|number| [to.to_owned(), number.to_string()]);
+        place.run(["rules".to_owned(), "out".to_owned()].into_iter().chain(numbers)).finish()
+    };
+    let rules = switched_off(&place);
+    assert!(rules.iter().all(|is_off| !is_off) && !rules.is_empty());
+    let told = switch("--off", rules.len()).expect_code(0);
+    assert!(told.stderr.contains("when the crawl goes on"), "{}", told.stderr);
+    assert!(switched_off(&place).into_iter().all(|is_off| is_off));
+
+    let asked = web.pages_asked();
+    let mut running = crawl(&place, &web, "skip").start();
+    assert!(running.wait_until(|| web.pages_asked() > asked + 20), "it ended too soon");
+    let refused = switch("--on", 1).expect_code(6);
+    assert!(refused.stderr.contains("writes its rules when it ends"), "{}", refused.stderr);
+    place.run(["rules", "out"]).finish().expect_code(0);
+    running.kill();
+    crawl(&place, &web, "skip").finish().expect_code(0);
+    assert!(with_outcome(&place.pages(), "predicted-duplicate").is_empty(), "what was left out is fetched");
+    let off = switched_off(&place);
+    assert!(off.len() >= rules.len() && off.iter().filter(|is_off| **is_off).count() == rules.len(), "{off:?}");
+
+    // Switched on again it is learned as if it had never been off.
+    switch("--on", off.len()).expect_code(0);
+    crawl(&place, &web, "skip").finish().expect_code(0);
+    assert!(switched_off(&place).into_iter().all(|is_off| !is_off));
+    place.run(["verify", "out"]).finish().expect_code(0);
+}
