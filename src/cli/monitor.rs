@@ -105,6 +105,7 @@ impl Monitor {
         let now = Instant::now();
         StatusFile {
             pages_per_second: snapshot.pages_per_second,
+            frontier_bytes: self.watch.frontier_bytes(),
             waiting: self
                 .watch
                 .waiting(MOST_WAITING)

@@ -57,6 +57,8 @@ pub struct StatusFile {
     pub bytes: u64,
     /// Memory in use.
     pub memory_bytes: u64,
+    /// Of that, what is known of URLs: which were seen, where each stands, what waits, and rules learned from them.
+    pub frontier_bytes: u64,
     /// The index of stored pages.
     pub index: IndexStatus,
     /// The origins with the longest queues.
@@ -220,11 +222,20 @@ impl StatusFile {
             octets(self.index.bytes),
             octets(self.index.bytes_per_record())
         );
+        if let Some(bytes) = self.frontier_bytes_per_url() {
+            let what = counted(self.seen, "URL", "URLs");
+            let _ = writeln!(text, "frontier of {what} in {}, {} a URL", octets(self.frontier_bytes), octets(bytes));
+        }
         if let Some(over_budget) = self.index.over_budget() {
             let _ = writeln!(text, "{over_budget}");
         }
         text.push('\n');
         text + &self.outcome_lines() + &self.waiting_lines()
+    }
+
+    /// Memory of the frontier for one URL; `None` if there is none.
+    pub fn frontier_bytes_per_url(&self) -> Option<u64> {
+        self.frontier_bytes.checked_div(self.seen).filter(|_| self.frontier_bytes > 0)
     }
 
     fn traffic(&self) -> String {
@@ -310,6 +321,7 @@ mod tests {
             requests: 1300,
             bytes: 24_536_000,
             memory_bytes: 120 << 20,
+            frontier_bytes: 2_280_000,
             index: IndexStatus { records: 1000, bytes: 3 << 20, list_bytes: 900_000, unlisted: 0 },
             waiting: vec![WaitingOrigin {
                 origin: "https://a.example:443".to_owned(),
@@ -332,6 +344,7 @@ mod tests {
         60,000 URLs seen: 56,789 queued on 12 sites, 32 in flight, 7 deferred
         1,300 requests, 23.4 MiB, 14.8 pages/s, memory 120.0 MiB
         index of 1,000 pages in 3.0 MiB, lists and sketches 900 B a page
+        frontier of 60,000 URLs in 2.2 MiB, 38 B a URL
 
                  150  near-duplicate
                1,000  stored

@@ -78,6 +78,11 @@ impl Watch {
         self.frontier.counts()
     }
 
+    /// Octets of the frontier's tables. Costs a look at every origin.
+    pub fn frontier_bytes(&self) -> u64 {
+        self.frontier.bytes()
+    }
+
     /// The origins at which most URLs wait. Costs a look at every origin.
     pub fn waiting(&self, most: usize) -> Vec<Waiting> {
         let origins = self.frontier.hosts_waiting(most);

@@ -80,6 +80,11 @@ impl Learner {
         self.proven += usize::from(validity.state == State::Proven);
     }
 
+    /// Octets that it takes, but for the texts of rules.
+    pub fn bytes(&self) -> usize {
+        self.table.bytes() + self.originals.allocation_size() + self.by_key.allocation_size()
+    }
+
     /// Whether a rule foretells anything.
     pub fn foretells(&self) -> bool {
         self.proven > 0

@@ -138,6 +138,15 @@ impl Table {
         Some(place)
     }
 
+    /// Octets that they take, but for their texts.
+    pub(super) fn bytes(&self) -> usize {
+        let of = |entry: &Entry| {
+            entry.contexts.capacity() * size_of::<(Box<str>, Validity)>() + entry.names.allocation_size()
+        };
+        let tables = self.by_origin.allocation_size() + self.by_rule.allocation_size();
+        self.entries.iter().map(of).sum::<usize>() + self.entries.capacity() * size_of::<Entry>() + tables
+    }
+
     /// The place of a rule that is known.
     pub(super) fn find(&self, rule: &Rule) -> Option<u32> {
         self.by_rule.get(rule).copied()

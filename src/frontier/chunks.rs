@@ -17,6 +17,11 @@ impl<T> Chunks<T> {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }
 
+    /// Octets that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.chunks.len() * CHUNK * size_of::<T>()
+    }
+
     pub(super) fn get(&self, index: usize) -> Option<&T> {
         self.chunks.get(index / CHUNK)?.get(index % CHUNK)
     }

@@ -72,6 +72,12 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         }
     }
 
+    /// Octets of memory that the tables take, which grow with the URLs that were seen. Costs a look at every origin
+    /// under the lock.
+    pub fn bytes(&self) -> u64 {
+        self.engine().bytes() as u64
+    }
+
     /// A URL as it was first seen, committed or not.
     pub fn url(&self, id: UrlId) -> Result<UrlRow, FrontierError> {
         self.engine().rows.get(id)

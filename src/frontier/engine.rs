@@ -235,6 +235,20 @@ impl<L: UrlLog> Engine<L> {
         }
     }
 
+    /// Octets of the tables. Costs a look at every origin.
+    pub(super) fn bytes(&self) -> usize {
+        self.seen.bytes()
+            + self.phases.bytes()
+            + self.origins.bytes()
+            + self.rows.bytes()
+            + self.leases.bytes()
+            + self.patterns.bytes()
+            + self.prospects.as_ref().map_or(0, Prospects::bytes)
+            + self.foretelling.bytes()
+            + self.better_paths.allocation_size()
+            + self.requeued.capacity() * size_of::<Requeue>()
+    }
+
     fn is_revised(&self, id: UrlId) -> bool {
         self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision)
     }

@@ -64,6 +64,13 @@ impl Foretelling {
             contested: HashSet::new(),
         }
     }
+
+    /// Octets that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let waiting = self.waiting.values().map(|waiting| waiting.capacity() * size_of::<Next>()).sum::<usize>();
+        let tables = self.left_out.allocation_size() + self.waiting.allocation_size();
+        self.learner.bytes() + tables + waiting + self.impatient.allocation_size()
+    }
 }
 
 impl<L: UrlLog> Engine<L> {

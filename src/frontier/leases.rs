@@ -37,6 +37,11 @@ struct Delivery {
 pub(super) struct Leases(HashMap<u32, Delivery>);
 
 impl Leases {
+    /// Octets that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.allocation_size()
+    }
+
     /// The URLs on lease, and how often each was handed out, ascending.
     pub(super) fn alive(&self) -> Vec<(UrlId, u32)> {
         let alive = self.0.iter().filter(|(_, delivery)| delivery.on_lease.is_some() || delivery.is_restored);

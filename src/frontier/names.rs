@@ -29,6 +29,12 @@ impl Names {
         number
     }
 
+    /// Octets that they take.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = self.texts.iter().map(|text| text.len()).sum::<usize>();
+        texts + self.texts.capacity() * size_of::<Box<str>>() + self.table.allocation_size()
+    }
+
     /// The text with this number.
     pub(super) fn text(&self, number: u32) -> &str {
         self.texts.get(number as usize).map_or("", |text| text)

@@ -132,6 +132,15 @@ impl Origins {
         self.busy
     }
 
+    /// Octets that they and what waits at them take. Costs a look at every origin.
+    pub(super) fn bytes(&self) -> usize {
+        let queues = self.origins.iter().map(|origin| origin.queue.bytes()).sum::<usize>();
+        let hosts = self.hosts.iter().map(|host| host.origins.capacity() * size_of::<u32>()).sum::<usize>();
+        let tables = self.origins.capacity() * size_of::<Origin>() + self.hosts.capacity() * size_of::<Host>();
+        let names = self.origin_names.bytes() + self.host_names.bytes();
+        queues + hosts + tables + names + self.calendar.len() * size_of::<Turn>()
+    }
+
     /// Queues a URL.
     pub(super) fn push(&mut self, origin: u32, priority: Priority, id: UrlId) {
         self.origins[origin as usize].queue.push(priority, id);

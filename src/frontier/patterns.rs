@@ -91,6 +91,12 @@ impl Patterns {
         Self { seed, is_on, runs: HashMap::new(), closed: 0, reopened: false }
     }
 
+    /// Octets that they take.
+    pub(super) fn bytes(&self) -> usize {
+        let originals = self.runs.values().map(|run| run.originals.capacity() * size_of::<UrlId>()).sum::<usize>();
+        originals + self.runs.allocation_size()
+    }
+
     /// Whether duplicates count.
     pub(super) fn is_on(&self) -> bool {
         self.is_on

@@ -71,6 +71,11 @@ impl Phases {
         Self { octets: Chunks::new(), counts: [0; Phase::ALL.len()] }
     }
 
+    /// Octets that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.octets.bytes()
+    }
+
     pub(super) fn push(&mut self, phase: Phase, from_seed: bool) {
         self.octets.push(phase.code() | if from_seed { FROM_SEED } else { 0 });
         self.counts[usize::from(phase.code())] += 1;

@@ -136,6 +136,12 @@ impl Prospects {
         }
     }
 
+    /// Octets that they take.
+    pub(super) fn bytes(&self) -> usize {
+        let tables = self.waiting.allocation_size() + self.on_lease.allocation_size() + self.sources.allocation_size();
+        tables + self.region_numbers.allocation_size() + self.regions.capacity() * size_of::<Region>()
+    }
+
     /// Notes a URL that is to be fetched, or that another page names.
     pub(super) fn note(&mut self, id: UrlId, url: &str, clue: Clue, source: Option<UrlId>) {
         let region = match self.waiting.get(&id.0) {

@@ -76,6 +76,11 @@ impl IdQueue {
         Some(id)
     }
 
+    fn bytes(&self) -> usize {
+        let numbers = self.blocks.iter().map(Vec::capacity).sum::<usize>();
+        numbers * size_of::<u32>() + self.blocks.capacity() * size_of::<Vec<u32>>()
+    }
+
     fn into_ids(self) -> impl Iterator<Item = u32> {
         self.blocks.into_iter().flatten().skip(self.head)
     }
@@ -97,6 +102,13 @@ impl OriginQueue {
     /// How many URLs wait here, due or not.
     pub(super) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Octets that it takes, but for what it takes empty.
+    pub(super) fn bytes(&self) -> usize {
+        let queues = self.ready.iter().map(|(_, queue)| queue.bytes()).sum::<usize>();
+        let waiting = self.waiting.len() * size_of::<((Instant, u64), (Priority, u32))>();
+        queues + waiting + self.ready.capacity() * size_of::<(Priority, IdQueue)>()
     }
 
     /// When something here is due: `Some(None)` is at once, `None` is never.

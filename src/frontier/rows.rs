@@ -40,6 +40,13 @@ impl<L: UrlLog> Rows<L> {
         Self { log, pending: VecDeque::new(), committed: 0, taken: 0, blocks: HashMap::new(), order: VecDeque::new() }
     }
 
+    /// Octets that those in memory take. Costs a look at each.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = self.pending.iter().chain(self.blocks.values().flatten()).map(|row| row.url.capacity());
+        let kept = self.blocks.values().map(|rows| rows.capacity() * size_of::<UrlRow>());
+        texts.sum::<usize>() + kept.sum::<usize>() + self.pending.capacity() * size_of::<UrlRow>()
+    }
+
     /// Adds the next row.
     pub(super) fn push(&mut self, row: UrlRow) {
         self.pending.push_back(row);

@@ -34,6 +34,11 @@ impl SeenSet {
         self.hashes.len()
     }
 
+    /// Octets that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.hashes.bytes() + self.shards.iter().map(HashTable::allocation_size).sum::<usize>()
+    }
+
     /// The hash by which a URL is known.
     pub(super) fn hash(&self, url: &str) -> u64 {
         xxh3_64_with_seed(url.as_bytes(), self.seed)

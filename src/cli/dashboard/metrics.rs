@@ -27,6 +27,7 @@ pub(super) fn metrics(status: &StatusFile) -> String {
         ("requests_total", "counter", "Requests made, robots.txt included.", status.requests as f64),
         ("bytes_total", "counter", "Octets of decoded bodies.", status.bytes as f64),
         ("memory_bytes", "gauge", "Memory in use.", status.memory_bytes as f64),
+        ("frontier_bytes", "gauge", "Of that, what is known of URLs.", status.frontier_bytes as f64),
         ("index_records", "gauge", "Stored pages in the index.", index.records as f64),
         ("index_bytes", "gauge", "Memory for knowing pages again.", index.bytes as f64),
         ("index_list_bytes", "gauge", "Of that, lists and sketches.", index.list_bytes as f64),
@@ -117,6 +118,7 @@ mod tests {
         ndcrawl_requests_total 0
         ndcrawl_bytes_total 0
         ndcrawl_memory_bytes 0
+        ndcrawl_frontier_bytes 0
         ndcrawl_index_records 3
         ndcrawl_index_bytes 4096
         ndcrawl_index_list_bytes 900

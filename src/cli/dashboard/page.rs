@@ -63,6 +63,10 @@ fn cards(status: &StatusFile) -> String {
                 octets(index.bytes_per_record())
             ),
         ),
+        (
+            octets(status.frontier_bytes),
+            format!("of it the frontier, {} a URL", octets(status.frontier_bytes_per_url().unwrap_or_default())),
+        ),
         (thousands(status.seen), format!("URLs seen, {} deferred", thousands(status.deferred))),
     ];
     format!("<div class=\"cards\">{}</div>\n", cards.map(|(value, what)| card(&value, &what)).concat())
