@@ -7,11 +7,11 @@ use super::choices::Format;
 use super::error::{CliError, exit};
 use super::folder::{Phase, store_error};
 use super::settings::Settings;
-use super::summary::Skipping;
+use super::summary::{Predicting, Skipping};
 use super::terminal::{terminal_safe, write_stderr};
 use super::{figures, recorded, setup};
 use crate::crawl::DuplicateLinks;
-use crate::report::{Report, ReportError, Settled};
+use crate::report::{Predictions, Report, ReportError, Settled};
 
 /// The name of the report in the output folder.
 const REPORT_FILE: &str = "report.html";
@@ -63,6 +63,15 @@ pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError
     }
     let behind = Report::behind_duplicates(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
     Ok(Some(Skipping::from(&behind)))
+}
+
+/// What leaving out what rules foretell loses, if anything was left out. Costs reading the lines.
+pub(super) fn predicting(settings: &Settings, predicted: u64) -> Result<Option<Predicting>, CliError> {
+    if predicted == 0 {
+        return Ok(None);
+    }
+    let predictions = Predictions::read(&settings.out.dir).map_err(report_error)?;
+    Ok(Some(Predicting::from(&predictions)))
 }
 
 /// Writes the report beside its place and moves it there, so that nobody sees half of one. Gives its size.

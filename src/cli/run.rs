@@ -162,6 +162,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     }
     let mut summary = summing::summary(settings, &ending, hint);
     summary.skipping = reporting::skipping(settings)?;
+    summary.predicting = reporting::predicting(settings, summary.predicted)?;
     if !signalled.is_urgent() {
         let report = reporting::at_end(settings);
         summary.report = report.path;

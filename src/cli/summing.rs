@@ -85,6 +85,7 @@ pub(super) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
         skipping: None,
         repeating: ending.repeating,
         predicted: ending.predicted.values().sum(),
+        predicting: None,
         slowest: slowest(&sites),
         failing: failing(&sites),
         sites: site_rows(&sites, &ending.saved, &ending.predicted),

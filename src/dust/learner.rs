@@ -39,6 +39,8 @@ pub struct Foretold {
     pub rule: RuleId,
     /// Whether the URL is to be fetched all the same.
     pub is_sampled: bool,
+    /// As one in so many is.
+    pub one_in: u64,
 }
 
 /// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most. Memory: some
@@ -139,7 +141,7 @@ impl Learner {
         foretold.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
         // What is sampled of a smaller share is sampled of a larger one too: what was left out stays left out.
         let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
-        foretold.into_iter().map(|(_, target, rule)| Foretold { target, rule, is_sampled }).collect()
+        foretold.into_iter().map(|(_, target, rule)| Foretold { target, rule, is_sampled, one_in: sampled }).collect()
     }
 
     /// The rules that are believed no longer since this was last asked.

@@ -10,11 +10,12 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::drawn::Drawn;
 use super::engine::Engine;
 use super::origins::Next;
 use super::phase::Phase;
 use super::{FrontierError, Options, UrlLog};
-use crate::dust::{Learner, ListedRule, Noted, RuleId};
+use crate::dust::{Foretold, Learner, ListedRule, Noted, RuleId};
 use crate::record::{LinkKind, OutcomeKind, UrlId};
 
 /// What a proven rule says of a URL that was not fetched.
@@ -31,15 +32,16 @@ pub struct Prediction {
 }
 
 /// A URL that was left out.
-struct LeftOut {
+pub(super) struct LeftOut {
     target: UrlId,
-    rule: RuleId,
-    place: Next,
+    pub(super) rule: RuleId,
+    pub(super) one_in: u64,
+    pub(super) place: Next,
 }
 
 /// What is foretold, and what waits to be.
 pub(super) struct Foretelling {
-    learner: Learner,
+    pub(super) learner: Learner,
     /// Whether what is foretold is left out, or measured only.
     leaves_out: bool,
     left_out: HashMap<u32, LeftOut>,
@@ -49,6 +51,7 @@ pub(super) struct Foretelling {
     impatient: HashSet<u32>,
     /// What is fetched since rules contradict each other about it.
     contested: HashSet<u32>,
+    pub(super) drawn: Drawn,
 }
 
 impl Foretelling {
@@ -62,6 +65,7 @@ impl Foretelling {
             waiting: HashMap::new(),
             impatient: HashSet::new(),
             contested: HashSet::new(),
+            drawn: Drawn::default(),
         }
     }
 
@@ -69,7 +73,8 @@ impl Foretelling {
     pub(super) fn bytes(&self) -> usize {
         let waiting = self.waiting.values().map(|waiting| waiting.capacity() * size_of::<Next>()).sum::<usize>();
         let tables = self.left_out.allocation_size() + self.waiting.allocation_size();
-        self.learner.bytes() + tables + waiting + self.impatient.allocation_size()
+        let sets = self.impatient.allocation_size() + self.contested.allocation_size();
+        self.learner.bytes() + self.drawn.bytes() + tables + waiting + sets
     }
 }
 
@@ -114,8 +119,10 @@ impl<L: UrlLog> Engine<L> {
             let is_contested = settled.any(|(_, other)| other != of);
             let leaves_out = !foretold.is_sampled && !is_contested;
             if leaves_out {
-                let (target, rule) = (foretold.target, foretold.rule);
-                self.leave_out(next, target, rule);
+                let foretold = *foretold;
+                self.leave_out(next, foretold);
+            } else if !is_contested {
+                self.foretelling.drawn.draw(id, foretold);
             }
             return Ok(leaves_out);
         }
@@ -130,11 +137,13 @@ impl<L: UrlLog> Engine<L> {
         Ok(awaited.is_some())
     }
 
-    fn leave_out(&mut self, place: Next, target: UrlId, rule: RuleId) {
+    fn leave_out(&mut self, place: Next, foretold: Foretold) {
+        let Foretold { target, rule, one_in, .. } = foretold;
+        self.foretelling.drawn.forget(place.id);
         self.origins.discard(place.origin);
         self.leases.forget(place.id);
         self.phases.set(place.id, Phase::Predicted);
-        self.foretelling.left_out.insert(place.id.0, LeftOut { target, rule, place });
+        self.foretelling.left_out.insert(place.id.0, LeftOut { target, rule, one_in, place });
         self.release(place.id);
     }
 
@@ -146,7 +155,7 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// Queues a URL again, unless something else has become of it.
-    fn put_back(&mut self, place: Next, from: Phase) {
+    pub(super) fn put_back(&mut self, place: Next, from: Phase) {
         if self.phases.get(place.id) == Some(from) {
             self.phases.set(place.id, Phase::Queued);
             self.origins.push(place.origin, place.priority, place.id);
@@ -177,7 +186,7 @@ impl<L: UrlLog> Engine<L> {
         for id in self.foretelling.learner.take_contested() {
             if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
                 self.foretelling.contested.insert(id.0);
-                self.put_back(left_out.place, Phase::Predicted);
+                self.bring_back(id, left_out);
             }
         }
         let withdrawn = self.foretelling.learner.take_withdrawn();
@@ -185,14 +194,16 @@ impl<L: UrlLog> Engine<L> {
             return;
         }
         let shaken = self.foretelling.left_out.extract_if(|_, left_out| withdrawn.contains(&left_out.rule));
-        let mut places: Vec<Next> = shaken.map(|(_, left_out)| left_out.place).collect();
-        places.sort_unstable_by_key(|place| place.id);
-        places.into_iter().for_each(|place| self.put_back(place, Phase::Predicted));
+        let mut shaken: Vec<LeftOut> = shaken.map(|(_, left_out)| left_out).collect();
+        shaken.sort_unstable_by_key(|left_out| left_out.place.id);
+        shaken.into_iter().for_each(|left_out| self.bring_back(left_out.place.id, left_out));
     }
 
     /// A URL that was left out is queued in another way.
     pub(super) fn forget_foretold(&mut self, id: UrlId) {
-        self.foretelling.left_out.remove(&id.0);
+        if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
+            self.foretelling.drawn.bring_back(id, &left_out);
+        }
     }
 
     /// What was foretold of a URL that was left out.

@@ -148,6 +148,7 @@ impl<L: UrlLog> Engine<L> {
             attempts: delivery.attempts,
             clue: self.prospects.as_ref().and_then(|prospects| prospects.clue(id)),
             expectation: self.prospects.as_ref().and_then(|prospects| prospects.expectation(id)),
+            foretelling: self.drawn(id),
         };
         if let Some(expectation) = &mut lease.expectation {
             expectation.explored = explored;
@@ -178,6 +179,7 @@ impl<L: UrlLog> Engine<L> {
             return Ok(());
         };
         self.leases.0.remove(&ack.id.0);
+        self.foretelling.drawn.forget(ack.id);
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
         self.learn(ack.id, ack.worth);

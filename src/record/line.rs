@@ -94,6 +94,9 @@ pub struct PageLine {
     /// The share of pages about which the rule was right, in [0, 1], measured on those that were fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<f64>,
+    /// What a rule had foretold of the page, which was fetched all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Foretelling>,
     /// The address made up by the crawler, which does not exist and is answered with what this page says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -125,6 +128,20 @@ impl PageLine {
     pub fn is_kept(&self) -> bool {
         [OutcomeKind::Stored, OutcomeKind::NotModified].iter().any(|kind| kind.name() == self.outcome)
     }
+}
+
+/// That a page was foretold to repeat another one, and was fetched all the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Foretelling {
+    /// The rule that foretold it.
+    pub rule: String,
+    /// The part of the site in which the rule was measured.
+    pub context: String,
+    /// The share, drawn by lot, of such pages that were fetched when their turn came, in (0, 1].
+    pub share: f64,
+    /// Whether this one was left out then, and was fetched later since the rule had proved wrong.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_left_out: bool,
 }
 
 /// A verdict that was given when too little was known of a host.

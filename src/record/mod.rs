@@ -32,7 +32,7 @@ pub use batch::{
 };
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
-pub use line::{EarlierVerdict, ErrorLine, PageLine};
+pub use line::{EarlierVerdict, ErrorLine, Foretelling, PageLine};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::{
     Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, TermCounts, TermOrder, WantedOrder,

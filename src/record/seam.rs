@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, FieldCounts, OutcomeKind, PageId, Relevance,
-    Sequence, TermCounts, TermId, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
+    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, FieldCounts, Foretelling, OutcomeKind,
+    PageId, Relevance, Sequence, TermCounts, TermId, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
 };
 
 /// How a URL was named.
@@ -100,6 +100,8 @@ pub struct Lease {
     pub clue: Option<Clue>,
     /// What was expected of it, in a focused crawl.
     pub expectation: Option<Expectation>,
+    /// What was foretold of it, if it was, and it is fetched all the same.
+    pub foretelling: Option<Foretelling>,
 }
 
 /// What to wait for when there are fewer leases than asked for.

@@ -9,6 +9,7 @@ use url::Url;
 use super::ReportError;
 use super::causes::Causes;
 use super::growth::Growth;
+use super::predicting::Predictions;
 use crate::record::{OutcomeKind, PageLine, Threshold};
 use crate::store::PageLines;
 
@@ -94,6 +95,8 @@ pub struct Gathered {
     pub growth: Growth,
     /// URLs not fetched by rule, its context, and its validity in millionths.
     pub foretold: BTreeMap<(String, String, u64), u64>,
+    /// What is known of what was foretold.
+    pub predictions: Predictions,
     /// Stored pages that are repeated.
     pub clusters: HashMap<String, Size>,
 }
@@ -134,6 +137,7 @@ impl Gathered {
     /// Takes in the next line.
     pub fn add(&mut self, line: &PageLine) {
         *self.outcomes.entry(line.outcome.clone()).or_default() += 1;
+        self.predictions.add(line);
         if let Some(reason) = &line.reason {
             *self.reasons.entry((line.outcome.clone(), reason.clone())).or_default() += 1;
         }

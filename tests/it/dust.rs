@@ -133,6 +133,15 @@ fn duplicates_are_foretold_and_no_unique_page_is_lost() {
         assert!(rules.iter().any(|rule| rule.contains(part)), "{part} is in none of {rules:?}");
     }
 
+    let told: Vec<&Value> = pages.iter().map(|line| &line["prediction"]).filter(|told| told.is_object()).collect();
+    assert!(told.iter().all(|told| told["rule"].is_string() && told["share"].as_f64().unwrap() <= 0.25), "{told:?}");
+    let (predicting, brought_back) = (&summary["predicting"], told.iter().filter(|told| told["was_left_out"] == true));
+    let brought_back = brought_back.count();
+    assert_eq!([&predicting["drawn"], &predicting["brought_back"]], [told.len() - brought_back, brought_back]);
+    let lost = 1000.0 * stored.len().saturating_sub(kept.len()) as f64 / foretold.len() as f64;
+    let [low, high] = [0, 1].map(|end| predicting["interval"][end].as_f64().unwrap());
+    assert!(told.len() > brought_back && low <= lost && lost <= high, "{lost} {predicting}");
+
     let url = foretold[0]["url"].as_str().unwrap();
     let told = place.run(["explain", "out", url]).finish().expect_code(0).stdout;
     assert!(told.contains("a rule foretells"), "{told}");
@@ -159,6 +168,10 @@ fn a_kill_costs_no_more_than_a_rule_may_be_wrong() {
     let stored = [&pages, &undisturbed].map(|pages| with_outcome(pages, "stored").len());
     assert!(stored.iter().min().unwrap() * 1000 >= stored.iter().max().unwrap() * 997, "{stored:?}");
     assert_eq!(outcomes(&pages).len(), outcomes(&undisturbed).len());
+    // What was drawn before the kill is on record.
+    killed.run(["report", "out"]).finish().expect_code(0);
+    let report = std::fs::read_to_string(killed.path("out/report.html")).unwrap();
+    assert!(report.contains("fetched all the same, drawn by lot"), "{report}");
     killed.run(["verify", "out"]).finish().expect_code(0);
 }
 

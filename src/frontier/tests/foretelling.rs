@@ -99,6 +99,32 @@ fn most_pages_of_a_mirror_are_not_fetched_and_name_the_page_and_the_rule() {
 }
 
 #[test]
+fn of_what_is_fetched_all_the_same_it_is_told_how_likely_that_was() {
+    let bench = mirrored(options());
+    let mut judge = Judge::default();
+    let late = |id: UrlId| counterpart(id).filter(|_| id.0 < 2 + PAGES + 150);
+    let (mut drawn, mut brought_back) = (Vec::new(), Vec::new());
+    loop {
+        let leases = bench.lease(1, 0).leases;
+        let Some(lease) = leases.first() else { break };
+        if let Some(foretelling) = &lease.foretelling {
+            assert!(foretelling.rule.contains("http://mirror.test/*"), "{foretelling:?}");
+            let kind = if foretelling.was_left_out { &mut brought_back } else { &mut drawn };
+            kind.push((lease.id, foretelling.share));
+        }
+        bench.ack_page(lease.id, judge.judge(lease.id, late(lease.id)));
+    }
+    let left = left_out(&bench);
+    let foretold = drawn.iter().chain(&brought_back);
+    assert!(foretold.clone().all(|(id, share)| [0.25, 0.125, 0.0625].contains(share) && !left.contains(id)));
+    // A page on which the lot fell has withdrawn the rule, and what it left out was fetched later.
+    assert!(drawn.iter().any(|(id, _)| late(*id).is_none()) && !brought_back.is_empty(), "{drawn:?}");
+    let all = (drawn.len() + brought_back.len() + left.len()) as f64;
+    let stand_for = drawn.iter().map(|(_, share)| 1.0 / share).sum::<f64>();
+    assert!((0.5..2.0).contains(&(stand_for / all)), "{stand_for} of {all}");
+}
+
+#[test]
 fn what_was_left_out_is_left_out_after_a_restart_too() {
     let bench = mirrored(options());
     let pages = fetch_all(&bench, 4, counterpart);

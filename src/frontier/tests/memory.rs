@@ -68,7 +68,7 @@ fn measure() {
 }
 
 #[test]
-fn a_queued_url_costs_less_than_100_octets_of_resident_memory_and_it_is_stated_which() {
+fn a_queued_url_costs_less_than_100_octets_of_resident_memory() {
     let program = std::env::current_exe().unwrap();
     let arguments = ["--ignored", "--exact", "frontier::tests::memory::measure", "--nocapture"];
     let output = Command::new(program).args(arguments).output().unwrap();
