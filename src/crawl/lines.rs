@@ -11,7 +11,7 @@ pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Out
         referrer,
         requests: lease.attempts,
         expected: lease.expectation,
-        prediction: lease.foretelling.clone(),
+        prediction: lease.foretelling.as_deref().cloned(),
         ..outcome_line(outcome)
     }
 }

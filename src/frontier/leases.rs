@@ -148,7 +148,7 @@ impl<L: UrlLog> Engine<L> {
             attempts: delivery.attempts,
             clue: self.prospects.as_ref().and_then(|prospects| prospects.clue(id)),
             expectation: self.prospects.as_ref().and_then(|prospects| prospects.expectation(id)),
-            foretelling: self.drawn(id),
+            foretelling: self.drawn(id).map(Box::new),
         };
         if let Some(expectation) = &mut lease.expectation {
             expectation.explored = explored;

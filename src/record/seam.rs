@@ -101,7 +101,7 @@ pub struct Lease {
     /// What was expected of it, in a focused crawl.
     pub expectation: Option<Expectation>,
     /// What was foretold of it, if it was, and it is fetched all the same.
-    pub foretelling: Option<Foretelling>,
+    pub foretelling: Option<Box<Foretelling>>,
 }
 
 /// What to wait for when there are fewer leases than asked for.
