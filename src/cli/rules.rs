@@ -82,10 +82,10 @@ fn read(path: &Path) -> Result<Option<Vec<ListedRule>>, CliError> {
 /// Lists rules, switches them off and on, and exports them.
 pub fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     let dir = &arguments.dir;
+    expect_whole(dir)?;
     if !dir.join("crawl.json").exists() {
         return Err(CliError::usage(format!("{}: no crawl is in this folder", dir.display())));
     }
-    expect_whole(dir)?;
     let switched = arguments.off.iter().map(|&number| (number, true));
     let switched: Vec<_> = switched.chain(arguments.on.iter().map(|&number| (number, false))).collect();
     // A crawl that is at work has read its rules, and writes its own when it ends.

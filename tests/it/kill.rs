@@ -274,6 +274,7 @@ fn assert_refused(place: &Place, out: &str, seed: &str) {
         &["export", out, "--format", "csv"],
         &["clusters", out],
         &["report", out],
+        &["rules", out],
         &["status", out],
         &["verify", out],
     ] {
