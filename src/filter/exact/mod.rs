@@ -79,6 +79,9 @@ use crate::record::{Sequence, TermId, Threshold};
 /// With more fresh records than this, they are settled unasked.
 const MOST_FRESH: usize = 256;
 
+/// Sketches that are fetched together.
+const BATCH: usize = 32;
+
 /// Loses no match, at any threshold.
 #[derive(Debug, Default)]
 pub struct Exact {
@@ -110,6 +113,8 @@ pub(super) struct Scratch {
     plan: Plan,
     scan: Scan,
     likely: Vec<u32>,
+    /// Record and what it gained.
+    candidates: Vec<(u32, u16)>,
     /// Bound and record.
     suspects: Vec<(u32, u32)>,
 }
@@ -300,18 +305,23 @@ impl<'a, 'v> Probe<'a, 'v> {
 
     /// Looks at the records that the planned lists bring up, by falling bound.
     fn listed(&mut self) -> ControlFlow<()> {
-        let Scratch { shares, plan, scan, likely, suspects, .. } = &mut *self.scratch;
+        let Scratch { shares, plan, scan, likely, candidates, suspects } = &mut *self.scratch;
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
         let unseen = plan.unseen();
         scan.read(lists, plan, self.index.settled(), (goal - unseen) as u16);
+        candidates.clear();
+        scan.drain(lists, plan, |record, gained| candidates.push((record, gained)));
         suspects.clear();
-        scan.drain(lists, plan, |record, gained| {
-            let bound = self.index.sketches.bound(&self.sketch, record as usize).min(unseen + u32::from(gained));
-            if bound >= goal && !likely.contains(&record) {
-                suspects.push((bound, record));
+        for batch in candidates.chunks(BATCH) {
+            self.index.sketches.touch(batch.iter().map(|&(record, _)| record as usize));
+            for &(record, gained) in batch {
+                let bound = self.index.sketches.bound(&self.sketch, record as usize).min(unseen + u32::from(gained));
+                if bound >= goal && !likely.contains(&record) {
+                    suspects.push((bound, record));
+                }
             }
-        });
+        }
         let (postings, candidates) = scan.counts();
         self.counters.postings += postings;
         self.counters.sketches += candidates;
