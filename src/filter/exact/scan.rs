@@ -5,6 +5,14 @@ use super::dense::{Run, WINDOW};
 use super::lists::{List, Lists};
 use super::plan::{Opening, Plan};
 
+/// No sum can reach the mark yet: nothing is compared.
+const BELOW: u8 = 0;
+/// Sums can reach the mark, and stay within 65,535.
+const NOTE: u8 = 1;
+/// Sums may exceed 65,535, where they then end: that costs an instruction more for each posting, and
+/// few probes need it.
+const END: u8 = 2;
+
 /// What each record has gained in the current probe, in units of the whole, and who has reached the
 /// mark. Two bytes a record.
 #[derive(Debug, Default)]
@@ -13,6 +21,8 @@ pub(super) struct Scan {
     gains: Vec<u16>,
     reached: Vec<u32>,
     postings: usize,
+    /// That the lists name.
+    records: usize,
 }
 
 impl Scan {
@@ -24,31 +34,38 @@ impl Scan {
         self.gains.resize(records.next_multiple_of(WINDOW), 0);
         self.reached.clear();
         self.postings = 0;
+        self.records = records;
         let most: u32 = plan.openings().iter().map(|opening| u32::from(opening.share - opening.floor)).sum();
         if most < u32::from(mark) {
             // Who is in all these lists does not reach it either.
-        } else if u16::try_from(most).is_ok() {
-            self.read_all::<false>(lists, plan, mark);
-        } else {
-            self.read_all::<true>(lists, plan, mark);
+            return;
+        }
+        lists.touch_starts(plan.openings().iter().map(|opening| (opening.term, opening.from.into())));
+        // The longest lists come last in a plan, and first here: none can lift anybody to the mark.
+        let mut most = 0;
+        for opening in plan.openings().iter().rev() {
+            most += u32::from(opening.share - opening.floor);
+            if most < u32::from(mark) {
+                self.read_list::<BELOW>(lists, opening, mark);
+            } else if u16::try_from(most).is_ok() {
+                self.read_list::<NOTE>(lists, opening, mark);
+            } else {
+                self.read_list::<END>(lists, opening, mark);
+            }
         }
     }
 
-    /// `END` says whether sums may exceed 65,535, where they then end: that costs an instruction more
-    /// for each posting, and few probes need it.
-    fn read_all<const END: bool>(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
-        lists.touch_starts(plan.openings().iter().map(|opening| (opening.term, opening.from.into())));
-        for opening in plan.openings() {
-            match lists.get(opening.term) {
-                List::Short(postings) => self.add_short::<END>(postings, opening, mark),
-                List::Packed(list) => {
-                    self.add_postings::<END>(list.read(opening.from.into()), &gains_by_class(opening), mark)
-                }
-                List::Dense(list) => {
-                    let gains = gains_by_class(opening);
-                    for class in (opening.from.into()..CLASSES).rev() {
-                        list.runs(class).for_each(|run| self.add_run::<END>(&run, gains[class], mark));
-                    }
+    /// Adds what the records of one list gain there.
+    fn read_list<const SUMS: u8>(&mut self, lists: &Lists, opening: &Opening, mark: u16) {
+        match lists.get(opening.term) {
+            List::Short(postings) => self.add_short::<SUMS>(postings, opening, mark),
+            List::Packed(list) => {
+                self.add_postings::<SUMS>(list.read(opening.from.into()), &gains_by_class(opening), mark)
+            }
+            List::Dense(list) => {
+                let gains = gains_by_class(opening);
+                for class in (opening.from.into()..CLASSES).rev() {
+                    list.runs(class).for_each(|run| self.add_run::<SUMS>(&run, gains[class], mark));
                 }
             }
         }
@@ -67,8 +84,8 @@ impl Scan {
         if self.postings == 0 {
             return;
         }
-        if self.postings * 8 > self.gains.len() {
-            return self.gains.fill(0);
+        if self.postings * 8 > self.records {
+            return self.gains[..self.records].fill(0);
         }
         for opening in plan.openings() {
             match lists.get(opening.term) {
@@ -89,32 +106,32 @@ impl Scan {
         (self.postings as u64, self.reached.len() as u64)
     }
 
-    fn add_short<const END: bool>(&mut self, postings: &[u32], opening: &Opening, mark: u16) {
+    fn add_short<const SUMS: u8>(&mut self, postings: &[u32], opening: &Opening, mark: u16) {
         self.postings += postings.len();
         for &posting in postings {
             let more = opening.share.min(top_of(class_in(posting))) - opening.floor;
-            if has_reached::<END>(&mut self.gains[record_of(posting) as usize], more, mark) {
+            if has_reached::<SUMS>(&mut self.gains[record_of(posting) as usize], more, mark) {
                 self.reached.push(record_of(posting));
             }
         }
     }
 
-    fn add_postings<const END: bool>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
+    fn add_postings<const SUMS: u8>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
         self.postings += postings.len();
         for &posting in postings {
             let record = record_of(posting);
             let more = gains[class_in(posting)];
-            if has_reached::<END>(&mut self.gains[record as usize], more, mark) {
+            if has_reached::<SUMS>(&mut self.gains[record as usize], more, mark) {
                 self.reached.push(record);
             }
         }
     }
 
-    fn add_run<const END: bool>(&mut self, run: &Run<'_>, more: u16, mark: u16) {
+    fn add_run<const SUMS: u8>(&mut self, run: &Run<'_>, more: u16, mark: u16) {
         self.postings += run.records.len();
         let Some(window) = self.gains[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return };
         for &record in run.records {
-            if has_reached::<END>(&mut window[usize::from(record)], more, mark) {
+            if has_reached::<SUMS>(&mut window[usize::from(record)], more, mark) {
                 self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
             }
         }
@@ -132,9 +149,9 @@ impl Scan {
 
 /// Adds a gain; whether it lifts the sum from below the mark.
 #[inline(always)]
-fn has_reached<const END: bool>(gained: &mut u16, more: u16, mark: u16) -> bool {
-    *gained = if END { gained.saturating_add(more) } else { gained.wrapping_add(more) };
-    gained.wrapping_sub(mark) < more
+fn has_reached<const SUMS: u8>(gained: &mut u16, more: u16, mark: u16) -> bool {
+    *gained = if SUMS == END { gained.saturating_add(more) } else { gained.wrapping_add(more) };
+    SUMS != BELOW && gained.wrapping_sub(mark) < more
 }
 
 /// What a record of each class gains in this list.

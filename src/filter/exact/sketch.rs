@@ -70,6 +70,12 @@ impl Sketches {
         self.excesses.push(sketch.excess);
     }
 
+    /// Fetches the sketches of these records into the cache. They lie anywhere; here no read waits for
+    /// another, nor for a comparison, so that memory serves many at a time.
+    pub(super) fn touch(&self, records: impl Iterator<Item = usize>) {
+        std::hint::black_box(records.fold(0, |read, record| read ^ self.buckets[record].0[0]));
+    }
+
     /// An upper bound on the overlap of a probe and a record, in units of [`WHOLE`].
     pub(super) fn bound(&self, probe: &Sketch, record: usize) -> u32 {
         let excess = if probe.excess == 0 { 0 } else { probe.excess.min(self.excesses[record]) };
