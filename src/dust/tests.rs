@@ -279,7 +279,7 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested
         ids.find(|&(host, edition, page)| url(host, edition, page) == wanted).map(|(h, e, p)| id(h, e, p))
     };
     let mut learner = Learner::new(0);
-    let mut note = |learner: &mut Learner, (host, edition, page), of: Option<(char, u32, u32)>| {
+    let note = |learner: &mut Learner, (host, edition, page), of: Option<(char, u32, u32)>| {
         let original = of.map(|(host, edition, page)| (id(host, edition, page), url(host, edition, page)));
         let kind = if of.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
         let repeats = original.as_ref().map(|(id, url)| (*id, url.as_str()));

@@ -10,6 +10,8 @@ const NEAR_RUN: u32 = 24;
 const DOUBLED: u32 = 1;
 /// ... and after each time that it was withdrawn, so many times in all.
 const MOST_DOUBLED: u32 = 6;
+/// So many hits there must be for each miss, in all.
+const HITS_FOR_A_MISS: u32 = 9;
 /// 97.5 % of the normal distribution lie below it.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -78,7 +80,7 @@ impl Validity {
                 self.hits = self.hits.saturating_add(1);
                 self.run = self.run.saturating_add(1);
                 self.near = self.near.saturating_add(u32::from(is_near));
-                if self.state != State::Off && self.run >= self.run_that_proves() {
+                if self.state != State::Off && self.is_borne_out() {
                     self.state = State::Proven;
                 }
                 false
@@ -98,6 +100,11 @@ impl Validity {
     /// Pages that the rule was wrong about.
     pub fn misses(&self) -> u32 {
         self.tests.saturating_sub(self.hits)
+    }
+
+    /// Whether it was right often enough of late, and in all.
+    fn is_borne_out(&self) -> bool {
+        self.run >= self.run_that_proves() && self.hits >= HITS_FOR_A_MISS.saturating_mul(self.misses())
     }
 
     fn run_that_proves(&self) -> u32 {
