@@ -65,13 +65,11 @@ pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError
     Ok(Some(Skipping::from(&behind)))
 }
 
-/// What leaving out what rules foretell loses, if anything was left out. Costs reading the lines.
-pub(super) fn predicting(settings: &Settings, predicted: u64) -> Result<Option<Predicting>, CliError> {
-    if predicted == 0 {
-        return Ok(None);
-    }
-    let predictions = Predictions::read(&settings.out.dir).map_err(report_error)?;
-    Ok(Some(Predicting::from(&predictions)))
+/// What leaving out what rules foretell loses, if anything was left out and the lines can be read; whether they
+/// are damaged, the report says. Costs reading them.
+pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicting> {
+    let predictions = (predicted > 0).then(|| Predictions::read(&settings.out.dir).ok()).flatten();
+    predictions.as_ref().map(Predicting::from)
 }
 
 /// Writes the report beside its place and moves it there, so that nobody sees half of one. Gives its size.

@@ -105,6 +105,8 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
         return Err(CliError::usage("--resume: spider cannot go on with a crawl").with_hint(BEGIN_ANEW));
     }
     let listener = dashboard::bind(settings)?;
+    // They may lie in the folder that begins anew.
+    let given_rules = rules::given(settings)?;
     folder::prepare(&settings.out.dir, flags)?;
     let earlier = Earlier::read(settings)?;
     folder::forget_fruitless(&settings.out.dir, &earlier)?;
@@ -112,7 +114,6 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
     let mut setup = setup::setup(settings, &seeds)?;
-    let given_rules = rules::given(settings)?;
     setup.against = against::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
     #[cfg(feature = "browser")]
@@ -127,7 +128,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
     folder::compare(settings, &opened, against.as_deref())?;
     folder::expect_resumable(settings, &opened)?;
-    setup.frontier.rules = rules::to_begin_with(given_rules, &settings.out.dir, flags.recrawl)?;
+    setup.frontier.rules = rules::to_begin_with(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
     let was_finished = opened.mark.finished.is_some();
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let started = earlier.started.filter(|_| !opened.fresh);
@@ -147,8 +148,9 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     };
     let mut code = exit_code(settings, &ending, signalled.exit_code());
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
-    monitor.end(state);
+    // Before the monitor lets go of the folder: who switches a rule then must not be overruled.
     rules::keep(&settings.out.dir, &ending.rules)?;
+    monitor.end(state);
     crawl_file.end(summing::stopped(settings, &ending), code)?;
     let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
     // A person who sees the summary on the terminal need not be told twice.
@@ -162,8 +164,8 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     }
     let mut summary = summing::summary(settings, &ending, hint);
     summary.skipping = reporting::skipping(settings)?;
-    summary.predicting = reporting::predicting(settings, summary.predicted)?;
     if !signalled.is_urgent() {
+        summary.predicting = reporting::predicting(settings, summary.predicted);
         let report = reporting::at_end(settings);
         summary.report = report.path;
         if report.is_damaged && code == exit::FINISHED {

@@ -1,6 +1,6 @@
 //! From outcomes to rules, and from rules to what is foretold.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::context::contexts;
@@ -54,7 +54,7 @@ pub struct Learner {
     by_key: HashMap<u64, u32>,
     proven: usize,
     withdrawn: Vec<RuleId>,
-    contested: Vec<UrlId>,
+    contested: HashSet<UrlId>,
 }
 
 impl Learner {
@@ -67,7 +67,7 @@ impl Learner {
             by_key: HashMap::new(),
             proven: 0,
             withdrawn: Vec::new(),
-            contested: Vec::new(),
+            contested: HashSet::new(),
         }
     }
 
@@ -139,7 +139,7 @@ impl Learner {
             foretold.push((validity.run, target, RuleId { rule: place, context: context as u32 }));
         }
         foretold.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
-        // What is sampled of a smaller share is sampled of a larger one too: what was left out stays left out.
+        // What is sampled of a smaller share is sampled of a larger one too.
         let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
         foretold.into_iter().map(|(_, target, rule)| Foretold { target, rule, is_sampled, one_in: sampled }).collect()
     }
@@ -151,7 +151,7 @@ impl Learner {
 
     /// The URLs, since this was last asked, of which one rule says that they repeat a page, and another one that they
     /// repeat a unique page that has come since. One of the two rules is wrong: which one, only fetching them tells.
-    pub fn take_contested(&mut self) -> Vec<UrlId> {
+    pub fn take_contested(&mut self) -> HashSet<UrlId> {
         std::mem::take(&mut self.contested)
     }
 
@@ -186,11 +186,13 @@ impl Learner {
             let Some((target, made)) = target else { continue };
             match self.result(noted, target) {
                 Some(test) => tested.push((place, made, test)),
-                None if self.is_contested(noted, target, &made, &find) => contested.push(target),
+                None if self.says(place, noted.url) && self.is_contested(noted, target, &made, &find) => {
+                    contested.push(target)
+                }
                 None => {}
             }
         }
-        self.contested.append(&mut contested);
+        self.contested.extend(contested);
         for (place, made, test) in tested {
             self.enter(place, noted.url, test);
             // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
@@ -224,6 +226,11 @@ impl Learner {
             OutcomeKind::ExactDuplicate => Some(Test::Miss),
             _ => None,
         }
+    }
+
+    /// Whether a rule foretells anything of a URL.
+    fn says(&self, rule: u32, url: &str) -> bool {
+        self.table.entries[rule as usize].deciding(url).is_some()
     }
 
     /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it repeats

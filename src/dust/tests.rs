@@ -302,7 +302,7 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested
     note(&mut learner, ('a', 1, 100), None);
     assert!(learner.take_contested().is_empty());
     note(&mut learner, ('b', 2, 100), None);
-    assert_eq!(learner.take_contested(), [id('a', 2, 100)]);
+    assert_eq!(learner.take_contested().into_iter().collect::<Vec<_>>(), [id('a', 2, 100)]);
     assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Proven); 2]);
 
     note(&mut learner, ('a', 2, 100), Some(('b', 2, 100)));

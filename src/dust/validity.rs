@@ -47,7 +47,7 @@ impl State {
 pub(super) enum Test {
     /// It does.
     Hit { is_near: bool },
-    /// It is unique.
+    /// It is unique, or says exactly what another page says.
     Miss,
 }
 

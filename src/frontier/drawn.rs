@@ -29,6 +29,11 @@ impl Drawn {
         self.0.entry(id.0).or_insert(draw);
     }
 
+    /// Whether the lot has fallen on a URL, which it does for good.
+    pub(super) fn has_won(&self, id: UrlId) -> bool {
+        self.0.get(&id.0).is_some_and(|draw| !draw.was_left_out)
+    }
+
     /// A URL that was left out is to be fetched after all.
     pub(super) fn bring_back(&mut self, id: UrlId, left_out: &LeftOut) {
         let draw = Draw { rule: left_out.rule, one_in: left_out.one_in, was_left_out: true };

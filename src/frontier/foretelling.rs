@@ -102,7 +102,8 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn leave_foretold(&mut self, next: Next) -> Result<bool, FrontierError> {
         let id = next.id;
         let foretelling = &self.foretelling;
-        let is_asked = foretelling.contested.contains(&id.0) || self.phases.is_from_seed(id);
+        let is_asked =
+            foretelling.contested.contains(&id.0) || foretelling.drawn.has_won(id) || self.phases.is_from_seed(id);
         if !foretelling.leaves_out || !foretelling.learner.foretells() || is_asked {
             return Ok(false);
         }
@@ -183,9 +184,13 @@ impl<L: UrlLog> Engine<L> {
     /// Queues what was left out, and is contested or was foretold by rules that have proved wrong since. Costs a look
     /// at all that is left out, if there is such a rule.
     pub(super) fn reconsider(&mut self) {
-        for id in self.foretelling.learner.take_contested() {
-            if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
+        let mut contested: Vec<UrlId> = self.foretelling.learner.take_contested().into_iter().collect();
+        contested.sort_unstable();
+        for id in contested {
+            if matches!(self.phases.get(id), Some(Phase::Queued | Phase::Waiting | Phase::Predicted)) {
                 self.foretelling.contested.insert(id.0);
+            }
+            if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
                 self.bring_back(id, left_out);
             }
         }

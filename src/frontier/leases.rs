@@ -10,7 +10,7 @@ use super::phase::Phase;
 use super::prospects::PATIENCE;
 use super::queue::Priority;
 use super::{FrontierError, UrlLog};
-use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, UrlId, Wait};
+use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, OutcomeKind, UrlId, Wait};
 
 /// What to do next.
 enum Choice {
@@ -179,7 +179,10 @@ impl<L: UrlLog> Engine<L> {
             return Ok(());
         };
         self.leases.0.remove(&ack.id.0);
-        self.foretelling.drawn.forget(ack.id);
+        if ack.kind != OutcomeKind::NearDuplicate {
+            // That may be judged anew, and is then what it was drawn for.
+            self.foretelling.drawn.forget(ack.id);
+        }
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
         self.learn(ack.id, ack.worth);

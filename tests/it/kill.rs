@@ -18,7 +18,7 @@ use crate::invariants::{
     Lines, assert_as_expected, assert_duplicates_name_stored_pages, assert_folder_is_sound, assert_planted_copies_meet,
     lines, with_outcome,
 };
-use crate::program::{BY_WEIGHTS, Place, Run, UNSPARING};
+use crate::program::{ALL_FETCHED, BY_WEIGHTS, Place, Run, UNSPARING};
 use crate::web::Web;
 use crate::words::Random;
 
@@ -52,7 +52,7 @@ fn planned_web(seed: u64, pages: usize, slowest: u64) -> (Web, Arc<Graph>) {
 
 /// All planted copies are fetched: what comes of each is compared with the plan.
 fn crawl(place: &Place, graph: &Graph) -> Run {
-    place.crawl(&graph.seeds()).args(["-c", &CONCURRENCY.to_string(), "--predicted", "fetch"])
+    place.crawl(&graph.seeds()).args(["-c", &CONCURRENCY.to_string()])
 }
 
 /// Runs the crawl to its end and tells how often it was killed on the way.
@@ -304,7 +304,7 @@ fn a_reindex_that_is_killed_leaves_a_folder_that_is_refused_until_it_is_run_agai
     let place = Place::new();
     let crawl = |out: &str| {
         let seeds = graph.seeds();
-        place.run(&seeds).args(["-o", out]).args(UNSPARING).args(BY_WEIGHTS).args(["--predicted", "fetch"])
+        place.run(&seeds).args(["-o", out]).args(UNSPARING).args(BY_WEIGHTS).args(ALL_FETCHED)
     };
     crawl("out").finish().expect_code(0);
     let reindex = |out: &str| place.run(["reindex", out, "--force", "--json"]);

@@ -18,6 +18,9 @@ pub const UNSPARING: [&str; 10] =
 /// condition has an oracle beside its code, and real sites.
 pub const BY_WEIGHTS: [&str; 2] = ["--weights", "paper"];
 
+/// Duplicates that are planted are to be fetched, however soon a rule would foretell them.
+pub const ALL_FETCHED: [&str; 2] = ["--predicted", "fetch"];
+
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder in which the program runs, with nothing in it.
@@ -53,9 +56,9 @@ impl Place {
     }
 
     /// A crawl of these seeds into the folder `out`, with [`UNSPARING`] manners, that decides
-    /// [`BY_WEIGHTS`].
+    /// [`BY_WEIGHTS`], [`ALL_FETCHED`].
     pub fn crawl<S: AsRef<OsStr>>(&self, seeds: &[S]) -> Run {
-        self.run(seeds).args(["-o", "out"]).args(UNSPARING).args(BY_WEIGHTS)
+        self.run(seeds).args(["-o", "out"]).args(UNSPARING).args(BY_WEIGHTS).args(ALL_FETCHED)
     }
 
     pub fn pages(&self) -> Vec<Value> {

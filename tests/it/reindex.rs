@@ -29,7 +29,7 @@ fn outcomes(lines: &Lines) -> BTreeMap<String, &str> {
 fn crawled_with(damage: impl Fn(&Place)) {
     let (web, graph) = planned_web();
     let place = Place::new();
-    let crawl = || place.crawl(&graph.seeds()).args(["-c", "4", "--predicted", "fetch"]);
+    let crawl = || place.crawl(&graph.seeds()).args(["-c", "4"]);
     let mut running = crawl().start();
     let out = place.path("out");
     let has_lines = || fs::read_to_string(out.join("pages.jsonl")).is_ok_and(|text| text.lines().count() > 60);
@@ -62,7 +62,7 @@ fn crawled_with(damage: impl Fn(&Place)) {
     assert_folder_is_sound(&place);
     // What a calm crawl finds is there, and nothing else.
     let calm = Place::new();
-    calm.crawl(&graph.seeds()).args(["-c", "4", "--predicted", "fetch"]).finish().expect_code(0);
+    calm.crawl(&graph.seeds()).args(["-c", "4"]).finish().expect_code(0);
     let mut calmly = lines(&calm.path("out"));
     calmly.retain(|url, _| !is_forgotten(url) || found.keys().any(|found| path(found) == path(url)));
     assert_eq!(outcomes(&found), outcomes(&calmly));

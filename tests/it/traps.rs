@@ -114,8 +114,7 @@ fn web() -> (Web, Arc<Traps>) {
 /// One request at a time, so that the pages arrive in the same order in every run.
 /// Without rules that foretell duplicates: here it is the patterns that end what has no end.
 fn crawl(place: &Place, web: &Web, guard: &str) -> Run {
-    let limits =
-        ["--predicted", "fetch", "--duplicate-links", "follow", "--depth", "30", "--max-pages-per-host", "2500"];
+    let limits = ["--duplicate-links", "follow", "--depth", "30", "--max-pages-per-host", "2500"];
     place.crawl(&[format!("{}/", web.origins()[0])]).args(limits).args([
         "--host-concurrency",
         "1",
