@@ -8,9 +8,10 @@ use crate::program::Place;
 use crate::web::{Answer, Content, Web};
 use crate::words::{Random, sentences};
 
-/// Crawls, of which so many intervals of 95 % are to hold the truth ...
+/// Crawls, of which so many intervals of 95 % are to hold the truth: the lot goes by URL, and ports differ from run
+/// to run, so that right intervals miss 90 of 100 in one run of some eighty, and 85 in one of thousands ...
 const CRAWLS: usize = 100;
-const LEAST: usize = 90;
+const LEAST: usize = 85;
 /// ... though they are not wider than this, on average: pages for a thousand requests.
 const WIDEST: f64 = 500.0;
 
@@ -103,7 +104,7 @@ fn skipping(web: &Web, policy: &str, seed: usize) -> Value {
 }
 
 #[test]
-fn ninety_of_a_hundred_intervals_hold_what_is_really_lost_or_more() {
+fn of_a_hundred_intervals_as_many_hold_what_is_really_lost_as_they_say() {
     let (mut held, mut widths) = (0, 0.0);
     for site in 0..4 {
         let web = Web::start(1, |origins| Arc::new(Site { origin: origins[0].clone(), seed: site }));
