@@ -141,7 +141,7 @@ pub struct Predicting {
     pub drawn: u64,
     /// Of these, unique pages.
     pub unique: u64,
-    /// URLs left out first and fetched later, since a rule had proved wrong.
+    /// URLs left out first and fetched later, since a rule had proved wrong or two contradicted each other.
     pub brought_back: u64,
     /// Of these, unique pages.
     pub found: u64,

@@ -43,8 +43,9 @@ pub struct Foretold {
     pub one_in: u64,
 }
 
-/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most. Memory: some
-/// 16 octets for each page and redirect, and some hundreds for each rule.
+/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most; of a unique page
+/// as many again for each rule that foretells something of it. Memory: some 16 octets for each page and redirect, and
+/// some hundreds for each rule.
 pub struct Learner {
     seed: u64,
     table: Table,

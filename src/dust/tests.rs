@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::validity::Test;
 use super::*;
 use crate::record::{OutcomeKind, UrlId};
 
@@ -235,6 +236,23 @@ fn a_rule_that_is_switched_off_is_measured_and_never_believed() {
     (0..100).for_each(|number| site.note(number, true));
     assert!(site.validity().hits > 90 && site.validity().state == State::Off);
     assert!(site.learner.foretell(&printed(3), site.find()).is_empty());
+}
+
+#[test]
+fn a_rule_that_was_wrong_often_is_not_believed_for_a_run_of_hits_and_asked_about_more_often_then() {
+    let mut validity = Validity::default();
+    let hit = Test::Hit { is_near: false };
+    (0..16).for_each(|_| assert!(!validity.test(hit)));
+    assert_eq!((validity.state, validity.sampled()), (State::Proven, 8));
+    (0..16).for_each(|_| assert!(!validity.test(hit)));
+    assert_eq!(validity.sampled(), 16);
+    assert!(validity.test(Test::Miss));
+    (1..11).for_each(|_| assert!(!validity.test(Test::Miss)));
+    // A run of 64 hits would prove it by itself; but nine are wanted for each of eleven misses, and it has 32.
+    (32..98).for_each(|_| assert!(!validity.test(hit)));
+    assert_eq!(validity.state, State::Withdrawn);
+    validity.test(hit);
+    assert_eq!((validity.state, validity.sampled()), (State::Proven, 4));
 }
 
 #[test]

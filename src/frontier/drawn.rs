@@ -18,7 +18,7 @@ struct Draw {
     was_left_out: bool,
 }
 
-/// What was drawn, until it has its outcome.
+/// What was drawn, until it has an outcome that is not judged anew.
 #[derive(Default)]
 pub(super) struct Drawn(HashMap<u32, Draw>);
 

@@ -29,7 +29,7 @@
 //! | an origin with something queued | about 530 |
 //! | a page or redirect that is done, for what may repeat it | 16 |
 //! | a URL that a rule foretells to be a duplicate, besides | about 50 |
-//! | one that is fetched all the same, until it is done, besides | about 50 |
+//! | one that is fetched all the same, besides, until it is done; for good if it is a near-duplicate | about 50 |
 //! | a pattern of URLs that repeats itself, 65,536 of them at most | about 60 |
 //! | a URL not yet committed: its row | 64 and its text |
 //! | rows read ahead, in all | 8,192 rows |

@@ -139,7 +139,8 @@ pub struct Foretelling {
     pub context: String,
     /// The share, drawn by lot, of such pages that were fetched when their turn came, in (0, 1].
     pub share: f64,
-    /// Whether this one was left out then, and was fetched later since the rule had proved wrong.
+    /// Whether this one was left out then, and was fetched later, since a rule had proved wrong, two contradicted
+    /// each other, or a seed named it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_left_out: bool,
 }

@@ -27,7 +27,7 @@ pub struct Predictions {
     pub drawn: u64,
     /// Of these, unique pages.
     pub unique: u64,
-    /// URLs that were left out first, and fetched later since a rule had proved wrong.
+    /// URLs that were left out first, and fetched later since a rule had proved wrong or two contradicted each other.
     pub brought_back: u64,
     /// Of these, unique pages.
     pub found: u64,

@@ -125,6 +125,26 @@ fn of_what_is_fetched_all_the_same_it_is_told_how_likely_that_was() {
 }
 
 #[test]
+fn a_url_on_which_the_lot_fell_is_fetched_at_a_second_try_too_though_fewer_are_drawn_by_then() {
+    let bench = mirrored(options());
+    let mut judge = Judge::default();
+    let mut drawn = std::collections::HashSet::new();
+    for second in [0, 200] {
+        while let Some(lease) = bench.lease(1, second).leases.pop() {
+            // The first try fails, and the next one comes when all else is done.
+            if lease.foretelling.is_some() && drawn.insert(lease.id) {
+                bench.nak(lease, 100);
+            } else {
+                bench.ack_page(lease.id, judge.judge(lease.id, counterpart(lease.id)));
+            }
+        }
+    }
+    let left = left_out(&bench);
+    assert!(drawn.len() > 10 && !left.is_empty(), "{} {}", drawn.len(), left.len());
+    assert!(drawn.iter().all(|id| !left.contains(id)), "{drawn:?}");
+}
+
+#[test]
 fn what_was_left_out_is_left_out_after_a_restart_too() {
     let bench = mirrored(options());
     let pages = fetch_all(&bench, 4, counterpart);
