@@ -2,7 +2,9 @@
 //!
 //! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has
 //! records, the window's number, the number of records less one, and the low half of each record's
-//! number: little more than two bytes a posting, and no dependency from one to the next.
+//! number: little more than two bytes a posting, and no dependency from one to the next. The last
+//! window's records are counted when it ends, so that a new posting touches the end of its stream and
+//! nothing before.
 
 use std::io::{self, Read, Write};
 
@@ -25,8 +27,10 @@ pub(super) struct Dense {
 #[derive(Debug, Default)]
 struct Stream {
     words: Vec<u16>,
-    /// Where the last window begins in `words`.
+    /// Where the last window begins in `words`. It runs to the end.
     last: u32,
+    /// Its number.
+    window: u16,
 }
 
 /// The records of one class in one window.
@@ -64,11 +68,15 @@ impl Dense {
 
     /// The records of a class, window by window.
     pub(super) fn runs(&self, class: usize) -> impl Iterator<Item = Run<'_>> {
-        let mut rest = &self.classes[class].words[..];
+        let Stream { words, last, .. } = &self.classes[class];
+        let (mut ended, mut open) = words.split_at(*last as usize);
         std::iter::from_fn(move || {
-            let (&[window, more], after) = rest.split_first_chunk()?;
+            let Some((&[window, more], after)) = ended.split_first_chunk() else {
+                let (&[window, _], records) = std::mem::take(&mut open).split_first_chunk()?;
+                return Some(Run { window: usize::from(window), records });
+            };
             let (records, after) = after.split_at(usize::from(more) + 1);
-            rest = after;
+            ended = after;
             Some(Run { window: usize::from(window), records })
         })
     }
@@ -110,7 +118,10 @@ impl Dense {
             *count = read;
         }
         for stream in list.classes.iter_mut() {
-            *stream = Stream { last: read_number(input)?, words: read_array(input)? };
+            let (last, words): (u32, Vec<u16>) = (read_number(input)?, read_array(input)?);
+            let last = last.min(words.len() as u32);
+            let window = words.get(last as usize).copied().unwrap_or_default();
+            *stream = Stream { words, last, window };
         }
         Ok(list)
     }
@@ -125,18 +136,25 @@ impl Stream {
     fn push(&mut self, record: u32) -> usize {
         let before = heap_bytes(&self.words);
         let (window, low) = ((record >> 16) as u16, record as u16);
-        let last = self.last as usize;
-        if self.words.get(last) == Some(&window) {
-            self.words[last + 1] += 1;
-        } else {
-            self.last = self.words.len() as u32;
-            for word in [window, 0] {
-                make_room(&mut self.words);
-                self.words.push(word);
-            }
+        if self.window != window || self.words.is_empty() {
+            self.begin_window(window);
         }
         make_room(&mut self.words);
         self.words.push(low);
         heap_bytes(&self.words) - before
+    }
+
+    fn begin_window(&mut self, window: u16) {
+        let last = self.last as usize;
+        let records = self.words.len().saturating_sub(last + 2);
+        if let Some(more) = self.words.get_mut(last + 1) {
+            // No window has more than 2¹⁶ records.
+            *more = (records - 1) as u16;
+        }
+        (self.last, self.window) = (self.words.len() as u32, window);
+        for word in [window, 0] {
+            make_room(&mut self.words);
+            self.words.push(word);
+        }
     }
 }
