@@ -93,8 +93,23 @@ impl<L: UrlLog> Engine<L> {
         let original = repeats.map(|of| self.rows.get(of).map(|row| (of, row.url))).transpose()?;
         let repeats = original.as_ref().map(|(of, url)| (*of, url.as_str()));
         let seen = &self.seen;
-        self.foretelling.learner.note(Noted { id, url: &url, kind, repeats }, |url| seen.find(seen.hash(url)));
+        let learner = &mut self.foretelling.learner;
+        let was_kept = learner.original(id) == Some(id);
+        learner.note(Noted { id, url: &url, kind, repeats }, |url| seen.find(seen.hash(url)));
+        if was_kept && learner.original(id).is_none() {
+            self.bring_back_orphans();
+        }
         Ok(())
+    }
+
+    /// Queues what was left out for a page that is kept no longer: another look at it led to a URL without a page.
+    /// Costs a look at all that is left out.
+    fn bring_back_orphans(&mut self) {
+        let Foretelling { learner, left_out, .. } = &mut self.foretelling;
+        let orphans = left_out.extract_if(|_, left_out| learner.original(left_out.target).is_none());
+        let mut orphans: Vec<LeftOut> = orphans.map(|(_, left_out)| left_out).collect();
+        orphans.sort_unstable_by_key(|left_out| left_out.place.id);
+        orphans.into_iter().for_each(|left_out| self.bring_back(left_out.place.id, left_out));
     }
 
     /// Takes what would be leased next out of its queue if it is foretold to be a duplicate, or may soon be.

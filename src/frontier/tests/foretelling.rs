@@ -169,6 +169,23 @@ fn a_rule_that_is_wrong_is_withdrawn_and_what_it_left_out_is_fetched() {
 }
 
 #[test]
+fn what_repeats_a_page_that_is_a_redirect_to_nothing_by_now_is_fetched() {
+    let bench = mirrored(options());
+    fetch_all(&bench, 4, counterpart);
+    let left = left_out(&bench);
+    let of = bench.frontier.prediction(left[0]).unwrap().of;
+    bench.offer(link("http://site.test/nothing", 1));
+    let nothing = bench.lease(1, 0).leases[0].id;
+    bench.ack(nothing, false);
+    now_or_never(bench.frontier.revise(vec![of])).unwrap();
+    assert_eq!(bench.lease(1, 0).leases.iter().map(|lease| lease.id).collect::<Vec<_>>(), [of]);
+    let gone = Ack { id: of, kind: OutcomeKind::Redirected, repeats: Some(nothing), worth: None };
+    now_or_never(bench.frontier.ack(vec![gone])).unwrap();
+    assert_eq!(bench.lease(9, 0).leases.iter().map(|lease| lease.id).collect::<Vec<_>>(), [left[0]]);
+    assert!(left[1..].iter().all(|id| bench.frontier.prediction(*id).is_some()));
+}
+
+#[test]
 fn nothing_waits_for_ever_for_a_host_that_has_its_pages() {
     let bench = mirrored(Options { max_pages_per_host: 100, ..options() });
     let fetched = fetch_all(&bench, 4, counterpart);
