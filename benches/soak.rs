@@ -1,12 +1,17 @@
 //! *Do memory, handles and pace stay the same over a million pages?*
 //!
-//! Runs the program against eight hosts whose pages have some 120 words of a vocabulary in which few words are
+//! Runs the program against a hundred hosts whose pages have some 120 words of a vocabulary in which few words are
 //! frequent and most are rare, as in real texts. Three pages in ten differ from another one in a few words. The
 //! process is looked at after a tenth, a half and (nearly) all of the pages: what it has in memory, with and without
-//! what the index says of itself, the handles that it has open, and pages a second, by the clock and by the time for
-//! which it had a processor, which other work on the machine does not lengthen.
+//! what the program states of its index and its frontier (medians, since an index that grows is there twice for a
+//! moment), the handles that it has open, and pages a second, by the clock and by the time for which it had a
+//! processor, which other work on the machine does not lengthen.
 //!
-//! `cargo bench --bench soak [-- PAGES]`
+//! Politeness decides how fast a crawl is, so hosts are asked for [`PACE`] pages a second in all: can that be kept up
+//! to the end? With `as-fast-as-it-can` the hosts do not mind; then the pace falls as decisions among more records
+//! take longer.
+//!
+//! `cargo bench --bench soak [-- PAGES] [as-fast-as-it-can]`
 
 #![allow(clippy::unwrap_used)]
 
@@ -31,7 +36,9 @@ use web::{Answer, Content, Web};
 use words::{Random, sentences};
 
 const PAGES: u64 = 1_000_000;
-const HOSTS: u64 = 8;
+const HOSTS: u64 = 100;
+/// Pages a second of all hosts together, if they mind.
+const PACE: u64 = 1000;
 /// Pages that wait in the frontier at any time: page k leads to page k + QUEUED.
 const QUEUED: u64 = 8000;
 const WORDS: usize = 120;
@@ -122,6 +129,7 @@ struct Look {
     stored: u64,
     memory: u64,
     index: u64,
+    frontier: u64,
     handles: usize,
     /// Time for which it had a processor, in seconds.
     processor: f64,
@@ -143,6 +151,7 @@ impl Look {
             stored: outcome("stored"),
             memory: number("/memory_bytes"),
             index: number("/index/bytes"),
+            frontier: number("/frontier_bytes"),
             handles: fs::read_dir(format!("{process}/fd")).ok()?.count(),
             processor: times.iter().sum::<f64>() / 100.0,
         })
@@ -152,7 +161,7 @@ impl Look {
 /// The figures at a mark.
 struct Figures {
     urls: f64,
-    beside_index: f64,
+    unstated: f64,
     handles: f64,
     by_clock: f64,
     by_processor: f64,
@@ -168,6 +177,8 @@ fn main() {
         return;
     }
     let pages = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(PAGES);
+    let is_hurried = arguments.iter().any(|argument| argument == "as-fast-as-it-can");
+    let delay = if is_hurried { "0".to_owned() } else { format!("{}ms", 1000 * HOSTS / PACE) };
     let mut seeds = String::new();
     let _web = Web::start(HOSTS as usize, |origins| {
         let sites = Sites { origins: origins.to_vec(), pages };
@@ -177,25 +188,26 @@ fn main() {
     let place = Place::new();
     place.write("seeds.txt", &seeds);
     let mut running = place
-        .run(["--seeds", "seeds.txt", "-o", "out", "--allow-private", "--delay", "0", "--ip-delay", "0"])
+        .run(["--seeds", "seeds.txt", "-o", "out", "--allow-private", "--ip-delay", "0"])
+        .args(["--delay", &delay])
         .args(["--host-concurrency", "8", "-c", "64", "--depth", "60000", "--max-pages-per-host", "0"])
         .args(["--duplicate-links", "follow", "--format", "none", "--progress", "none"])
         .patience(PATIENCE)
         .start();
 
-    println!("   pages    stored  MiB  of index  beside it  handles  pages/s  pages/s of a processor");
+    println!("   pages    stored  MiB  of index  of frontier  of all else  handles  pages/s  pages/s of a processor");
     let figures = MARKS.map(|(from, to)| {
-        let begin = look_at(&place, &mut running, pages * from / 100);
-        figures(begin, look_at(&place, &mut running, pages * to / 100))
+        look_until(&place, &mut running, pages * from / 100);
+        figures(&look_until(&place, &mut running, pages * to / 100))
     });
     let ended = running.finish().expect_code(0);
     println!("{pages} pages in {:.0} s; on disk {:.0} MiB", ended.elapsed.as_secs_f64(), mebibytes(octets(&place)));
 
     let [first, .., last] = &figures;
-    let growth = f64::from(1 << 20) * (last.beside_index - first.beside_index) / (last.urls - first.urls);
-    println!("{growth:.0} octets for each URL, beside the index");
+    let growth = f64::from(1 << 20) * (last.unstated - first.unstated) / (last.urls - first.urls);
+    println!("{growth:.0} octets for each URL that the program does not state");
     let parts: [(&str, Part); 4] = [
-        ("memory beside the index", |figures| figures.beside_index),
+        ("memory beside index and frontier", |figures| figures.unstated),
         ("handles", |figures| figures.handles),
         ("pages a second", |figures| figures.by_clock),
         ("pages a second of a processor", |figures| figures.by_processor),
@@ -206,39 +218,49 @@ fn main() {
     }
 }
 
-/// Waits until so many pages are judged.
-fn look_at(place: &Place, running: &mut Running, pages: u64) -> Look {
+/// Waits until so many pages are judged, and looks until then.
+fn look_until(place: &Place, running: &mut Running, pages: u64) -> Vec<Look> {
+    let mut looks = Vec::new();
     loop {
         assert!(!running.has_ended(), "the crawl has ended before {pages} pages: {}", running.stderr());
-        if let Some(look) = Look::at(place).filter(|look| look.pages >= pages) {
-            return look;
+        looks.extend(Look::at(place));
+        if looks.last().is_some_and(|look| look.pages >= pages) {
+            return looks;
         }
         std::thread::sleep(Duration::from_millis(200));
     }
 }
 
-fn figures(begin: Look, end: Look) -> Figures {
+fn figures(looks: &[Look]) -> Figures {
+    let (begin, end) = (looks[0], looks[looks.len() - 1]);
     let pages = (end.pages - begin.pages) as f64;
     let figures = Figures {
         urls: end.urls as f64,
-        beside_index: mebibytes(end.memory - end.index),
-        handles: end.handles as f64,
+        unstated: mebibytes(median(looks, |look| look.memory.saturating_sub(look.index + look.frontier))),
+        handles: median(looks, |look| look.handles as u64) as f64,
         by_clock: pages / (end.at - begin.at).as_secs_f64(),
         by_processor: pages / (end.processor - begin.processor),
     };
     println!(
-        "{:>8}  {:>8}  {:>5.0}  {:>6.0}  {:>9.1}  {:>7}  {:>7.0}  {:>7.0}  ({} URLs)",
+        "{:>8}  {:>8}  {:>3.0}  {:>8.0}  {:>11.0}  {:>11.1}  {:>7}  {:>7.0}  {:>7.0}  ({} URLs)",
         end.pages,
         end.stored,
-        mebibytes(end.memory),
+        mebibytes(median(looks, |look| look.memory)),
         mebibytes(end.index),
-        figures.beside_index,
-        end.handles,
+        mebibytes(end.frontier),
+        figures.unstated,
+        figures.handles,
         figures.by_clock,
         figures.by_processor,
         end.urls
     );
     figures
+}
+
+fn median(looks: &[Look], part: fn(&Look) -> u64) -> u64 {
+    let mut parts: Vec<u64> = looks.iter().map(part).collect();
+    parts.sort_unstable();
+    parts[parts.len() / 2]
 }
 
 fn octets(place: &Place) -> u64 {

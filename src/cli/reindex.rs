@@ -1,5 +1,7 @@
 //! The command `reindex`: what is derived is made anew, and if need be all of the store.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::arguments::ReindexArguments;
@@ -20,7 +22,7 @@ const CACHE_BYTES: u64 = 16 << 20;
 pub fn run(_: &Settings, arguments: &ReindexArguments) -> Result<u8, CliError> {
     let dir = &arguments.dir;
     let opening = |error| store_error(error, Phase::Opening);
-    store::complete(dir).map_err(opening)?;
+    let source = store::take_back(dir).map_err(opening)?;
     match StoreReader::open(dir, CACHE_BYTES) {
         Ok((reader, _)) if !arguments.force => {
             reader.forget_snapshot();
@@ -33,22 +35,21 @@ pub fn run(_: &Settings, arguments: &ReindexArguments) -> Result<u8, CliError> {
         Err(error @ (store::Error::InUse { .. } | store::Error::Io { .. })) => return Err(opening(error)),
         _ => {}
     }
-    let rebuilt = all(arguments)?;
+    let rebuilt = all(dir, &source)?;
     let text = if arguments.json { format!("{}\n", object(&rebuilt)) } else { text(&rebuilt) };
     write_stdout(&text)?;
     Ok(exit::FINISHED)
 }
 
-fn all(arguments: &ReindexArguments) -> Result<Rebuilt, CliError> {
-    let dir = &arguments.dir;
+/// `source` holds what the store is made of.
+fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
     let opening = |error| store_error(error, Phase::Opening);
-    let source = store::take_back(dir).map_err(opening)?;
     let file = store::read_json_file(&source.join("crawl.json")).map_err(opening)?.unwrap_or_default();
     if file["command"] == DEDUP {
         let error = CliError::new(exit::CORRUPT, format!("{}: it holds pages that dedup has judged", dir.display()));
         return Err(error.with_hint("run dedup again, with --fresh --force: what it read is there"));
     }
-    let settings = recorded::of_file(&source)?.with("out.dir", &dir.display().to_string())?;
+    let settings = recorded::of_file(source)?.with("out.dir", &dir.display().to_string())?;
     if !settings.dedup.against.is_empty() {
         let message = format!("{}: the crawl was compared with others (--against)", dir.display());
         let error = CliError::new(exit::CORRUPT, message);

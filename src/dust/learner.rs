@@ -85,7 +85,10 @@ impl Learner {
 
     /// Octets that it takes, but for the texts of rules.
     pub fn bytes(&self) -> usize {
-        self.table.bytes() + self.originals.allocation_size() + self.by_key.allocation_size()
+        self.table.bytes()
+            + self.originals.allocation_size()
+            + self.by_key.allocation_size()
+            + self.contested.allocation_size()
     }
 
     /// Whether a rule foretells anything.

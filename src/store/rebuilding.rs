@@ -52,7 +52,13 @@ pub fn take_back(folder: &Path) -> Result<PathBuf> {
     let _lock = Folder::new(folder).lock()?;
     generations::complete_locked(folder)?;
     match set_aside_before(folder)? {
-        None => Ok(folder.to_owned()),
+        None => {
+            // Nothing was moved: the store is what it was.
+            if folder.join(REBUILDING).exists() {
+                rebuilt(folder)?;
+            }
+            Ok(folder.to_owned())
+        }
         Some(generation) => {
             generations::delete_what_is_moved(folder)?;
             Ok(generation)
@@ -151,10 +157,13 @@ mod tests {
         crawled(folder);
         set_aside(folder).unwrap();
         crawled(folder);
-        fs::write(folder.join(REBUILDING), "{\"generation\":2}").unwrap();
+        let mark = || fs::write(folder.join(REBUILDING), "{\"generation\":2}").unwrap();
+        mark();
         assert_eq!(take_back(folder).unwrap(), folder);
         assert!(is_old(folder));
+        expect_whole(folder).unwrap();
         // Killed while it was moved.
+        mark();
         fs::create_dir_all(folder.join("earlier/2.part")).unwrap();
         fs::write(folder.join("earlier/2.part/generation.json"), "{\"next_warc\":0}").unwrap();
         fs::rename(folder.join("store"), folder.join("earlier/2.part/store")).unwrap();
