@@ -149,7 +149,7 @@ impl Stream {
         let records = self.words.len().saturating_sub(last + 2);
         if let Some(more) = self.words.get_mut(last + 1) {
             // No window has more than 2¹⁶ records.
-            *more = (records - 1) as u16;
+            *more = records.saturating_sub(1) as u16;
         }
         (self.last, self.window) = (self.words.len() as u32, window);
         for word in [window, 0] {
