@@ -43,7 +43,7 @@ pub(crate) fn expect_whole_locked(folder: &Path) -> Result<()> {
 }
 
 /// Takes away what was made by one who was interrupted. Gives the folder that holds what the store is to be made of:
-/// the folder itself, if nothing was set aside yet; it is whole then, and says nothing else any more.
+/// the folder itself, if nothing was set aside yet; then it is refused no longer.
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Io`], [`Error::Corrupt`] if `rebuilding.json` can't be read; who tries again goes on
