@@ -255,6 +255,30 @@ proptest! {
     }
 }
 
+/// Lists of the longest shape, of which the newest postings are kept apart from the others.
+#[test]
+fn the_exact_filter_loses_no_match_in_the_longest_lists() {
+    const RECORDS: u32 = 17_000;
+    let weight = |record: u32, term: u32| 1 + (record.wrapping_mul(2_654_435_761 + term * 40_503) >> 16) % 300;
+    let record = |number: u32| (0..5).map(|term| (TermId(term), weight(number, term))).collect::<Terms>();
+    let records: Vec<Terms> = (0..RECORDS).map(record).collect();
+    let exact = settled_at(&records, records.len());
+    let mut scratch = Scratch::default();
+    for probe in [0, RECORDS / 2, RECORDS - 70, RECORDS - 62, RECORDS - 30, RECORDS - 1] {
+        for millionths in [900_000, 990_000, 1_000_000] {
+            let threshold = threshold_of(millionths);
+            let probe = &records[probe as usize];
+            let mut shown = Vec::new();
+            exact.probe(&mut scratch, probe, threshold, &mut |suspect| {
+                shown.push(suspect.id);
+                ControlFlow::Continue(threshold)
+            });
+            assert!(scratch.is_clear());
+            assert_eq!(matching(&records, probe, threshold).iter().find(|id| !shown.contains(id)), None);
+        }
+    }
+}
+
 #[test]
 fn any_page_can_be_planned_for() {
     let common: Terms = (0..10_000).map(|term| (TermId(term), 1 + term % 7)).collect();

@@ -1,4 +1,7 @@
-//! A long list: one stream of 16-bit numbers for each class.
+//! A long list: one stream of 16-bit numbers for each class, and a few postings that wait.
+//!
+//! New postings gather in the list's head, which a probe reads too. A class's stream ends anywhere in memory:
+//! two or three cold reads for each posting, which are made for all that wait at once, when the head is full.
 //!
 //! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has
 //! records, the window's number, the number of records less one, and the low half of each record's
@@ -15,12 +18,19 @@ use crate::record::arrays::{read_array, read_number, write_array, write_number};
 /// Records in a window.
 pub(super) const WINDOW: usize = 1 << 16;
 
+/// Postings that wait: with them, a list's head takes six cache lines.
+const MOST_WAITING: usize = 62;
+
 /// A long list.
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Dense {
-    classes: Box<[Stream; CLASSES]>,
-    /// Postings in each class, side by side for who plans.
+    /// Postings in each class, side by side for who plans, those that wait included.
     counts: [u32; CLASSES],
+    waiting_len: u32,
+    /// Postings that are not in their streams yet, in the order in which they came.
+    waiting: [u32; MOST_WAITING],
+    classes: Box<[Stream; CLASSES]>,
 }
 
 /// The records of one class, ascending.
@@ -40,6 +50,12 @@ pub(super) struct Run<'a> {
     pub(super) records: &'a [u16],
 }
 
+impl Default for Dense {
+    fn default() -> Self {
+        Self { counts: [0; CLASSES], waiting_len: 0, waiting: [0; MOST_WAITING], classes: Box::default() }
+    }
+}
+
 impl Dense {
     /// A list of postings. Within each class records must ascend.
     pub(super) fn new(postings: impl Iterator<Item = u32>) -> Self {
@@ -54,7 +70,15 @@ impl Dense {
     /// ascend.
     pub(super) fn push(&mut self, posting: u32) -> usize {
         self.counts[class_in(posting)] += 1;
-        self.classes[class_in(posting)].push(record_of(posting))
+        let grown = if self.is_full() { self.file() } else { 0 };
+        self.waiting[self.waiting_len as usize] = posting;
+        self.waiting_len += 1;
+        grown
+    }
+
+    /// The postings that are not in their streams yet, of any class.
+    pub(super) fn waiting(&self) -> &[u32] {
+        &self.waiting[..self.waiting_len as usize]
     }
 
     /// For each class, how many postings are read if all from it up are.
@@ -81,30 +105,43 @@ impl Dense {
         })
     }
 
-    /// All postings, class by class.
+    /// All postings, class by class, then those that wait: within each class they ascend.
     pub(super) fn postings(&self) -> impl Iterator<Item = u32> {
-        (0..CLASSES).flat_map(|class| {
+        let in_streams = (0..CLASSES).flat_map(|class| {
             self.runs(class).flat_map(move |run| {
                 let posting = move |&low: &u16| pack((run.window << 16) as u32 | u32::from(low), class);
                 run.records.iter().map(posting)
             })
-        })
+        });
+        in_streams.chain(self.waiting().iter().copied())
     }
 
     /// Reads of the head what a push of this class will touch: see
     /// [`Lists::touch`](super::lists::Lists::touch).
     pub(super) fn touch_head(&self, class: usize) -> u32 {
-        self.counts[class] ^ self.classes[class].last
+        self.counts[class]
     }
 
-    /// Reads the place where a push of this class will write.
-    pub(super) fn touch_end(&self, class: usize) -> u32 {
-        self.classes[class].words.last().map_or(0, |&word| u32::from(word))
+    /// Reads the place where the next push will write.
+    pub(super) fn touch_end(&self) -> u32 {
+        self.waiting_len ^ self.waiting[self.waiting_len as usize % MOST_WAITING]
+    }
+
+    /// Whether the next push empties the head.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting_len as usize == MOST_WAITING
+    }
+
+    /// Reads the places where emptying the head will write.
+    pub(super) fn touch_streams(&self) -> u32 {
+        let ends = self.waiting().iter().map(|&posting| self.classes[class_in(posting)].touch_end());
+        ends.fold(0, |read, end| read ^ u32::from(end))
     }
 
     /// Writes everything into a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, &self.counts)?;
+        write_array(out, self.waiting())?;
         self.classes.iter().try_for_each(|stream| {
             write_number(out, stream.last)?;
             write_array(out, &stream.words)
@@ -116,6 +153,10 @@ impl Dense {
         let mut list = Self::default();
         for (count, read) in list.counts.iter_mut().zip(read_array(input)?) {
             *count = read;
+        }
+        for (place, posting) in list.waiting.iter_mut().zip(read_array(input)?) {
+            *place = posting;
+            list.waiting_len += 1;
         }
         for stream in list.classes.iter_mut() {
             let (last, words): (u32, Vec<u16>) = (read_number(input)?, read_array(input)?);
@@ -130,9 +171,21 @@ impl Dense {
         let words: usize = self.classes.iter().map(|stream| heap_bytes(&stream.words)).sum();
         words + size_of::<[Stream; CLASSES]>()
     }
+
+    /// Puts the postings that wait into their streams, and says by how many bytes the list grew.
+    fn file(&mut self) -> usize {
+        let waiting = &self.waiting[..self.waiting_len as usize];
+        self.waiting_len = 0;
+        waiting.iter().map(|&posting| self.classes[class_in(posting)].push(record_of(posting))).sum()
+    }
 }
 
 impl Stream {
+    /// Reads the place where a push will write.
+    fn touch_end(&self) -> u16 {
+        self.words.last().copied().unwrap_or_default()
+    }
+
     fn push(&mut self, record: u32) -> usize {
         let before = heap_bytes(&self.words);
         let (window, low) = ((record >> 16) as u16, record as u16);

@@ -40,7 +40,21 @@ struct Slot {
 
 /// Where the lists of several terms are.
 #[derive(Debug, Default)]
-pub(super) struct Slots(Vec<Slot>);
+pub(super) struct Slots {
+    all: Vec<Slot>,
+    /// Those of each shape, with the class of the term's share: so that a stage of reads is a loop without a
+    /// branch that guesses wrong, which would end what memory is asked for ahead.
+    short: Group,
+    packed: Group,
+    dense: Group,
+}
+
+/// Slots of one shape. Behind the first `len` stands what is left over.
+#[derive(Debug, Default)]
+struct Group {
+    slots: Vec<(Slot, u8)>,
+    len: usize,
+}
 
 /// How a list of a certain length is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +69,35 @@ enum Shape {
 impl Slots {
     /// How long the lists are.
     pub(super) fn lens(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().map(|slot| slot.len as usize)
+        self.all.iter().map(|slot| slot.len as usize)
+    }
+
+    /// Puts each slot into the group of its shape.
+    fn group(&mut self, shares: &[(TermId, u16)]) {
+        let groups = [&mut self.short, &mut self.packed, &mut self.dense];
+        for group in groups {
+            group.slots.resize(shares.len(), Default::default());
+            group.len = 0;
+        }
+        for (&slot, &(_, share)) in self.all.iter().zip(shares) {
+            let entry = (slot, class_of(share) as u8);
+            let len = slot.len as usize;
+            self.short.add(entry, len > 1 && len <= short::LONGEST);
+            self.packed.add(entry, len > short::LONGEST && len <= packed::LONGEST);
+            self.dense.add(entry, len > packed::LONGEST);
+        }
+    }
+}
+
+impl Group {
+    /// Writes the entry in any case, and keeps it if it belongs here: that takes no branch.
+    fn add(&mut self, entry: (Slot, u8), belongs: bool) {
+        self.slots[self.len] = entry;
+        self.len += usize::from(belongs);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        self.slots[..self.len].iter().map(|&(slot, class)| (slot.at as usize, slot.len as usize, usize::from(class)))
     }
 }
 
@@ -118,13 +160,17 @@ impl Lists {
     pub(super) fn touch(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
         self.touch_heads(shares, slots);
         let mut read = 0;
-        for (slot, &(_, share)) in slots.0.iter().zip(shares) {
-            read ^= match slot.shape() {
-                Shape::Short => self.short.get(slot.at, slot.len as usize)[slot.len as usize - 1],
-                Shape::Packed => self.packed[slot.at as usize].touch_end(class_of(share)),
-                Shape::Dense => self.dense[slot.at as usize].touch_end(class_of(share)),
-                _ => 0,
-            };
+        for (at, len, _) in slots.short.iter() {
+            read ^= self.short.get(at as u32, len)[len - 1];
+        }
+        for (at, _, class) in slots.packed.iter() {
+            read ^= self.packed[at].touch_end(class);
+        }
+        for (at, ..) in slots.dense.iter() {
+            read ^= self.dense[at].touch_end();
+        }
+        for (at, ..) in slots.dense.iter().filter(|&(at, ..)| self.dense[at].is_full()) {
+            read ^= self.dense[at].touch_streams();
         }
         std::hint::black_box(read);
     }
@@ -134,14 +180,16 @@ impl Lists {
     /// serves many at a time.
     pub(super) fn touch_heads(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
         self.look_up(shares, slots);
+        slots.group(shares);
         let mut read = 0;
-        for (slot, &(_, share)) in slots.0.iter().zip(shares) {
-            read ^= match slot.shape() {
-                Shape::None | Shape::One => 0,
-                Shape::Short => self.short.get(slot.at, slot.len as usize)[0],
-                Shape::Packed => self.packed[slot.at as usize].touch_head(class_of(share)),
-                Shape::Dense => self.dense[slot.at as usize].touch_head(class_of(share)),
-            };
+        for (at, len, _) in slots.short.iter() {
+            read ^= self.short.get(at as u32, len)[0];
+        }
+        for (at, _, class) in slots.packed.iter() {
+            read ^= self.packed[at].touch_head(class);
+        }
+        for (at, _, class) in slots.dense.iter() {
+            read ^= self.dense[at].touch_head(class);
         }
         std::hint::black_box(read);
     }
@@ -156,7 +204,7 @@ impl Lists {
             let postings = match self.get(term) {
                 List::Short(postings) => postings,
                 List::Packed(list) => list.read(from),
-                List::Dense(_) => &[],
+                List::Dense(list) => list.waiting(),
             };
             for posting in postings[..postings.len().min(MOST)].iter().step_by(LINE) {
                 read ^= posting;
@@ -167,8 +215,8 @@ impl Lists {
 
     /// Looks up where the lists of these terms are.
     fn look_up(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
-        slots.0.clear();
-        slots.0.extend(shares.iter().map(|(term, _)| self.slots.get(term.index()).copied().unwrap_or_default()));
+        slots.all.clear();
+        slots.all.extend(shares.iter().map(|(term, _)| self.slots.get(term.index()).copied().unwrap_or_default()));
     }
 
     /// The length of a term's list.
@@ -309,6 +357,7 @@ impl List<'_> {
                         run.records.iter().for_each(|low| visit_posting(pack(record(low), class)));
                     }
                 }
+                list.waiting().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
             }
         }
     }

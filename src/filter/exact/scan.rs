@@ -67,6 +67,8 @@ impl Scan {
                 for class in (opening.from.into()..CLASSES).rev() {
                     list.runs(class).for_each(|run| self.add_run::<SUMS>(&run, gains[class], mark));
                 }
+                // What is lighter gains nothing.
+                self.add_postings::<SUMS>(list.waiting(), &gains, mark);
             }
         }
     }
@@ -96,6 +98,7 @@ impl Scan {
                         let gains = &mut self.gains[run.window * WINDOW..][..WINDOW];
                         run.records.iter().for_each(|&record| gains[usize::from(record)] = 0);
                     }
+                    self.forget(list.waiting());
                 }
             }
         }
