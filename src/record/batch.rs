@@ -80,6 +80,7 @@ pub struct PageRow {
     /// What the decider said.
     pub verdict: Verdict,
     /// The distinct terms, ascending by id, with their field counts.
+    #[serde(with = "super::packed_terms")]
     pub terms: Vec<(TermId, FieldCounts)>,
     /// Terms that weigh less, in hundredths, are not looked at: dynamic thresholding, as settled
     /// when the page was judged. 0 where there is none.

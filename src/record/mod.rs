@@ -19,6 +19,7 @@ mod focus;
 mod ids;
 mod line;
 mod outcome;
+mod packed_terms;
 mod page;
 mod provenance;
 mod seam;

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::ser::SerializeTuple;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The part of a page in which one occurrence of a term is counted. The innermost field wins: a
 /// link inside a heading is anchor text.
@@ -64,10 +62,7 @@ impl Field {
 }
 
 /// How often one term stands in each field, indexed by `Field as usize`.
-///
-/// Written as a set of bits, one for each field in which it stands, and the counts of these: most
-/// terms stand in one field, and logs hold hundreds of terms a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FieldCounts(pub [u32; 8]);
 
 impl FieldCounts {
@@ -75,43 +70,6 @@ impl FieldCounts {
     pub fn add(&mut self, field: Field) {
         let count = &mut self.0[field as usize];
         *count = count.saturating_add(1);
-    }
-}
-
-impl Serialize for FieldCounts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let filled = self.0.iter().filter(|&&count| count > 0);
-        let bits = (0..).zip(self.0).fold(0u8, |bits, (field, count)| bits | u8::from(count > 0) << field);
-        let mut tuple = serializer.serialize_tuple(1 + filled.clone().count())?;
-        tuple.serialize_element(&bits)?;
-        for count in filled {
-            tuple.serialize_element(count)?;
-        }
-        tuple.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for FieldCounts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Counts;
-        impl<'de> Visitor<'de> for Counts {
-            type Value = FieldCounts;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a set of fields and their counts")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<FieldCounts, A::Error> {
-                let missing = || A::Error::custom("a count is missing");
-                let bits: u8 = seq.next_element()?.ok_or_else(missing)?;
-                let mut counts = FieldCounts::default();
-                for (_, count) in counts.0.iter_mut().enumerate().filter(|(field, _)| bits >> field & 1 == 1) {
-                    *count = seq.next_element()?.ok_or_else(missing)?;
-                }
-                Ok(counts)
-            }
-        }
-        deserializer.deserialize_tuple(9, Counts)
     }
 }
 
@@ -190,24 +148,7 @@ fn hundredths(text: &str) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    #[test]
-    fn a_term_of_running_text_takes_two_octets() {
-        let bytes = postcard::to_stdvec(&FieldCounts([0, 0, 0, 0, 0, 0, 0, 3])).unwrap();
-        assert_eq!(bytes, [0x80, 3]);
-        assert!(postcard::from_bytes::<FieldCounts>(&[0x81, 3]).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn counts_come_back_as_they_were_written(counts in prop::array::uniform8(prop_oneof![Just(0), any::<u32>()])) {
-            let written = postcard::to_stdvec(&(FieldCounts(counts), 7u8)).unwrap();
-            prop_assert_eq!(postcard::from_bytes::<(FieldCounts, u8)>(&written), Ok((FieldCounts(counts), 7)));
-        }
-    }
 
     #[test]
     fn weights_are_read_without_rounding_and_written_as_they_are_read() {

@@ -29,12 +29,13 @@ fn a_folder_of_another_format_or_rendering_is_refused_untouched() {
 
 #[test]
 fn a_store_made_by_a_newer_program_is_refused() {
+    const NEWER: u32 = FORMAT + 1;
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     let db = sled::open(folder.path().join("store")).unwrap();
-    db.open_tree("meta").unwrap().insert("format", "7").unwrap();
+    db.open_tree("meta").unwrap().insert("format", NEWER.to_string().as_str()).unwrap();
     drop(db);
-    assert!(matches!(refused(&identity(), folder.path()), Error::Format { found: 7, known: FORMAT, .. }));
+    assert!(matches!(refused(&identity(), folder.path()), Error::Format { found: NEWER, known: FORMAT, .. }));
     assert!(matches!(verify(folder.path()), Err(Error::Format { .. })));
 }
 
