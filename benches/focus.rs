@@ -6,6 +6,10 @@
 //! brings to addresses). Printed are the shares found after 25, 50, 100 and 200 requests, and the mean of the share
 //! over the first 200 requests.
 //!
+//! Shares go by URL. Where a manual has the same bytes under several languages (those without a translation), what
+//! was found under another language is not counted, and its copies here are rightly left for later: the mean of one
+//! topic of the Apache manual is then 0.02 or 0.8 by which language was met first, and 0.72 to 0.84 by bytes.
+//!
 //! `cargo bench --bench focus -- --topics topics.tsv --sections sections.tsv --sites sites.tsv [SECTION...]`, with the sites
 //! served on port 8080.
 

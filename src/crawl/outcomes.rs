@@ -1,5 +1,6 @@
 //! From what came of a lease to the URL's outcome: its line, its record, its page for the archive.
 
+use crate::focus::Appraisal;
 use crate::record::{
     Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link,
     LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
@@ -68,7 +69,7 @@ impl Judge {
 
     fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
         let links = self.offer_links(lease, &mut page, !judged.verdict.is_unique())?;
-        let relevance = page.appraisal.as_ref().map(|appraisal| appraisal.relevance);
+        let relevance = page.appraisal.as_ref().and_then(Appraisal::telling);
         let worth = relevance.map(|relevance| worth(relevance, judged.verdict));
         let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
         let outcome = match outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id)) {
@@ -127,7 +128,7 @@ impl Judge {
         let rule = if page.is_off_topic { Exclusion::OffTopic } else { Exclusion::NoIndex };
         let outcome = Outcome::Excluded(rule);
         let line = self.page_line(lease, &outcome, &page)?;
-        let worth = page.appraisal.map(|appraisal| appraisal.relevance);
+        let worth = page.appraisal.as_ref().and_then(Appraisal::telling);
         self.end(lease, &outcome, line, None, worth)
     }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::topic::{Topic, counted};
-use crate::record::{CanonicalUrl, Clue, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
+use crate::record::{CanonicalUrl, Clue, Field, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
 use crate::render::Renderer;
 
 /// Terms by which a topic is represented.
@@ -25,6 +25,8 @@ const SATURATION: (f64, f64) = (1.2, 0.75);
 const USUAL_LENGTH: f64 = 400.0;
 /// Terms that are looked at before and after a link, in its line.
 const AROUND: u32 = 10;
+/// A page with fewer different terms besides those of its links says nothing.
+const FEW_WORDS: usize = 20;
 /// `idf` of a term that is not the topic's.
 const OTHER: f64 = 3.044_522_437_723_423;
 /// Weights are settled anew after so many pages, and more often in the beginning.
@@ -38,8 +40,18 @@ const NONE: u32 = u32::MAX;
 pub struct Appraisal {
     /// Of the page.
     pub relevance: Relevance,
+    /// Whether it has hardly any words but those of its links, such as the listing of a directory: that says nothing of
+    /// what lies behind them.
+    pub is_bare: bool,
     /// One for each of the page's links.
     pub clues: Vec<Clue>,
+}
+
+impl Appraisal {
+    /// What it lets one expect of pages near it; `None` if nothing.
+    pub fn telling(&self) -> Option<Relevance> {
+        (self.relevance > Relevance::NONE || !self.is_bare).then_some(self.relevance)
+    }
 }
 
 /// A topic, and what was learnt of its terms from the pages read.
@@ -104,7 +116,7 @@ impl Focus {
         if let Some(running) = &page.running {
             self.read_links(running, &places, &mut clues);
         }
-        Appraisal { relevance, clues }
+        Appraisal { relevance, is_bare: is_bare(&page.terms), clues }
     }
 
     /// What a URL alone lets one expect.
@@ -198,6 +210,13 @@ impl Focus {
     }
 }
 
+/// Whether these are hardly more than the words of links.
+fn is_bare(terms: &[TermCounts]) -> bool {
+    let stands_in = |term: &TermCounts, field: Field| term.counts.0[field as usize] > 0;
+    let own = terms.iter().filter(|term| [Field::Body, Field::Heading].iter().any(|field| stands_in(term, *field)));
+    own.take(FEW_WORDS).count() < FEW_WORDS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +246,22 @@ mod tests {
     }
 
     #[test]
+    fn the_listing_of_a_directory_says_nothing_of_what_lies_behind_it_unless_it_names_the_topic() {
+        let entry = |name: &str| format!("<a href='{name}/'>{name}/</a>       09-Jul-2023 12:05      -\n");
+        let listing = |names: &[&str]| {
+            let entries: String = names.iter().map(|name| entry(name)).collect();
+            format!("<title>Index of /</title><h1>Index of /</h1><hr><pre><a href='../'>../</a>\n{entries}</pre><hr>")
+        };
+        let languages = "ca cs da de el en es eu fi fr hu it ja ko nl nn pl pt ru sv tl vi zh".split(' ');
+        let many: Vec<&str> = languages.collect();
+        let told = |html: &str| read(&mut focus("network sockets"), html).telling();
+        assert_eq!(told(&listing(&many)), None);
+        assert!(told(&listing(&["sockets", "salt"])) > Some(Relevance::NONE));
+        let text: String = (0..30).map(|n| format!("bread{n} ")).collect();
+        assert_eq!(told(&text), Some(Relevance::NONE));
+    }
+
+    #[test]
     fn a_link_of_several_lines_is_one_link() {
         let clues = read(&mut focus("network sockets"), "<p>bread <a href=a>network<br>sockets</a> salt").clues;
         assert_eq!((clues[0].anchor, clues[0].around), (Relevance::ALL, Relevance::NONE));
@@ -249,7 +284,7 @@ mod tests {
                     <h2>Network</h2><p>salt salt salt salt salt salt salt salt salt salt salt salt salt <a href=c>more</a>\
                     <p>salt salt salt salt salt salt salt salt salt salt salt salt\
                     <h2>Bread</h2><p>salt salt salt salt salt salt salt salt salt salt salt salt salt <a href=networkSockets.html>more</a>";
-        let Appraisal { relevance, clues } = read(&mut focus("network sockets"), html);
+        let Appraisal { relevance, clues, .. } = read(&mut focus("network sockets"), html);
         let parts = clues
             .iter()
             .map(|clue| [clue.anchor, clue.around, clue.heading, clue.url].map(|part| part > Relevance::NONE));

@@ -10,7 +10,7 @@ use super::phase::Phase;
 use super::prospects::PATIENCE;
 use super::queue::Priority;
 use super::{FrontierError, UrlLog};
-use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, OutcomeKind, UrlId, Wait};
+use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, LinkKind, OutcomeKind, UrlId, Wait};
 
 /// What to do next.
 enum Choice {
@@ -117,6 +117,11 @@ impl<L: UrlLog> Engine<L> {
             return Some(Choice::Take { next: self.origins.next_out_of_turn(now, dice)?, explored: true });
         }
         let next = self.origins.next_best(now)?;
+        if prospects.tries_hosts(next.priority.place, self.origins.tries())
+            && let Some(next) = self.origins.next_of_unknown(now)
+        {
+            return Some(Choice::Take { next, explored: true });
+        }
         let better = [prospects.best_on_lease(now), self.origins.best_soon(now, PATIENCE)];
         let better = better.into_iter().flatten().filter(|(place, _)| place.is_worth_waiting_for(next.priority.place));
         match better.map(|(_, until)| until).min() {
@@ -134,6 +139,9 @@ impl<L: UrlLog> Engine<L> {
         let place = self.priority(id, row.rank, row.depth).place;
         if let Some(prospects) = &mut self.prospects {
             prospects.begin(id, place, now);
+            if row.kind != LinkKind::SitemapFile {
+                self.origins.try_host(origin);
+            }
         }
         let delivery = self.leases.begin(id, origin, priority);
         let mut lease = Lease {
@@ -186,6 +194,9 @@ impl<L: UrlLog> Engine<L> {
         self.better_paths.remove(&ack.id.0);
         self.phases.set(ack.id, Phase::Done);
         self.learn(ack.id, ack.worth);
+        if ack.worth.is_some() {
+            self.origins.know_host(origin);
+        }
         let is_page = ack.kind.is_page();
         self.pages += u64::from(is_page);
         self.origins.end_lease(origin, is_page);

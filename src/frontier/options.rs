@@ -52,7 +52,8 @@ pub struct Options {
 /// In which order a focused crawl goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FocusOptions {
-    /// The share of URLs that are taken out of turn, in [0, 1].
+    /// The share of URLs that are taken out of turn, in [0, 1]. With 0, hosts of which nothing is known are not tried
+    /// for their own sake either.
     pub exploration: f64,
     /// What speaks for a URL, and how much.
     pub weights: PartWeights,

@@ -9,6 +9,7 @@
 //! An origin is not in the calendar while nothing waits there, while it has as many leases as it may
 //! have, and while its host has had its pages. Memory: some 530 octets for an origin with a URL.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ type Turn = (Option<Instant>, u64, u32);
 
 /// Origins that are due and whose first URLs are compared, in a focused crawl.
 const COMPARED: usize = 1024;
+/// After so many pages that say nothing a host is taken for known, in a focused crawl.
+const TRIES: u8 = 3;
 
 /// An origin at which URLs wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +75,8 @@ struct Origin {
 struct Host {
     pages: u64,
     leases: u64,
+    /// How often it was tried, in a focused crawl; [`TRIES`] if it is known.
+    tries: u8,
     origins: Vec<u32>,
 }
 
@@ -86,6 +91,8 @@ pub(super) struct Origins {
     hosts: Vec<Host>,
     calendar: BTreeSet<Turn>,
     turns: u64,
+    /// Leases of hosts that were not known.
+    tries: u64,
     /// The latest moment that was heard of.
     now: Option<Instant>,
     busy: u64,
@@ -105,6 +112,7 @@ impl Origins {
             hosts: Vec::new(),
             calendar: BTreeSet::new(),
             turns: 0,
+            tries: 0,
             now: None,
             busy: 0,
             name: String::new(),
@@ -158,15 +166,55 @@ impl Origins {
 
     /// What to lease next at `now` if what is best goes first, at whichever origin that is due it waits.
     pub(super) fn next_best(&mut self, now: Instant) -> Option<Next> {
-        let first = self.next(now)?;
-        let due = self.calendar.iter().take_while(|(due, ..)| *due <= self.now).take(COMPARED);
-        let due: Vec<u32> = due.map(|(_, _, origin)| *origin).collect();
-        let fronts = due.into_iter().filter_map(|origin| {
-            let (priority, id) = self.origins[origin as usize].queue.front(self.now.unwrap_or(now))?;
-            Some(Next { origin, priority, id })
-        });
         // Of equals the first: that origin has waited longest.
-        fronts.min_by_key(|next| next.priority).or(Some(first))
+        self.fronts(now, |_| true).map(|(next, _)| next).min_by_key(|next| next.priority)
+    }
+
+    /// What to lease next at `now` to learn of what kind a host is. One of which something was had that did not tell
+    /// goes first, so that what lies one level behind a mere list is seen soon; then what is best.
+    pub(super) fn next_of_unknown(&mut self, now: Instant) -> Option<Next> {
+        let fronts = self.fronts(now, |host| host.tries < TRIES && host.leases == 0);
+        fronts.min_by_key(|(next, tries)| (Reverse(*tries), next.priority)).map(|(next, _)| next)
+    }
+
+    /// The first URL of each origin that is due and of which the host is wanted, and how often that was tried; the
+    /// one that has waited longest first.
+    fn fronts(&mut self, now: Instant, is_wanted: impl Fn(&Host) -> bool) -> impl Iterator<Item = (Next, u8)> {
+        let now = self.now.map_or(now, |latest| latest.max(now));
+        self.now = Some(now);
+        let due = self.calendar.iter().take_while(|(due, ..)| *due <= Some(now)).take(COMPARED);
+        let tried = due.filter_map(|&(_, _, origin)| {
+            let host = &self.hosts[self.origins[origin as usize].host as usize];
+            is_wanted(host).then_some((origin, host.tries))
+        });
+        let tried: Vec<(u32, u8)> = tried.collect();
+        tried.into_iter().filter_map(move |(origin, tries)| {
+            let (priority, id) = self.origins[origin as usize].queue.front(now)?;
+            Some((Next { origin, priority, id }, tries))
+        })
+    }
+
+    /// Leases so far of hosts of which nothing was known.
+    pub(super) fn tries(&self) -> u64 {
+        self.tries
+    }
+
+    /// A page is leased, in a focused crawl: a try, if nothing is known of the host.
+    pub(super) fn try_host(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        let host = &mut self.hosts[host as usize];
+        if host.tries < TRIES {
+            host.tries += 1;
+            self.tries += 1;
+        }
+    }
+
+    /// What was found there tells of what kind the host is, in this run or an earlier one.
+    pub(super) fn know_host(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        let host = &mut self.hosts[host as usize];
+        self.tries += u64::from(host.tries == 0);
+        host.tries = TRIES;
     }
 
     /// The most that is expected of what can be leased after `now` and within a time, and when it can be.

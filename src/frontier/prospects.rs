@@ -12,6 +12,23 @@
 //! they are few, and after as many pages as keeps that at [`REVIEWED`] URLs a page. A share of the URLs is
 //! taken out of turn, so that what lies behind unpromising pages is found too.
 //!
+//! *Unknown hosts* (of which no page was had, or none that tells anything) are tried besides: of `n` leases
+//! `10 · √n` at most may go to them, and each of these the more likely the less is expected of the best that is known.
+//! What is expected of a host before its first page is a guess, and the same for all that one page lists by name only;
+//! so best-first alone stays where the first tolerable pages were. That the number of hosts to try grows with the root
+//! of the time is the rule for bandits with more arms than can be tried (Berry et al. 1997; Wang, Audibert and Munos
+//! 2008): it is enough to find a good one, and what it costs in a long crawl is little. A page that says nothing, such as
+//! the listing of a directory, leaves its host unknown, and what lies behind it is looked at next, three times at most.
+//!
+//! Measured from one page that lists 92 hosts (23 manuals, each four times) by name only, 200 requests, eleven topics
+//! of words, each document of a manual about it counted once, as a part of what an order that knows the answer finds
+//! (area under the recall, three runs): breadth-first 0.03 on average. Without tries 0.27, but five topics less than
+//! breadth-first, next to nothing: what reads like the topic on other hosts took all requests. With tries 0.21, and
+//! two less than breadth-first, which finds little there itself (0.003 against 0.029, 0.033 against 0.044): their
+//! manuals come late in the list, one behind two levels of listings. With the first hundred requests for tries,
+//! whatever is known, 0.15; with every other one, 0.19, and hosts that come late in the list not reached. The price is
+//! paid by topics whose host is met early (0.58 without tries, 0.34 with them). Crawls of one host are as before.
+//!
 //! Requests are not spent on what promises little only because a better server must be spared: while
 //! something of which at least twice as much is expected is being fetched, or can be within seconds, the
 //! rest waits.
@@ -44,6 +61,10 @@ const UNKNOWN: f64 = 0.1;
 const HOLD: f64 = 0.5;
 /// ... or can be asked for within this time.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// Of `n` leases, `BREADTH · √n` may go to hosts of which nothing is known: the first hundred, a third of a thousand.
+const BREADTH: f64 = 10.0;
+/// Where so much is expected of the best, no unknown host is preferred to it; where less is, in proportion more often.
+const CERTAIN: f64 = 0.4;
 /// Levels of directories that are told apart.
 const LEVELS: usize = 8;
 
@@ -58,8 +79,12 @@ impl Place {
 
     /// Whether so much more is expected that the other had better wait for it.
     pub(super) fn is_worth_waiting_for(self, other: Self) -> bool {
-        let promise = |place: Self| Self::LAST - f64::from(place.0);
-        promise(other) < HOLD * promise(self)
+        other.promise() < HOLD * self.promise()
+    }
+
+    /// How much is expected, in [0, 1].
+    fn promise(self) -> f64 {
+        1.0 - f64::from(self.0) / Self::LAST
     }
 
     fn of(score: f64) -> Self {
@@ -235,9 +260,27 @@ impl Prospects {
 
     /// Whether the next URL is to be taken out of turn, and a number to choose it by.
     pub(super) fn explores(&self) -> Option<u64> {
-        let dice = xxh3_64_with_seed(&self.leases.to_le_bytes(), self.seed);
-        let share = (dice >> 32) as f64 / f64::from(u32::MAX);
-        (share < self.options.exploration).then_some(dice & u64::from(u32::MAX))
+        let (share, dice) = self.dice(self.seed);
+        (share < self.options.exploration).then_some(dice)
+    }
+
+    /// Whether a host of which nothing is known is tried next, after so many tries, although this is the best that
+    /// could be had.
+    pub(super) fn tries_hosts(&self, best: Place, tries: u64) -> bool {
+        let (share, _) = self.dice(!self.seed);
+        let is_due = (tries as f64) < BREADTH * (self.leases as f64).sqrt();
+        self.options.exploration > 0.0 && is_due && share > best.promise() / CERTAIN
+    }
+
+    /// A share and a number by chance, for the next lease.
+    fn dice(&self, seed: u64) -> (f64, u64) {
+        let dice = xxh3_64_with_seed(&self.leases.to_le_bytes(), seed);
+        ((dice >> 32) as f64 / f64::from(u32::MAX), dice & u64::from(u32::MAX))
+    }
+
+    /// A lease of an earlier run.
+    pub(super) fn count_lease(&mut self) {
+        self.leases += 1;
     }
 
     /// A URL is leased, of which this is expected.

@@ -52,6 +52,10 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn restore_worth(&mut self, id: UrlId, worth: Option<Relevance>) {
         if let Some(prospects) = &mut self.prospects {
             prospects.learn(id, worth);
+            prospects.count_lease();
+        }
+        if let Some(origin) = self.restored_origin(id).filter(|_| worth.is_some()) {
+            self.origins.know_host(origin);
         }
     }
 

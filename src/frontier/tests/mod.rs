@@ -1,5 +1,6 @@
 //! Tests of the whole frontier, and what they share.
 
+mod breadth;
 mod closing;
 mod foretelling;
 mod life;

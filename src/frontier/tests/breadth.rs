@@ -1,0 +1,116 @@
+//! Hosts of which nothing is known, in a focused crawl.
+
+use super::*;
+use crate::frontier::{FocusOptions, ScopeKind};
+use crate::record::{Clue, Relevance};
+
+/// Nothing is taken out of turn by chance, unless `exploration` is more than next to nothing.
+fn options(exploration: f64) -> Options {
+    let focus = Some(FocusOptions { exploration, ..FocusOptions::default() });
+    Options { scope: ScopeKind::Any, focus, ..Options::default() }
+}
+
+const NEXT_TO_NOTHING: f64 = 1e-9;
+
+fn page(url: &str, source: UrlId, promise: f64) -> Link {
+    let promise = Relevance::of(promise);
+    let clue = Clue { anchor: promise, source: promise, ..Clue::default() };
+    Link { clue: Some(clue), referrer: Some(source), ..link(url, 1) }
+}
+
+fn ack(bench: &Bench, id: UrlId, worth: Option<f64>) {
+    let worth = worth.map(Relevance::of);
+    now_or_never(bench.frontier.ack(vec![Ack { id, kind: OutcomeKind::Stored, repeats: None, worth }])).unwrap();
+}
+
+/// A page that names pages of a host about the topic, of which one was fetched already, and the first pages of ten hosts.
+fn portal(options: Options) -> Bench {
+    let bench = Bench::new(options);
+    let portal = bench.offer(link("http://portal.test/", 0)).id;
+    let first = bench.lease(1, 0).leases.remove(0);
+    for n in 0..200 {
+        bench.offer(page(&format!("http://known.test/{n}"), portal, 0.3));
+    }
+    ack(&bench, first.id, Some(0.3));
+    let known = bench.lease(1, 0).leases.remove(0);
+    assert_eq!(known.url.host(), "known.test");
+    ack(&bench, known.id, Some(0.3));
+    for n in 0..10 {
+        bench.offer(page(&format!("http://unknown-{n}.test/"), portal, 0.0));
+    }
+    bench
+}
+
+/// The hosts of the next leases; what is found there is worth as much as this says.
+fn hosts(bench: &Bench, count: usize, worth: impl Fn(&str) -> Option<f64>) -> Vec<String> {
+    let next = |_| {
+        let lease = bench.lease(1, 0).leases.remove(0);
+        let host = lease.url.host().to_owned();
+        ack(bench, lease.id, worth(&host));
+        host
+    };
+    (0..count).map(next).collect()
+}
+
+fn found(host: &str) -> Option<f64> {
+    Some(if host == "known.test" { 0.3 } else { 0.0 })
+}
+
+#[test]
+fn every_host_is_tried_soon_though_one_is_known_where_more_is_expected() {
+    let hosts = hosts(&portal(options(NEXT_TO_NOTHING)), 100, found);
+    let tried = hosts.iter().filter(|host| *host != "known.test");
+    assert_eq!(tried.count(), 10, "each once: {hosts:?}");
+    let first = &hosts[..15];
+    assert!(first.iter().any(|host| host == "known.test"), "and what promises more in between: {hosts:?}");
+}
+
+#[test]
+fn no_host_is_tried_for_its_own_sake_if_nothing_is_to_be_explored() {
+    let hosts = hosts(&portal(options(0.0)), 100, found);
+    assert!(hosts.iter().all(|host| host == "known.test"), "{hosts:?}");
+}
+
+#[test]
+fn what_lies_behind_a_mere_list_is_seen_before_the_next_host_is_tried_but_not_for_ever() {
+    let bench = Bench::new(options(NEXT_TO_NOTHING));
+    let portal = bench.offer(link("http://portal.test/", 0)).id;
+    bench.offer(page("http://known.test/", portal, 0.0));
+    for _ in 0..2 {
+        // So nothing is expected of anything, and no lease is left to what promises more.
+        let worthless = bench.lease(1, 0).leases.remove(0);
+        ack(&bench, worthless.id, Some(0.0));
+    }
+    for n in 0..3 {
+        bench.offer(page(&format!("http://unknown-{n}.test/"), portal, 0.0));
+    }
+    let root = bench.lease(1, 0).leases.remove(0);
+    assert_eq!(root.url.host(), "unknown-0.test");
+    for n in 0..9 {
+        bench.offer(page(&format!("http://unknown-0.test/{n}/"), root.id, 0.0));
+    }
+    ack(&bench, root.id, None);
+    let hosts = hosts(&bench, 4, |host| (host != "unknown-0.test").then_some(0.0));
+    assert_eq!(hosts, ["unknown-0.test", "unknown-0.test", "unknown-1.test", "unknown-2.test"]);
+}
+
+#[test]
+fn a_host_that_an_earlier_run_knew_is_not_tried_again() {
+    let bench = portal(options(NEXT_TO_NOTHING));
+    for n in 0..10 {
+        bench.offer(page(&format!("http://unknown-{n}.test/further"), UrlId(0), 0.0));
+    }
+    bench.commit();
+    let again = EmbeddedFrontier::new(options(NEXT_TO_NOTHING), bench.log.clone(), 1);
+    let rows = bench.log.rows();
+    rows.iter().for_each(|row| again.restore_url(row).unwrap());
+    let fetched = |row: &UrlRow| row.url.ends_with(".test/") || row.url == "http://known.test/0";
+    for (id, _) in (0..).zip(&rows).filter(|(_, row)| fetched(row)) {
+        again.restore_done(UrlId(id), true);
+        again.restore_worth(UrlId(id), Some(Relevance::of(0.2)));
+    }
+    again.restored();
+    let again = Bench { frontier: again, log: bench.log.clone(), start: bench.start };
+    let hosts = hosts(&again, 100, found);
+    assert!(hosts.iter().all(|host| host == "known.test"), "{hosts:?}");
+}
