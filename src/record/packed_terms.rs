@@ -1,11 +1,15 @@
 //! A page's terms as one run of octets, for `#[serde(with = …)]`.
 //!
 //! ```text
-//! terms = { distance from the term before, LEB128 | set of fields, one bit each | count in each of these, LEB128 }*
+//! terms    = { head | distance from the term before | count }*
+//!          | { head | distance from the term before | set of fields, one bit each | count in each of these, LEB128 }*
+//! head     = octets of the distance less one, 2 bits | octets of the count less one, 2 bits | field, 3 bits
+//!          | whether there is a set of fields, 1 bit
 //! ```
 //!
 //! Logs hold hundreds of terms a page. They ascend, so that most distances take one octet or two, and most terms
-//! stand in one field.
+//! stand in one field. Numbers are little-endian, and as long as the head says: a number's length is a branch
+//! that is guessed wrong, unless it is told beforehand.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserializer, Serializer};
@@ -14,8 +18,12 @@ use super::{FieldCounts, TermId};
 
 type Terms = Vec<(TermId, FieldCounts)>;
 
-/// Octets of a term that is written: more are made room for when there are more.
-const USUAL: usize = 4;
+/// The head says that there is a set of fields.
+const MANY: u8 = 0x80;
+/// Octets of a term in one field at most.
+const ONE_FIELD: usize = 1 + 4 + 4;
+/// Octets of a term at most: head, distance, set of fields and eight counts.
+const MOST: usize = 1 + 4 + 1 + 8 * 5;
 
 pub fn serialize<S: Serializer>(terms: &[(TermId, FieldCounts)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bytes(&pack(terms))
@@ -39,40 +47,84 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Terms, 
 
 /// Terms need not ascend: the distance to a smaller number goes by way of 2³².
 fn pack(terms: &[(TermId, FieldCounts)]) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(terms.len() * USUAL);
-    let mut before = 0u32;
-    for (term, FieldCounts(counts)) in terms {
-        push(&mut octets, term.0.wrapping_sub(before));
+    let mut octets = vec![0; terms.len() * ONE_FIELD];
+    let (mut end, mut before) = (0, 0u32);
+    for &(term, FieldCounts(counts)) in terms {
+        let distance = term.0.wrapping_sub(before);
         before = term.0;
-        let fields = (0..).zip(counts).fold(0u8, |fields, (field, &count)| fields | u8::from(count > 0) << field);
-        octets.push(fields);
-        let mut left = fields;
-        while left != 0 {
-            push(&mut octets, counts[left.trailing_zeros() as usize]);
-            left &= left - 1;
+        if octets.len() < end + MOST {
+            octets.resize(2 * end + MOST, 0);
+        }
+        let room = &mut octets[end..];
+        let fields = (0..).zip(counts).fold(0u8, |fields, (field, count)| fields | u8::from(count > 0) << field);
+        if fields.is_power_of_two() {
+            let field = fields.trailing_zeros() as usize;
+            let (far, many) = (octets_of(distance), octets_of(counts[field]));
+            room[0] = (far - 1 | many - 1 << 2 | field << 4) as u8;
+            put(&mut room[1..], distance);
+            put(&mut room[1 + far..], counts[field]);
+            end += 1 + far + many;
+        } else {
+            let far = octets_of(distance);
+            room[0] = (far - 1) as u8 | MANY;
+            put(&mut room[1..], distance);
+            room[1 + far] = fields;
+            end += 2 + far;
+            octets.truncate(end);
+            counts.iter().filter(|&&count| count > 0).for_each(|&count| push(&mut octets, count));
+            end = octets.len();
         }
     }
+    octets.truncate(end);
     octets
 }
 
 fn unpack(mut octets: &[u8]) -> Option<Terms> {
-    // No term takes fewer than two octets.
-    let mut terms = Vec::with_capacity(octets.len() / 2);
+    // Few terms take fewer than three octets.
+    let mut terms = Vec::with_capacity(octets.len() / 3);
     let mut term = 0u32;
-    while !octets.is_empty() {
-        term = term.wrapping_add(take(&mut octets)?);
-        let (&fields, after) = octets.split_first()?;
-        octets = after;
+    while let &[head, ..] = octets {
+        let mut padded = [0; ONE_FIELD];
+        let begin = octets.first_chunk().unwrap_or_else(|| {
+            padded[..octets.len()].copy_from_slice(octets);
+            &padded
+        });
+        let far = usize::from(head & 3) + 1;
+        term = term.wrapping_add(get(&begin[1..], far));
         let mut counts = [0; 8];
-        let mut left = fields;
-        while left != 0 {
-            counts[left.trailing_zeros() as usize] = take(&mut octets)?;
-            left &= left - 1;
+        if head & MANY == 0 {
+            let many = usize::from(head >> 2 & 3) + 1;
+            counts[usize::from(head >> 4 & 7)] = get(&begin[1 + far..], many);
+            octets = octets.get(1 + far + many..)?;
+        } else {
+            let (&fields, after) = octets.get(1 + far..)?.split_first()?;
+            octets = after;
+            let mut left = fields;
+            while left != 0 {
+                counts[left.trailing_zeros() as usize] = take(&mut octets)?;
+                left &= left - 1;
+            }
         }
         terms.push((TermId(term), FieldCounts(counts)));
     }
     terms.shrink_to_fit();
     Some(terms)
+}
+
+/// Octets of a number: one at least.
+fn octets_of(number: u32) -> usize {
+    4 - (number | 1).leading_zeros() as usize / 8
+}
+
+/// Writes four octets, of which those count that the number has.
+fn put(room: &mut [u8], number: u32) {
+    room[..4].copy_from_slice(&number.to_le_bytes());
+}
+
+/// Reads a number of so many octets, 1 to 4, of which four are there.
+fn get(octets: &[u8], many: usize) -> u32 {
+    let number = octets.first_chunk().map_or(0, |&octets| u32::from_le_bytes(octets));
+    number & u32::MAX >> (32 - 8 * many)
 }
 
 fn push(octets: &mut Vec<u8>, mut number: u32) {
@@ -105,15 +157,15 @@ mod tests {
     #[test]
     fn a_term_takes_three_octets_where_it_stands_in_one_field_near_the_one_before() {
         let once = |term| (TermId(term), FieldCounts([0, 0, 0, 0, 0, 0, 0, 3]));
-        assert_eq!(pack(&[once(5), once(105)]), [5, 0x80, 3, 100, 0x80, 3]);
+        assert_eq!(pack(&[once(5), once(205)]), [0x70, 5, 3, 0x70, 200, 3]);
     }
 
     #[test]
     fn what_is_cut_short_or_too_large_is_refused() {
         let octets = pack(&[(TermId(300), FieldCounts([1, 0, 0, 0, 0, 0, 0, 300]))]);
         assert!((1..octets.len()).all(|end| unpack(&octets[..end]).is_none()));
-        assert_eq!(unpack(&[0xff, 0xff, 0xff, 0xff, 0x1f, 0]), None, "more than 32 bits");
-        assert_eq!(unpack(&[0x80, 0x80, 0x80, 0x80, 0x80, 0]), None, "more than five octets");
+        assert_eq!(unpack(&[0x80, 5, 1, 0xff, 0xff, 0xff, 0xff, 0x1f]), None, "more than 32 bits");
+        assert_eq!(unpack(&[0x80, 5, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), None, "more than five octets");
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the keys and values that this program writes. A folder of another version is
 /// refused.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 const MEBIBYTE: u64 = 1024 * 1024;
 
