@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A block is sealed before the row that would make it longer; one long row has a block to itself.
+/// A block is sealed by the row that makes it as long as this; a row that is as long has a block to itself.
 ///
 /// Short, because the database holds thousands of its pages, of up to 16 blocks each, before it
 /// looks at the bound of its cache for the first time.
@@ -23,9 +23,9 @@ pub(crate) fn pack<T: Serialize>(rows: &[T]) -> Result<Vec<(usize, Vec<u8>)>, po
         bytes.clear();
         bytes = postcard::to_extend(row, bytes)?;
         match blocks.last_mut() {
-            Some((_, block)) if block.len() + bytes.len() + 3 <= BLOCK_BYTES => push(block, &bytes),
+            Some((_, block)) if block.len().max(bytes.len()) < BLOCK_BYTES => push(block, &bytes),
             _ => {
-                let mut block = Vec::with_capacity(BLOCK_BYTES.max(bytes.len() + 3));
+                let mut block = Vec::with_capacity((2 * BLOCK_BYTES).max(bytes.len() + 3));
                 push(&mut block, &bytes);
                 blocks.push((index, block));
             }
@@ -125,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn no_block_is_longer_than_it_may_be_but_for_one_long_row() {
-        let rows: Vec<String> = [100, 1900, 90, 20_000, 5, 5].map(|length| "x".repeat(length)).to_vec();
+    fn a_block_ends_with_the_row_that_fills_it_and_a_long_row_has_one_to_itself() {
+        let rows: Vec<String> = [100, 1900, 90, 1990, 5, 20_000, 5, 5].map(|length| "x".repeat(length)).to_vec();
         let blocks = pack(&rows).unwrap();
-        assert_eq!(blocks.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2, 3, 4]);
-        assert!(blocks.iter().all(|(first, block)| block.len() <= BLOCK_BYTES || *first == 3));
+        assert_eq!(blocks.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 3, 5, 6]);
+        assert!(blocks.iter().all(|(first, block)| block.len() <= 2 * BLOCK_BYTES || *first == 5));
     }
 }

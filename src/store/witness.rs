@@ -4,20 +4,24 @@
 //! earlier time. Files would then be cut to what it remembers, and sound data lost. The witness is
 //! written after a commit has been flushed, so it never runs ahead of a sound database.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, Result};
 
-/// A file with one number in it.
+/// A file with one number in it, of as many digits as any has: it is written over where it stands, since to make
+/// a file anew costs as much as to log fifteen pages.
 pub(crate) struct Witness {
     path: PathBuf,
+    /// Once something was noted.
+    file: Option<File>,
 }
 
 impl Witness {
     /// The witness of the database in this folder.
     pub(crate) fn of(store: &Path) -> Self {
-        Self { path: store.join("last-commit") }
+        Self { path: store.join("last-commit"), file: None }
     }
 
     /// Fails if a commit above `number` is known to have been made.
@@ -33,10 +37,21 @@ impl Witness {
 
     /// Notes that a commit has been made. If that fails, an older number stands, which is true as
     /// well.
-    pub(crate) fn note(&self, number: u64) {
-        if let Err(error) = fs::write(&self.path, format!("{number}\n")) {
+    pub(crate) fn note(&mut self, number: u64) {
+        if let Err(error) = self.write(number) {
             tracing::debug!(path = %self.path.display(), %error, "the last commit was not noted");
         }
+    }
+
+    fn write(&mut self, number: u64) -> io::Result<()> {
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => OpenOptions::new().write(true).create(true).truncate(false).open(&self.path)?,
+        };
+        file.rewind()?;
+        file.write_all(format!("{number:020}\n").as_bytes())?;
+        self.file = Some(file);
+        Ok(())
     }
 }
 
@@ -47,9 +62,9 @@ mod tests {
     #[test]
     fn a_store_that_has_forgotten_commits_is_damaged() {
         let folder = tempfile::tempdir().unwrap();
-        let witness = Witness::of(folder.path());
+        let mut witness = Witness::of(folder.path());
         witness.check(0).unwrap();
-        witness.note(12);
+        [8, 9, 10, 12].into_iter().for_each(|number| witness.note(number));
         witness.check(12).unwrap();
         witness.check(13).unwrap();
         let message = witness.check(11).unwrap_err().to_string();
