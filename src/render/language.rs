@@ -6,10 +6,12 @@ use whichlang::Lang;
 
 use super::tokens::is_unspaced;
 
-/// How many pieces of a text the detector reads, and how many octets each. The head of a page alone
-/// is navigation, whose few words are often taken for another language.
-const PIECES: usize = 32;
-const PIECE_BYTES: usize = 64;
+/// Octets of the pieces of a text that the detector reads. The head of a page alone is navigation, whose few words
+/// are often taken for another language.
+const PIECE_BYTES: usize = 32;
+/// Letters that are asked for, for each piece that is read: it holds more, in most scripts. 24 such pieces told the
+/// language of 1,207 manual pages as often as 32 that are twice as long, 1,144 times; half as many letters did not.
+const LETTERS_A_PIECE: usize = 8;
 
 /// The primary subtag (BCP 47) of a `lang` attribute, in lower case.
 pub(super) fn primary_subtag(tag: &str) -> Option<String> {
@@ -21,7 +23,7 @@ pub(super) fn primary_subtag(tag: &str) -> Option<String> {
 /// The language of a text by its script and its letters. Below `least` letters nothing is said:
 /// the detector knows 16 languages and has no word for "none of them".
 pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
-    let sample = &*sample(text);
+    let sample = &*sample(text, least.div_ceil(LETTERS_A_PIECE).max(2));
     let ascii = sample.bytes().filter(u8::is_ascii_alphabetic).count();
     let letters = sample.chars().filter(|c| !c.is_ascii() && c.is_alphabetic());
     let (mut all, mut kana, mut hangul, mut han, mut known) = (ascii, 0, 0, 0, ascii);
@@ -57,14 +59,14 @@ pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
     (known * 2 > all).then(|| subtag(whichlang::detect_language(sample)))
 }
 
-/// Pieces of the text, evenly spread; all of a short text.
-fn sample(text: &str) -> Cow<'_, str> {
-    if text.len() <= PIECES * PIECE_BYTES {
+/// So many pieces of the text, two at least, evenly spread; all of a short text.
+fn sample(text: &str, pieces: usize) -> Cow<'_, str> {
+    if text.len() <= pieces * PIECE_BYTES {
         return Cow::Borrowed(text);
     }
-    let mut sample = String::with_capacity(PIECES * (PIECE_BYTES + 1));
-    for piece in 0..PIECES {
-        let start = (text.len() - PIECE_BYTES) * piece / (PIECES - 1);
+    let mut sample = String::with_capacity(pieces * (PIECE_BYTES + 1));
+    for piece in 0..pieces {
+        let start = (text.len() - PIECE_BYTES) * piece / (pieces - 1);
         sample.push_str(&text[boundary(text, start)..boundary(text, start + PIECE_BYTES)]);
         sample.push(' ');
     }

@@ -78,7 +78,7 @@ pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 pub use synonyms::{Synonyms, SynonymsError};
 
 /// The version of the rendering. Records made by different versions can't be compared.
-pub const RENDERING_VERSION: u32 = 3;
+pub const RENDERING_VERSION: u32 = 4;
 
 /// How pages are rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
