@@ -1,26 +1,37 @@
 //! Sets on which filters fail, 20,000 records each.
 
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
 use ndcrawl::record::{TermId, Threshold};
 use ndcrawl::verify::Record;
 
+use crate::base::Base;
 use crate::contender::Kind;
 use crate::random::Random;
 use crate::sets::{Set, micros_of};
 use crate::settings::Settings;
+use crate::synthetic::Synthetic;
 use crate::table::Printer;
 
 const RECORDS: usize = 20_000;
 const PROBES: usize = 50;
 
-const CASES: [Case; 3] = [
-    Case { name: "template 75 %", make: template },
-    Case { name: "3-8 terms", make: short },
-    Case { name: "even weights", make: even },
+const CASES: [Case; 5] = [
+    Case { name: "template 75 %", make: rare_in_template },
+    Case { name: "template 75 %, all near t", make: pages_in_template },
+    Case { name: "template 75 %, even", make: |random, records| each(random, records, even_in_template) },
+    Case { name: "3-8 terms", make: |random, records| each(random, records, short) },
+    Case { name: "even weights", make: |random, records| each(random, records, even) },
 ];
 
 struct Case {
     name: &'static str,
-    make: fn(&mut Random) -> Record,
+    make: fn(&mut Random, usize) -> Vec<Record>,
+}
+
+fn each(random: &mut Random, records: usize, make: fn(&mut Random) -> Record) -> Vec<Record> {
+    (0..records).map(|_| make(random)).collect()
 }
 
 pub fn run(settings: &Settings, printer: Printer) {
@@ -33,7 +44,7 @@ pub fn run(settings: &Settings, printer: Printer) {
     let mut figures = Vec::new();
     for Case { name, make } in CASES {
         let mut random = Random::new(settings.seed);
-        let mut records: Vec<Record> = (0..RECORDS + PROBES).map(|_| make(&mut random)).collect();
+        let mut records = make(&mut random, RECORDS + PROBES);
         let probes = records.split_off(RECORDS);
         let set = Set { name: name.into(), records: &records, probes: &probes };
         let outcomes = set.measure(&kinds, &[threshold]);
@@ -50,19 +61,55 @@ pub fn run(settings: &Settings, printer: Printer) {
     }
 }
 
-/// 150 terms that stand in every record hold three quarters of each; the rest is rather its own, so
-/// that any two records come just short of the threshold.
-fn template(random: &mut Random) -> Record {
-    const SHARED: usize = 150;
+/// Terms that stand in every record with a template.
+const SHARED: usize = 150;
+
+/// What is rarer in synthetic pages than 150 other terms is a quarter of each record, and 150 terms that stand in
+/// every record are the rest: any two come just short of the threshold.
+fn rare_in_template(random: &mut Random, records: usize) -> Vec<Record> {
+    let pages = pages(random, records);
+    let mut counts: HashMap<TermId, usize> = HashMap::new();
+    pages.iter().flat_map(Record::terms).for_each(|&(term, _)| *counts.entry(term).or_default() += 1);
+    let mut by_frequency: Vec<TermId> = counts.keys().copied().collect();
+    by_frequency.sort_unstable_by_key(|term| (Reverse(counts[term]), *term));
+    let frequent: HashSet<TermId> = by_frequency.into_iter().take(SHARED).collect();
+    let rare = |page: &Record| page.terms().iter().copied().filter(|(term, _)| !frequent.contains(term)).collect();
+    pages.iter().map(|page| in_template(rare(page))).collect()
+}
+
+/// Whole synthetic pages are the quarter. Of that any two share about a fifth, which brings all pairs to within a
+/// hundredth of the threshold, so that nothing but comparing them tells which reach it.
+fn pages_in_template(random: &mut Random, records: usize) -> Vec<Record> {
+    pages(random, records).iter().map(|page| in_template(page.terms().to_vec())).collect()
+}
+
+fn pages(random: &mut Random, records: usize) -> Vec<Record> {
+    let base = Base::model(RECORDS, random);
+    let mut synthetic = Synthetic::new(&base, random.next());
+    (0..records).map(|_| synthetic.record()).collect()
+}
+
+fn in_template(own: Vec<(TermId, u32)>) -> Record {
+    let mass: u32 = own.iter().map(|&(_, weight)| weight).sum();
+    let own = own.into_iter().map(|(term, weight)| (TermId(SHARED as u32 + term.0), weight));
+    Record::new(template(3 * mass).chain(own).collect())
+}
+
+/// A quarter is 50 of 3,000 terms, all of the same weight: none is worth more than another.
+fn even_in_template(random: &mut Random) -> Record {
     const OWN: usize = 50;
     const OTHERS: usize = 3_000;
-    // Uneven, as in a real template: its heaviest term has a twentieth of its mass.
-    let weight = |place: usize| (30_000.0 / (place as f64 + 5.0)) as u32;
-    let mut terms: Vec<(TermId, u32)> = (0..SHARED).map(|place| (TermId(place as u32), weight(place))).collect();
-    let mass: u32 = terms.iter().map(|&(_, weight)| weight).sum();
-    let own = random.sample(OWN, OTHERS);
-    terms.extend(own.into_iter().map(|term| (TermId((SHARED + term) as u32), mass / 3 / OWN as u32)));
-    Record::new(terms)
+    const MASS: u32 = 30_000;
+    let own = random.sample(OWN, OTHERS).into_iter();
+    let own = own.map(|term| (TermId((SHARED + term) as u32), MASS / OWN as u32));
+    Record::new(template(3 * MASS).chain(own).collect())
+}
+
+/// Uneven, as real templates are: the heaviest term has a sixteenth of the mass.
+fn template(mass: u32) -> impl Iterator<Item = (TermId, u32)> {
+    let share = |place: usize| 1.0 / (place as f64 + 5.0);
+    let whole: f64 = (0..SHARED).map(share).sum();
+    (0..SHARED).map(move |place| (TermId(place as u32), (f64::from(mass) * share(place) / whole) as u32))
 }
 
 /// Three to eight terms, frequent ones more often.
