@@ -79,8 +79,9 @@ mod short;
 mod sketch;
 mod units;
 
+use std::cmp::Reverse;
 use std::io::{self, Read, Write};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use self::classes::MOST_RECORDS;
 use self::lists::{Lists, Slots};
@@ -101,6 +102,12 @@ const TOUCHED: usize = 4;
 
 /// Sketches that are fetched together.
 const BATCH: usize = 32;
+
+/// Suspects that are shown before anything is done to have fewer of them.
+const FEW: usize = 64;
+
+/// Postings that may be read to spare a suspect.
+const POSTINGS_A_SUSPECT: u64 = 256;
 
 /// Loses no match, at any threshold.
 #[derive(Debug, Default)]
@@ -274,6 +281,11 @@ impl Exact {
     }
 }
 
+/// Those that are likest first.
+fn by_bound(&(bound, record): &(u32, u32)) -> (Reverse<u32>, u32) {
+    (Reverse(bound), record)
+}
+
 #[cfg(test)]
 impl Scratch {
     pub(super) fn is_clear(&self) -> bool {
@@ -349,8 +361,46 @@ impl<'a, 'v> Probe<'a, 'v> {
         self.counters.postings += postings;
         self.counters.sketches += candidates;
         self.counters.candidates += candidates;
-        suspects.sort_unstable_by_key(|&(bound, record)| (std::cmp::Reverse(bound), record));
-        for place in 0..suspects.len() {
+        let few = suspects.len().min(FEW);
+        if few < suspects.len() {
+            suspects.select_nth_unstable_by_key(few, by_bound);
+        }
+        suspects[..few].sort_unstable_by_key(by_bound);
+        self.show_suspects(0..few)?;
+        self.narrow(few);
+        self.show_suspects(few..self.scratch.suspects.len())
+    }
+
+    /// Orders the suspects behind the first `shown`. If they are many, reads the lists of more terms, and drops those
+    /// that gain too little there.
+    ///
+    /// Where a template is three quarters of every page, all pages' sketches are alike, and a plan that reads no
+    /// more than it must leaves most pages a chance. To compare one takes as long as a thousand postings.
+    fn narrow(&mut self, shown: usize) {
+        let Scratch { shares, plan, scan, suspects, .. } = &mut *self.scratch;
+        let (lists, records) = (&self.index.lists, self.index.settled());
+        let left = suspects.len() - shown;
+        if left < FEW {
+            return suspects[shown..].sort_unstable_by_key(by_bound);
+        }
+        plan.make_whole(shares, lists, records, left as u64 * POSTINGS_A_SUSPECT);
+        if plan.unseen() >= self.goal {
+            return suspects[shown..].sort_unstable_by_key(by_bound);
+        }
+        scan.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
+        let mut place = 0;
+        suspects.retain_mut(|(bound, record)| {
+            place += 1;
+            *bound = (*bound).min(plan.unseen() + u32::from(scan.gained(*record)));
+            place <= shown || *bound >= self.goal
+        });
+        scan.drain(lists, plan, |_, _| {});
+        self.counters.postings += scan.counts().0;
+        suspects[shown..].sort_unstable_by_key(by_bound);
+    }
+
+    fn show_suspects(&mut self, places: Range<usize>) -> ControlFlow<()> {
+        for place in places {
             let (bound, record) = self.scratch.suspects[place];
             self.show(record, bound)?;
         }

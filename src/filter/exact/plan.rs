@@ -75,6 +75,8 @@ pub(super) struct Plan {
     /// The segments' numbers by rising price.
     order: Vec<u32>,
     unseen: u32,
+    /// In the lists.
+    records: f32,
     market: Market,
     slots: Slots,
     hull: Hull,
@@ -90,6 +92,7 @@ impl Plan {
         self.openings.clear();
         self.segments.clear();
         self.market.clear();
+        self.records = records as f32;
         lists.touch_heads(shares, &mut self.slots);
         let lens = || self.slots.lens().zip(shares);
         self.unseen = lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
@@ -119,6 +122,31 @@ impl Plan {
         self.openings.retain(|opening| usize::from(opening.from) < CLASSES);
     }
 
+    /// Plans to read whole lists, those whose mass costs least first, for so many postings at most: as far as they
+    /// tell records from each other, which a list that nearly all `records` are in does not. `unseen()` may be above
+    /// any goal.
+    pub(super) fn make_whole(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, most: u64) {
+        self.openings.clear();
+        self.unseen = 0;
+        let mut priced: Vec<(u16, u64, Opening)> = Vec::with_capacity(shares.len());
+        for &(term, share) in shares {
+            let len = lists.len_of(term);
+            self.unseen += if len > 0 { u32::from(share) } else { 0 };
+            if len > 0 && len <= records / 8 * 7 {
+                let cost = OPENING + len as u32;
+                priced.push((price(cost, share.into()), cost.into(), Opening { term, share, floor: 0, from: 0 }));
+            }
+        }
+        priced.sort_unstable_by_key(|&(price, cost, Opening { term, .. })| (price, cost, term));
+        let mut left = most;
+        for (_, cost, opening) in priced {
+            let Some(after) = left.checked_sub(cost) else { break };
+            left = after;
+            self.unseen -= u32::from(opening.share);
+            self.openings.push(opening);
+        }
+    }
+
     /// The lists to read.
     pub(super) fn openings(&self) -> &[Opening] {
         &self.openings
@@ -145,7 +173,7 @@ impl Plan {
         let own = class_of(share);
         let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
         let closed = if heaviest == own { share } else { top_of(heaviest) };
-        if price(OPENING + read(heaviest), closed) > dearest {
+        if price(OPENING + read(heaviest), f32::from(closed)) > dearest {
             self.unseen -= u32::from(share - closed);
             return;
         }
@@ -181,10 +209,17 @@ impl Plan {
     /// Enters a segment that costs no less than the one before it. Gives its price.
     fn offer(&mut self, opening: u32, before: Point, after: Point, least: u16) -> u16 {
         let (cost, mass) = (after.cost - before.cost, before.floor - after.floor);
-        let price = price(cost, mass).max(least);
+        let price = price(cost, f32::from(mass) * self.telling(after.cost)).max(least);
         self.segments.push(Segment { opening, cost, price, floor: after.floor, from: after.from });
         self.market.add(price, cost, mass);
         price
+    }
+
+    /// What a unit of mass is worth in a list of which so many postings are read: all that every record gains tells
+    /// none from another, as a template's terms do.
+    fn telling(&self, postings: u32) -> f32 {
+        const LEAST: f32 = 1.0 / 64.0;
+        (1.0 - postings as f32 / self.records).max(LEAST)
     }
 
     /// Counting sort; equal prices keep their order, so that each list's segments do.
@@ -286,9 +321,9 @@ impl Market {
 }
 
 /// The step of a price: exponent and the first three bits of the fraction. `mass` is not 0.
-fn price(cost: u32, mass: u16) -> u16 {
+fn price(cost: u32, mass: f32) -> u16 {
     const LEAST: u32 = (127 - 17) << 3;
-    let ratio = cost as f32 / f32::from(mass);
+    let ratio = cost as f32 / mass;
     let step = (ratio.to_bits() >> 20).saturating_sub(LEAST);
     step.min(PRICES as u32 - 1) as u16
 }

@@ -73,6 +73,11 @@ impl Scan {
         }
     }
 
+    /// What a record has gained, or 65,535 if that is more.
+    pub(super) fn gained(&self, record: u32) -> u16 {
+        self.gains[record as usize]
+    }
+
     /// The records that have reached the mark, and what they gained at least. Sets all gains back
     /// to 0.
     pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
