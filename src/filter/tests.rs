@@ -279,6 +279,42 @@ fn the_exact_filter_loses_no_match_in_the_longest_lists() {
     }
 }
 
+/// Three quarters of each record are a template, so that the sketches of all are alike. Of the rest most is rarely
+/// shared, and what is shared often is dear to read.
+#[test]
+fn where_all_are_alike_in_most_of_their_mass_what_is_shown_is_narrowed_down_to_little_but_matches() {
+    const RECORDS: u32 = 3_000;
+    let lot = |record: u32, place: u32| (record * 64 + place).wrapping_mul(2_654_435_761) >> 12;
+    let record = |record: u32| {
+        let template = (0..50).map(|term| (TermId(term), 60));
+        let rare =
+            (0..40).map(|place| (TermId(100 + place * 10 + lot(record, place) % 10), 20 + lot(record, place) % 3));
+        let often = (0..25).filter(|term| lot(record, 64 + term) % 5 < 3).map(|term| (TermId(50 + term), 11));
+        template.chain(often).chain(rare).collect::<Terms>()
+    };
+    let records: Vec<Terms> = (0..RECORDS).map(record).collect();
+    let exact = settled_at(&records, records.len());
+    let mut scratch = Scratch::default();
+    let (mut matched, mut shown) = (0, 0);
+    for probe in (0..RECORDS).step_by(300) {
+        for millionths in [810_000, 820_000] {
+            let (threshold, probe) = (threshold_of(millionths), &records[probe as usize]);
+            let mut suspects = Vec::new();
+            exact.probe(&mut scratch, probe, threshold, &mut |suspect| {
+                suspects.push(suspect.id);
+                ControlFlow::Continue(threshold)
+            });
+            assert!(scratch.is_clear());
+            let matches = matching(&records, probe, threshold);
+            assert_eq!(matches.iter().find(|id| !suspects.contains(id)), None);
+            (matched, shown) = (matched + matches.len(), shown + suspects.len());
+            suspects.sort_unstable();
+            assert!(suspects.is_sorted_by(|one, other| one < other), "one was shown twice");
+        }
+    }
+    assert!(shown - matched < matched / 6, "{shown} were shown for {matched} matches");
+}
+
 #[test]
 fn any_page_can_be_planned_for() {
     let common: Terms = (0..10_000).map(|term| (TermId(term), 1 + term % 7)).collect();

@@ -60,7 +60,7 @@ fn pack(terms: &[(TermId, FieldCounts)]) -> Vec<u8> {
         if fields.is_power_of_two() {
             let field = fields.trailing_zeros() as usize;
             let (far, many) = (octets_of(distance), octets_of(counts[field]));
-            room[0] = (far - 1 | many - 1 << 2 | field << 4) as u8;
+            room[0] = ((far - 1) | (many - 1) << 2 | field << 4) as u8;
             put(&mut room[1..], distance);
             put(&mut room[1 + far..], counts[field]);
             end += 1 + far + many;

@@ -16,6 +16,7 @@
 //!    are the candidates, C (`scan`).
 //! 4. *Sketch* (in place of the positional filter): those whose 64-byte sketch reaches the goal too
 //!    are the suspects, M (`sketch`).
+//! 5. *Narrow*: if suspects are many still, the lists of more terms are read, which leaves less unseen.
 //!
 //! All shares are rounded up, so nothing that matches is lost; nothing is decided here.
 //!
@@ -53,6 +54,12 @@
 //!   words before the end, was a quarter of an insert at a million records. Postings that wait in the heads of the
 //!   longest lists, reads of one shape at a time (a branch that guesses wrong ends what memory is asked for ahead),
 //!   and four records at a time made an insert a fifth to a quarter cheaper again.
+//! * *A list is worth what it tells apart.* What nearly every record gains tells none from another: where a template is
+//!   three quarters of every page, its terms were the cheapest mass, and left nearly every page a candidate. With their
+//!   price divided by the share of records that a list does not name, 40 of 20,000 were left there, and not 14,845; and
+//!   *narrowing* takes a third off all matches at t = 0.5. Together 18,600 -> 160 µs, and 12.9 -> 9.2 ms.
+//! * *Noting candidates without a branch*, or by blocks of 64 postings, is a fifth slower at a million records. *The
+//!   heads of middle lists ordered so* that what a posting touches is in one line gains nothing.
 //! * *Accumulators of eight bits*, gains rounded up to a two-hundredth of the mark, save some percent at a million
 //!   records, and cost three times the time where 800 terms weigh the same: there each gain is less than a unit.
 //! * *Within the noise* of a machine whose memory others use, too: prefetch instructions for sketches, and filing 256
