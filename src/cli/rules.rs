@@ -121,6 +121,7 @@ fn switch(rules: &mut [ListedRule], switched: &[(usize, bool)]) -> Result<(), Cl
                 .with_hint("'ndcrawl rules DIR' lists them with their numbers")
         })?;
         rule.off = off;
+        rule.validity.carried = false;
         rule.validity.state = if off { State::Off } else { State::Candidate };
     }
     Ok(())
@@ -146,11 +147,11 @@ fn text(rules: &[ListedRule]) -> String {
         .iter()
         .enumerate()
         .map(|(place, rule)| {
-            let Validity { tests, hits, support, state, .. } = rule.validity;
+            let Validity { tests, hits, support, state, carried, .. } = rule.validity;
             let (low, high) = rule.interval;
             vec![
                 terminal_safe(&format!("{:>3} {}, {}", place + 1, rule.text, rule.context)).into_owned(),
-                state.name().to_owned(),
+                if carried { "carried over" } else { state.name() }.to_owned(),
                 rule.saved.to_string(),
                 tests.to_string(),
                 hits.to_string(),

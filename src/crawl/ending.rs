@@ -83,9 +83,10 @@ impl Unfetched {
             let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
             let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
             let mut line = PageLine { pattern, ..lines::unleased_line(&row, referrer, &outcome) };
-            if let Some(Prediction { of, rule, context, validity }) = prediction {
+            if let Some(Prediction { of, rule, context, validity, carried }) = prediction {
                 line.duplicate_of = Some(self::row(reader, of)?.url);
                 (line.rule, line.rule_context, line.validity) = (Some(rule), Some(context), Some(validity));
+                line.rule_carried = carried;
             }
             Ok(serde_json::to_string(&line)?)
         }))?;

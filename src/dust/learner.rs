@@ -5,9 +5,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::context::contexts;
 use super::difference::difference;
+use super::family::{Families, Follows};
 use super::listing::ListedRule;
 use super::parts::Parts;
-use super::rule::Rule;
+use super::rule::{Change, Rule};
 use super::table::{RuleId, Table};
 use super::validity::{State, Test, Validity};
 use crate::record::{OutcomeKind, UrlId};
@@ -43,12 +44,13 @@ pub struct Foretold {
     pub one_in: u64,
 }
 
-/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most; of a unique page
-/// as many again for each rule that foretells something of it. Memory: some 16 octets for each page and redirect, and
+/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family, as
+/// many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16 octets for each page and redirect, and
 /// some hundreds for each rule.
 pub struct Learner {
     seed: u64,
     table: Table,
+    families: Families,
     /// Of each page the page that it repeats, itself if none; of each redirect its target.
     originals: HashMap<u32, u32>,
     /// Pages by what is left of their URLs without some parameters.
@@ -56,6 +58,8 @@ pub struct Learner {
     proven: usize,
     withdrawn: Vec<RuleId>,
     contested: HashSet<UrlId>,
+    /// Whether a family is believed no longer since this was last asked.
+    has_lost_family: bool,
 }
 
 impl Learner {
@@ -64,11 +68,13 @@ impl Learner {
         Self {
             seed,
             table: Table::default(),
+            families: Families::default(),
             originals: HashMap::new(),
             by_key: HashMap::new(),
             proven: 0,
             withdrawn: Vec::new(),
             contested: HashSet::new(),
+            has_lost_family: false,
         }
     }
 
@@ -81,6 +87,10 @@ impl Learner {
         self.proven -= usize::from(validity.state == State::Proven);
         *validity = listed.validity;
         self.proven += usize::from(validity.state == State::Proven);
+        let is_ground = listed.context == "*" && listed.validity.state == State::Proven && !listed.validity.carried;
+        if is_ground && listed.rule.only_moves() {
+            self.families.vouch(&listed.rule.origin);
+        }
     }
 
     /// Octets that it takes, but for the texts of rules.
@@ -89,6 +99,7 @@ impl Learner {
             + self.originals.allocation_size()
             + self.by_key.allocation_size()
             + self.contested.allocation_size()
+            + self.families.bytes()
     }
 
     /// Whether a rule foretells anything.
@@ -105,7 +116,8 @@ impl Learner {
             (NearDuplicate | ExactDuplicate | Redirected, Some((of, _))) => of,
             _ => return,
         };
-        self.test(&noted, find);
+        self.test(&noted, &find);
+        self.test_families(&noted, find);
         if let Some((_, url)) = noted.repeats {
             self.support(noted.url, url);
             if noted.kind != Redirected {
@@ -159,6 +171,16 @@ impl Learner {
         std::mem::take(&mut self.contested)
     }
 
+    /// The origins of which that of a URL is said to be a copy, since others of its kind are.
+    pub fn copied(&self, url: &str) -> Vec<String> {
+        Parts::of(url).map_or_else(Vec::new, |parts| self.families.copied(parts.origin))
+    }
+
+    /// Whether less is said so than when this was last asked.
+    pub fn take_lost_family(&mut self) -> bool {
+        std::mem::take(&mut self.has_lost_family)
+    }
+
     /// A rule, its context, and how it does there.
     pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, &Validity)> {
         self.table.get(id)
@@ -206,6 +228,58 @@ impl Learner {
                 .filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
             if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
                 self.enter(reverse, &made, test);
+            }
+        }
+    }
+
+    /// Tests what families say of a URL. What is said of its counterpart is the same, but for a redirect.
+    fn test_families(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
+        let Some(parts) = Parts::of(noted.url) else { return };
+        let mut tested = Vec::new();
+        for (family, origin) in self.families.applying(parts.origin) {
+            let made = format!("{origin}{}", &noted.url[parts.origin.len()..]);
+            let target = find(&made).filter(|target| *target != noted.id);
+            let Some(target) = target else { continue };
+            // A redirect says by itself where the page is, whether that was fetched or not.
+            let is_told = noted.kind == OutcomeKind::Redirected && noted.repeats.is_some_and(|(of, _)| of == target);
+            let page = if is_told { Some(target) } else { self.original(target) };
+            let test = if is_told { Some(Test::Hit { is_near: false }) } else { self.result(noted, target) };
+            if let (Some(page), Some(test)) = (page, test) {
+                tested.push((family, origin, page, test));
+            }
+        }
+        for (family, origin, page, test) in tested {
+            let follows = self.families.enter(family, parts.origin, page, test);
+            self.follow(family, follows);
+            let reverse = self.families.reverse(family).filter(|_| noted.kind != OutcomeKind::Redirected);
+            let reverse =
+                reverse.filter(|&reverse| self.families.apply(reverse, &origin).as_deref() == Some(parts.origin));
+            if let Some(reverse) = reverse {
+                let follows = self.families.enter(reverse, &origin, page, test);
+                self.follow(reverse, follows);
+            }
+        }
+    }
+
+    /// Believes rules for the sake of a family, or no longer.
+    fn follow(&mut self, family: usize, follows: Follows) {
+        let (hosts, is_lost) = match follows {
+            Follows::Nothing => return,
+            Follows::Carried(hosts) => (hosts, false),
+            Follows::Lost(hosts) => (hosts, true),
+        };
+        self.has_lost_family |= is_lost;
+        for from in hosts {
+            let Some(to) = self.families.apply(family, &from) else { continue };
+            let rule = Rule { origin: Change::new(&from, &to), start: None, end: None, dropped: Vec::new() };
+            let place = if is_lost { self.table.find(&rule) } else { self.table.place(&rule) };
+            let Some(place) = place else { continue };
+            let Some((_, validity)) = self.table.entries[place as usize].contexts.first_mut() else { continue };
+            if is_lost && validity.shake() {
+                self.withdrawn.push(RuleId { rule: place, context: 0 });
+                self.proven -= 1;
+            } else if !is_lost && validity.carry_over() {
+                self.proven += 1;
             }
         }
     }
@@ -270,6 +344,9 @@ impl Learner {
     /// Two URLs say the same: so does the rule that makes one of the other.
     fn support(&mut self, url: &str, original: &str) {
         let Some(rule) = difference(url, original) else { return };
+        if rule.only_moves() {
+            self.families.learn(&rule.origin);
+        }
         let Some(place) = self.table.place(&rule) else { return };
         let entry = &mut self.table.entries[place as usize];
         for name in contexts(&rule, url) {

@@ -12,6 +12,7 @@
 //! | `rule` | what a rule makes of a URL |
 //! | `difference` | from two URLs to the rule that makes one of the other |
 //! | `context` | in which part of a site a rule is measured |
+//! | `family` | what the origins of many copies have in common |
 //! | `validity` | how often a rule was right, and when it is believed |
 //! | `table` | all rules, bounded |
 //! | `learner` | from outcomes to rules, and from rules to what is foretold |
@@ -22,6 +23,7 @@
 
 mod context;
 mod difference;
+mod family;
 mod learner;
 mod listing;
 mod parts;

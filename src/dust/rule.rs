@@ -53,6 +53,11 @@ impl Rule {
         self.origin.from == self.origin.to && self.start.is_none() && self.end.is_none()
     }
 
+    /// Whether it changes the origin, and nothing else.
+    pub(super) fn only_moves(&self) -> bool {
+        self.origin.from != self.origin.to && self.start.is_none() && self.end.is_none() && self.dropped.is_empty()
+    }
+
     /// The rule that makes of what this one has made what it was, if nothing was dropped.
     pub(super) fn reverse(&self) -> Option<Self> {
         let turned = |change: &Change| Change { from: change.to.clone(), to: change.from.clone() };

@@ -326,3 +326,268 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested
     note(&mut learner, ('a', 2, 100), Some(('b', 2, 100)));
     assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Withdrawn), Some(State::Proven)]);
 }
+
+/// Sites and what was noted of them: page N of site S is `http://site-S.test/N`, and its copy is on another host.
+struct Sites {
+    learner: Learner,
+    copy: fn(u32) -> String,
+}
+
+fn site(number: u32) -> String {
+    format!("http://site-{number}.test")
+}
+
+fn mirror(number: u32) -> String {
+    format!("http://mirror-site-{number}.test")
+}
+
+impl Sites {
+    fn new(copy: fn(u32) -> String) -> Self {
+        Self { learner: Learner::new(0), copy }
+    }
+
+    fn find(&self) -> impl Fn(&str) -> Option<UrlId> + use<> {
+        let copy = self.copy;
+        move |url| {
+            let (host, page) = url.rsplit_once('/')?;
+            let id = |number: u32| 1000 * number + page.parse::<u32>().unwrap_or(0);
+            let original = (0..20).find(|&number| site(number) == host).map(|number| UrlId(id(number)));
+            original.or_else(|| (0..20).find(|&number| copy(number) == host).map(|number| UrlId(100_000 + id(number))))
+        }
+    }
+
+    fn note(&mut self, url: &str, kind: OutcomeKind, repeats: Option<&str>) {
+        let find = self.find();
+        let repeats = repeats.map(|original| (find(original).unwrap(), original));
+        self.learner.note(Noted { id: find(url).unwrap(), url, kind, repeats }, find);
+    }
+
+    /// The page of a site was stored, and its copy on the other host has this outcome.
+    fn judge(&mut self, number: u32, page: u32, kind: OutcomeKind) {
+        let (original, copy) = (format!("{}/{page}", site(number)), format!("{}/{page}", (self.copy)(number)));
+        self.note(&original, OutcomeKind::Stored, None);
+        self.note(&copy, kind, Some(original.as_str()).filter(|_| kind != OutcomeKind::Stored));
+    }
+
+    /// Pages of a site that were copied.
+    fn copies(&mut self, number: u32, pages: std::ops::Range<u32>) {
+        pages.for_each(|page| self.judge(number, page, OutcomeKind::ExactDuplicate));
+    }
+
+    /// What is foretold of page 900 of the other host, that of the site being known.
+    fn foretold(&self, number: u32) -> Vec<Foretold> {
+        self.learner.foretell(&format!("{}/900", (self.copy)(number)), self.find())
+    }
+
+    fn foretells(&self, number: u32) -> bool {
+        !self.foretold(number).is_empty()
+    }
+
+    /// Whether one host is said to be a copy of another one.
+    fn is_copy(&self, host: &str, other: &str) -> bool {
+        self.learner.copied(&format!("{host}/")).contains(&other.to_owned())
+    }
+}
+
+/// Four hosts that are copies, after the one by which the family becomes known.
+fn believed(copy: fn(u32) -> String) -> Sites {
+    let mut sites = Sites::new(copy);
+    sites.copies(0, 0..1);
+    (1..5).for_each(|number| sites.copies(number, 0..2));
+    sites
+}
+
+#[test]
+fn what_held_for_four_hosts_holds_for_the_next_after_its_first_page() {
+    let mut sites = Sites::new(mirror);
+    sites.copies(0, 0..1);
+    for number in 1..4 {
+        sites.copies(number, 0..3);
+        assert!(!sites.foretells(number) && !sites.is_copy(&mirror(9), &site(9)));
+    }
+    assert!(!sites.learner.foretells());
+    sites.copies(4, 0..1);
+    assert!((1..5).all(|number| sites.foretells(number)), "those that have borne it out are believed, too");
+    assert!(sites.is_copy(&mirror(9), &site(9)) && sites.is_copy(&site(9), &mirror(9)));
+
+    assert!(!sites.foretells(9), "its first page is fetched");
+    sites.copies(9, 0..1);
+    let foretold = sites.foretold(9);
+    assert_eq!((foretold[0].target, foretold[0].one_in), (UrlId(9900), 4));
+    let (rule, context, validity) = sites.learner.rule(foretold[0].rule).unwrap();
+    assert_eq!(rule.to_string(), "http://mirror-site-9.test/* -> http://site-9.test/*");
+    assert!(context == "*" && validity.carried && (validity.tests, validity.hits) == (1, 1), "{validity:?}");
+    sites.copies(9, 1..16);
+    let (_, _, validity) = sites.learner.rule(foretold[0].rule).unwrap();
+    assert!(!validity.carried && validity.state == State::Proven, "{validity:?}");
+}
+
+#[test]
+fn of_near_duplicates_two_are_wanted_for_one_exact_copy() {
+    let mut sites = Sites::new(mirror);
+    (0..8).for_each(|number| sites.judge(number, 0, OutcomeKind::NearDuplicate));
+    assert!(!sites.is_copy(&mirror(9), &site(9)) && !sites.learner.foretells());
+    sites.judge(8, 0, OutcomeKind::NearDuplicate);
+    assert!((1..9).all(|number| sites.foretells(number)));
+}
+
+#[test]
+fn one_host_with_many_pages_makes_no_family() {
+    let mut sites = Sites::new(mirror);
+    sites.copies(0, 0..300);
+    assert!(sites.foretells(0) && !sites.is_copy(&mirror(9), &site(9)));
+    (1..3).for_each(|number| sites.copies(number, 0..300));
+    assert!(!sites.is_copy(&mirror(9), &site(9)));
+    // The fourth host makes it.
+    sites.copies(9, 0..1);
+    assert!(sites.foretells(9) && sites.is_copy(&mirror(8), &site(8)));
+}
+
+#[test]
+fn hosts_that_all_have_the_same_page_make_no_family() {
+    let mut sites = Sites::new(mirror);
+    let sign = format!("{}/0", site(0));
+    sites.note(&sign, OutcomeKind::Stored, None);
+    for number in 0..20 {
+        if number > 0 {
+            sites.note(&format!("{}/0", site(number)), OutcomeKind::ExactDuplicate, Some(&sign));
+        }
+        sites.note(&format!("{}/0", mirror(number)), OutcomeKind::ExactDuplicate, Some(&sign));
+    }
+    assert!(!sites.is_copy(&mirror(9), &site(9)) && !sites.foretells(9));
+}
+
+#[test]
+fn a_host_that_has_a_page_of_its_own_ends_the_belief_in_its_family() {
+    let mut sites = Sites::new(mirror);
+    sites.copies(0, 0..1);
+    sites.copies(1, 0..2);
+    sites.judge(2, 0, OutcomeKind::Stored);
+    (3..12).for_each(|number| sites.copies(number, 0..2));
+    assert!(!sites.learner.foretells(), "it is never believed");
+
+    let mut sites = believed(mirror);
+    sites.copies(3, 2..20);
+    sites.copies(9, 0..1);
+    assert!(sites.foretells(9) && sites.learner.take_withdrawn().is_empty() && !sites.learner.take_lost_family());
+    sites.judge(10, 0, OutcomeKind::Stored);
+    assert!(sites.learner.take_lost_family() && !sites.learner.take_lost_family());
+    assert!(!sites.learner.take_withdrawn().is_empty());
+    assert!(!sites.foretells(9) && !sites.foretells(1), "what rested on it is believed no more");
+    assert!(sites.foretells(3), "what has proved itself is");
+    sites.copies(11, 0..2);
+    assert!(!sites.foretells(11) && !sites.is_copy(&mirror(12), &site(12)));
+}
+
+#[test]
+fn a_rule_that_was_carried_over_is_withdrawn_by_its_first_miss() {
+    let mut sites = believed(mirror);
+    sites.copies(9, 0..1);
+    let rule = sites.foretold(9)[0].rule;
+    sites.judge(9, 1, OutcomeKind::Stored);
+    let (_, _, validity) = sites.learner.rule(rule).unwrap();
+    assert!(validity.state == State::Withdrawn && !validity.carried, "{validity:?}");
+    assert!(sites.learner.take_withdrawn().contains(&rule) && !sites.foretells(9));
+}
+
+#[test]
+fn a_family_of_redirects_does_not_hold_the_other_way_round() {
+    let www: fn(u32) -> String = |number| format!("http://www.site-{number}.test");
+    let mut sites = Sites::new(www);
+    (0..5).for_each(|number| (0..2).for_each(|page| sites.judge(number, page, OutcomeKind::Redirected)));
+    assert!(sites.is_copy(&www(9), &site(9)) && !sites.is_copy(&site(9), &www(9)));
+}
+
+#[test]
+fn families_are_told_by_addresses_ends_and_schemes_too_and_hosts_without_a_word_in_common_have_none() {
+    let net = |number: u32| format!("http://127.0.2.{number}:8080");
+    for (copy, host, other) in [
+        ((|number| format!("http://site-{number}.test:81")) as fn(u32) -> String, "http://x.org:81", "http://x.org"),
+        (|number| format!("https://site-{number}.test"), "https://x.org", "http://x.org"),
+        (|number| format!("http://site-{number}.cache.test"), "http://x.cache.test", "http://x.test"),
+        (mirror, "http://mirror-x:80", "http://x:80"),
+    ] {
+        assert!(believed(copy).is_copy(host, other), "{host}");
+    }
+    let nothing_in_common = believed(|number| format!("http://m{}.org", 7 * number));
+    assert!(nothing_in_common.learner.copied("http://m49.org/").is_empty());
+    assert!(!believed(mirror).is_copy("http://mirror-", "http://"));
+    assert!(!believed(mirror).is_copy("http://mirror-:80", "http://:80"));
+
+    let mut learner = Learner::new(0);
+    for number in 0..5 {
+        for page in 0..2 {
+            let id = 10 * number + page;
+            let (original, copy) = (format!("http://127.0.1.{number}:8080/{page}"), format!("{}/{page}", net(number)));
+            let find = |url: &str| (url == original).then_some(UrlId(id));
+            learner.note(Noted { id: UrlId(id), url: &original, kind: OutcomeKind::Stored, repeats: None }, find);
+            let repeats = Some((UrlId(id), original.as_str()));
+            let noted = Noted { id: UrlId(1000 + id), url: &copy, kind: OutcomeKind::ExactDuplicate, repeats };
+            learner.note(noted, find);
+        }
+    }
+    assert_eq!(learner.copied("http://127.0.2.77:8080/"), ["http://127.0.1.77:8080"]);
+    assert!(learner.copied("http://127.0.27.1:8080/").is_empty() && learner.copied("http://127.0.2:8080/").is_empty());
+}
+
+#[test]
+fn rules_from_elsewhere_make_a_family_and_those_that_were_carried_over_come_back_as_such() {
+    let mut sites = Sites::new(mirror);
+    (0..4).for_each(|number| sites.copies(number, 0..20));
+    let mut other = Sites::new(mirror);
+    ListedRule::all(&sites.learner, |_| 0).iter().for_each(|rule| other.learner.take(rule));
+    assert!(other.is_copy(&mirror(9), &site(9)));
+    other.copies(9, 0..1);
+    assert!(other.foretells(9));
+    let rules = ListedRule::all(&other.learner, |_| 0);
+    assert_eq!(rules.iter().filter(|rule| rule.validity.carried).count(), 2, "in both directions");
+    let lines: String = rules.iter().map(|rule| serde_json::to_string(rule).unwrap() + "\n").collect();
+    let validities = |rules: &[ListedRule]| rules.iter().map(|rule| rule.validity).collect::<Vec<_>>();
+    assert_eq!(validities(&ListedRule::read(lines.as_bytes()).unwrap()), validities(&rules));
+}
+
+#[test]
+fn a_rule_that_is_switched_off_is_not_carried_over() {
+    let mut sites = Sites::new(mirror);
+    sites.copies(0, 0..2);
+    let (text, rule) = (String::new(), rule(&format!("{}/1", mirror(9)), &format!("{}/1", site(9))));
+    let validity = Validity { state: State::Off, ..Validity::default() };
+    let (share, interval) = (0.0, (0.0, 1.0));
+    sites.learner.take(&ListedRule {
+        text,
+        rule,
+        context: "*".to_owned(),
+        validity,
+        share,
+        interval,
+        saved: 0,
+        off: true,
+    });
+    (1..8).for_each(|number| sites.copies(number, 0..2));
+    sites.copies(9, 0..2);
+    assert!(sites.foretells(7) && !sites.foretells(9));
+}
+
+proptest! {
+    #[test]
+    fn families_of_strange_origins_make_one_of_the_other(from in "(http|https)://[a-c.:1é-]{0,9}", to in ".{0,12}", other in "http://[a-c.-]{0,8}") {
+        let mut learner = Learner::new(0);
+        for to in [&to, &other] {
+            let origin = Change { from: from.clone(), to: to.clone() };
+            for family in super::family::Family::of(&origin) {
+                prop_assert_eq!(family.apply(&from), Some(to.clone()));
+            }
+            learner.take(&ListedRule {
+                text: String::new(),
+                rule: Rule { origin, start: None, end: None, dropped: Vec::new() },
+                context: "*".to_owned(),
+                validity: Validity { state: State::Proven, ..Validity::default() },
+                share: 0.0,
+                interval: (0.0, 1.0),
+                saved: 0,
+                off: false,
+            });
+        }
+        let _ = learner.copied(&format!("{other}/"));
+    }
+}

@@ -12,6 +12,8 @@ const DOUBLED: u32 = 1;
 const MOST_DOUBLED: u32 = 6;
 /// So many hits there must be for each miss, in all.
 const HITS_FOR_A_MISS: u32 = 9;
+/// So many hits of its own keep a rule believed that was carried over, if it proves wrong for another host.
+const OWN_GROUND: u32 = 4;
 /// 97.5 % of the normal distribution lie below it.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -69,6 +71,9 @@ pub struct Validity {
     pub withdrawals: u32,
     /// Whether it is believed.
     pub state: State,
+    /// Whether it is believed since the same holds for other hosts: it was not tested often enough itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub carried: bool,
 }
 
 impl Validity {
@@ -81,12 +86,13 @@ impl Validity {
                 self.run = self.run.saturating_add(1);
                 self.near = self.near.saturating_add(u32::from(is_near));
                 if self.state != State::Off && self.is_borne_out() {
-                    self.state = State::Proven;
+                    (self.state, self.carried) = (State::Proven, false);
                 }
                 false
             }
             Test::Miss => {
                 (self.run, self.near) = (0, 0);
+                self.carried = false;
                 let was_proven = self.state == State::Proven;
                 if was_proven {
                     self.state = State::Withdrawn;
@@ -95,6 +101,28 @@ impl Validity {
                 was_proven
             }
         }
+    }
+
+    /// Believes it for the sake of other hosts, unless something speaks against it. One page has borne it out here: that
+    /// is counted unless the rule was known by then. Whether it is believed now, and was not before.
+    pub(super) fn carry_over(&mut self) -> bool {
+        let is_new = self.state == State::Candidate && self.misses() == 0 && self.withdrawals == 0;
+        if is_new {
+            if self.tests == 0 {
+                (self.tests, self.hits, self.run) = (1, 1, 1);
+            }
+            (self.state, self.carried) = (State::Proven, true);
+        }
+        is_new
+    }
+
+    /// What it was believed for has proved wrong. Whether it is believed no longer.
+    pub(super) fn shake(&mut self) -> bool {
+        let is_shaken = self.carried && self.state == State::Proven && self.run < OWN_GROUND;
+        if is_shaken {
+            (self.state, self.carried) = (State::Candidate, false);
+        }
+        is_shaken
     }
 
     /// Pages that the rule was wrong about.
@@ -114,9 +142,13 @@ impl Validity {
     }
 
     /// One in so many of the URLs of which it foretells something is fetched all the same: more as long as it has
-    /// only just been proven, and of a rule that was ever wrong.
+    /// only just been proven, or only others of its kind have, and of a rule that was ever wrong.
     pub(super) fn sampled(&self) -> u64 {
-        let sampled = if self.run < 2 * self.run_that_proves() { 8 } else { 16 };
+        let sampled = match self.run {
+            _ if self.carried => 4,
+            run if run < 2 * self.run_that_proves() => 8,
+            _ => 16,
+        };
         if self.misses() == 0 { sampled } else { sampled / 2 }
     }
 

@@ -29,6 +29,8 @@ pub struct Prediction {
     pub context: String,
     /// The share of its tests that were hits.
     pub validity: f64,
+    /// Whether it is believed since the same holds for other hosts.
+    pub carried: bool,
 }
 
 /// A URL that was left out.
@@ -153,6 +155,15 @@ impl<L: UrlLog> Engine<L> {
         Ok(awaited.is_some())
     }
 
+    /// Whether what would be leased next is of a host that is said to be a copy of another one. If so, it is not tried.
+    pub(super) fn is_said_to_be_copy(&mut self, next: Next) -> Result<bool, FrontierError> {
+        if !self.foretelling.leaves_out {
+            return Ok(false);
+        }
+        let copied = self.foretelling.learner.copied(&self.rows.get(next.id)?.url);
+        Ok(self.origins.set_aside(next.origin, &copied))
+    }
+
     fn leave_out(&mut self, place: Next, foretold: Foretold) {
         let Foretold { target, rule, one_in, .. } = foretold;
         self.foretelling.drawn.forget(place.id);
@@ -209,6 +220,9 @@ impl<L: UrlLog> Engine<L> {
                 self.bring_back(id, left_out);
             }
         }
+        if self.foretelling.learner.take_lost_family() {
+            self.origins.set_none_aside();
+        }
         let withdrawn = self.foretelling.learner.take_withdrawn();
         if withdrawn.is_empty() {
             return;
@@ -235,6 +249,7 @@ impl<L: UrlLog> Engine<L> {
             rule: rule.to_string(),
             context: context.to_owned(),
             validity: validity.share(),
+            carried: validity.carried,
         })
     }
 

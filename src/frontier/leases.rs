@@ -84,12 +84,14 @@ impl<L: UrlLog> Engine<L> {
     /// Leases what there is. If more is held back because better is on its way: until when.
     fn fill(&mut self, leases: &mut Vec<Lease>, most: usize, now: Instant) -> Result<Option<Instant>, FrontierError> {
         while leases.len() < most && !self.has_its_pages() {
-            let (next, explored) = match self.next(now) {
-                Some(Choice::Take { next, explored }) => (next, explored),
-                Some(Choice::Hold(until)) => return Ok(Some(until)),
-                None => break,
+            let choice = self.next(now);
+            let lease = match choice {
+                Ok(Some(Choice::Take { next, explored })) => self.unless_left_out(next, explored, now),
+                Ok(Some(Choice::Hold(until))) => return Ok(Some(until)),
+                Ok(None) => break,
+                Err(error) => Err(error),
             };
-            match self.unless_left_out(next, explored, now) {
+            match lease {
                 Ok(lease) => leases.extend(lease),
                 Err(error) if leases.is_empty() => return Err(error),
                 // What was handed out must reach the caller. Its next call meets the error.
@@ -109,25 +111,36 @@ impl<L: UrlLog> Engine<L> {
         self.most_pages > 0 && self.pages + self.phases.count(Phase::Leased) >= self.most_pages
     }
 
-    fn next(&mut self, now: Instant) -> Option<Choice> {
+    fn next(&mut self, now: Instant) -> Result<Option<Choice>, FrontierError> {
+        let take = |next: Option<Next>, explored| next.map(|next| Choice::Take { next, explored });
         let Some(prospects) = &self.prospects else {
-            return Some(Choice::Take { next: self.origins.next(now)?, explored: false });
+            return Ok(take(self.origins.next(now), false));
         };
         if let Some(dice) = prospects.explores() {
-            return Some(Choice::Take { next: self.origins.next_out_of_turn(now, dice)?, explored: true });
+            return Ok(take(self.origins.next_out_of_turn(now, dice), true));
         }
-        let next = self.origins.next_best(now)?;
-        if prospects.tries_hosts(next.priority.place, self.origins.tries())
-            && let Some(next) = self.origins.next_of_unknown(now)
-        {
-            return Some(Choice::Take { next, explored: true });
-        }
+        let Some(next) = self.origins.next_best(now) else { return Ok(None) };
         let better = [prospects.best_on_lease(now), self.origins.best_soon(now, PATIENCE)];
-        let better = better.into_iter().flatten().filter(|(place, _)| place.is_worth_waiting_for(next.priority.place));
-        match better.map(|(_, until)| until).min() {
-            Some(until) => Some(Choice::Hold(until)),
-            None => Some(Choice::Take { next, explored: false }),
+        if prospects.tries_hosts(next.priority.place, self.origins.tries())
+            && let Some(next) = self.next_of_unknown(now)?
+        {
+            return Ok(take(Some(next), true));
         }
+        let better = better.into_iter().flatten().filter(|(place, _)| place.is_worth_waiting_for(next.priority.place));
+        Ok(match better.map(|(_, until)| until).min() {
+            Some(until) => Some(Choice::Hold(until)),
+            None => take(Some(next), false),
+        })
+    }
+
+    /// What to lease next to learn of what kind a host is. One that is said to be a copy of another one is not tried.
+    fn next_of_unknown(&mut self, now: Instant) -> Result<Option<Next>, FrontierError> {
+        while let Some(next) = self.origins.next_of_unknown(now) {
+            if !self.is_said_to_be_copy(next)? {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
     }
 
     fn begin_lease(&mut self, next: Next, explored: bool, now: Instant) -> Result<Lease, FrontierError> {

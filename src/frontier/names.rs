@@ -29,6 +29,12 @@ impl Names {
         number
     }
 
+    /// The number of a text that was seen before.
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
+        let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
+        self.table.find(hash, |&number| self.text(number) == text).copied()
+    }
+
     /// Octets that they take.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.texts.iter().map(|text| text.len()).sum::<usize>();

@@ -77,6 +77,8 @@ struct Host {
     leases: u64,
     /// How often it was tried, in a focused crawl; [`TRIES`] if it is known.
     tries: u8,
+    /// Whether it is not tried, since it is said to be a copy of another host.
+    is_set_aside: bool,
     origins: Vec<u32>,
 }
 
@@ -173,7 +175,7 @@ impl Origins {
     /// What to lease next at `now` to learn of what kind a host is. One of which something was had that did not tell
     /// goes first, so that what lies one level behind a mere list is seen soon; then what is best.
     pub(super) fn next_of_unknown(&mut self, now: Instant) -> Option<Next> {
-        let fronts = self.fronts(now, |host| host.tries < TRIES && host.leases == 0);
+        let fronts = self.fronts(now, |host| host.tries < TRIES && host.leases == 0 && !host.is_set_aside);
         fronts.min_by_key(|(next, tries)| (Reverse(*tries), next.priority)).map(|(next, _)| next)
     }
 
@@ -207,6 +209,32 @@ impl Origins {
             host.tries += 1;
             self.tries += 1;
         }
+    }
+
+    /// Does not try a host if it is a copy of one of these origins, and that is not set aside itself. Whether it does
+    /// not. One that was tried is the copy whose links are known, if any are.
+    pub(super) fn set_aside(&mut self, origin: u32, copied: &[String]) -> bool {
+        let host = self.origins[origin as usize].host;
+        if self.hosts[host as usize].tries > 0 {
+            return false;
+        }
+        let is_met = copied.iter().any(|copied| {
+            let Some(parts) = OriginParts::of(copied) else { return false };
+            parts.write(&mut self.name);
+            let found = self.origin_names.find(&self.name).map(|found| &self.origins[found as usize]);
+            found.is_some_and(|found| {
+                let other = &self.hosts[found.host as usize];
+                let is_any = other.tries > 0 || other.leases > 0 || found.queue.len() > 0;
+                found.host != host && !other.is_set_aside && is_any
+            })
+        });
+        self.hosts[host as usize].is_set_aside = is_met;
+        is_met
+    }
+
+    /// Tries all hosts again: it may be that they are no copies.
+    pub(super) fn set_none_aside(&mut self) {
+        self.hosts.iter_mut().for_each(|host| host.is_set_aside = false);
     }
 
     /// What was found there tells of what kind the host is, in this run or an earlier one.

@@ -19,6 +19,8 @@
 //! of the time is the rule for bandits with more arms than can be tried (Berry et al. 1997; Wang, Audibert and Munos
 //! 2008): it is enough to find a good one, and what it costs in a long crawl is little. A page that says nothing, such as
 //! the listing of a directory, leaves its host unknown, and what lies behind it is looked at next, three times at most.
+//! One that is said to be a copy of a host that was met, since others of its kind are, is not tried: of the topics below,
+//! measured again in two runs, 0.20 on average without that, 0.24 with it.
 //!
 //! Measured from one page that lists 92 hosts (23 manuals, each four times) by name only, 200 requests, eleven topics
 //! of words, each document of a manual about it counted once, as a part of what an order that knows the answer finds

@@ -101,7 +101,13 @@ impl Web {
     /// Listens on as many addresses (127.0.0.1, 127.0.0.2 ...) as there shall be hosts, with one
     /// port, and serves what `plan` makes of their origins (`http://127.0.0.1:PORT`).
     pub fn start<C: Content>(hosts: usize, plan: impl FnOnce(&[String]) -> Arc<C>) -> Self {
-        let listeners = listeners(hosts);
+        let addresses: Vec<String> = (1..=hosts).map(|host| format!("127.0.0.{host}")).collect();
+        Self::start_at(&addresses, plan)
+    }
+
+    /// The same on these addresses.
+    pub fn start_at<C: Content>(addresses: &[String], plan: impl FnOnce(&[String]) -> Arc<C>) -> Self {
+        let listeners = listeners(addresses);
         let origins: Vec<String> =
             listeners.iter().map(|listener| format!("http://{}", listener.local_addr().unwrap())).collect();
         let content: Arc<dyn Content> = plan(&origins);
@@ -155,16 +161,17 @@ impl Drop for Web {
 }
 
 /// A port that is free on all addresses is found by trying.
-fn listeners(hosts: usize) -> Vec<TcpListener> {
+fn listeners(addresses: &[String]) -> Vec<TcpListener> {
+    let (first, others) = addresses.split_first().unwrap();
     for _ in 0..50 {
-        let first = TcpListener::bind("127.0.0.1:0").unwrap();
+        let first = TcpListener::bind(format!("{first}:0")).unwrap();
         let port = first.local_addr().unwrap().port();
-        let others = (2..=hosts).map(|host| TcpListener::bind(format!("127.0.0.{host}:{port}")));
+        let others = others.iter().map(|address| TcpListener::bind(format!("{address}:{port}")));
         if let Ok(others) = others.collect::<Result<Vec<_>, _>>() {
             return std::iter::once(first).chain(others).collect();
         }
     }
-    panic!("no port is free on {hosts} loopback addresses");
+    panic!("no port is free on {addresses:?}");
 }
 
 fn serve(

@@ -1,6 +1,7 @@
 //! Hosts of which nothing is known, in a focused crawl.
 
 use super::*;
+use crate::dust::{ListedRule, State, Validity, difference};
 use crate::frontier::{FocusOptions, ScopeKind};
 use crate::record::{Clue, Relevance};
 
@@ -113,4 +114,33 @@ fn a_host_that_an_earlier_run_knew_is_not_tried_again() {
     let again = Bench { frontier: again, log: bench.log.clone(), start: bench.start };
     let hosts = hosts(&again, 100, found);
     assert!(hosts.iter().all(|host| host == "known.test"), "{hosts:?}");
+}
+
+/// A rule of an earlier crawl that was right so often as to be believed.
+fn proven(url: &str, original: &str) -> ListedRule {
+    ListedRule {
+        text: String::new(),
+        rule: difference(url, original).unwrap(),
+        context: "*".to_owned(),
+        validity: Validity { tests: 99, hits: 99, run: 99, state: State::Proven, ..Validity::default() },
+        share: 1.0,
+        interval: (0.9, 1.0),
+        saved: 0,
+        off: false,
+    }
+}
+
+#[test]
+fn a_host_that_is_said_to_be_a_copy_of_another_one_is_not_tried_unless_that_was_never_met() {
+    let mirrors = (0..4).map(|n| proven(&format!("http://mirror-{n}.test/"), &format!("http://{n}.test/")));
+    let bench = portal(Options { rules: mirrors.collect(), ..options(NEXT_TO_NOTHING) });
+    for n in 0..5 {
+        bench.offer(page(&format!("http://mirror-unknown-{n}.test/"), UrlId(0), 0.0));
+    }
+    bench.offer(page("http://mirror-of-another.test/", UrlId(0), 0.0));
+    let hosts = hosts(&bench, 100, found);
+    let tried: Vec<&String> = hosts.iter().filter(|host| *host != "known.test").collect();
+    assert_eq!(tried.iter().filter(|host| host.starts_with("unknown-")).count(), 10, "{tried:?}");
+    assert_eq!(tried.len(), 11, "{tried:?}");
+    assert!(tried.iter().any(|host| *host == "mirror-of-another.test"));
 }
