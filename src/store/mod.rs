@@ -47,8 +47,8 @@
 //! | `meta` | `format` or `identity` | the format in decimal digits; an [`Identity`] |
 //!
 //! Beside the database, `store/index.snapshot` holds state that was derived from the logs, so that
-//! opening need not derive it again; it is never needed. And `store/last-commit` has the number of the last commit in decimal digits: a
-//! database that has forgotten commits is not taken at its word.
+//! opening need not derive it again; it is never needed. And `store/last-commit` has the number of the last commit in
+//! decimal digits: a database that has forgotten commits is not taken at its word.
 //!
 //! A block is a sequence of rows, each behind its length (LEB128). Every value but `format` is
 //! written as one or more pieces of at most 16 KiB, each with a format byte, the number of pieces
