@@ -387,22 +387,20 @@ impl<'a, 'v> Probe<'a, 'v> {
         let Scratch { shares, plan, scan, suspects, .. } = &mut *self.scratch;
         let (lists, records) = (&self.index.lists, self.index.settled());
         let left = suspects.len() - shown;
-        if left < FEW {
-            return suspects[shown..].sort_unstable_by_key(by_bound);
+        if left >= FEW {
+            plan.make_whole(shares, lists, records, left as u64 * POSTINGS_A_SUSPECT);
         }
-        plan.make_whole(shares, lists, records, left as u64 * POSTINGS_A_SUSPECT);
-        if plan.unseen() >= self.goal {
-            return suspects[shown..].sort_unstable_by_key(by_bound);
+        if left >= FEW && plan.unseen() < self.goal {
+            scan.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
+            let mut place = 0;
+            suspects.retain_mut(|(bound, record)| {
+                place += 1;
+                *bound = (*bound).min(plan.unseen() + u32::from(scan.gained(*record)));
+                place <= shown || *bound >= self.goal
+            });
+            scan.drain(lists, plan, |_, _| {});
+            self.counters.postings += scan.counts().0;
         }
-        scan.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
-        let mut place = 0;
-        suspects.retain_mut(|(bound, record)| {
-            place += 1;
-            *bound = (*bound).min(plan.unseen() + u32::from(scan.gained(*record)));
-            place <= shown || *bound >= self.goal
-        });
-        scan.drain(lists, plan, |_, _| {});
-        self.counters.postings += scan.counts().0;
         suspects[shown..].sort_unstable_by_key(by_bound);
     }
 

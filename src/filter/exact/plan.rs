@@ -9,6 +9,8 @@
 //! class more) form a curve of cost over mass; only its lower hull matters, whose segments rise in
 //! price, so that taking the cheapest segments of all lists takes each list's from the top down.
 //! Prices are sorted in steps of a ninth: finer order gains nothing and costs more than it saves.
+//! In a list that names most records a unit of mass costs more than its postings: nearly all gain it, and it tells
+//! none from another.
 //! The choice is made anew for each probe from the lists as they are: how long lists are can
 //! change the cost, never the answer.
 
