@@ -19,10 +19,11 @@ pub(super) type Gains = [u16; CLASSES + 1];
 
 const RECORD_BITS: u32 = 27;
 
-const TOPS: [u16; CLASSES] = tops();
+/// The highest share in each class. The last entry is that of [`GAP`], always 0.
+pub(super) const TOPS: [u16; CLASSES + 1] = tops();
 
-const fn tops() -> [u16; CLASSES] {
-    let mut tops = [16; CLASSES];
+const fn tops() -> [u16; CLASSES + 1] {
+    let mut tops = [16; CLASSES + 1];
     let mut step = 0;
     while step < 28 {
         tops[step + 1] = (5 + (step % 4) as u16) << (2 + step / 4);
@@ -30,6 +31,7 @@ const fn tops() -> [u16; CLASSES] {
     }
     tops[29] = 4096;
     tops[30] = u16::MAX;
+    tops[CLASSES] = 0;
     tops
 }
 

@@ -58,6 +58,9 @@
 //!   three quarters of every page, its terms were the cheapest mass, and left nearly every page a candidate. With their
 //!   price divided by the share of records that a list does not name, 40 of 20,000 were left there, and not 14,845; and
 //!   *narrowing* takes a third off all matches at t = 0.5. Together 18,600 -> 160 µs, and 12.9 -> 9.2 ms.
+//! * *Look afterwards where much is read.* Once more postings are read than there are records, all sums are looked at
+//!   together at the end, and long lists are read class by class, so that a posting is an addition and nothing else:
+//!   880 -> 610 µs where 800 terms weigh the same. Where less is read, short runs of one class cost more than they save.
 //! * *Noting candidates without a branch*, or by blocks of 64 postings, is a fifth slower at a million records. *The
 //!   heads of middle lists ordered so* that what a posting touches is in one line gains nothing.
 //! * *Accumulators of eight bits*, gains rounded up to a two-hundredth of the mark, save some percent at a million

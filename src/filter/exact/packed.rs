@@ -66,6 +66,14 @@ impl Packed {
         &self.postings[..self.end_of(region_of(from))]
     }
 
+    /// The postings from class `from` up, class by class from the heaviest on.
+    pub(super) fn classes(&self, from: usize) -> impl Iterator<Item = (usize, &[u32])> {
+        let regions = self.regions[..=region_of(from)].iter().enumerate();
+        regions.map(|(number, region)| {
+            (region_of(number), &self.postings[usize::from(region.start)..][..region.len.into()])
+        })
+    }
+
     /// Reads of the head what a push of this class will touch: see
     /// [`Lists::touch`](super::lists::Lists::touch).
     pub(super) fn touch_head(&self, class: usize) -> u32 {
@@ -138,6 +146,7 @@ fn gap_for(len: u16) -> u16 {
     if len == 0 { 0 } else { len / 6 + len.isqrt() + 1 }
 }
 
+/// Of a region it gives the class, too.
 fn region_of(class: usize) -> usize {
     CLASSES - 1 - class
 }

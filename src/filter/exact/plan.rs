@@ -77,6 +77,7 @@ pub(super) struct Plan {
     /// The segments' numbers by rising price.
     order: Vec<u32>,
     unseen: u32,
+    cost: u64,
     /// In the lists.
     records: f32,
     market: Market,
@@ -147,6 +148,7 @@ impl Plan {
             self.unseen -= u32::from(opening.share);
             self.openings.push(opening);
         }
+        self.cost = most - left;
     }
 
     /// The lists to read.
@@ -157,6 +159,11 @@ impl Plan {
     /// The most that a record can overlap the probe where nothing is read.
     pub(super) fn unseen(&self) -> u32 {
         self.unseen
+    }
+
+    /// What reading costs, in postings.
+    pub(super) fn cost(&self) -> u64 {
+        self.cost
     }
 
     /// A list that is read whole or not at all.
@@ -258,6 +265,7 @@ impl Plan {
             opening.from = segment.from;
             spent += u64::from(segment.cost);
         }
+        self.cost = spent;
     }
 }
 

@@ -1,17 +1,20 @@
 //! Reading the planned lists: what each record gains.
 
-use super::classes::{CLASSES, Gains, class_in, record_of, top_of};
+use super::classes::{CLASSES, Gains, TOPS, class_in, record_of};
 use super::dense::{Run, WINDOW};
 use super::lists::{List, Lists};
 use super::plan::{Opening, Plan};
 
-/// No sum can reach the mark yet: nothing is compared.
-const BELOW: u8 = 0;
-/// Sums can reach the mark, and stay within 65,535.
+/// Whether each posting looks if its sum has reached the mark.
 const NOTE: u8 = 1;
-/// Sums may exceed 65,535, where they then end: that costs an instruction more for each posting, and
-/// few probes need it.
+/// Whether sums that may exceed 65,535 end there: an instruction more for each posting, which few probes need.
 const END: u8 = 2;
+
+/// Sums that are looked at together.
+const STRIDE: usize = 64;
+
+/// From so many postings on a list is read class by class.
+const BY_CLASS: u32 = 1024;
 
 /// What each record has gained in the current probe, in units of the whole, and who has reached the
 /// mark. Two bytes a record.
@@ -23,6 +26,10 @@ pub(super) struct Scan {
     postings: usize,
     /// That the lists name.
     records: usize,
+    /// The mark, if sums are looked at when all is read.
+    swept: Option<u16>,
+    /// Records that reached the mark.
+    candidates: usize,
 }
 
 impl Scan {
@@ -33,42 +40,50 @@ impl Scan {
     pub(super) fn read(&mut self, lists: &Lists, plan: &Plan, records: usize, mark: u16) {
         self.gains.resize(records.next_multiple_of(WINDOW), 0);
         self.reached.clear();
+        self.candidates = 0;
         self.postings = 0;
         self.records = records;
+        self.swept = None;
         let most: u32 = plan.openings().iter().map(|opening| u32::from(opening.share - opening.floor)).sum();
         if most < u32::from(mark) {
             // Who is in all these lists does not reach it either.
             return;
         }
+        // To look at all sums once is cheaper than at one with each posting.
+        self.swept = (plan.cost() >= records as u64).then_some(mark);
         lists.touch_starts(plan.openings().iter().map(|opening| (opening.term, opening.from.into())));
         // The longest lists come last in a plan, and first here: none can lift anybody to the mark.
         let mut most = 0;
         for opening in plan.openings().iter().rev() {
             most += u32::from(opening.share - opening.floor);
-            if most < u32::from(mark) {
-                self.read_list::<BELOW>(lists, opening, mark);
-            } else if u16::try_from(most).is_ok() {
-                self.read_list::<NOTE>(lists, opening, mark);
-            } else {
-                self.read_list::<END>(lists, opening, mark);
+            let note = self.swept.is_none() && most >= u32::from(mark);
+            match (note, u16::try_from(most).is_err()) {
+                (false, false) => self.read_list::<0>(lists, opening, mark),
+                (true, false) => self.read_list::<NOTE>(lists, opening, mark),
+                (false, true) => self.read_list::<END>(lists, opening, mark),
+                (true, true) => self.read_list::<{ NOTE | END }>(lists, opening, mark),
             }
         }
     }
 
     /// Adds what the records of one list gain there.
-    fn read_list<const SUMS: u8>(&mut self, lists: &Lists, opening: &Opening, mark: u16) {
+    fn read_list<const HOW: u8>(&mut self, lists: &Lists, opening: &Opening, mark: u16) {
+        let (from, gains) = (opening.from.into(), gains_by_class(opening));
         match lists.get(opening.term) {
-            List::Short(postings) => self.add_short::<SUMS>(postings, opening, mark),
+            List::Short(postings) => self.add_postings::<HOW>(postings, &gains, mark),
             List::Packed(list) => {
-                self.add_postings::<SUMS>(list.read(opening.from.into()), &gains_by_class(opening), mark)
+                if self.swept.is_some() && list.read_len(from) >= BY_CLASS {
+                    let classes = list.classes(from);
+                    return classes.for_each(|(class, postings)| self.add_class::<HOW>(postings, gains[class]));
+                }
+                self.add_postings::<HOW>(list.read(from), &gains, mark);
             }
             List::Dense(list) => {
-                let gains = gains_by_class(opening);
-                for class in (opening.from.into()..CLASSES).rev() {
-                    list.runs(class).for_each(|run| self.add_run::<SUMS>(&run, gains[class], mark));
+                for class in (from..CLASSES).rev() {
+                    list.runs(class).for_each(|run| self.add_run::<HOW>(&run, gains[class], mark));
                 }
                 // What is lighter gains nothing.
-                self.add_postings::<SUMS>(list.waiting(), &gains, mark);
+                self.add_postings::<HOW>(list.waiting(), &gains, mark);
             }
         }
     }
@@ -81,6 +96,10 @@ impl Scan {
     /// The records that have reached the mark, and what they gained at least. Sets all gains back
     /// to 0.
     pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
+        if let Some(mark) = self.swept {
+            return self.sweep(mark, visit);
+        }
+        self.candidates = self.reached.len();
         for &record in &self.reached {
             // A record that was noted twice has nothing left the second time.
             let gained = std::mem::take(&mut self.gains[record as usize]);
@@ -109,37 +128,49 @@ impl Scan {
         }
     }
 
-    /// Postings read, gaps included, and records that reached the mark.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        (self.postings as u64, self.reached.len() as u64)
-    }
-
-    fn add_short<const SUMS: u8>(&mut self, postings: &[u32], opening: &Opening, mark: u16) {
-        self.postings += postings.len();
-        for &posting in postings {
-            let more = opening.share.min(top_of(class_in(posting))) - opening.floor;
-            if has_reached::<SUMS>(&mut self.gains[record_of(posting) as usize], more, mark) {
-                self.reached.push(record_of(posting));
+    /// Does what [`drain`](Self::drain) does by a look at all sums.
+    fn sweep(&mut self, mark: u16, mut visit: impl FnMut(u32, u16)) {
+        for (gains, first) in self.gains[..self.records].chunks_mut(STRIDE).zip((0..).step_by(STRIDE)) {
+            // All of a stride, without a branch: the compiler makes vectors of it.
+            if gains.iter().fold(0, |most, &gained| most.max(gained)) >= mark {
+                for (&gained, record) in gains.iter().zip(first..).filter(|(gained, _)| **gained >= mark) {
+                    self.candidates += 1;
+                    visit(record, gained);
+                }
             }
+            gains.fill(0);
         }
     }
 
-    fn add_postings<const SUMS: u8>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
+    /// Postings read, gaps between classes included, and records that reached the mark.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.postings as u64, self.candidates as u64)
+    }
+
+    fn add_postings<const HOW: u8>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
         self.postings += postings.len();
         for &posting in postings {
             let record = record_of(posting);
             let more = gains[class_in(posting)];
-            if has_reached::<SUMS>(&mut self.gains[record as usize], more, mark) {
+            if has_reached::<HOW>(&mut self.gains[record as usize], more, mark) {
                 self.reached.push(record);
             }
         }
     }
 
-    fn add_run<const SUMS: u8>(&mut self, run: &Run<'_>, more: u16, mark: u16) {
+    /// Postings of one class, none of which looks at the mark: what all gain is known.
+    fn add_class<const HOW: u8>(&mut self, postings: &[u32], more: u16) {
+        self.postings += postings.len();
+        for &posting in postings {
+            has_reached::<HOW>(&mut self.gains[record_of(posting) as usize], more, 0);
+        }
+    }
+
+    fn add_run<const HOW: u8>(&mut self, run: &Run<'_>, more: u16, mark: u16) {
         self.postings += run.records.len();
         let Some(window) = self.gains[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return };
         for &record in run.records {
-            if has_reached::<SUMS>(&mut window[usize::from(record)], more, mark) {
+            if has_reached::<HOW>(&mut window[usize::from(record)], more, mark) {
                 self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
             }
         }
@@ -157,16 +188,12 @@ impl Scan {
 
 /// Adds a gain; whether it lifts the sum from below the mark.
 #[inline(always)]
-fn has_reached<const SUMS: u8>(gained: &mut u16, more: u16, mark: u16) -> bool {
-    *gained = if SUMS == END { gained.saturating_add(more) } else { gained.wrapping_add(more) };
-    SUMS != BELOW && gained.wrapping_sub(mark) < more
+fn has_reached<const HOW: u8>(gained: &mut u16, more: u16, mark: u16) -> bool {
+    *gained = if HOW & END != 0 { gained.saturating_add(more) } else { gained.wrapping_add(more) };
+    HOW & NOTE != 0 && gained.wrapping_sub(mark) < more
 }
 
-/// What a record of each class gains in this list.
+/// What a record of each class gains in this list; nothing in those that are not read.
 fn gains_by_class(opening: &Opening) -> Gains {
-    let mut gains = [0; CLASSES + 1];
-    for (class, gain) in gains.iter_mut().enumerate().take(CLASSES).skip(opening.from.into()) {
-        *gain = opening.share.min(top_of(class)).saturating_sub(opening.floor);
-    }
-    gains
+    TOPS.map(|top| opening.share.min(top).saturating_sub(opening.floor))
 }
