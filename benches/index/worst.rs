@@ -17,10 +17,11 @@ use crate::table::Printer;
 const RECORDS: usize = 20_000;
 const PROBES: usize = 50;
 
-const CASES: [Case; 5] = [
-    Case { name: "template 75 %", make: rare_in_template },
+const CASES: [Case; 6] = [
+    Case { name: "template 75 %", make: |random, records| each(random, records, many_in_template) },
+    Case { name: "template 75 %, few own terms", make: |random, records| each(random, records, few_in_template) },
+    Case { name: "template 75 %, own page", make: rare_in_template },
     Case { name: "template 75 %, all near t", make: pages_in_template },
-    Case { name: "template 75 %, even", make: |random, records| each(random, records, even_in_template) },
     Case { name: "3-8 terms", make: |random, records| each(random, records, short) },
     Case { name: "even weights", make: |random, records| each(random, records, even) },
 ];
@@ -95,13 +96,21 @@ fn in_template(own: Vec<(TermId, u32)>) -> Record {
     Record::new(template(3 * mass).chain(own).collect())
 }
 
-/// A quarter is 50 of 3,000 terms, all of the same weight: none is worth more than another.
-fn even_in_template(random: &mut Random) -> Record {
-    const OWN: usize = 50;
-    const OTHERS: usize = 3_000;
+/// A quarter is 150 of 24,000 terms: two pages have to be read as long as it takes to see that they differ there.
+fn many_in_template(random: &mut Random) -> Record {
+    even_in_template(random, 150, 24_000)
+}
+
+/// A quarter is 50 of 3,000 terms.
+fn few_in_template(random: &mut Random) -> Record {
+    even_in_template(random, 50, 3_000)
+}
+
+/// The record's own terms are all of the same weight: none is worth more than another.
+fn even_in_template(random: &mut Random, own: usize, others: usize) -> Record {
     const MASS: u32 = 30_000;
-    let own = random.sample(OWN, OTHERS).into_iter();
-    let own = own.map(|term| (TermId((SHARED + term) as u32), MASS / OWN as u32));
+    let weight = MASS / own as u32;
+    let own = random.sample(own, others).into_iter().map(|term| (TermId((SHARED + term) as u32), weight));
     Record::new(template(3 * MASS).chain(own).collect())
 }
 
