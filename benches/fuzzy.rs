@@ -12,8 +12,8 @@ use std::time::Instant;
 use ndcrawl::detect::fuzzy::{FuzzyOptions, FuzzySets};
 use ndcrawl::detect::{EmbeddedDecider, Options, Page};
 use ndcrawl::record::{
-    Candidate, Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, Rendered, TermCounts, TermId, TermOrder,
-    Threshold, WantedOrder,
+    Candidate, Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, Rendered, Term, TermCounts, TermId,
+    TermOrder, Threshold, WantedOrder,
 };
 use ndcrawl::render::{self, Renderer, query_terms};
 use ndcrawl::verify::Record;
@@ -71,7 +71,7 @@ fn renderer(sentences: bool) -> Renderer {
 
 /// Numbers terms as the decider does.
 #[derive(Default)]
-struct Terms(HashMap<Box<str>, u32>);
+struct Terms(HashMap<Term, u32>);
 
 impl Terms {
     fn page(&mut self, rendered: &Rendered) -> Page {

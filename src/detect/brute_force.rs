@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::embedded::SETTLE_AFTER;
 use super::{Options, Thresholding, Within};
-use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Threshold, Verdict};
+use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Term, Threshold, Verdict};
 
 /// Decides by comparing with everything. Only redelivery is not its business: each page once.
 #[derive(Debug, Default)]
 pub struct BruteForce {
     options: Options,
-    words: HashMap<Box<str>, u32>,
+    words: HashMap<Term, u32>,
     pages: Vec<Page>,
 }
 

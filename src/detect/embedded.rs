@@ -14,7 +14,7 @@ use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::record::{
     Candidate, DecidedBy, Decider, Digest, FieldCounts, Judged, PageId, PageRow, Sequence, TermCounts, TermId,
-    TermOrder, Verdict,
+    TermOrder, TermRow, Verdict,
 };
 use crate::verify::Record;
 
@@ -65,7 +65,7 @@ struct Candidacy {
     body_digest: Digest,
     text_digest: Option<Digest>,
     terms: Vec<(TermId, FieldCounts)>,
-    new_terms: Vec<Box<str>>,
+    new_terms: Vec<TermRow>,
     weighed: Arc<Page>,
     least_weight: u32,
     renews: Option<Sequence>,

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::filter::FilterKind;
 use crate::record::{
-    Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, Score, Sequence, TermCounts,
-    TermId, TermOrder, Threshold, UrlId, Verdict,
+    Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, Score, Sequence, Term,
+    TermCounts, TermId, TermOrder, Threshold, UrlId, Verdict,
 };
 
 const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
@@ -148,7 +148,7 @@ fn committed_and_reopened(options: Options, pages: &[Candidate], judged: &[Judge
     decider
 }
 
-type Told = (Sequence, Verdict, Vec<(TermId, FieldCounts)>, Vec<Box<str>>);
+type Told = (Sequence, Verdict, Vec<(TermId, FieldCounts)>, Vec<Term>);
 
 /// Everything but the redelivery flag.
 fn told(judged: &[Judged]) -> Vec<Told> {

@@ -231,7 +231,7 @@ mod tests {
         let (terms, new_terms, order) = vocabulary.intern_page(page, order).unwrap();
         assert_eq!(terms.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(terms[1].1.0[Field::Body as usize], 2);
-        assert_eq!(new_terms, ["c".into(), "a".into()]);
+        assert_eq!(new_terms, ["c", "a"]);
         assert_eq!(order.sentences, [[2, 1, 1]]);
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Clue, Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, Relevance, Sequence,
-    TermId, TermOrder, UrlId, Verdict,
+    Term, TermId, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
@@ -59,7 +59,7 @@ pub struct Requeue {
 }
 
 /// A term of the vocabulary. Its [`TermId`] is its position in the log of terms.
-pub type TermRow = Box<str>;
+pub type TermRow = Term;
 
 /// Everything that is kept of a judged page, duplicates too. Its [`Sequence`] is its position in
 /// the log of pages.

@@ -36,7 +36,8 @@ pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use line::{EarlierVerdict, ErrorLine, Foretelling, PageLine};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::{
-    Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, TermCounts, TermOrder, WantedOrder,
+    Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, Term, TermCounts, TermOrder,
+    WantedOrder,
 };
 pub use provenance::{Markup, Provenance, Source};
 pub use seam::{

@@ -63,11 +63,14 @@ impl Fetched {
     }
 }
 
+/// The text of a term: up to 24 octets stand in the value itself.
+pub type Term = compact_str::CompactString;
+
 /// One distinct term of a page and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermCounts {
     /// The stemmed term, or a bigram of a script without word spaces.
-    pub term: Box<str>,
+    pub term: Term,
     /// How often it stands in each field.
     pub counts: FieldCounts,
 }

@@ -79,7 +79,7 @@ use self::article::Article;
 use self::collection::Collection;
 use self::direction::Direction;
 use super::{Measure, Page, Similarity};
-use crate::record::{Candidate, Score, Sequence, TermId, Threshold, Verdict};
+use crate::record::{Candidate, Score, Sequence, Term, TermId, Threshold, Verdict};
 
 pub use results::{FuzzySets, Results};
 
@@ -115,7 +115,7 @@ pub struct FuzzyOptions {
     pub least_together: u32,
     /// If it is not empty, only sentences count in which one of these terms stands. Stemmed, as the
     /// terms of pages are.
-    pub query: Vec<Box<str>>,
+    pub query: Vec<Term>,
     /// Whether pages are compared word for word before anything else.
     pub copies_first: bool,
     /// Sentences of fewer different words do not count: buttons and links.
