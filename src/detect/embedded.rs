@@ -58,6 +58,18 @@ pub struct EmbeddedDecider<S> {
 /// fixed numbers, not between batches.
 pub(super) const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
 
+/// A page whose terms have numbers.
+struct Numbered {
+    page: PageId,
+    group: u32,
+    body_digest: Digest,
+    text_digest: Option<Digest>,
+    terms: Vec<(TermId, FieldCounts)>,
+    new_terms: Vec<TermRow>,
+    order: TermOrder,
+    renews: Option<Sequence>,
+}
+
 /// A page on its way to its verdict.
 struct Candidacy {
     page: PageId,
@@ -210,12 +222,17 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// If a stored record can't be read back, or a number has run out. Nothing can be decided after
     /// that.
     pub fn decide_now(&mut self, batch: Vec<Candidate>) -> Result<Vec<Judged>, DetectError> {
-        if self.broken {
-            return Err(DetectError::Broken);
-        }
-        let judged = self.judge(batch);
-        self.broken = judged.is_err();
-        judged
+        self.judge(batch, |candidate| candidate.page, Self::number)
+    }
+
+    /// Decides a batch of pages that were judged before, with other options it may be: as [`decide_now`](Self::decide_now),
+    /// with what the log tells of them. Their terms must have been [put back](Self::restore_term), so that they have the
+    /// same numbers here. The rows' verdicts are not looked at.
+    ///
+    /// # Errors
+    /// As there, and if a page speaks of terms that are not there.
+    pub fn decide_logged(&mut self, batch: Vec<PageRow>) -> Result<Vec<Judged>, DetectError> {
+        self.judge(batch, |row| row.page, Self::as_logged)
     }
 
     /// Takes in a page of which it is known that it was stored: it gets the next number, and nothing is asked. For
@@ -225,7 +242,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// If a number has run out.
     pub fn take_stored(&mut self, candidate: Candidate) -> Result<Judged, DetectError> {
         self.settle_if_due();
-        let candidacy = self.prepare(candidate)?;
+        let numbered = self.number(candidate)?;
+        let candidacy = self.prepare(numbered);
         self.enter(candidacy, Verdict::Unique)
     }
 
@@ -338,14 +356,44 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
+    /// Judges a batch, unless that failed before. `name` and `number` tell what a page is called, and what its terms are.
+    fn judge<T>(
+        &mut self,
+        batch: Vec<T>,
+        name: fn(&T) -> PageId,
+        number: fn(&mut Self, T) -> Result<Numbered, DetectError>,
+    ) -> Result<Vec<Judged>, DetectError> {
+        if self.broken {
+            return Err(DetectError::Broken);
+        }
+        let judged = self.judge_pieces(batch, name, number);
+        self.broken = judged.is_err();
+        judged
+    }
+
     /// Judges a batch in pieces that end where records are filed.
-    fn judge(&mut self, batch: Vec<Candidate>) -> Result<Vec<Judged>, DetectError> {
+    fn judge_pieces<T>(
+        &mut self,
+        batch: Vec<T>,
+        name: fn(&T) -> PageId,
+        number: fn(&mut Self, T) -> Result<Numbered, DetectError>,
+    ) -> Result<Vec<Judged>, DetectError> {
         let mut judged = Vec::with_capacity(batch.len());
         let mut batch = batch.into_iter().peekable();
         while batch.peek().is_some() {
             self.settle_if_due();
             let until_due = SETTLE_AFTER - self.ledger.next()?.0 % SETTLE_AFTER;
-            self.judge_piece(batch.by_ref().take(until_due as usize), &mut judged)?;
+            let (mut names, mut candidacies) = (HashSet::new(), Vec::new());
+            for told in batch.by_ref().take(until_due as usize) {
+                let page = name(&told);
+                let repeated = self.ledger.find(page).is_some() || !names.insert(page);
+                candidacies.push(if repeated {
+                    Err(page)
+                } else {
+                    number(self, told).map(|page| Ok(self.prepare(page)))?
+                });
+            }
+            self.judge_piece(candidacies, &mut judged)?;
         }
         Ok(judged)
     }
@@ -354,15 +402,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// judged one after the other.
     fn judge_piece(
         &mut self,
-        piece: impl Iterator<Item = Candidate>,
+        mut candidacies: Vec<Result<Candidacy, PageId>>,
         judged: &mut Vec<Judged>,
     ) -> Result<(), DetectError> {
-        let mut names = HashSet::new();
-        let mut candidacies = Vec::new();
-        for candidate in piece {
-            let repeated = self.ledger.find(candidate.page).is_some() || !names.insert(candidate.page);
-            candidacies.push(if repeated { Err(candidate.page) } else { Ok(self.prepare(candidate)?) });
-        }
         self.ask_early(&mut candidacies)?;
         for candidacy in candidacies {
             judged.push(match candidacy {
@@ -373,16 +415,29 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         Ok(())
     }
 
-    fn prepare(&mut self, mut candidate: Candidate) -> Result<Candidacy, DetectError> {
+    /// Gives the terms of a page their numbers.
+    fn number(&mut self, mut candidate: Candidate) -> Result<Numbered, DetectError> {
         if let Some(learning) = &self.learning {
             learning.measure().narrow(&mut candidate);
         }
         let Candidate { page, group, body_digest, text_digest, terms, order, renews } = candidate;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
+        Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews })
+    }
+
+    /// A page of which the log has all that [`number`](Self::number) makes.
+    fn as_logged(&mut self, row: PageRow) -> Result<Numbered, DetectError> {
+        let PageRow { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
+        self.check_terms(self.numbering.outside(self.ledger.next()?), &terms)?;
+        Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms: Vec::new(), order, renews })
+    }
+
+    fn prepare(&self, numbered: Numbered) -> Candidacy {
+        let Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
         let (weighed, least_weight) = self.weigh(group, &terms, order);
         let (group, weighed) = (self.group(group), Arc::new(weighed));
         let answer = None;
-        Ok(Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, answer })
+        Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, answer }
     }
 
     /// The page as the detector sees it, and the weight that its terms have to have.

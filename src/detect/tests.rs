@@ -157,6 +157,29 @@ fn told(judged: &[Judged]) -> Vec<Told> {
 
 proptest! {
     #[test]
+    fn pages_are_judged_from_the_log_as_they_were_judged_first(
+        mut pages in any_stream(),
+        detector in prop::sample::select(Detector::ALL.to_vec()),
+        t in prop::sample::select(vec![200_000, 500_000, 800_000]),
+    ) {
+        for page in &mut pages {
+            let places: Vec<u32> = (0..).take(page.terms.len()).collect();
+            page.order.sentences = places.chunks(4).map(<[u32]>::to_vec).collect();
+            page.order.sentence_count = page.order.sentences.len() as u32;
+        }
+        let options = Options { detector, ..options(t, 2) };
+        let first = EmbeddedDecider::in_memory(options.clone()).decide_now(pages.clone()).unwrap();
+        let mut decider = EmbeddedDecider::in_memory(options);
+        for term in first.iter().flat_map(|judged| &judged.new_terms) {
+            decider.restore_term(term).unwrap();
+        }
+        let again = decider.decide_logged(pages.iter().zip(&first).map(|(page, judged)| row(page, judged)).collect());
+        let logged = |judged: &Judged| (judged.sequence, judged.verdict, judged.terms.clone(), judged.order.clone());
+        let all = |judged: &[Judged]| judged.iter().map(logged).collect::<Vec<_>>();
+        prop_assert_eq!(all(&again.unwrap()), all(&first), "{}", detector.name());
+    }
+
+    #[test]
     fn the_decider_says_what_brute_force_says(
         pages in any_stream(),
         min_terms in 0usize..5,

@@ -26,7 +26,7 @@ use std::path::Path;
 
 use crate::crawl::{DuplicateLinks, RecordError};
 use crate::detect::{DetectError, Options};
-use crate::record::{HostRow, TermId, Totals};
+use crate::record::{HostRow, Totals};
 use crate::store::{self, StoreReader};
 
 pub use causes::{Cause, Causes, Difference as UrlDifference, Pattern, difference};
@@ -56,12 +56,6 @@ pub enum ReportError {
     /// A record is not there.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// A record speaks of a term that the log does not have.
-    #[error("the log has no term {term}: run 'ndcrawl verify' to see what else is damaged")]
-    UnknownTerm {
-        /// Its number.
-        term: TermId,
-    },
 }
 
 /// By what the crawl decided, as the settings in its folder say.

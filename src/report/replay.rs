@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::crawl::{RecordError, Records};
 use crate::detect::{EmbeddedDecider, LoggedPage, Options, RecordSource};
-use crate::record::{Candidate, PageId, PageRow, Sequence, TermCounts, TermId, TermRow, Threshold, Verdict};
+use crate::record::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
 use crate::store::StoreReader;
 
 use super::ReportError;
@@ -101,8 +101,8 @@ pub fn decide_anew(
 ) -> Result<Vec<Verdict>, ReportError> {
     let numbers = Numbers::default();
     let source = Renumbered { records: Records::new(reader.clone()), numbers: numbers.clone() };
-    let mut anew = Anew { decider: EmbeddedDecider::new(options.clone(), source), reader, terms, numbers };
-    // Terms have the numbers that the log gives them, so that its records can be read back.
+    let mut anew = Anew { decider: EmbeddedDecider::new(options.clone(), source), reader, numbers };
+    // Terms have the numbers that the log gives them: records are taken from it, and can be read back.
     for term in terms {
         anew.decider.restore_term(term)?;
     }
@@ -128,7 +128,6 @@ type Numbers = Arc<Mutex<Vec<Sequence>>>;
 struct Anew<'a> {
     decider: EmbeddedDecider<Renumbered>,
     reader: &'a StoreReader,
-    terms: &'a [TermRow],
     numbers: Numbers,
 }
 
@@ -139,17 +138,20 @@ impl Anew<'_> {
         pages: &[Sequence],
         renews: impl Fn(usize) -> Option<Sequence>,
     ) -> Result<Vec<Verdict>, ReportError> {
-        let mut candidates = Vec::with_capacity(pages.len());
+        let mut rows = Vec::with_capacity(pages.len());
         for (place, number) in pages.iter().enumerate() {
             let row = self.reader.page(*number)?.ok_or(RecordError::Missing(*number))?;
-            candidates.push(candidate(row, self.terms, renews(place))?);
+            let renews = renews(place);
+            // Under its own name it would be known.
+            let page = renews.map_or(row.page, |_| PageId::new("anew", &row.page.0.to_string(), 1));
+            rows.push(PageRow { page, renews, ..row });
         }
         let up_to = {
             let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
             numbers.extend(pages);
             Sequence(u32::try_from(numbers.len()).unwrap_or(u32::MAX))
         };
-        let judged = self.decider.decide_now(candidates)?;
+        let judged = self.decider.decide_logged(rows)?;
         self.decider.committed(up_to);
         Ok(judged.iter().map(|judged| judged.verdict).collect())
     }
@@ -170,23 +172,6 @@ impl RecordSource for Renumbered {
         drop(numbers);
         self.records.page(logged)
     }
-}
-
-/// The page as the decider saw it.
-fn candidate(row: PageRow, terms: &[TermRow], renews: Option<Sequence>) -> Result<Candidate, ReportError> {
-    let name = |term: TermId| terms.get(term.index()).cloned().ok_or(ReportError::UnknownTerm { term });
-    let counted = row.terms.iter().map(|&(term, counts)| Ok(TermCounts { term: name(term)?, counts }));
-    // Under its own name it would be known.
-    let page = renews.map_or(row.page, |_| PageId::new("anew", &row.page.0.to_string(), 1));
-    Ok(Candidate {
-        page,
-        group: row.group,
-        body_digest: row.body_digest,
-        text_digest: row.text_digest,
-        terms: counted.collect::<Result<_, ReportError>>()?,
-        order: row.order,
-        renews,
-    })
 }
 
 /// The curve over the first pages of a log, at most so many; several thresholds at a time, on all cores.
