@@ -13,6 +13,9 @@ use crate::fetch::Validators;
 use crate::record::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
 use crate::store::{self, ArchiveReader, Generation, PageLines};
 
+/// The header line that a page which scripts are to draw has in the archive: where the document comes from.
+pub(super) const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
+
 /// The pages that the generation before has kept.
 #[derive(Debug)]
 pub struct Archived {
@@ -85,9 +88,10 @@ pub(super) struct ArchivedPage {
 }
 
 impl ArchivedPage {
-    /// What the server is asked by. Nothing, if the body was cut.
+    /// What the server is asked by. Nothing, if the body was cut, or if the page is one that scripts draw: of what they
+    /// ask for, the tag and the date of the document say nothing.
     pub fn validators(&self) -> Validators {
-        if self.answer.truncated {
+        if self.answer.truncated || self.answer.header(PAGE_SOURCE).is_some() {
             return Validators::default();
         }
         Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }

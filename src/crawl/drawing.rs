@@ -7,12 +7,10 @@ use crate::fetch::Fetcher;
 use crate::record::{Fetched, Normaliser};
 
 use super::Stop;
+use super::archived::PAGE_SOURCE;
 use super::arrival::{Attempts, FoundPage, Message};
 use super::soft_404::Stopped;
 use super::worker::Worker;
-
-/// The header line that a drawn page has in the archive.
-const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
 
 /// What is drawn, and how.
 #[derive(Clone, Debug)]
@@ -58,7 +56,7 @@ impl Worker {
             Err(_) if *self.stop.borrow() != Stop::Go => return Err(Stopped),
             Err(error) => {
                 tracing::warn!(%url, %error, "the page is taken as it is without its scripts");
-                return Ok(page);
+                return Ok(undrawn(page));
             }
         };
         self.count_requests(origins.into_iter().filter(|origin| *origin != url.origin())).await;
@@ -66,7 +64,7 @@ impl Worker {
             Ok(drawn) => Ok(FoundPage { is_drawn: true, ..drawn }),
             Err(error) => {
                 tracing::warn!(%url, error, "the page is taken as it is without its scripts");
-                Ok(page)
+                Ok(undrawn(page))
             }
         }
     }
@@ -82,9 +80,11 @@ impl Worker {
     }
 }
 
-/// Whether an answer from our archive is a drawn document.
-pub(super) fn is_drawn(archived: &Fetched) -> bool {
-    archived.header(PAGE_SOURCE).is_some()
+/// The page as it is, which should have been drawn: when the crawl is done again, it is tried again.
+fn undrawn(page: FoundPage) -> FoundPage {
+    let mut fetched = Fetched::clone(&page.fetched);
+    fetched.headers.push((PAGE_SOURCE.to_owned(), b"static".to_vec()));
+    FoundPage { fetched: Arc::new(fetched), ..page }
 }
 
 /// The answer with the drawn document in place of its body. A header line tells so to whoever reads the archive.

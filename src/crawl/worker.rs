@@ -15,7 +15,7 @@ use crate::render::{Renderer, SitemapLimits, parse_sitemap};
 use super::archived::{Archived, ArchivedPage};
 use super::arrival::{Attempts, Found, FoundPage, Message};
 #[cfg(feature = "browser")]
-use super::drawing::{Drawing, is_drawn};
+use super::drawing::Drawing;
 use super::log_access::Urls;
 use super::options::Options;
 use super::reading::read;
@@ -213,7 +213,7 @@ impl Worker {
         };
         #[cfg(feature = "browser")]
         let page = match is_archived {
-            true => FoundPage { is_drawn: is_drawn(&fetched), ..page },
+            true => page,
             false => match self.drawn(page).await {
                 Ok(page) => page,
                 Err(Stopped) => return Step::Again(Instant::now()),

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use axum::http::HeaderMap;
 
 use crate::invariants::{Lines, assert_folder_is_sound, lines, outcome, text, with_outcome};
 use crate::program::{Place, Run};
@@ -153,6 +156,59 @@ fn assert_manners(web: &Web) {
     for pair in requests.windows(2) {
         assert!(pair[1].at - pair[0].at >= Duration::from_millis(50), "{pair:?}");
     }
+}
+
+/// A shell that never changes, and says so, around data that do.
+#[derive(Default)]
+struct Renewed {
+    version: AtomicU32,
+}
+
+impl Content for Renewed {
+    fn answer(&self, _: &str, _: usize) -> Answer {
+        Answer::error(500)
+    }
+
+    fn answer_to(&self, url: &str, _: usize, headers: &HeaderMap) -> Answer {
+        let path = &url[url.find("//").unwrap() + 2..];
+        let path = &path[path.find('/').unwrap()..];
+        let answer = match path {
+            "/api/a.json" if self.version.load(Ordering::SeqCst) > 0 => {
+                Answer::text(&format!("{{\"title\": \"News\", \"text\": \"{}\", \"links\": []}}", words("news")))
+            }
+            path => drawn_by_script(path).unwrap_or_else(|| Answer::error(404)),
+        };
+        if headers.get("if-none-match").is_some_and(|tag| tag == path) {
+            return Answer { status: 304, ..Answer::default() };
+        }
+        let tagged = [answer.headers, vec![("etag", path.to_owned())]].concat();
+        Answer { headers: if path.starts_with("/api/") { vec![] } else { tagged }, ..answer }
+    }
+}
+
+#[test]
+fn when_a_crawl_is_done_again_what_scripts_draw_is_drawn_again() {
+    let Some(_alone) = alone() else { return };
+    let site = Arc::new(Renewed::default());
+    let web = Web::start(1, |_| site.clone());
+    let place = Place::new();
+    drawing(&place, &web, "auto").finish().expect_code(0);
+    site.version.store(1, Ordering::SeqCst);
+    drawing(&place, &web, "auto").args(["--recrawl"]).finish().expect_code(0);
+    let again = lines(&place.path("out"));
+    let front = line(&again, &web, "/");
+    assert_eq!((outcome(front), text(front, "page_source")), ("not-modified", "browser"), "{front}");
+    assert_eq!(front["status"], 200, "the shell's tag says nothing of what is drawn in it");
+    let news = line(&again, &web, "/a");
+    assert_eq!((outcome(news), text(news, "title"), text(news, "page_source")), ("stored", "News", "browser"));
+    let plain = line(&again, &web, "/plain");
+    assert_eq!(
+        (outcome(plain), &plain["status"]),
+        ("not-modified", &304.into()),
+        "who needs no script is asked whether"
+    );
+    assert_folder_is_sound(&place);
+    assert_nothing_is_left(&place);
 }
 
 #[test]
