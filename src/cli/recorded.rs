@@ -15,8 +15,8 @@ use crate::store;
 /// some are masked in the file.
 const TABLES: [&str; 7] = ["browser.", "dedup.", "render.", "normalise.", "scope.", "politeness.", "identity.robots_"];
 
-/// The settings of the crawl in this folder, as far as they bear on pages and verdicts. A key that this version does not
-/// know is passed over; one that the crawl did not know has its default.
+/// The settings of the crawl in this folder, as far as they bear on pages and verdicts. A key that this version does
+/// not know is passed over; one that the crawl did not know has its default.
 pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
     expect_whole(folder)?;
     of_file(folder)

@@ -38,8 +38,8 @@ pub(super) struct AtEnd {
     pub is_damaged: bool,
 }
 
-/// Writes the report at the end of a crawl, if it is wanted. That there is none is no reason for the crawl to have failed, and is only
-/// told; but what the report was to be made of are the results.
+/// Writes the report at the end of a crawl, if it is wanted. That there is none is no reason for the crawl to have
+/// failed, and is only told; but what the report was to be made of are the results.
 pub(super) fn at_end(settings: &Settings) -> AtEnd {
     if !settings.out.formats.contains(&Format::Html) {
         return AtEnd::default();

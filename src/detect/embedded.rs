@@ -225,9 +225,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         self.judge(batch, |candidate| candidate.page, Self::number)
     }
 
-    /// Decides a batch of pages that were judged before, with other options it may be: as [`decide_now`](Self::decide_now),
-    /// with what the log tells of them. Their terms must have been [put back](Self::restore_term), so that they have the
-    /// same numbers here. The rows' verdicts are not looked at.
+    /// Decides a batch of pages that were judged before, with other options it may be: as
+    /// [`decide_now`](Self::decide_now), with what the log tells of them. Their terms must have been [put
+    /// back](Self::restore_term), so that they have the same numbers here. The rows' verdicts are not looked at.
     ///
     /// # Errors
     /// As there, and if a page speaks of terms that are not there.
@@ -356,7 +356,8 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
-    /// Judges a batch, unless that failed before. `name` and `number` tell what a page is called, and what its terms are.
+    /// Judges a batch, unless that failed before. `name` and `number` tell what a page is called, and what its terms
+    /// are.
     fn judge<T>(
         &mut self,
         batch: Vec<T>,

@@ -1,12 +1,12 @@
 //! What the origins of many copies have in common: `http://mirror-` before the rest where the pages have `http://`.
 //!
-//! A rule tells of two origins only, and has to prove itself for each pair anew. A *family* is what becomes of the
-//! one in the same way as of others: a text at the start or at the end of the origin in the place of another (the
-//! substring substitutions of Bar-Yossef, Keidar and Schonfeld, at whole words of the origin). Its unit of evidence is
-//! the host: one exact copy or redirect there bears it out, or two near-duplicates, and further pages add nothing, so that
-//! one large mirror makes no family. Four hosts make it believed, if none was ever against it; and a page counts for one
-//! host only, so that hosts that are all under construction make none either. A family that was ever wrong is
-//! believed no more.
+//! A rule tells of two origins only, and has to prove itself for each pair anew. A *family* is what becomes of the one
+//! in the same way as of others: a text at the start or at the end of the origin in the place of another (the substring
+//! substitutions of Bar-Yossef, Keidar and Schonfeld, at whole words of the origin). Its unit of evidence is the host:
+//! one exact copy or redirect there bears it out, or two near-duplicates, and further pages add nothing, so that one
+//! large mirror makes no family. Four hosts make it believed, if none was ever against it; and a page counts for one
+//! host only, so that hosts that are all under construction make none either. A family that was ever wrong is believed
+//! no more.
 //!
 //! What a believed family says of a host is no more than that one page which bears it out is enough to believe
 //! that host's own rule. That one is then tested as any other, on one in four of the URLs of which it says something.

@@ -44,9 +44,9 @@ pub struct Foretold {
     pub one_in: u64,
 }
 
-/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family, as
-/// many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16 octets for each page and redirect, and
-/// some hundreds for each rule.
+/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family,
+/// as many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16
+/// octets for each page and redirect, and some hundreds for each rule.
 pub struct Learner {
     seed: u64,
     table: Table,
@@ -311,8 +311,8 @@ impl Learner {
         self.table.entries[rule as usize].deciding(url).is_some()
     }
 
-    /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it repeats
-    /// another page.
+    /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it
+    /// repeats another page.
     fn is_contested(&self, noted: &Noted<'_>, target: UrlId, made: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
         let is_unique = matches!(noted.kind, OutcomeKind::Stored | OutcomeKind::NotModified);
         let is_unfetched = !self.originals.contains_key(&target.0);

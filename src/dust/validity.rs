@@ -103,8 +103,8 @@ impl Validity {
         }
     }
 
-    /// Believes it for the sake of other hosts, unless something speaks against it. One page has borne it out here: that
-    /// is counted unless the rule was known by then. Whether it is believed now, and was not before.
+    /// Believes it for the sake of other hosts, unless something speaks against it. One page has borne it out here:
+    /// that is counted unless the rule was known by then. Whether it is believed now, and was not before.
     pub(super) fn carry_over(&mut self) -> bool {
         let is_new = self.state == State::Candidate && self.misses() == 0 && self.withdrawals == 0;
         if is_new {

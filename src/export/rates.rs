@@ -60,8 +60,8 @@ struct Counts {
     is_asked: bool,
 }
 
-/// Writes one line for each host, domain, language or type of which anything was asked for, ascending: how many pages were compared,
-/// how they and other URLs came out, and which share of those compared repeats others. Memory goes by
+/// Writes one line for each host, domain, language or type of which anything was asked for, ascending: how many pages
+/// were compared, how they and other URLs came out, and which share of those compared repeats others. Memory goes by
 /// the number of lines.
 ///
 /// # Errors

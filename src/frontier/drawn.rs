@@ -1,7 +1,8 @@
 //! URLs that were foretold to be duplicates and are fetched all the same, and how likely each was to be.
 //!
 //! The lot is drawn once, when a rule first foretells a URL whose turn has come. One that it fell on is fetched then.
-//! One that it did not is left out, and may be brought back: what comes of it is known in the end, too, but stands for no other.
+//! One that it did not is left out, and may be brought back: what comes of it is known in the end, too, but stands for
+//! no other.
 
 use hashbrown::HashMap;
 

@@ -39,9 +39,9 @@
 //! 26 octets for each of 200,000 URLs of 1,000 hosts, and as many for each of a million of one host.
 //!
 //! **Order.** Between origins by the time at which they are due, and in turn among those that are;
-//! within an origin by rank, then depth, then arrival; in a focused crawl what promises most goes first,
-//! within an origin and among those that are due, but hosts of which nothing is known are tried besides. A URL keeps the depth at which it was first
-//! queued: if a shorter path is found while it waits, its links still count from the longer one.
+//! within an origin by rank, then depth, then arrival; in a focused crawl what promises most goes first, within an
+//! origin and among those that are due, but hosts of which nothing is known are tried besides. A URL keeps the depth at
+//! which it was first queued: if a shorter path is found while it waits, its links still count from the longer one.
 //!
 //! **Invariants.** Nothing here fetches, sleeps, reads a clock, or knows the store. A URL is on lease
 //! at most once. The number of pages and living leases together never exceeds a budget.

@@ -17,21 +17,21 @@
 //! What is expected of a host before its first page is a guess, and the same for all that one page lists by name only;
 //! so best-first alone stays where the first tolerable pages were. That the number of hosts to try grows with the root
 //! of the time is the rule for bandits with more arms than can be tried (Berry et al. 1997; Wang, Audibert and Munos
-//! 2008): it is enough to find a good one, and what it costs in a long crawl is little. A page that says nothing, such as
-//! the listing of a directory, leaves its host unknown, and what lies behind it is looked at next, three times at most.
-//! One that is said to be a copy of a host that was met, since others of its kind are, is not tried: of the topics below,
-//! measured again in two runs, 0.20 on average without that, 0.24 with it.
+//! 2008): it is enough to find a good one, and what it costs in a long crawl is little. A page that says nothing, such
+//! as the listing of a directory, leaves its host unknown, and what lies behind it is looked at next, three times at
+//! most. One that is said to be a copy of a host that was met, since others of its kind are, is not tried: of the
+//! topics below, measured again in two runs, 0.20 on average without that, 0.24 with it.
 //!
 //! Measured from one page that lists 92 hosts (23 manuals, each four times) by name only, 200 requests, eleven topics
 //! of words, each document of a manual about it counted once, as a part of what an order that knows the answer finds
 //! (area under the recall, three runs): breadth-first 0.03 on average. Without tries 0.27, but five topics less than
-//! breadth-first, next to nothing: what reads like the topic on other hosts took all requests. With tries 0.21, and
-//! one less than breadth-first (two if any host with the document counts: 0.003 against 0.029, 0.033 against 0.044): their
+//! breadth-first, next to nothing: what reads like the topic on other hosts took all requests. With tries 0.21, and one
+//! less than breadth-first (two if any host with the document counts: 0.003 against 0.029, 0.033 against 0.044): their
 //! manuals come late in the list, one behind two levels of listings. With the first hundred requests for tries,
 //! whatever is known, 0.15; with every other one, 0.19, and hosts that come late in the list not reached. The price is
-//! paid by topics whose host is met early (0.58 without tries, 0.34 with them). Crawls of one host are as before.
-//! Six further topics, which had no part in the choice of the numbers: breadth-first 0.02; without tries 0.12, three
-//! less than breadth-first; with tries 0.09, two less, both with hosts late in the list.
+//! paid by topics whose host is met early (0.58 without tries, 0.34 with them). Crawls of one host are as before. Six
+//! further topics, which had no part in the choice of the numbers: breadth-first 0.02; without tries 0.12, three less
+//! than breadth-first; with tries 0.09, two less, both with hosts late in the list.
 //!
 //! Requests are not spent on what promises little only because a better server must be spared: while
 //! something of which at least twice as much is expected is being fetched, or can be within seconds, the

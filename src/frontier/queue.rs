@@ -1,7 +1,7 @@
 //! What waits at one origin.
 //!
-//! Order: rank, then what is expected of it in a focused crawl, then depth, then arrival; a URL that was given back goes to the front of its
-//! priority once it is due. Memory for a URL: 4 octets, in blocks that are freed as they are
+//! Order: rank, then what is expected of it in a focused crawl, then depth, then arrival; a URL that was given back
+//! goes to the front of its priority once it is due. Memory for a URL: 4 octets, in blocks that are freed as they are
 //! emptied; one that was given back and is not yet due costs about 40.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -67,7 +67,7 @@ impl Fetched {
 pub type Term = compact_str::CompactString;
 
 /// One distinct term of a page and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermCounts {
     /// The stemmed term, or a bigram of a script without word spaces.
     pub term: Term,

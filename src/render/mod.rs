@@ -1,10 +1,10 @@
 //! *Which terms and links does this page hold?*
 //!
-//! A page goes through these steps: its octets are decoded, its elements are followed in one pass
-//! over the text ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language
-//! is settled, and the words of each field are counted under their stems, or under those of their
-//! synonyms. Nothing of the markup remains. [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the
-//! order of their source are left to it in any case. Pages that are nested too deep are read as text.
+//! A page goes through these steps: its octets are decoded, its elements are followed in one pass over the text
+//! ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language is settled, and the words of
+//! each field are counted under their stems, or under those of their synonyms. Nothing of the markup remains.
+//! [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the order of their source are
+//! left to it in any case. Pages that are nested too deep are read as text.
 //!
 //! The fields and what falls into them are those of the MWO paper (section "Rendering"); which
 //! field an occurrence counts in is decided by the innermost element. The paper is silent on the

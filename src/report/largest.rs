@@ -1,7 +1,7 @@
 //! The largest clusters, and how a copy differs from the page that it repeats.
 //!
-//! The text of a stored page is in the archive. That of a copy is there only if bodies of duplicates were kept; without it
-//! the two are told apart by their terms, of which the log has the record of every judged page.
+//! The text of a stored page is in the archive. That of a copy is there only if bodies of duplicates were kept; without
+//! it the two are told apart by their terms, of which the log has the record of every judged page.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

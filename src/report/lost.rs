@@ -1,13 +1,14 @@
 //! From a share that was drawn by lot to what is lost in all, and how sure that is.
 //!
-//! What is drawn are **gates**: URLs that are reached by links of duplicates only. Whatever is found behind a gate comes and
-//! goes with it, so gates are what is counted as independent, not pages: the estimate is the ratio of two sums over gates,
-//! unique pages to requests, and its variance is that of a ratio of cluster totals (Cochran, Sampling Techniques, 1977, equation
+//! What is drawn are **gates**: URLs that are reached by links of duplicates only. Whatever is found behind a gate
+//! comes and goes with it, so gates are what is counted as independent, not pages: the estimate is the ratio of two
+//! sums over gates, unique pages to requests, and its variance is that of a ratio of cluster totals (Cochran, Sampling
+//! Techniques, 1977, equation
 //! 6.13). Gates behind which more lies, or that stand for more, say more: they count as fewer, as many as alike ones would
-//! be (Kish's effective number). The correction for a finite number of gates holds for what lies behind one gate alone, and
-//! is made for that part. The interval is Wilson's for as many independent requests as that variance amounts to, with the
-//! quantile of Student's t for the effective number of gates, so that none or all found unique among a few gates is not
-//! taken for certainty (Korn and Graubard 1998). `tests/it/sampling.rs` holds it against crawls.
+//! be (Kish's effective number). The correction for a finite number of gates holds for what lies behind one gate alone,
+//! and is made for that part. The interval is Wilson's for as many independent requests as that variance amounts to,
+//! with the quantile of Student's t for the effective number of gates, so that none or all found unique among a few
+//! gates is not taken for certainty (Korn and Graubard 1998). `tests/it/sampling.rs` holds it against crawls.
 
 use crate::eval::Estimate;
 
@@ -23,8 +24,8 @@ pub struct Gate {
     pub unique: f64,
 }
 
-/// The share of requests behind gates that bring a unique page, from the gates that were drawn out of `all`. `single`: the
-/// share of these requests behind which there is one gate and no other.
+/// The share of requests behind gates that bring a unique page, from the gates that were drawn out of `all`. `single`:
+/// the share of these requests behind which there is one gate and no other.
 pub fn unique_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
     let requests: f64 = drawn.iter().map(|gate| gate.requests).sum();
     let unique: f64 = drawn.iter().map(|gate| gate.unique).sum();
@@ -55,8 +56,8 @@ fn wilson(share: f64, trials: f64, quantile: f64) -> (f64, f64) {
     (((centre - reach) / (1.0 + square)).max(0.0), ((centre + reach) / (1.0 + square)).min(1.0))
 }
 
-/// The quantile of Student's t that leaves 2.5 % on each side (Abramowitz and Stegun, 26.7.5); for one and two degrees of
-/// freedom, where that series is too small, by its closed forms.
+/// The quantile of Student's t that leaves 2.5 % on each side (Abramowitz and Stegun, 26.7.5); for one and two degrees
+/// of freedom, where that series is too small, by its closed forms.
 fn student(freedom: f64) -> f64 {
     if freedom < 1.5 {
         return 12.706_204_736;

@@ -7,8 +7,8 @@
 //! logs, archive ──► largest ──────┘
 //! ```
 //!
-//! Reads the output folder of a crawl that is not running, through `store`, and changes nothing in it. The lines are read
-//! twice, the logs a few times; nothing is held that grows with the pages but what the parts name.
+//! Reads the output folder of a crawl that is not running, through `store`, and changes nothing in it. The lines are
+//! read twice, the logs a few times; nothing is held that grows with the pages but what the parts name.
 
 mod causes;
 mod facts;

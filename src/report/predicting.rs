@@ -1,12 +1,12 @@
 //! What leaving out what rules foretell saves and loses.
 //!
-//! Of the URLs that rules foretell to be duplicates a share is drawn by lot and fetched all the same, and each such line
-//! says how large the share was. A page stands for as many as the inverse of its share, so that the unique ones among
-//! those drawn, each counted so often, are as many as there are unique pages among all that was foretold: not more and
-//! not less on average, however the shares have changed on the way and whatever the crawl has learned from what it saw.
-//! The unique pages that were fetched are not lost: those drawn, and those that were left out and brought back when their rule
-//! had proved wrong. The rest is. The interval is that of [`unique_share`], each URL drawn being a gate behind which
-//! it lies alone.
+//! Of the URLs that rules foretell to be duplicates a share is drawn by lot and fetched all the same, and each such
+//! line says how large the share was. A page stands for as many as the inverse of its share, so that the unique ones
+//! among those drawn, each counted so often, are as many as there are unique pages among all that was foretold: not
+//! more and not less on average, however the shares have changed on the way and whatever the crawl has learned from
+//! what it saw. The unique pages that were fetched are not lost: those drawn, and those that were left out and brought
+//! back when their rule had proved wrong. The rest is. The interval is that of [`unique_share`], each URL drawn being a
+//! gate behind which it lies alone.
 //!
 //! A crawl that was killed has forgotten what it had left out, and looks at it again: what it fetches of that, no
 //! longer foretold, it does not know to have been brought back, so that somewhat too much is taken for lost.

@@ -1,15 +1,15 @@
 //! The pages of a crawl, decided anew: what would another threshold have stored?
 //!
-//! The log has the record of every judged page, duplicates too. So the same pages can be handed to a decider of the same
-//! kind in the order of their arrival, with another threshold. Of a crawl that followed all links that is what the crawl
-//! would have decided: its pages do not depend on its verdicts. A crawl that skipped the links of duplicates would have
-//! gone elsewhere with another threshold, so there it tells of these pages only.
+//! The log has the record of every judged page, duplicates too. So the same pages can be handed to a decider of the
+//! same kind in the order of their arrival, with another threshold. Of a crawl that followed all links that is what the
+//! crawl would have decided: its pages do not depend on its verdicts. A crawl that skipped the links of duplicates
+//! would have gone elsewhere with another threshold, so there it tells of these pages only.
 //!
 //! A detector that knows its hosts only in the course of the crawl changes its mind at the end: pages that it took for
 //! near-duplicates too early are judged again, here as there.
 //!
-//! Cost: one pass over the log and one decision a page for each threshold. Stored records are read back from the log, so
-//! that memory goes by the index, some 700 octets a stored page, not by the pages.
+//! Cost: one pass over the log and one decision a page for each threshold. Stored records are read back from the log,
+//! so that memory goes by the index, some 700 octets a stored page, not by the pages.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

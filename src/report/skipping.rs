@@ -1,15 +1,15 @@
 //! What skipping the links of duplicates saves and loses.
 //!
-//! A crawl that skipped them knows what it saved: the URLs that only duplicates name. One that followed all of them knows
-//! both: its log has the links of every page, so that it can be told which pages are reached without the links of duplicates.
-//! One that followed a share, drawn by lot, knows what it saved, and of the share how many pages are unique; from that the
-//! loss of the others is estimated, as [`unique_share`](super::lost::unique_share) says.
+//! A crawl that skipped them knows what it saved: the URLs that only duplicates name. One that followed all of them
+//! knows both: its log has the links of every page, so that it can be told which pages are reached without the links of
+//! duplicates. One that followed a share, drawn by lot, knows what it saved, and of the share how many pages are
+//! unique; from that the loss of the others is estimated, as [`unique_share`](super::lost::unique_share) says.
 //!
-//! A **gate** is a URL that is reached by links of duplicates only. What lies behind a gate, by links of unique pages, was
-//! found because the gate was drawn. Behind duplicates among these lie further gates, which had to be drawn as well: what is
-//! found behind `k` gates in a row had the chance `P^k`, and stands for as many requests as the inverse of that. What lies
-//! behind several gates is counted with the nearest; of those that were not drawn nothing is known, so that such pages
-//! count somewhat too much, unique ones and others alike, which the share of the two does not mind.
+//! A **gate** is a URL that is reached by links of duplicates only. What lies behind a gate, by links of unique pages,
+//! was found because the gate was drawn. Behind duplicates among these lie further gates, which had to be drawn as
+//! well: what is found behind `k` gates in a row had the chance `P^k`, and stands for as many requests as the inverse
+//! of that. What lies behind several gates is counted with the nearest; of those that were not drawn nothing is known,
+//! so that such pages count somewhat too much, unique ones and others alike, which the share of the two does not mind.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 

@@ -1,9 +1,9 @@
 //! What two judged pages have in common, term by term: the third table of "Web Document Duplicate Detection Using
 //! Minimum Weight Overlapping".
 //!
-//! A term of weight `c` on a page of weight `W` has the share `c / W`. The similarity is the sum, over the terms that both
-//! have, of the smaller share. Sums are made in integers and cut, not rounded, to millionths, so that the last line of the
-//! table is the score that was decided by.
+//! A term of weight `c` on a page of weight `W` has the share `c / W`. The similarity is the sum, over the terms that
+//! both have, of the smaller share. Sums are made in integers and cut, not rounded, to millionths, so that the last
+//! line of the table is the score that was decided by.
 
 use serde::Serialize;
 

@@ -35,7 +35,8 @@
 //!
 //! # Bytes on disk
 //!
-//! Numbers in keys are big-endian, so that they sort. Values are [postcard](https://postcard.jamesmunns.com/wire-format).
+//! Numbers in keys are big-endian, so that they sort. Values are
+//! [postcard](https://postcard.jamesmunns.com/wire-format).
 //!
 //! | tree | key | value |
 //! |---|---|---|

@@ -1,7 +1,8 @@
 //! How a URL came to its outcome, and what two pages have in common.
 //!
 //! Everything is read from a finished crawl: the URL's line, the lines that lead from a seed to it, the robots.txt of
-//! its origin, and the log of records, from which the decision is looked at again ([`Hindsight`](crate::detect::Hindsight)).
+//! its origin, and the log of records, from which the decision is looked at again
+//! ([`Hindsight`](crate::detect::Hindsight)).
 
 mod find;
 mod judgement;

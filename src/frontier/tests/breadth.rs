@@ -24,7 +24,8 @@ fn ack(bench: &Bench, id: UrlId, worth: Option<f64>) {
     now_or_never(bench.frontier.ack(vec![Ack { id, kind: OutcomeKind::Stored, repeats: None, worth }])).unwrap();
 }
 
-/// A page that names pages of a host about the topic, of which one was fetched already, and the first pages of ten hosts.
+/// A page that names pages of a host about the topic, of which one was fetched already, and the first pages of ten
+/// hosts.
 fn portal(options: Options) -> Bench {
     let bench = Bench::new(options);
     let portal = bench.offer(link("http://portal.test/", 0)).id;

@@ -1,9 +1,9 @@
 //! The list of active formatting elements (WHATWG HTML, section 13.2.4.3) and the "adoption agency
 //! algorithm" (13.2.6.4.7).
 //!
-//! What the algorithm moves in a tree stays within elements of the same kind, so that no text
-//! changes its field, but for headings that change places with a link, and blocks that leave one; only what is open for the
-//! text that follows has to be settled.
+//! What the algorithm moves in a tree stays within elements of the same kind, so that no text changes its field, but
+//! for headings that change places with a link, and blocks that leave one; only what is open for the text that follows
+//! has to be settled.
 
 use crate::record::Field;
 use crate::render::document::Rel;
