@@ -2,8 +2,8 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use chromiumoxide::browser::HeadlessMode;
@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::guard::Guard;
 use super::{DrawError, Options};
 
 /// By which names it is looked for.
@@ -68,6 +69,8 @@ pub(super) struct Running {
     pump: JoinHandle<()>,
     gone: Arc<Gone>,
     profile: TempDir,
+    /// Until it has been closed. None if there is no shell.
+    guard: std::sync::Mutex<Option<Guard>>,
 }
 
 /// Whether it has gone away.
@@ -109,8 +112,10 @@ impl Running {
         if is_root() {
             config = config.no_sandbox();
         }
-        let (browser, mut handler) =
+        let (mut browser, mut handler) =
             Browser::launch(config.build().map_err(failed)?).await.map_err(|error| failed(error.to_string()))?;
+        let process = browser.get_mut_child().and_then(|child| child.inner.id());
+        let guard = process.and_then(|process| Guard::new(process, profile.path()).ok());
         let gone = Arc::new(Gone::default());
         let pump = tokio::spawn({
             let gone = gone.clone();
@@ -123,7 +128,7 @@ impl Running {
                 gone.tell();
             }
         });
-        Ok(Self { browser: Arc::new(Mutex::new(browser)), pump, gone, profile })
+        Ok(Self { browser: Arc::new(Mutex::new(browser)), pump, gone, profile, guard: std::sync::Mutex::new(guard) })
     }
 
     pub fn is_alive(&self) -> bool {
@@ -160,6 +165,7 @@ impl Running {
             let _ = timeout(FAREWELL, browser.wait()).await;
         }
         self.gone.tell();
+        *self.guard.lock().unwrap_or_else(PoisonError::into_inner) = None;
         // Its other processes end a little later than the first, and write until then.
         for _ in 0..TRIES {
             match std::fs::remove_dir_all(self.profile.path()) {

@@ -20,6 +20,7 @@
 //! windows and downloads denied. Pages share nothing: each has a context of its own, which is thrown away. What
 //! scripts draw into shadow trees is not seen.
 
+mod guard;
 mod launch;
 mod requests;
 mod scripts;

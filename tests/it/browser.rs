@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 
@@ -59,14 +59,17 @@ fn drawing(place: &Place, web: &Web, source: &str) -> Run {
     place.crawl(web.origins()).args(flags).env("TMPDIR", temporary.to_str().unwrap())
 }
 
-/// No profile is left behind, and no process that has it.
-fn assert_nothing_is_left(place: &Place) {
+/// A profile that is left behind, or a process that has it.
+fn is_left(place: &Place) -> Option<String> {
     let left: Vec<_> = std::fs::read_dir(place.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let profiles = |path: &&PathBuf| path.to_string_lossy().contains("ndcrawl-browser-");
-    assert_eq!(left.iter().filter(profiles).count(), 0, "{left:?}");
+    let is_profile = |path: &PathBuf| path.to_string_lossy().contains("ndcrawl-browser-");
     let processes = run(Command::new("ps").args(["-eo", "args"]));
     let folder = place.path("tmp").to_string_lossy().into_owned();
-    assert!(!processes.contains(&folder), "{processes}");
+    (left.iter().any(is_profile) || processes.contains(&folder)).then(|| format!("{left:?}\n{processes}"))
+}
+
+fn assert_nothing_is_left(place: &Place) {
+    assert_eq!(is_left(place), None);
 }
 
 fn script(body: impl Into<Vec<u8>>) -> Answer {
@@ -326,6 +329,23 @@ fn a_crash_of_the_browser_is_survived() {
 }
 
 /// A single-page application with a router of its own, made with Preact as npm has it.
+#[test]
+fn with_the_crawler_killed_no_browser_stays_behind() {
+    let Some(_alone) = alone() else { return };
+    let web = web("", drawn_by_script);
+    let place = Place::new();
+    let mut running = drawing(&place, &web, "browser").args(["--delay", "1s"]).start();
+    let is_drawing = || paths_asked(&web).contains("/app.js");
+    assert!(running.wait_until(is_drawing), "no page was drawn");
+    assert!(is_left(&place).is_some(), "nothing was there to be ended");
+    running.kill();
+    let began = Instant::now();
+    while let Some(left) = is_left(&place) {
+        assert!(began.elapsed() < Duration::from_secs(20), "{left}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
 #[test]
 fn an_application_made_with_a_common_framework_is_read() {
     let Some(_alone) = alone() else { return };
