@@ -69,8 +69,7 @@ fn pack(terms: &[(TermId, FieldCounts)]) -> Vec<u8> {
     octets
 }
 
-/// The set of fields in which a term stands, one bit each. All eight are looked at at once: the compiler makes vectors
-/// of it.
+/// The set of fields in which a term stands, one bit each, found without a branch.
 fn fields_of(FieldCounts(counts): &FieldCounts) -> u32 {
     const BITS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     counts.iter().zip(BITS).fold(0, |fields, (&count, bit)| fields | if count > 0 { bit } else { 0 })
