@@ -12,8 +12,8 @@ use std::time::Instant;
 use ndcrawl::detect::fuzzy::{FuzzyOptions, FuzzySets};
 use ndcrawl::detect::{EmbeddedDecider, Options, Page};
 use ndcrawl::record::{
-    Candidate, Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, Rendered, Term, TermCounts, TermId,
-    TermOrder, Threshold, WantedOrder,
+    Candidate, Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, PageTerms, Rendered, Term, TermCounts,
+    TermId, TermOrder, Threshold, WantedOrder,
 };
 use ndcrawl::render::{self, Renderer, query_terms};
 use ndcrawl::verify::Record;
@@ -83,7 +83,7 @@ impl Terms {
         let counts: Vec<_> = ids.iter().zip(&rendered.terms).map(|(id, term)| (TermId(*id), term.counts)).collect();
         let sentences = &rendered.order.sentences;
         let sentences = sentences.iter().map(|words| words.iter().map(|word| ids[*word as usize]).collect()).collect();
-        let record = Record::from_counts(&counts, &FieldWeights::default());
+        let record = Record::from_counts(&PageTerms::new(counts), &FieldWeights::default());
         Page { group: 0, record, order: TermOrder { sentences, ..TermOrder::default() } }
     }
 

@@ -1,14 +1,14 @@
 //! What it costs to keep records on disk, and to open them again.
 //!
 //! The records are those of the last synthetic set, as if each were a stored page: they are
-//! committed to a real store, read back term by term and page by page, and by way of a snapshot.
+//! packed and committed to a real store, read back term by term and page by page, and by way of a snapshot.
 
 use std::path::Path;
 
 use ndcrawl::detect::{EmbeddedDecider, InMemory, Options};
 use ndcrawl::record::{
-    Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, Sequence, TermId, TermOrder, UrlId, UrlRow,
-    UrlState, Verdict,
+    Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, PageTerms, Sequence, TermId, TermOrder, UrlId,
+    UrlRow, UrlState, Verdict,
 };
 use ndcrawl::store::{self, Identity, SnapshotHead, Store, StoreReader};
 use ndcrawl::verify::Record;
@@ -37,10 +37,14 @@ fn measure(folder: &Path, name: &str, records: &[Record]) -> Result<Row, Error> 
     row.text("set", name);
     let options = store::Options { min_free: 0, ..store::Options::default() };
     let (mut store, _) = Store::open(folder, options, &Identity::new(String::new(), ""))?;
-    let (mut names_micros, mut records_micros) = (0.0, 0.0);
+    let (mut packing_micros, mut names_micros, mut records_micros) = (0.0, 0.0, 0.0);
     let mut terms = 0;
     for (number, records) in (0..).step_by(BATCH).zip(records.chunks(BATCH)) {
-        let mut names = batch(number, records, &mut terms);
+        let counted: Vec<Vec<_>> = records.iter().map(counted).collect();
+        let began = Moment::now();
+        let packed: Vec<PageTerms> = counted.into_iter().map(PageTerms::new).collect();
+        packing_micros += began.micros();
+        let mut names = batch(number, records, packed, &mut terms);
         let pages = Batch { pages: std::mem::take(&mut names.pages), ..Batch::default() };
         let began = Moment::now();
         store.commit(names)?;
@@ -50,6 +54,7 @@ fn measure(folder: &Path, name: &str, records: &[Record]) -> Result<Row, Error> 
         records_micros += began.micros();
     }
     row.number("µs/record to log", records_micros / records.len() as f64);
+    row.number("its terms packed", packing_micros / records.len() as f64);
     row.number("its URL and new terms", names_micros / records.len() as f64);
 
     let reader = store.reader();
@@ -113,14 +118,14 @@ fn decider() -> EmbeddedDecider<InMemory> {
     EmbeddedDecider::new(Options { weights, ..Options::default() }, InMemory)
 }
 
-fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
+fn batch(first: u32, records: &[Record], packed: Vec<PageTerms>, terms: &mut u32) -> Batch {
     let url = |number: u32| format!("http://example.com/a/path/of/some/length/{number}.html");
-    let numbered = || (first..).zip(records);
     let last = records.iter().filter_map(|record| record.terms().last()).map(|(term, _)| term.0 + 1).max();
     let known = std::mem::replace(terms, last.unwrap_or(0).max(*terms));
     Batch {
-        urls: numbered()
-            .map(|(number, _)| UrlRow {
+        urls: (first..)
+            .take(records.len())
+            .map(|number| UrlRow {
                 url: url(number),
                 depth: 1,
                 referrer: None,
@@ -132,8 +137,9 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
             })
             .collect(),
         terms: (known..*terms).map(|term| format!("term{term}").into()).collect(),
-        pages: numbered()
-            .map(|(number, record)| PageRow {
+        pages: (first..)
+            .zip(packed)
+            .map(|(number, terms)| PageRow {
                 url: UrlId(number),
                 page: PageId::new("bench", &url(number), 0),
                 group: 0,
@@ -141,7 +147,7 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
                 body_digest: Digest::of(&number.to_le_bytes()),
                 text_digest: Some(Digest::of(url(number).as_bytes())),
                 verdict: Verdict::Unique,
-                terms: record.terms().iter().map(|&(term, weight)| (term, counts(weight))).collect(),
+                terms,
                 least_weight: 0,
                 order: TermOrder::default(),
                 links: Vec::new(),
@@ -154,6 +160,7 @@ fn batch(first: u32, records: &[Record], terms: &mut u32) -> Batch {
     }
 }
 
-fn counts(weight: u32) -> FieldCounts {
-    FieldCounts([0, 0, 0, 0, 0, 0, 0, weight])
+/// The terms of a record as the vocabulary gives them.
+fn counted(record: &Record) -> Vec<(TermId, FieldCounts)> {
+    record.terms().iter().map(|&(term, weight)| (term, FieldCounts([0, 0, 0, 0, 0, 0, 0, weight]))).collect()
 }

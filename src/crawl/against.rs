@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::detect::{EmbeddedDecider, LoggedPage, RecordSource, Vocabulary};
-use crate::record::{Digest, FieldCounts, PageId, PageRow, TermId, TermOrder, TermRow};
+use crate::record::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow};
 use crate::store::{Error as StoreError, StoreReader};
 
 use super::CrawlError;
@@ -64,7 +64,7 @@ struct Row {
     body_digest: Digest,
     text_digest: Option<Digest>,
     group: u32,
-    terms: Vec<(TermId, FieldCounts)>,
+    terms: PageTerms,
     least_weight: u32,
     order: TermOrder,
 }
@@ -260,10 +260,10 @@ impl Writer {
         };
         let PageRow { fetched_at, page, body_digest, text_digest, group, least_weight, mut order, .. } = row;
         let mut terms = Vec::with_capacity(row.terms.len());
-        for (term, counts) in row.terms {
+        for (term, counts) in row.terms.iter() {
             terms.push((known(term)?, counts));
         }
-        terms.sort_unstable_by_key(|(term, _)| *term);
+        let terms = PageTerms::new(terms);
         for term in order.sentences.iter_mut().flatten() {
             *term = known(TermId(*term))?.0;
         }

@@ -157,7 +157,7 @@ pub(super) fn restore(
     let places: HashMap<TermId, u32> = topic.terms().iter().filter_map(place).collect();
     for page in reader.all_pages()? {
         let (_, page) = page?;
-        focus.count(page.terms.iter().filter_map(|(term, _)| places.get(term).copied()));
+        focus.count(page.terms.iter().filter_map(|(term, _)| places.get(&term).copied()));
     }
     Ok(focus)
 }

@@ -166,7 +166,7 @@ impl<'a> Audit<'a> {
 
 fn weigh(page: &PageRow, options: &Options) -> Weights {
     let capped = |weight: u64| u32::try_from(weight).unwrap_or(u32::MAX);
-    let weighed = page.terms.iter().map(|(term, counts)| (term.0, capped(options.weights.weigh(counts))));
+    let weighed = page.terms.iter().map(|(term, counts)| (term.0, capped(options.weights.weigh(&counts))));
     // Which terms were too light depends on the pages before; the row says which weight decided.
     let terms: Vec<(u32, u32)> = weighed.filter(|&(_, weight)| weight >= page.least_weight.max(1)).collect();
     let total = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();

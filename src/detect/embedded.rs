@@ -13,8 +13,8 @@ use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::record::{
-    Candidate, DecidedBy, Decider, Digest, FieldCounts, Judged, PageId, PageRow, Sequence, TermCounts, TermId,
-    TermOrder, TermRow, Verdict,
+    Candidate, DecidedBy, Decider, Digest, Judged, PageId, PageRow, PageTerms, Sequence, TermCounts, TermId, TermOrder,
+    TermRow, Verdict,
 };
 use crate::verify::Record;
 
@@ -64,7 +64,7 @@ struct Numbered {
     group: u32,
     body_digest: Digest,
     text_digest: Option<Digest>,
-    terms: Vec<(TermId, FieldCounts)>,
+    terms: PageTerms,
     new_terms: Vec<TermRow>,
     order: TermOrder,
     renews: Option<Sequence>,
@@ -76,7 +76,7 @@ struct Candidacy {
     group: u32,
     body_digest: Digest,
     text_digest: Option<Digest>,
-    terms: Vec<(TermId, FieldCounts)>,
+    terms: PageTerms,
     new_terms: Vec<TermRow>,
     weighed: Arc<Page>,
     least_weight: u32,
@@ -442,7 +442,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     }
 
     /// The page as the detector sees it, and the weight that its terms have to have.
-    fn weigh(&self, group: u32, terms: &[(TermId, FieldCounts)], order: TermOrder) -> (Page, u32) {
+    fn weigh(&self, group: u32, terms: &PageTerms, order: TermOrder) -> (Page, u32) {
         let record = Record::from_counts(terms, &self.options.weights);
         let least_weight = self.learning.as_ref().map_or(0, |learning| learning.measure().least_weight(&record));
         (Page { group, record: record.without_lighter(least_weight), order }, least_weight)
@@ -500,7 +500,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
     /// A page that was judged before, in this batch or earlier.
     fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
         let (sequence, earlier) = self.ledger.find(page).ok_or(DetectError::Broken)?;
-        let (terms, order, new_terms) = (Vec::new(), TermOrder::default(), Vec::new());
+        let (terms, order, new_terms) = (PageTerms::default(), TermOrder::default(), Vec::new());
         let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(earlier.verdict));
         Ok(Judged { sequence, verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
     }
@@ -592,10 +592,9 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
-    fn check_terms(&self, page: Sequence, terms: &[(TermId, FieldCounts)]) -> Result<(), DetectError> {
-        let is_known = |(term, _): &&(TermId, FieldCounts)| term.index() < self.vocabulary.len();
-        match terms.iter().find(|term| !is_known(term)) {
-            Some(&(term, _)) => Err(DetectError::UnknownTerm { page, term }),
+    fn check_terms(&self, page: Sequence, terms: &PageTerms) -> Result<(), DetectError> {
+        match terms.last().filter(|term| term.index() >= self.vocabulary.len()) {
+            Some(term) => Err(DetectError::UnknownTerm { page, term }),
             None => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use super::DetectError;
 use super::earlier::Numbering;
 use super::measures::Page;
-use crate::record::{FieldCounts, FieldWeights, Sequence, TermId, TermOrder};
+use crate::record::{FieldWeights, PageTerms, Sequence, TermOrder};
 use crate::verify::Record;
 
 /// Terms in one generation of the cache: 2²⁰, that is 8 MiB; there are two.
@@ -38,7 +38,7 @@ pub trait RecordSource: Send {
 #[allow(missing_docs)]
 pub struct LoggedPage {
     pub group: u32,
-    pub terms: Vec<(TermId, FieldCounts)>,
+    pub terms: PageTerms,
     pub least_weight: u32,
     pub order: TermOrder,
 }
@@ -161,6 +161,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::record::{FieldCounts, TermId};
 
     /// Page n has one term, n. Counts how often it is asked.
     #[derive(Debug, Default)]
@@ -176,7 +177,7 @@ mod tests {
             if page.0 == 13 {
                 return Err(std::io::Error::other("unreadable"));
             }
-            let terms = vec![(TermId(page.0), FieldCounts([0, 0, 0, 0, 0, 0, 0, 1]))];
+            let terms = PageTerms::new(vec![(TermId(page.0), FieldCounts([0, 0, 0, 0, 0, 0, 0, 1]))]);
             Ok(LoggedPage { terms, ..LoggedPage::default() })
         }
     }

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::filter::FilterKind;
 use crate::record::{
-    Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, Score, Sequence, Term,
-    TermCounts, TermId, TermOrder, Threshold, UrlId, Verdict,
+    Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, PageTerms, Score, Sequence,
+    Term, TermCounts, TermId, TermOrder, Threshold, UrlId, Verdict,
 };
 
 const THRESHOLDS: [u32; 6] = [0, 500_000, 700_000, 800_000, 900_000, 1_000_000];
@@ -148,7 +148,7 @@ fn committed_and_reopened(options: Options, pages: &[Candidate], judged: &[Judge
     decider
 }
 
-type Told = (Sequence, Verdict, Vec<(TermId, FieldCounts)>, Vec<Term>);
+type Told = (Sequence, Verdict, PageTerms, Vec<Term>);
 
 /// Everything but the redelivery flag.
 fn told(judged: &[Judged]) -> Vec<Told> {
@@ -508,7 +508,7 @@ fn a_damaged_log_is_refused() {
     let good = row(&page(0, &[(0, 1)]), &judged[0]);
     let out_of_order = decider.restore_page(Sequence(1), 0, &good);
     assert!(matches!(out_of_order, Err(DetectError::OutOfOrder { expected: Sequence(0), .. })));
-    let unknown = PageRow { terms: vec![(TermId(1), FieldCounts::default())], ..good.clone() };
+    let unknown = PageRow { terms: PageTerms::new(vec![(TermId(1), FieldCounts::default())]), ..good.clone() };
     assert!(matches!(decider.restore_page(Sequence(0), 0, &unknown), Err(DetectError::UnknownTerm { .. })));
     let verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::BodyDigest };
     let own_copy = PageRow { verdict, ..good };

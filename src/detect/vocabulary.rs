@@ -9,10 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::DetectError;
 use crate::record::arrays::{invalid, read_array, write_array};
-use crate::record::{FieldCounts, TermCounts, TermId, TermOrder, TermRow};
-
-/// A page's terms, ascending by id, each id once.
-type PageTerms = Vec<(TermId, FieldCounts)>;
+use crate::record::{PageTerms, TermCounts, TermId, TermOrder, TermRow};
 
 /// A two-way table of terms and their numbers.
 ///
@@ -103,7 +100,7 @@ impl Vocabulary {
             let id = |position: &u32| terms.get(*position as usize).map(|(id, _)| id.0);
             *sentence = sentence.iter().filter_map(id).collect();
         }
-        Ok((merged(terms), new_terms, order))
+        Ok((PageTerms::new(terms), new_terms, order))
     }
 
     /// The hash of each term of a page, and the number that is most likely its own. Each term takes four reads from
@@ -130,7 +127,7 @@ impl Vocabulary {
             let beyond = || unknown.binary_search(&term).unwrap_or_else(|place| place) + self.len();
             self.get(term).unwrap_or_else(|| TermId(u32::try_from(beyond()).unwrap_or(u32::MAX)))
         };
-        merged(page.iter().map(|term| (number(&term.term), term.counts)).collect())
+        page.iter().map(|term| (number(&term.term), term.counts)).collect()
     }
 
     /// Terms ever seen.
@@ -182,23 +179,10 @@ impl Vocabulary {
     }
 }
 
-/// Ascending by id, each id once.
-fn merged(mut terms: PageTerms) -> PageTerms {
-    terms.sort_unstable_by_key(|&(term, _)| term);
-    terms.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1.0.iter_mut().zip(later.1.0).for_each(|(kept, later)| *kept = kept.saturating_add(later));
-        }
-        same
-    });
-    terms
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Field;
+    use crate::record::{Field, FieldCounts};
 
     fn counted(term: &str) -> TermCounts {
         let mut counts = FieldCounts::default();
@@ -230,7 +214,7 @@ mod tests {
         let order = TermOrder { sentences: vec![vec![2, 0, 3]], ..TermOrder::default() };
         let (terms, new_terms, order) = vocabulary.intern_page(page, order).unwrap();
         assert_eq!(terms.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(terms[1].1.0[Field::Body as usize], 2);
+        assert_eq!(terms.iter().map(|(_, counts)| counts.0[Field::Body as usize]).collect::<Vec<_>>(), [1, 2, 1]);
         assert_eq!(new_terms, ["c", "a"]);
         assert_eq!(order.sentences, [[2, 1, 1]]);
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clue, Deferral, Digest, Exclusion, FailureClass, FieldCounts, LinkKind, OutcomeKind, PageId, Relevance, Sequence,
-    Term, TermId, TermOrder, UrlId, Verdict,
+    Clue, Deferral, Digest, Exclusion, FailureClass, LinkKind, OutcomeKind, PageId, PageTerms, Relevance, Sequence,
+    Term, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
@@ -80,8 +80,7 @@ pub struct PageRow {
     /// What the decider said.
     pub verdict: Verdict,
     /// The distinct terms, ascending by id, with their field counts.
-    #[serde(with = "super::packed_terms")]
-    pub terms: Vec<(TermId, FieldCounts)>,
+    pub terms: PageTerms,
     /// Terms that weigh less, in hundredths, are not looked at: dynamic thresholding, as settled
     /// when the page was judged. 0 where there is none.
     pub least_weight: u32,

@@ -19,8 +19,8 @@ mod focus;
 mod ids;
 mod line;
 mod outcome;
-mod packed_terms;
 mod page;
+mod page_terms;
 mod provenance;
 mod seam;
 mod url;
@@ -39,6 +39,7 @@ pub use page::{
     Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, Term, TermCounts, TermOrder,
     WantedOrder,
 };
+pub use page_terms::PageTerms;
 pub use provenance::{Markup, Provenance, Source};
 pub use seam::{
     Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, FieldCounts, Foretelling, OutcomeKind,
-    PageId, Relevance, Sequence, TermCounts, TermId, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
+    CanonicalUrl, Clue, Deferral, Digest, Exclusion, Expectation, Fetched, Foretelling, OutcomeKind, PageId, PageTerms,
+    Relevance, Sequence, TermCounts, TermOrder, TermRow, UrlId, Verdict, WarcLocation,
 };
 
 /// How a URL was named.
@@ -225,7 +225,7 @@ pub struct Judged {
     /// Unique or what it repeats.
     pub verdict: Verdict,
     /// The record for the log: terms ascending by id, with field counts.
-    pub terms: Vec<(TermId, FieldCounts)>,
+    pub terms: PageTerms,
     /// The order of the terms, for the log.
     pub order: TermOrder,
     /// See [`PageRow::least_weight`](super::PageRow::least_weight).

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use crate::record::{Field, FieldCounts, TermId, Threshold};
+use crate::record::{Field, FieldCounts, PageTerms, TermId, Threshold};
 use crate::verify::Record;
 
 /// The table, and what is not in it.
@@ -49,7 +49,7 @@ pub struct DifferentTerm {
 #[derive(Clone, Copy, Debug)]
 pub struct TablePage<'a> {
     /// As the log has them.
-    pub counts: &'a [(TermId, FieldCounts)],
+    pub counts: &'a PageTerms,
     /// What is compared.
     pub record: &'a Record,
 }
@@ -72,6 +72,7 @@ impl TermTable {
         let scaled = |row: &Row| [u128::from(row.weights[0]) * totals[1], u128::from(row.weights[1]) * totals[0]];
         let mut rows = merged(pages[0].record.terms(), pages[1].record.terms());
         rows.sort_by_key(|row| (std::cmp::Reverse(scaled(row).into_iter().min()), row.term));
+        let counts = pages.map(|page| page.counts.iter().collect::<Vec<_>>());
         let mut table = Self::default();
         let mut sum = 0;
         for row in &rows {
@@ -84,7 +85,7 @@ impl TermTable {
             }
             if one > 0 && other > 0 {
                 sum += one.min(other);
-                let counts = pages.map(|page| fields(page.counts, row.term));
+                let counts = [0, 1].map(|side| fields(&counts[side], row.term));
                 let (minimum, sum) = (in_millionths(one.min(other), whole), in_millionths(sum, whole));
                 table.shared.push(SharedTerm { term, counts, weights, minimum, sum });
             }
@@ -140,7 +141,7 @@ mod tests {
     use crate::record::FieldWeights;
     use crate::verify::score;
 
-    fn counts(terms: &[(u32, u32, u32)]) -> Vec<(TermId, FieldCounts)> {
+    fn counts(terms: &[(u32, u32, u32)]) -> PageTerms {
         let mut counts = std::collections::BTreeMap::<u32, FieldCounts>::new();
         for &(term, title, body) in terms {
             let own = counts.entry(term).or_default();
@@ -150,7 +151,7 @@ mod tests {
         counts.into_iter().map(|(term, counts)| (TermId(term), counts)).collect()
     }
 
-    fn table(pages: [&[(TermId, FieldCounts)]; 2]) -> (TermTable, [Record; 2]) {
+    fn table(pages: [&PageTerms; 2]) -> (TermTable, [Record; 2]) {
         let records = pages.map(|counts| Record::from_counts(counts, &FieldWeights::default()));
         let sides = [0, 1].map(|side| TablePage { counts: pages[side], record: &records[side] });
         let table = TermTable::new(sides, |term| Ok::<_, Infallible>(format!("t{term}"))).unwrap();

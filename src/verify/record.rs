@@ -1,6 +1,6 @@
 //! A page's weighted terms, ready to be compared.
 
-use crate::record::{FieldCounts, FieldWeights, TermId};
+use crate::record::{FieldWeights, PageTerms, TermId};
 
 /// The weighted terms of one page.
 ///
@@ -35,9 +35,9 @@ impl Record {
 
     /// Weighs field counts: a term's weight is the sum over the fields of count times weight
     /// (section 3, table 1 of the paper).
-    pub fn from_counts(counts: &[(TermId, FieldCounts)], weights: &FieldWeights) -> Self {
-        let weigh = |counts| u32::try_from(weights.weigh(counts)).unwrap_or(u32::MAX);
-        Self::new(counts.iter().map(|(term, counts)| (*term, weigh(counts))).collect())
+    pub fn from_counts(counts: &PageTerms, weights: &FieldWeights) -> Self {
+        let capped = |(term, weight)| (term, u32::try_from(weight).unwrap_or(u32::MAX));
+        Self::new(counts.weighed(*weights).map(capped).collect())
     }
 
     /// The record without the terms that weigh less than so many hundredths.
@@ -84,7 +84,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Field;
+    use crate::record::{Field, FieldCounts};
 
     #[test]
     fn a_record_is_sorted_merged_and_summed() {
@@ -100,13 +100,13 @@ mod tests {
         for field in [Field::Title, Field::Body, Field::Body, Field::AnchorOtherSite] {
             counts.add(field);
         }
-        let record = Record::from_counts(&[(TermId(0), counts)], &FieldWeights::default());
+        let record = Record::from_counts(&PageTerms::new(vec![(TermId(0), counts)]), &FieldWeights::default());
         assert_eq!(record.terms(), [(TermId(0), 450)]);
     }
 
     #[test]
     fn an_absurd_weight_ends_at_the_limit_instead_of_wrapping() {
-        let counts = [(TermId(0), FieldCounts([u32::MAX; 8])), (TermId(1), FieldCounts([1; 8]))];
+        let counts = PageTerms::new(vec![(TermId(0), FieldCounts([u32::MAX; 8])), (TermId(1), FieldCounts([1; 8]))]);
         let record = Record::from_counts(&counts, &FieldWeights([u16::MAX; 8]));
         assert_eq!(record.terms()[0].1, u32::MAX);
         assert_eq!(record.total(), u64::from(u32::MAX) + 8 * 65_535);

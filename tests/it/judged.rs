@@ -56,7 +56,7 @@ impl Log {
 
     /// The page as the decider saw it, but that its terms come in the order of their numbers.
     pub fn candidate(&self, page: &PageRow) -> Candidate {
-        let counted = |&(term, counts): &(ndcrawl::record::TermId, _)| TermCounts {
+        let counted = |(term, counts): (ndcrawl::record::TermId, _)| TermCounts {
             term: self.terms[term.index()].clone(),
             counts,
         };
