@@ -50,6 +50,7 @@ impl Sealed {
         self.lines.is_empty()
             && self.batch.urls.is_empty()
             && self.batch.requeued.is_empty()
+            && self.batch.counterparts.is_empty()
             && self.batch.terms.is_empty()
             && self.batch.hosts.is_empty()
     }

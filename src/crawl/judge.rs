@@ -218,6 +218,7 @@ impl Judge {
         sealed.batch.urls = changes.urls;
         sealed.batch.requeued = changes.requeued;
         sealed.batch.leased = changes.leased;
+        sealed.batch.counterparts = changes.counterparts;
         sealed.batch.hosts = self.book.take_changed();
         if sealed.is_empty() {
             return Ok(());

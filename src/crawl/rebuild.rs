@@ -227,6 +227,7 @@ impl Rebuilder {
         let mut batch = std::mem::take(&mut self.batch);
         batch.urls = changes.urls;
         batch.requeued = changes.requeued;
+        batch.counterparts = changes.counterparts;
         batch.totals = self.totals.clone();
         let mark = self.store.commit(batch)?;
         self.frontier.committed(mark.urls);

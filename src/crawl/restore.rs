@@ -38,6 +38,7 @@ pub(crate) fn frontier(
                 }
                 frontier.restore_requeue(&path)?;
             }
+            DoneRow::Counterpart(page, other) => frontier.restore_counterpart(page, other),
             DoneRow::Repeats(url, of) => {
                 repeats.insert(url, of);
             }

@@ -24,6 +24,14 @@ pub fn difference(url: &str, original: &str) -> Option<Rule> {
     (is_any && rule.apply(url).is_some()).then_some(rule)
 }
 
+/// Whether two canonical URLs look like two editions of one page: the files, or the last directories, have the same
+/// name, and a rule that drops nothing makes one of the other. Cheap where the names differ.
+pub fn are_counterparts(url: &str, other: &str) -> bool {
+    let name = |url| Parts::of(url).map(|parts| parts.own_name());
+    name(url).is_some_and(|own| !own.is_empty() && name(other) == Some(own))
+        && difference(url, other).is_some_and(|rule| rule.dropped.is_empty())
+}
+
 /// The names of the parameters that only one of the two has, or with another value; the others must be the same.
 fn dropped(from: &Parts<'_>, to: &Parts<'_>) -> Option<Vec<String>> {
     let (ours, theirs): (Vec<_>, Vec<_>) = (from.parameters().collect(), to.parameters().collect());

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::context::contexts;
 use super::difference::difference;
+use super::editions::{Editions, Naming};
 use super::family::{Families, Follows};
 use super::listing::ListedRule;
 use super::parts::Parts;
@@ -55,6 +56,7 @@ pub struct Learner {
     originals: HashMap<u32, u32>,
     /// Pages by what is left of their URLs without some parameters.
     by_key: HashMap<u64, u32>,
+    editions: Editions,
     proven: usize,
     withdrawn: Vec<RuleId>,
     contested: HashSet<UrlId>,
@@ -71,6 +73,7 @@ impl Learner {
             families: Families::default(),
             originals: HashMap::new(),
             by_key: HashMap::new(),
+            editions: Editions::default(),
             proven: 0,
             withdrawn: Vec::new(),
             contested: HashSet::new(),
@@ -98,6 +101,7 @@ impl Learner {
         self.table.bytes()
             + self.originals.allocation_size()
             + self.by_key.allocation_size()
+            + self.editions.bytes()
             + self.contested.allocation_size()
             + self.families.bytes()
     }
@@ -105,6 +109,12 @@ impl Learner {
     /// Whether a rule foretells anything.
     pub fn foretells(&self) -> bool {
         self.proven > 0
+    }
+
+    /// Takes note of a link from a page to its [counterpart](super::are_counterparts), before the page's outcome.
+    /// Whether that is to be remembered, and was not known.
+    pub fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) -> bool {
+        self.editions.note(page, counterpart)
     }
 
     /// Takes note of an outcome: tests the rules that had said something of the URL, then learns from it. `find`
@@ -144,12 +154,14 @@ impl Learner {
     /// What proven rules say of a URL, those that were right most often first.
     pub fn foretell(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Vec<Foretold> {
         let Some(parts) = Parts::of(url).filter(|_| self.proven > 0) else { return Vec::new() };
+        let id = find(url);
         let mut foretold = Vec::new();
         let mut sampled = u64::MIN;
         for &place in self.table.of_origin(parts.origin) {
             let entry = &self.table.entries[place as usize];
-            let Some(context) = entry.deciding(url) else { continue };
             let Some((target, _)) = self.target(&entry.rule, url, &find) else { continue };
+            let naming = id.map_or(Naming::Unknown, |id| self.naming(target, id));
+            let Some(context) = entry.deciding(url, naming) else { continue };
             let validity = entry.contexts[context].1;
             sampled = sampled.max(validity.sampled());
             foretold.push((validity.run, target, RuleId { rule: place, context: context as u32 }));
@@ -203,6 +215,11 @@ impl Learner {
         target.map(|target| (target, made))
     }
 
+    /// Whether a page, of which a URL is said to be a copy, links to it.
+    fn naming(&self, page: UrlId, url: UrlId) -> Naming {
+        self.original(page).map_or(Naming::Pending, |original| self.editions.naming([page, original], url))
+    }
+
     fn test(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
         let Some(parts) = Parts::of(noted.url) else { return };
         let (mut tested, mut contested) = (Vec::new(), Vec::new());
@@ -211,23 +228,24 @@ impl Learner {
             let target = self.target(rule, noted.url, &find).filter(|(target, _)| *target != noted.id);
             let Some((target, made)) = target else { continue };
             match self.result(noted, target) {
-                Some(test) => tested.push((place, made, test)),
-                None if self.says(place, noted.url) && self.is_contested(noted, target, &made, &find) => {
+                Some(test) => tested.push((place, target, made, test)),
+                None if self.says(place, noted, target) && self.is_contested(noted, target, &made, &find) => {
                     contested.push(target)
                 }
                 None => {}
             }
         }
         self.contested.extend(contested);
-        for (place, made, test) in tested {
-            self.enter(place, noted.url, test);
+        for (place, target, made, test) in tested {
+            self.enter(place, noted.url, self.naming(target, noted.id), test);
             // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
             let reverse = self.table.entries[place as usize].rule.reverse();
             let reverse = reverse
                 .filter(|_| noted.kind != OutcomeKind::Redirected)
                 .filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
             if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
-                self.enter(reverse, &made, test);
+                // What the page itself repeats is noted later: its own links are known by now.
+                self.enter(reverse, &made, self.editions.naming([noted.id; 2], target), test);
             }
         }
     }
@@ -306,9 +324,10 @@ impl Learner {
         }
     }
 
-    /// Whether a rule foretells anything of a URL.
-    fn says(&self, rule: u32, url: &str) -> bool {
-        self.table.entries[rule as usize].deciding(url).is_some()
+    /// Whether a rule foretells of a URL that it says what `target` says.
+    fn says(&self, rule: u32, noted: &Noted<'_>, target: UrlId) -> bool {
+        let naming = self.naming(target, noted.id);
+        self.table.entries[rule as usize].deciding(noted.url, naming).is_some()
     }
 
     /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it
@@ -322,9 +341,10 @@ impl Learner {
         }
     }
 
-    fn enter(&mut self, place: u32, url: &str, test: Test) {
+    fn enter(&mut self, place: u32, url: &str, naming: Naming, test: Test) {
         let entry = &mut self.table.entries[place as usize];
-        let contexts = entry.contexts_of(url);
+        let mut contexts = entry.contexts_of(url);
+        contexts.extend(naming.context().map(str::to_owned));
         entry.count_name(url, test != Test::Miss);
         for name in contexts {
             let Some(context) = entry.find_or_add(&name) else { continue };

@@ -12,6 +12,7 @@
 //! | `rule` | what a rule makes of a URL |
 //! | `difference` | from two URLs to the rule that makes one of the other |
 //! | `context` | in which part of a site a rule is measured |
+//! | `editions` | which pages link to their counterparts |
 //! | `family` | what the origins of many copies have in common |
 //! | `validity` | how often a rule was right, and when it is believed |
 //! | `table` | all rules, bounded |
@@ -23,6 +24,7 @@
 
 mod context;
 mod difference;
+mod editions;
 mod family;
 mod learner;
 mod listing;
@@ -33,7 +35,7 @@ mod table;
 mod tests;
 mod validity;
 
-pub use difference::difference;
+pub use difference::{are_counterparts, difference};
 pub use learner::{Foretold, Learner, Noted};
 pub use listing::{ListedRule, ListingError};
 pub use rule::{Change, Rule};

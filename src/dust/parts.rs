@@ -29,6 +29,16 @@ impl<'a> Parts<'a> {
         self.path.split_at(self.path.rfind('/').map_or(0, |slash| slash + 1))
     }
 
+    /// The stem of the file name; of a folder its own name.
+    pub(super) fn own_name(&self) -> &'a str {
+        let (folder, file) = self.folder_and_file();
+        match file.split_once('.') {
+            Some((stem, _)) => stem,
+            None if file.is_empty() => folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default(),
+            None => file,
+        }
+    }
+
     /// The parameters as they stand there.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.query.into_iter().flat_map(|query| query.split('&'))

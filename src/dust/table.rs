@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::context::{SAME_NAME, contexts, file};
+use super::editions::Naming;
 use super::rule::Rule;
 use super::validity::{State, Validity};
 
@@ -17,6 +18,11 @@ const CONTEXTS: usize = 96;
 const NAMES: usize = 1 << 12;
 /// Hits without a miss after which a file name is one of [`SAME_NAME`].
 const NAMED: u8 = 2;
+
+/// So many tests of either kind show whether links tell ...
+const TELLING_TESTS: u32 = 8;
+/// ... by shares of hits that are so far apart.
+const TELLING: f64 = 0.5;
 
 /// A rule in one of its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +72,16 @@ impl Entry {
         contexts
     }
 
+    /// Whether it makes a difference to the rule that pages link to what they are said to be repeated by.
+    fn links_tell(&self) -> bool {
+        let measured = |naming: Naming| {
+            let (_, validity) = &self.contexts[self.find(naming.context()?)?];
+            (validity.tests >= TELLING_TESTS).then(|| validity.share())
+        };
+        let shares = measured(Naming::Links).zip(measured(Naming::LinksNot));
+        shares.is_some_and(|(linked, unlinked)| (linked - unlinked).abs() >= TELLING)
+    }
+
     fn named(&self, url: &str) -> Option<(u8, bool)> {
         self.names.get(&xxh3_64(file(url).as_bytes())).copied()
     }
@@ -81,12 +97,24 @@ impl Entry {
     }
 
     /// The context that decides about a URL: the narrowest that is proven, unless the rule was wrong in a narrower
-    /// one, or about a file of that name.
-    pub(super) fn deciding(&self, url: &str) -> Option<usize> {
+    /// one, or about a file of that name. Where [links tell](Self::links_tell), the narrowest is that of the URLs that
+    /// are linked to, or are not; as long as that is not known, the URL is taken for what speaks for the rule.
+    pub(super) fn deciding(&self, url: &str, naming: Naming) -> Option<usize> {
         if self.whole().state == State::Off || matches!(self.named(url), Some((_, true))) {
             return None;
         }
-        for context in self.contexts_of(url).iter().rev() {
+        let mut contexts = self.contexts_of(url);
+        if self.links_tell() {
+            let is_proven =
+                |place: &usize| self.contexts.get(*place).is_some_and(|(_, told)| told.state == State::Proven);
+            let mut either = [Naming::Links, Naming::LinksNot].into_iter();
+            let either = either.find_map(|naming| self.find(naming.context()?).filter(is_proven));
+            if naming == Naming::Pending && either.is_some() {
+                return either;
+            }
+            contexts.extend(naming.context().map(str::to_owned));
+        }
+        for context in contexts.iter().rev() {
             let Some(place) = self.find(context) else { continue };
             let validity = self.contexts[place].1;
             match validity.state {

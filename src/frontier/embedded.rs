@@ -25,6 +25,8 @@ pub struct Changes {
     /// URLs on lease at this moment and those whose lease an earlier run left behind, ascending,
     /// each with how often it was handed out.
     pub leased: Vec<(UrlId, u32)>,
+    /// Pages that link to other editions of themselves, each with the URL of one.
+    pub counterparts: Vec<(UrlId, UrlId)>,
 }
 
 /// What keeps a URL that was seen from being fetched, as things stand.
@@ -69,6 +71,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
             urls: engine.rows.take(),
             requeued: std::mem::take(&mut engine.requeued),
             leased: engine.leases.alive(),
+            counterparts: std::mem::take(&mut engine.foretelling.counterparts),
         }
     }
 
@@ -102,6 +105,11 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// was leased.
     pub fn restore_done(&self, id: UrlId, is_page: bool) {
         self.engine().restore_done(id, is_page);
+    }
+
+    /// Takes what an earlier run's log says of a page that links to another edition of itself. Before all outcomes.
+    pub fn restore_counterpart(&self, page: UrlId, counterpart: UrlId) {
+        self.engine().foretelling.learner.note_counterpart(page, counterpart);
     }
 
     /// Takes note of an outcome of an earlier run's log: of what kind, and the page that it repeats or the

@@ -66,10 +66,15 @@ impl<L: UrlLog> Engine<L> {
         let standing = self.standing(link.kind, link.referrer);
         self.scope.widen(&link.url, standing);
         let hash = self.seen.hash(link.url.as_str());
-        match self.seen.find(hash) {
-            Some(id) => Ok(Offered { id, disposition: self.offer_again(id, link, standing) }),
-            None => self.offer_new(hash, link, standing),
+        let counterpart_of = self.counterpart_of(&link)?;
+        let offered = match self.seen.find(hash) {
+            Some(id) => Offered { id, disposition: self.offer_again(id, link, standing) },
+            None => self.offer_new(hash, link, standing)?,
+        };
+        if let Some(page) = counterpart_of {
+            self.note_counterpart(page, offered.id);
         }
+        Ok(offered)
     }
 
     /// How close to the seeds a URL is that is named in this way.

@@ -15,8 +15,8 @@ use super::engine::Engine;
 use super::origins::Next;
 use super::phase::Phase;
 use super::{FrontierError, Options, UrlLog};
-use crate::dust::{Foretold, Learner, ListedRule, Noted, RuleId};
-use crate::record::{LinkKind, OutcomeKind, UrlId};
+use crate::dust::{Foretold, Learner, ListedRule, Noted, RuleId, are_counterparts};
+use crate::record::{Link, LinkKind, OutcomeKind, UrlId};
 
 /// What a proven rule says of a URL that was not fetched.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +54,10 @@ pub(super) struct Foretelling {
     /// What is fetched since rules contradict each other about it.
     contested: HashSet<u32>,
     pub(super) drawn: Drawn,
+    /// The page whose links are offered, and its URL.
+    naming: Option<(UrlId, String)>,
+    /// Links from pages to their counterparts since the last look.
+    pub(super) counterparts: Vec<(UrlId, UrlId)>,
 }
 
 impl Foretelling {
@@ -68,6 +72,8 @@ impl Foretelling {
             impatient: HashSet::new(),
             contested: HashSet::new(),
             drawn: Drawn::default(),
+            naming: None,
+            counterparts: Vec::new(),
         }
     }
 
@@ -81,6 +87,23 @@ impl Foretelling {
 }
 
 impl<L: UrlLog> Engine<L> {
+    /// The page that names a URL, if that looks like another edition of it.
+    pub(super) fn counterpart_of(&mut self, link: &Link) -> Result<Option<UrlId>, FrontierError> {
+        let is_of_page = matches!(link.kind, LinkKind::Page | LinkKind::Duplicate);
+        let Some(page) = link.referrer.filter(|_| is_of_page) else { return Ok(None) };
+        if self.foretelling.naming.as_ref().is_none_or(|(id, _)| *id != page) {
+            self.foretelling.naming = Some((page, self.rows.get(page)?.url));
+        }
+        let naming = self.foretelling.naming.as_ref();
+        Ok(naming.filter(|(_, url)| are_counterparts(url, link.url.as_str())).map(|(page, _)| *page))
+    }
+
+    pub(super) fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) {
+        if self.foretelling.learner.note_counterpart(page, counterpart) {
+            self.foretelling.counterparts.push((page, counterpart));
+        }
+    }
+
     /// Takes note of an outcome.
     pub(super) fn learn_rules(
         &mut self,

@@ -30,7 +30,9 @@ pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<Reach> {
     let done = batch.outcomes.iter().map(|row| row.url).chain(batch.requeued.iter().map(|row| row.url));
     let leased = batch.leased.iter().map(|(url, _)| *url);
     let repeats = batch.repeats.iter().flat_map(|(url, of)| [*url, *of]);
-    if let Some(url) = referrers.flatten().chain(done).chain(leased).chain(repeats).find(|url| url.0 >= reach.urls) {
+    let counterparts = batch.counterparts.iter().flat_map(|(page, other)| [*page, *other]);
+    let mut named = referrers.flatten().chain(done).chain(leased).chain(repeats).chain(counterparts);
+    if let Some(url) = named.find(|url| url.0 >= reach.urls) {
         return fault(format!("it names URL {url}, the log ends before {}", reach.urls));
     }
     for (sequence, page) in (mark.pages..).zip(&batch.pages) {

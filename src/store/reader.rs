@@ -21,7 +21,7 @@ use super::witness::Witness;
 use super::writer::Opened;
 
 /// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all
-/// come before what duplicates repeat, and that before outcomes.
+/// come before links to counterparts, these before what duplicates repeat, and that before outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoneRow {
     /// A deferred or excluded URL was queued.
@@ -30,6 +30,8 @@ pub enum DoneRow {
     Outcome(OutcomeRow),
     /// The outcome of the first URL is that it repeats the second.
     Repeats(UrlId, UrlId),
+    /// The first URL is that of a page that links to the second, which looks like another edition of it.
+    Counterpart(UrlId, UrlId),
 }
 
 /// Reads a store. Clones are cheap and share a small cache; what is read is committed.

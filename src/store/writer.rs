@@ -385,9 +385,11 @@ fn append_lines<E: From<Error>>(
 /// The rows of a batch for the log of what happened to URLs. Takes them.
 fn done_rows(batch: &mut Batch) -> Vec<DoneRow> {
     let requeued = std::mem::take(&mut batch.requeued).into_iter().map(DoneRow::Requeued);
+    let counterparts = std::mem::take(&mut batch.counterparts).into_iter();
+    let counterparts = counterparts.map(|(page, other)| DoneRow::Counterpart(page, other));
     let repeats = std::mem::take(&mut batch.repeats).into_iter().map(|(url, of)| DoneRow::Repeats(url, of));
     let outcomes = std::mem::take(&mut batch.outcomes).into_iter().map(DoneRow::Outcome);
-    requeued.chain(repeats).chain(outcomes).collect()
+    requeued.chain(counterparts).chain(repeats).chain(outcomes).collect()
 }
 
 fn joined(lines: &[String]) -> String {

@@ -229,6 +229,53 @@ fn redirects_to_the_site_are_evidence_too() {
     assert!(left.len() > PAGES as usize * 7 / 10, "{}", left.len());
 }
 
+/// A manual in two languages. Every third page of the original names its translation; the others have none, and there
+/// are copies in their place. The first half of the numbers is the original's.
+fn manual() -> Bench {
+    let bench = Bench::new(options());
+    bench.offer(link("http://site.test/", 0));
+    for language in ["en", "de"] {
+        for page in 0..PAGES {
+            bench.offer(link(&format!("http://site.test/{language}/page-{page}.html"), 1));
+        }
+    }
+    bench
+}
+
+fn copied(id: UrlId) -> Option<UrlId> {
+    id.0.checked_sub(PAGES).filter(|original| *original > 0 && original % 3 > 0).map(UrlId)
+}
+
+/// Fetches so many pages of a manual, or all. The history is what a log would have of it.
+fn read_manual(bench: &Bench, most: usize, judge: &mut Judge, history: &mut History) {
+    for _ in 0..most {
+        let Some(lease) = bench.lease(1, 0).leases.pop() else { return };
+        if (1..=PAGES).contains(&lease.id.0) && lease.id.0 % 3 == 0 {
+            let translation = lease.url.as_str().replace("/en/", "/de/");
+            bench.offer(Link { referrer: Some(lease.id), ..link(&translation, 2) });
+        }
+        let repeats = judge.judge(lease.id, copied(lease.id));
+        bench.ack_page(lease.id, repeats);
+        history.pages.push((lease.id, repeats));
+    }
+}
+
+#[test]
+fn what_is_translated_is_fetched_and_what_is_copied_is_not_also_in_a_later_run() {
+    for dies_after in [usize::MAX, 450] {
+        let (mut bench, mut judge, mut history) = (manual(), Judge::default(), History::default());
+        read_manual(&bench, dies_after, &mut judge, &mut history);
+        if dies_after < usize::MAX {
+            history.counterparts = bench.commit().counterparts;
+            bench = bench.reopen(options(), &history).unwrap();
+            read_manual(&bench, usize::MAX, &mut judge, &mut history);
+        }
+        let left = left_out(&bench);
+        assert!(left.iter().all(|id| copied(*id).is_some() || copied(UrlId(id.0 + PAGES)) == Some(*id)));
+        assert!(left.len() > PAGES as usize / 2, "{}", left.len());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 

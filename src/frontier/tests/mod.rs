@@ -126,6 +126,7 @@ impl Bench {
         for path in &history.requeued {
             frontier.restore_requeue(path)?;
         }
+        history.counterparts.iter().for_each(|&(page, other)| frontier.restore_counterpart(page, other));
         history.outcomes.iter().for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
         for &(id, repeats) in &history.pages {
             frontier.restore_outcome(id, page_kind(repeats), repeats)?;
@@ -144,6 +145,8 @@ struct History {
     outcomes: Vec<(UrlId, bool)>,
     /// Pages, each with what it repeats.
     pages: Vec<(UrlId, Option<UrlId>)>,
+    /// Pages, each with another edition that it links to.
+    counterparts: Vec<(UrlId, UrlId)>,
     leased: Vec<(UrlId, u32)>,
 }
 

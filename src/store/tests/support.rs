@@ -95,6 +95,7 @@ impl Model {
         self.terms.extend(batch.terms);
         self.pages.extend(batch.pages);
         self.done.extend(batch.requeued.into_iter().map(DoneRow::Requeued));
+        self.done.extend(batch.counterparts.into_iter().map(|(page, other)| DoneRow::Counterpart(page, other)));
         self.done.extend(batch.repeats.into_iter().map(|(url, of)| DoneRow::Repeats(url, of)));
         self.done.extend(batch.outcomes.into_iter().map(DoneRow::Outcome));
         for host in batch.hosts {
@@ -143,6 +144,7 @@ impl Model {
         if urls > 0 {
             let url = UrlId(dice.below(urls) as u32);
             batch.leased.push((url, dice.below(4) as u32));
+            batch.counterparts.push((url, UrlId(dice.below(urls) as u32)));
             batch.requeued.push(Requeue { url, depth: 1, referrer: None, kind: LinkKind::Page, hops: 0, rank: 1 });
             batch.hosts = (0..dice.below(3)).map(|_| host_row(dice)).collect();
             batch.hosts.dedup_by(|a, b| a.origin == b.origin);
