@@ -39,6 +39,11 @@ impl Judge {
             })
             .collect();
         let offered = self.offer(links, Some(lease))?;
+        if page.names_itself {
+            // The URL was seen; that it is named there is for the frontier to know.
+            let itself = link(lease.url.clone(), lease.depth, Some(lease.id), kind);
+            self.runtime.block_on(self.frontier.offer(vec![itself]))?;
+        }
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
 

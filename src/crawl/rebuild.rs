@@ -176,6 +176,9 @@ impl Rebuilder {
         let location = page.location();
         let fetched = page.answer;
         let Ok((mut rendered, body_digest, _)) = read(&self.renderer, &fetched) else { return Ok(false) };
+        if rendered.names_itself {
+            self.offer(vec![link(url.clone(), depth, Some(id), LinkKind::Page)])?;
+        }
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
         let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(Candidate {

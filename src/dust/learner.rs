@@ -10,6 +10,7 @@ use super::family::{Families, Follows};
 use super::listing::ListedRule;
 use super::parts::Parts;
 use super::rule::{Change, Rule};
+use super::siblings::Tally;
 use super::table::{RuleId, Table};
 use super::validity::{State, Test, Validity};
 use crate::record::{OutcomeKind, UrlId};
@@ -111,7 +112,8 @@ impl Learner {
         self.proven > 0
     }
 
-    /// Takes note of a link from a page to its [counterpart](super::are_counterparts), before the page's outcome.
+    /// Takes note of a link from a page to its [counterpart](super::are_counterparts) or to itself, before the page's
+    /// outcome.
     /// Whether that is to be remembered, and was not known.
     pub fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) -> bool {
         self.editions.note(page, counterpart)
@@ -161,7 +163,7 @@ impl Learner {
             let entry = &self.table.entries[place as usize];
             let Some((target, _)) = self.target(&entry.rule, url, &find) else { continue };
             let naming = id.map_or(Naming::Unknown, |id| self.naming(target, id));
-            let Some(context) = entry.deciding(url, naming) else { continue };
+            let Some(context) = entry.deciding(url, naming, &self.table.siblings) else { continue };
             let validity = entry.contexts[context].1;
             sampled = sampled.max(validity.sampled());
             foretold.push((validity.run, target, RuleId { rule: place, context: context as u32 }));
@@ -198,6 +200,11 @@ impl Learner {
         self.table.get(id)
     }
 
+    /// What a rule would have made a URL of, if that can be told.
+    pub fn behind(&self, rule: RuleId, made: &str) -> Option<String> {
+        self.table.get(rule)?.0.reverse()?.apply(made)
+    }
+
     /// All rules in all contexts that were tested.
     pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, &Validity)> {
         self.table.entries.iter().enumerate().flat_map(|(rule, entry)| {
@@ -215,9 +222,9 @@ impl Learner {
         target.map(|target| (target, made))
     }
 
-    /// Whether a page, of which a URL is said to be a copy, links to it.
+    /// To what a page links of which a URL is said to be a copy.
     fn naming(&self, page: UrlId, url: UrlId) -> Naming {
-        self.original(page).map_or(Naming::Pending, |original| self.editions.naming([page, original], url))
+        self.original(page).map_or(Naming::Pending, |original| self.editions.naming(page, original, url))
     }
 
     fn test(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
@@ -236,8 +243,13 @@ impl Learner {
             }
         }
         self.contested.extend(contested);
+        let mut tally = Tally::default();
         for (place, target, made, test) in tested {
-            self.enter(place, noted.url, self.naming(target, noted.id), test);
+            let naming = self.naming(target, noted.id);
+            self.enter(place, noted.url, naming, test);
+            if let Some(group) = self.table.entries[place as usize].siblings {
+                naming.kinds().for_each(|(_, own)| tally.add(group, own, test));
+            }
             // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
             let reverse = self.table.entries[place as usize].rule.reverse();
             let reverse = reverse
@@ -245,8 +257,11 @@ impl Learner {
                 .filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
             if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
                 // What the page itself repeats is noted later: its own links are known by now.
-                self.enter(reverse, &made, self.editions.naming([noted.id; 2], target), test);
+                self.enter(reverse, &made, self.editions.naming(noted.id, noted.id, target), test);
             }
+        }
+        for (group, kind, test) in tally.into_tests() {
+            self.table.siblings.enter(group, kind, test);
         }
     }
 
@@ -327,7 +342,7 @@ impl Learner {
     /// Whether a rule foretells of a URL that it says what `target` says.
     fn says(&self, rule: u32, noted: &Noted<'_>, target: UrlId) -> bool {
         let naming = self.naming(target, noted.id);
-        self.table.entries[rule as usize].deciding(noted.url, naming).is_some()
+        self.table.entries[rule as usize].deciding(noted.url, naming, &self.table.siblings).is_some()
     }
 
     /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it
@@ -344,13 +359,14 @@ impl Learner {
     fn enter(&mut self, place: u32, url: &str, naming: Naming, test: Test) {
         let entry = &mut self.table.entries[place as usize];
         let mut contexts = entry.contexts_of(url);
-        contexts.extend(naming.context().map(str::to_owned));
+        contexts.extend(naming.kinds().map(|(_, own)| own.to_owned()));
         entry.count_name(url, test != Test::Miss);
         for name in contexts {
             let Some(context) = entry.find_or_add(&name) else { continue };
+            let was_believed = entry.is_believed(context, &self.table.siblings);
             let validity = &mut entry.contexts[context].1;
             let was_proven = validity.state == State::Proven;
-            if validity.test(test) {
+            if validity.test(test) || (was_believed && test == Test::Miss) {
                 self.withdrawn.push(RuleId { rule: place, context: context as u32 });
             }
             match (was_proven, validity.state == State::Proven) {

@@ -14,6 +14,7 @@
 //! | `context` | in which part of a site a rule is measured |
 //! | `editions` | which pages link to their counterparts |
 //! | `family` | what the origins of many copies have in common |
+//! | `siblings` | what the rules of one site have in common |
 //! | `validity` | how often a rule was right, and when it is believed |
 //! | `table` | all rules, bounded |
 //! | `learner` | from outcomes to rules, and from rules to what is foretold |
@@ -30,6 +31,7 @@ mod learner;
 mod listing;
 mod parts;
 mod rule;
+mod siblings;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,9 @@ use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::context::{SAME_NAME, contexts, file};
-use super::editions::Naming;
+use super::editions::{Kinds, Naming};
 use super::rule::Rule;
+use super::siblings::Siblings;
 use super::validity::{State, Validity};
 
 /// Rules of one origin at most.
@@ -19,9 +20,9 @@ const NAMES: usize = 1 << 12;
 /// Hits without a miss after which a file name is one of [`SAME_NAME`].
 const NAMED: u8 = 2;
 
-/// So many tests of either kind show whether links tell ...
+/// Links tell if of two kinds of URLs, with so many tests each ...
 const TELLING_TESTS: u32 = 8;
-/// ... by shares of hits that are so far apart.
+/// ... the shares of hits are so far apart.
 const TELLING: f64 = 0.5;
 
 /// A rule in one of its contexts.
@@ -37,11 +38,13 @@ pub(super) struct Entry {
     pub(super) contexts: Vec<(Box<str>, Validity)>,
     /// By the hash of a file name: hits, and whether there was a miss.
     names: HashMap<u64, (u8, bool)>,
+    /// The group of rules that are measured together with it.
+    pub(super) siblings: Option<u32>,
 }
 
 impl Entry {
-    fn new(rule: Rule) -> Self {
-        Self { rule, contexts: vec![("*".into(), Validity::default())], names: HashMap::new() }
+    fn new(rule: Rule, siblings: Option<u32>) -> Self {
+        Self { rule, contexts: vec![("*".into(), Validity::default())], names: HashMap::new(), siblings }
     }
 
     /// How the rule does in the whole origin.
@@ -72,14 +75,27 @@ impl Entry {
         contexts
     }
 
-    /// Whether it makes a difference to the rule that pages link to what they are said to be repeated by.
-    fn links_tell(&self) -> bool {
-        let measured = |naming: Naming| {
-            let (_, validity) = &self.contexts[self.find(naming.context()?)?];
+    /// Whether links tell: whether the rule is right about one of two kinds of URLs, and wrong about the other.
+    fn tells(&self, kinds: Kinds) -> bool {
+        let measured = |kind| {
+            let validity = self.contexts[self.find(kind)?].1;
             (validity.tests >= TELLING_TESTS).then(|| validity.share())
         };
-        let shares = measured(Naming::Links).zip(measured(Naming::LinksNot));
-        shares.is_some_and(|(linked, unlinked)| (linked - unlinked).abs() >= TELLING)
+        measured(kinds[0]).zip(measured(kinds[1])).is_some_and(|(one, other)| (one - other).abs() >= TELLING)
+    }
+
+    /// A context by links that is proven, where they tell.
+    fn proven_by_links(&self) -> Option<usize> {
+        let telling = Naming::KINDS.into_iter().filter(|kinds| self.tells(*kinds)).flatten();
+        let mut places = telling.filter_map(|kind| self.find(kind));
+        places.find(|&place| self.contexts[place].1.state == State::Proven)
+    }
+
+    /// Whether the rule is believed in a context for the sake of its siblings.
+    pub(super) fn is_believed(&self, context: usize, siblings: &Siblings) -> bool {
+        let (name, validity) = &self.contexts[context];
+        let is_borne_out = validity.hits > 0 && validity.misses() == 0 && validity.state != State::Off;
+        is_borne_out && self.siblings.is_some_and(|group| siblings.is_proven(group, name))
     }
 
     fn named(&self, url: &str) -> Option<(u8, bool)> {
@@ -97,23 +113,26 @@ impl Entry {
     }
 
     /// The context that decides about a URL: the narrowest that is proven, unless the rule was wrong in a narrower
-    /// one, or about a file of that name. Where [links tell](Self::links_tell), the narrowest is that of the URLs that
-    /// are linked to, or are not; as long as that is not known, the URL is taken for what speaks for the rule.
-    pub(super) fn deciding(&self, url: &str, naming: Naming) -> Option<usize> {
+    /// one; or else one in which it is [believed](Self::is_believed). None if it was wrong about a file of that name.
+    ///
+    /// Where [links tell](Self::tells), the narrowest contexts are those by links. As long as these are not known, the
+    /// URL is taken for what speaks for the rule.
+    pub(super) fn deciding(&self, url: &str, naming: Naming, siblings: &Siblings) -> Option<usize> {
         if self.whole().state == State::Off || matches!(self.named(url), Some((_, true))) {
             return None;
         }
+        let pending = || self.proven_by_links().filter(|_| naming == Naming::Pending);
+        let by_siblings = || {
+            let mut places = naming.kinds().filter_map(|(_, own)| self.find(own));
+            places.find(|&place| self.is_believed(place, siblings))
+        };
+        pending().or_else(|| self.proven(url, naming)).or_else(by_siblings)
+    }
+
+    /// The narrowest context of a URL that is proven, unless the rule was wrong in a narrower one.
+    fn proven(&self, url: &str, naming: Naming) -> Option<usize> {
         let mut contexts = self.contexts_of(url);
-        if self.links_tell() {
-            let is_proven =
-                |place: &usize| self.contexts.get(*place).is_some_and(|(_, told)| told.state == State::Proven);
-            let mut either = [Naming::Links, Naming::LinksNot].into_iter();
-            let either = either.find_map(|naming| self.find(naming.context()?).filter(is_proven));
-            if naming == Naming::Pending && either.is_some() {
-                return either;
-            }
-            contexts.extend(naming.context().map(str::to_owned));
-        }
+        contexts.extend(naming.kinds().filter(|(kinds, _)| self.tells(*kinds)).map(|(_, own)| own.to_owned()));
         for context in contexts.iter().rev() {
             let Some(place) = self.find(context) else { continue };
             let validity = self.contexts[place].1;
@@ -127,9 +146,10 @@ impl Entry {
         None
     }
 
-    /// Whether nothing speaks for keeping it.
+    /// Whether nothing speaks for keeping it: it has never foretold anything, not for the sake of its siblings either.
     fn is_idle(&self) -> bool {
-        self.contexts.iter().all(|(_, validity)| validity.state == State::Candidate)
+        let may_be_believed = self.siblings.is_some() && self.whole().hits > 0;
+        !may_be_believed && self.contexts.iter().all(|(_, validity)| validity.state == State::Candidate)
     }
 }
 
@@ -139,6 +159,7 @@ pub(super) struct Table {
     pub(super) entries: Vec<Entry>,
     by_origin: HashMap<Box<str>, Vec<u32>>,
     by_rule: HashMap<Rule, u32>,
+    pub(super) siblings: Siblings,
 }
 
 impl Table {
@@ -155,7 +176,8 @@ impl Table {
         let origin = rule.origin.from.as_str();
         let place = match self.of_origin(origin).len() < OF_AN_ORIGIN && self.entries.len() < MOST {
             true => {
-                self.entries.push(Entry::new(rule.clone()));
+                let siblings = self.siblings.group(rule);
+                self.entries.push(Entry::new(rule.clone(), siblings));
                 let place = (self.entries.len() - 1) as u32;
                 self.by_origin.entry(origin.into()).or_default().push(place);
                 place
@@ -171,7 +193,7 @@ impl Table {
         let of = |entry: &Entry| {
             entry.contexts.capacity() * size_of::<(Box<str>, Validity)>() + entry.names.allocation_size()
         };
-        let tables = self.by_origin.allocation_size() + self.by_rule.allocation_size();
+        let tables = self.by_origin.allocation_size() + self.by_rule.allocation_size() + self.siblings.bytes();
         self.entries.iter().map(of).sum::<usize>() + self.entries.capacity() * size_of::<Entry>() + tables
     }
 
@@ -189,7 +211,8 @@ impl Table {
         let idle = self.of_origin(&rule.origin.from).iter().copied();
         let idle = idle.filter(|&place| self.entries[place as usize].is_idle());
         let place = idle.min_by_key(|&place| worth(place))?;
-        let before = std::mem::replace(&mut self.entries[place as usize], Entry::new(rule.clone()));
+        let new = Entry::new(rule.clone(), self.siblings.group(rule));
+        let before = std::mem::replace(&mut self.entries[place as usize], new);
         self.by_rule.remove(&before.rule);
         Some(place)
     }

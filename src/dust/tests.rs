@@ -569,71 +569,127 @@ fn a_rule_that_is_switched_off_is_not_carried_over() {
     assert!(sites.foretells(7) && !sites.foretells(9));
 }
 
-/// A manual of which every other page is translated, and the rest copied. Each page of the original names its
-/// translation, if there is one.
-struct Manual(Learner);
+/// A manual in four languages. Of each page some are translations, and the others copies of the original. The original
+/// and the translations name all of these, and so do the copies; no copy is named.
+struct Manual {
+    learner: Learner,
+    copies_named: bool,
+}
 
 impl Manual {
-    fn url(id: u32) -> String {
-        format!("http://s.test/{}/{}.html", if id < 1000 { "en" } else { "de" }, id % 1000)
+    const LANGUAGES: [&str; 4] = ["en", "de", "fr", "ja"];
+
+    fn new() -> Self {
+        Self { learner: Learner::new(0), copies_named: false }
+    }
+
+    fn id(language: u32, number: u32) -> UrlId {
+        UrlId(1000 * language + number)
+    }
+
+    fn url(UrlId(id): UrlId) -> String {
+        format!("http://s.test/{}/{}.html", Self::LANGUAGES[id as usize / 1000], id % 1000)
     }
 
     fn find(url: &str) -> Option<UrlId> {
-        (0..500).chain(1000..1500).find(|&id| Self::url(id) == url).map(UrlId)
+        let (language, file) = url.strip_prefix("http://s.test/")?.split_once('/')?;
+        let language = Self::LANGUAGES.iter().position(|other| *other == language)?;
+        Some(Self::id(language as u32, file.strip_suffix(".html")?.parse().ok()?))
     }
 
-    fn note(&mut self, id: u32) {
-        let is_copy = id >= 1000 && !Self::is_translated(id);
-        if id < 1000 && Self::is_translated(id) {
-            self.0.note_counterpart(UrlId(id), UrlId(id + 1000));
+    fn is_translated(language: u32, number: u32) -> bool {
+        language == 0 || (number + 31 * language) * 7919 % 13 < 4
+    }
+
+    /// The page is fetched; if it is a copy, it repeats what was fetched first with the text of the original.
+    fn note(&mut self, language: u32, number: u32) {
+        let id = Self::id(language, number);
+        for other in (0..4).filter(|&other| Self::is_translated(other, number) != self.copies_named) {
+            self.learner.note_counterpart(id, Self::id(other, number));
         }
-        let (url, original) = (Self::url(id), Self::url(id % 1000));
-        let (kind, repeats) = match is_copy {
-            true => (OutcomeKind::ExactDuplicate, Some((UrlId(id - 1000), original.as_str()))),
-            false => (OutcomeKind::Stored, None),
-        };
-        self.0.note(Noted { id: UrlId(id), url: &url, kind, repeats }, Self::find);
+        let is_original = language == 0 || !Self::is_translated(language, number);
+        let same = (0..4).filter(|&other| other == 0 || !Self::is_translated(other, number));
+        let first =
+            same.map(|other| Self::id(other, number)).find(|other| self.learner.original(*other) == Some(*other));
+        let of = first.filter(|_| is_original).map(|first| (first, Self::url(first)));
+        let repeats = of.as_ref().map(|(of, url)| (*of, url.as_str()));
+        let kind = if repeats.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
+        self.learner.note(Noted { id, url: &Self::url(id), kind, repeats }, Self::find);
     }
 
-    fn is_translated(id: u32) -> bool {
-        id % 1000 * 7919 % 13 < 6
-    }
-
-    fn foretold(&self, id: u32) -> Option<Foretold> {
-        self.0.foretell(&Self::url(id), Self::find).into_iter().next()
+    /// The page that a URL is said to repeat, if that was fetched.
+    fn foretold(&self, language: u32, number: u32) -> Option<UrlId> {
+        let foretold = self.learner.foretell(&Self::url(Self::id(language, number)), Self::find);
+        foretold.iter().find_map(|foretold| self.learner.original(foretold.target))
     }
 }
 
 #[test]
 fn a_translation_is_told_from_a_copy_by_whether_the_original_names_it() {
-    let mut manual = Manual(Learner::new(0));
-    for id in 0..150 {
-        manual.note(id);
-        manual.note(1000 + id);
+    // Or by whether it does not, where a site names what it has copied.
+    for copies_named in [false, true] {
+        let mut manual = Manual { copies_named, ..Manual::new() };
+        for number in 0..150 {
+            manual.note(0, number);
+            manual.note(1, number);
+        }
+        (150..200).for_each(|number| manual.note(0, number));
+        for number in 150..200 {
+            let original = (!Manual::is_translated(1, number)).then_some(Manual::id(0, number));
+            assert_eq!(manual.foretold(1, number), original, "{number}");
+        }
+        // Until the original is there, nobody knows: what is foretold then is worth to be waited for.
+        let url = Manual::url(Manual::id(1, 200));
+        let foretold = manual.learner.foretell(&url, Manual::find);
+        assert_eq!((foretold[0].target, manual.foretold(1, 200)), (Manual::id(0, 200), None));
     }
-    (150..200).for_each(|id| manual.note(id));
-    for id in 1150..1200 {
-        let target = (!Manual::is_translated(id)).then_some(UrlId(id - 1000));
-        assert_eq!(manual.foretold(id).map(|foretold| foretold.target), target, "{}", Manual::url(id));
-        let foretold = manual.foretold(id);
-        assert!(foretold.is_none_or(|foretold| manual.0.rule(foretold.rule).unwrap().1 == "unlinked"));
+}
+
+#[test]
+fn which_pages_are_copies_is_told_of_all_languages_together() {
+    let mut manual = Manual::new();
+    // Between two languages all is proven.
+    for number in 0..150 {
+        manual.note(1, number);
+        manual.note(2, number);
     }
-    // Until the original is there, nobody knows: what is foretold then is worth to be waited for.
-    for id in 1200..1210 {
-        let foretold = manual.foretold(id).unwrap();
-        assert_eq!((foretold.target, manual.0.original(foretold.target)), (UrlId(id - 1000), None));
+    // Of a third a few pages are known.
+    for number in 150..170 {
+        manual.note(1, number);
+        assert_eq!(manual.foretold(3, number).filter(|_| number < 155), None);
+        manual.note(3, number);
     }
+    let mut saved = 0;
+    for number in 170..250 {
+        manual.note(1, number);
+        let are_copies = !Manual::is_translated(1, number) && !Manual::is_translated(3, number);
+        let foretold = manual.foretold(3, number);
+        saved += u32::from(foretold.is_some());
+        assert!(foretold.is_none() || (are_copies && foretold == Some(Manual::id(1, number))), "{number}");
+    }
+    assert!(saved > 25, "{saved}");
+
+    // What proves wrong once is believed no longer, of that pair of languages.
+    let number = (170..).find(|&n| manual.foretold(3, n).is_some()).unwrap();
+    let (id, url) = (Manual::id(3, number), Manual::url(Manual::id(3, number)));
+    manual.learner.take_withdrawn();
+    manual.learner.note(Noted { id, url: &url, kind: OutcomeKind::Stored, repeats: None }, Manual::find);
+    assert!(!manual.learner.take_withdrawn().is_empty());
+    assert!((170..250).filter(|n| *n != number).all(|number| manual.foretold(3, number).is_none()));
 }
 
 #[test]
 fn where_too_many_pages_link_to_others_nothing_is_concluded_from_links() {
     let mut editions = super::editions::Editions::default();
-    let naming = |editions: &super::editions::Editions| editions.naming([UrlId(0), UrlId(7)], UrlId(5));
-    assert_eq!(naming(&editions), Naming::LinksNot);
+    let naming = |editions: &super::editions::Editions| editions.naming(UrlId(0), UrlId(7), UrlId(5));
+    assert_eq!(naming(&editions), Naming::Links { there: false, itself: false });
     assert!(editions.note(UrlId(7), UrlId(5)) && !editions.note(UrlId(7), UrlId(5)));
-    assert_eq!(naming(&editions), Naming::Links);
+    assert_eq!(naming(&editions), Naming::Links { there: true, itself: false });
+    // The original has the same links.
+    assert!(editions.note(UrlId(7), UrlId(0)));
+    assert_eq!(naming(&editions), Naming::Links { there: true, itself: true });
     let mut more = (0..).map(|page| editions.note(UrlId(page), UrlId(1)));
-    assert_eq!(more.position(|is_kept| !is_kept), Some((1 << 20) - 1));
+    assert_eq!(more.position(|is_kept| !is_kept), Some((1 << 20) - 2));
     assert_eq!((naming(&editions), editions.bytes()), (Naming::Unknown, 0));
     assert!(!editions.note(UrlId(7), UrlId(5)));
 }

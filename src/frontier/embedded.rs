@@ -25,7 +25,7 @@ pub struct Changes {
     /// URLs on lease at this moment and those whose lease an earlier run left behind, ascending,
     /// each with how often it was handed out.
     pub leased: Vec<(UrlId, u32)>,
-    /// Pages that link to other editions of themselves, each with the URL of one.
+    /// Pages that link to themselves, or to other editions of themselves, each with the URL of one.
     pub counterparts: Vec<(UrlId, UrlId)>,
 }
 
@@ -107,7 +107,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().restore_done(id, is_page);
     }
 
-    /// Takes what an earlier run's log says of a page that links to another edition of itself. Before all outcomes.
+    /// Takes what an earlier run's log says of a page that links to another edition of itself, or to itself. Before all outcomes.
     pub fn restore_counterpart(&self, page: UrlId, counterpart: UrlId) {
         self.engine().foretelling.learner.note_counterpart(page, counterpart);
     }

@@ -56,7 +56,7 @@ pub(super) struct Foretelling {
     pub(super) drawn: Drawn,
     /// The page whose links are offered, and its URL.
     naming: Option<(UrlId, String)>,
-    /// Links from pages to their counterparts since the last look.
+    /// Links from pages to their counterparts, or to themselves, since the last look.
     pub(super) counterparts: Vec<(UrlId, UrlId)>,
 }
 
@@ -87,7 +87,7 @@ impl Foretelling {
 }
 
 impl<L: UrlLog> Engine<L> {
-    /// The page that names a URL, if that looks like another edition of it.
+    /// The page that names a URL, if that is its own, or looks like another edition of it.
     pub(super) fn counterpart_of(&mut self, link: &Link) -> Result<Option<UrlId>, FrontierError> {
         let is_of_page = matches!(link.kind, LinkKind::Page | LinkKind::Duplicate);
         let Some(page) = link.referrer.filter(|_| is_of_page) else { return Ok(None) };
@@ -95,7 +95,8 @@ impl<L: UrlLog> Engine<L> {
             self.foretelling.naming = Some((page, self.rows.get(page)?.url));
         }
         let naming = self.foretelling.naming.as_ref();
-        Ok(naming.filter(|(_, url)| are_counterparts(url, link.url.as_str())).map(|(page, _)| *page))
+        let is_counterpart = |url: &str| url == link.url.as_str() || are_counterparts(url, link.url.as_str());
+        Ok(naming.filter(|(_, url)| is_counterpart(url)).map(|(page, _)| *page))
     }
 
     pub(super) fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) {

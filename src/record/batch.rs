@@ -184,7 +184,7 @@ pub struct Batch {
     pub outcomes: Vec<OutcomeRow>,
     /// Of these the duplicates, each with the URL that it repeats.
     pub repeats: Vec<(UrlId, UrlId)>,
-    /// Pages that link to other editions of themselves, each with the URL of one.
+    /// Pages that link to themselves, or to other editions of themselves, each with the URL of one.
     pub counterparts: Vec<(UrlId, UrlId)>,
     /// Terms first seen, in the order of their ids.
     pub terms: Vec<TermRow>,

@@ -168,6 +168,8 @@ pub struct Rendered {
     pub charset: &'static str,
     /// Links in order of first appearance, each URL once, without the page itself.
     pub links: Vec<OutLink>,
+    /// Whether the page links to itself as it would to another page, not only to fragments of itself.
+    pub names_itself: bool,
     /// Where the links stand, if that is asked for.
     pub running: Option<RunningTerms>,
     /// Links that could not be read as http or https URLs (`mailto:`, `javascript:`, broken).

@@ -31,6 +31,7 @@ pub(super) struct Document {
     pub links: Vec<OutLink>,
     pub links_dropped: u32,
     pub links_over_limit: u32,
+    pub names_itself: bool,
     /// Against what links were resolved, where there can be any.
     pub base: Option<Url>,
     /// The first refresh that leads anywhere.
@@ -199,6 +200,7 @@ impl<'a> Findings<'a> {
         document.title = self.title.map(|title| folded(&title, LONGEST_TITLE)).filter(|title| !title.is_empty());
         document.links_dropped = self.links.dropped;
         document.links_over_limit = self.links.over_limit;
+        document.names_itself = self.links.names_itself;
         (document.links, document.base) = self.links.into_found();
         document
     }

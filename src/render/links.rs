@@ -21,8 +21,10 @@ const USUAL_LINKS: usize = 64;
 enum Target {
     /// To no URL to crawl.
     Nowhere,
-    /// To a URL that is not among the links: the page itself, or one over the limit.
-    Uncollected { same_site: bool, over_limit: bool },
+    /// To the page itself, which is not among its links.
+    Itself { same_site: bool },
+    /// To one more than are collected.
+    OverLimit { same_site: bool },
     /// To the link at this position.
     Link { same_site: bool, at: usize },
 }
@@ -53,6 +55,8 @@ pub(super) struct Links<'a> {
     plain: bool,
     pub dropped: u32,
     pub over_limit: u32,
+    /// Whether the page links to itself as it would to another one, not only to its own fragments.
+    pub names_itself: bool,
 }
 
 impl<'a> Links<'a> {
@@ -71,6 +75,7 @@ impl<'a> Links<'a> {
             plain,
             dropped: 0,
             over_limit: 0,
+            names_itself: false,
         }
     }
 
@@ -95,7 +100,7 @@ impl<'a> Links<'a> {
     pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<Added> {
         if self.plain {
             let target = self.find(reference);
-            return self.count(target, nofollow);
+            return self.count(target, reference, nofollow);
         }
         let reference = without_fragment(reference);
         let target = match self.targets.get(reference) {
@@ -106,17 +111,21 @@ impl<'a> Links<'a> {
                 target
             }
         };
-        self.count(target, nofollow)
+        self.count(target, reference, nofollow)
     }
 
-    fn count(&mut self, target: Target, nofollow: bool) -> Option<Added> {
+    fn count(&mut self, target: Target, reference: &str, nofollow: bool) -> Option<Added> {
         match target {
             Target::Nowhere => {
                 self.dropped = self.dropped.saturating_add(1);
                 None
             }
-            Target::Uncollected { same_site, over_limit } => {
-                self.over_limit = self.over_limit.saturating_add(u32::from(over_limit));
+            Target::Itself { same_site } => {
+                self.names_itself |= !without_fragment(reference).trim_ascii().is_empty();
+                Some(Added { same_site, link: None })
+            }
+            Target::OverLimit { same_site } => {
+                self.over_limit = self.over_limit.saturating_add(1);
                 Some(Added { same_site, link: None })
             }
             Target::Link { same_site, at } => {
@@ -131,14 +140,14 @@ impl<'a> Links<'a> {
         let Ok(url) = self.resolve(reference) else { return Target::Nowhere };
         let same_site = url.host() == self.page.host() || url.registrable_domain() == self.site;
         if url == *self.page {
-            return Target::Uncollected { same_site, over_limit: false };
+            return Target::Itself { same_site };
         }
         let hash = self.hasher.hash_one(url.as_str());
         if let Some(&at) = self.by_url.find(hash, |&at| self.found[at].url == url) {
             return Target::Link { same_site, at };
         }
         if self.found.len() >= self.most {
-            return Target::Uncollected { same_site, over_limit: true };
+            return Target::OverLimit { same_site };
         }
         let at = self.found.len();
         self.found.push(OutLink { url, nofollow: true });
@@ -177,7 +186,7 @@ mod tests {
     fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
         let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
         let mut links = Links::new(&normaliser, &page, 3, false);
-        let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "?q#f"]
+        let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "#f"]
             .map(|reference| links.add(reference, true).map(|added| added.same_site))
             .to_vec();
         let yes = Some(true);
@@ -190,6 +199,10 @@ mod tests {
         }
         assert_eq!(same_site("x", false), yes);
         assert_eq!((links.dropped, links.over_limit), (2, 2));
+        for (reference, names_itself) in [("#top", false), (" #top", false), ("", false), ("page?q#top", true)] {
+            links.add(reference, false);
+            assert_eq!(links.names_itself, names_itself, "{reference:?}");
+        }
         let found: Vec<_> =
             links.into_found().0.into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
         let expected = [("http://www.a.test/d/x", false), ("http://other.test/", true), ("http://a.test/", false)];

@@ -38,6 +38,7 @@ pub(super) fn read(markup: &str, page: &Fetched, options: &Options, normaliser: 
     document.text.push(Field::Body, rest);
     document.links_dropped = links.dropped;
     document.links_over_limit = links.over_limit;
+    document.names_itself = links.names_itself;
     (document.links, document.base) = links.into_found();
     document
 }

@@ -234,6 +234,7 @@ impl Renderer {
             running,
             links_dropped: document.links_dropped,
             links_over_limit: document.links_over_limit,
+            names_itself: document.names_itself,
             canonical: document.canonical,
             robots: document.robots,
             provenance,

@@ -30,7 +30,7 @@ pub enum DoneRow {
     Outcome(OutcomeRow),
     /// The outcome of the first URL is that it repeats the second.
     Repeats(UrlId, UrlId),
-    /// The first URL is that of a page that links to the second, which looks like another edition of it.
+    /// The first URL is that of a page that links to the second, which looks like another edition of it or is it.
     Counterpart(UrlId, UrlId),
 }
 
