@@ -253,6 +253,7 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
             weights: settings.focus.weights,
         }),
         skip_predicted: settings.dust.predicted == choices::Foretold::Skip,
+        follows_duplicates: settings.dedup.links.follows_all(),
         rules: Vec::new(),
         random_seed: settings.random_seed,
     }

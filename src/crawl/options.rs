@@ -24,6 +24,11 @@ pub enum DuplicateLinks {
 }
 
 impl DuplicateLinks {
+    /// Whether all of them are fetched, sooner or later.
+    pub fn follows_all(&self) -> bool {
+        matches!(self, DuplicateLinks::Follow | DuplicateLinks::Defer)
+    }
+
     /// Whether `url`, named by a duplicate, is to be fetched. The same seed gives the same sample,
     /// whoever names the URL and whenever.
     pub fn follows(self, url: &str, random_seed: u64) -> bool {

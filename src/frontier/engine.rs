@@ -105,6 +105,7 @@ impl<L: UrlLog> Engine<L> {
         }
         let state = self.decide(&link, standing);
         let id = self.seen.push(hash)?;
+        self.note_discovery(id, link.kind, link.referrer);
         let (phase, disposition) = match state {
             UrlState::Queued => (Phase::Queued, Disposition::Queued),
             UrlState::Deferred(reason) => (Phase::Deferred(reason), Disposition::Deferred(reason)),

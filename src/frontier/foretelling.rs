@@ -10,6 +10,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::discoveries::Discoveries;
 use super::drawn::Drawn;
 use super::engine::Engine;
 use super::origins::Next;
@@ -56,6 +57,8 @@ pub(super) struct Foretelling {
     pub(super) drawn: Drawn,
     /// The page whose links are offered, and its URL.
     naming: Option<(UrlId, String)>,
+    /// Where the links of duplicates are followed.
+    pub(super) discoveries: Option<Discoveries>,
     /// Links from pages to their counterparts, or to themselves, since the last look.
     pub(super) counterparts: Vec<(UrlId, UrlId)>,
 }
@@ -73,6 +76,7 @@ impl Foretelling {
             contested: HashSet::new(),
             drawn: Drawn::default(),
             naming: None,
+            discoveries: options.follows_duplicates.then(Discoveries::default),
             counterparts: Vec::new(),
         }
     }
@@ -81,8 +85,9 @@ impl Foretelling {
     pub(super) fn bytes(&self) -> usize {
         let waiting = self.waiting.values().map(|waiting| waiting.capacity() * size_of::<Next>()).sum::<usize>();
         let tables = self.left_out.allocation_size() + self.waiting.allocation_size();
+        let discoveries = self.discoveries.as_ref().map_or(0, Discoveries::bytes);
         let sets = self.impatient.allocation_size() + self.contested.allocation_size();
-        self.learner.bytes() + self.drawn.bytes() + tables + waiting + sets
+        self.learner.bytes() + self.drawn.bytes() + discoveries + tables + waiting + sets
     }
 }
 
@@ -158,15 +163,16 @@ impl<L: UrlLog> Engine<L> {
         let original = |target: UrlId| self.foretelling.learner.original(target).filter(|original| *original != id);
         let mut settled = foretold.iter().filter_map(|foretold| Some((foretold, original(foretold.target)?)));
         if let Some((foretold, of)) = settled.next() {
-            let is_contested = settled.any(|(_, other)| other != of);
-            let leaves_out = !foretold.is_sampled && !is_contested;
-            if leaves_out {
-                let foretold = *foretold;
-                self.leave_out(next, foretold);
-            } else if !is_contested {
-                self.foretelling.drawn.draw(id, foretold);
+            let (foretold, is_contested) = (*foretold, settled.any(|(_, other)| other != of));
+            if is_contested || self.leads_further(&foretold)? {
+                return Ok(false);
             }
-            return Ok(leaves_out);
+            if foretold.is_sampled {
+                self.foretelling.drawn.draw(id, &foretold);
+            } else {
+                self.leave_out(next, foretold);
+            }
+            return Ok(!foretold.is_sampled);
         }
         let pending = |target: UrlId| matches!(self.phases.get(target), Some(Phase::Queued | Phase::Leased));
         let awaited = foretold.iter().map(|foretold| foretold.target).find(|&target| target != id && pending(target));

@@ -43,6 +43,9 @@ pub struct Options {
     pub focus: Option<FocusOptions>,
     /// Whether URLs that a rule foretells to be duplicates are left out; otherwise rules are only measured.
     pub skip_predicted: bool,
+    /// Whether the links of duplicates are followed like others: then no page is left out that leads to URLs which
+    /// nobody has named yet.
+    pub follows_duplicates: bool,
     /// Rules from elsewhere to begin with.
     pub rules: Vec<ListedRule>,
     /// Seed of all sampling.
@@ -78,6 +81,7 @@ impl Default for Options {
             trap_guard: true,
             focus: None,
             skip_predicted: true,
+            follows_duplicates: false,
             rules: Vec::new(),
             random_seed: 0,
         }

@@ -22,6 +22,7 @@ impl<L: UrlLog> Engine<L> {
     /// Takes the next row of the log.
     pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
         let id = self.seen.push(self.seen.hash(&row.url))?;
+        self.note_discovery(id, row.kind, row.referrer);
         let standing = self.standing(row.kind, row.referrer);
         self.restore_scope(id, &row.url, standing)?;
         let phase = match row.state {

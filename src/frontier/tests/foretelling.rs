@@ -229,6 +229,50 @@ fn redirects_to_the_site_are_evidence_too() {
     assert!(left.len() > PAGES as usize * 7 / 10, "{}", left.len());
 }
 
+/// Fetches a site and its mirror, of which each begins with links to 60 lists, of which each names two pages. Gives how
+/// many URLs are seen in the end, and how many are left out. In between the process may die.
+fn crawl_lists(options: &Options, dies_after: usize) -> (u64, usize) {
+    let mut bench = Bench::new(options.clone());
+    for host in ["site", "mirror"] {
+        bench.offer(link(&format!("http://{host}.test/"), 0));
+    }
+    let (mut first_with, mut history) = (std::collections::HashMap::new(), History::default());
+    for turn in 0.. {
+        if turn == dies_after {
+            bench.commit();
+            bench = bench.reopen(options.clone(), &history).unwrap();
+        }
+        let Some(lease) = bench.lease(1, 0).leases.pop() else { break };
+        let (url, id) = (lease.url.as_str(), lease.id);
+        let names = |path: String| {
+            bench.offer(Link { referrer: Some(id), ..link(&format!("{url}{path}"), lease.depth + 1) });
+        };
+        match lease.depth {
+            0 => (0..60).map(|list| format!("{list}/")).for_each(names),
+            1 => (0..2).map(|page| format!("{page}.html")).for_each(names),
+            _ => {}
+        }
+        let repeats = *first_with.entry(url.replace("mirror", "site")).or_insert(id);
+        let repeats = (repeats != id).then_some(repeats);
+        bench.ack_page(id, repeats);
+        history.pages.push((id, repeats));
+    }
+    (bench.frontier.counts().seen, left_out(&bench).len())
+}
+
+#[test]
+fn where_links_of_duplicates_are_followed_nothing_stays_hidden_behind_what_is_left_out() {
+    let all = 2 * (1 + 60 + 120);
+    let options = Options { host_concurrency: 1, max_pages_per_host: 0, ..Options::default() };
+    let (seen, left_out) = crawl_lists(&options, usize::MAX);
+    assert!(seen < all - 20 && left_out > 20, "{seen}, {left_out}");
+    let options = Options { follows_duplicates: true, ..options };
+    for dies_after in [usize::MAX, 130] {
+        let (seen, left_out) = crawl_lists(&options, dies_after);
+        assert!(seen == all && left_out > 60, "{seen}, {left_out}");
+    }
+}
+
 /// A manual in two languages. Every third page of the original names its translation; the others have none, and there
 /// are copies in their place. The first half of the numbers is the original's.
 fn manual() -> Bench {
