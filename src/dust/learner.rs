@@ -48,7 +48,7 @@ pub struct Foretold {
 
 /// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family,
 /// as many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16
-/// octets for each page and redirect, and some hundreds for each rule.
+/// octets for each page and redirect, ten for each link to a counterpart, and some hundreds for each rule.
 pub struct Learner {
     seed: u64,
     table: Table,
@@ -196,7 +196,7 @@ impl Learner {
     }
 
     /// A rule, its context, and how it does there.
-    pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, &Validity)> {
+    pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, Validity)> {
         self.table.get(id)
     }
 
@@ -206,11 +206,12 @@ impl Learner {
     }
 
     /// All rules in all contexts that were tested.
-    pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, &Validity)> {
-        self.table.entries.iter().enumerate().flat_map(|(rule, entry)| {
-            entry.contexts.iter().enumerate().map(move |(context, (name, validity))| {
+    pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, Validity)> {
+        let siblings = &self.table.siblings;
+        self.table.entries.iter().enumerate().flat_map(move |(rule, entry)| {
+            entry.contexts.iter().enumerate().map(move |(context, (name, _))| {
                 let id = RuleId { rule: rule as u32, context: context as u32 };
-                (id, &entry.rule, &**name, validity)
+                (id, &entry.rule, &**name, entry.standing(context, siblings))
             })
         })
     }

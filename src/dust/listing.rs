@@ -17,7 +17,7 @@ pub struct ListedRule {
     pub text: String,
     /// What it makes of a URL.
     pub rule: Rule,
-    /// Where: `*` for the whole origin, `*.html`, `/directory/*`.
+    /// Where: `*` for the whole origin, `*.html`, `/directory/*`; or for which URLs: `same-name`, `unlinked`.
     pub context: String,
     /// How it does there.
     #[serde(flatten)]
@@ -58,7 +58,7 @@ impl ListedRule {
     pub fn all(learner: &Learner, saved: impl Fn(RuleId) -> u64) -> Vec<Self> {
         let listed = learner.rules().filter(|(.., validity)| validity.tests > 0 || validity.state != State::Candidate);
         let mut all: Vec<Self> =
-            listed.map(|(id, rule, context, validity)| Self::of(rule, context, *validity, saved(id))).collect();
+            listed.map(|(id, rule, context, validity)| Self::of(rule, context, validity, saved(id))).collect();
         let order = |rule: &Self| (std::cmp::Reverse((rule.saved, rule.validity.run)), rule.text.clone());
         all.sort_by_cached_key(|rule| (order(rule), rule.context.clone()));
         all

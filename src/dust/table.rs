@@ -98,6 +98,13 @@ impl Entry {
         is_borne_out && self.siblings.is_some_and(|group| siblings.is_proven(group, name))
     }
 
+    /// How the rule does in a context, also for the sake of its siblings.
+    pub(super) fn standing(&self, context: usize, siblings: &Siblings) -> Validity {
+        let validity = self.contexts[context].1;
+        let is_carried = validity.state == State::Candidate && self.is_believed(context, siblings);
+        if is_carried { Validity { state: State::Proven, carried: true, ..validity } } else { validity }
+    }
+
     fn named(&self, url: &str) -> Option<(u8, bool)> {
         self.names.get(&xxh3_64(file(url).as_bytes())).copied()
     }
@@ -217,9 +224,9 @@ impl Table {
         Some(place)
     }
 
-    pub(super) fn get(&self, id: RuleId) -> Option<(&Rule, &str, &Validity)> {
+    pub(super) fn get(&self, id: RuleId) -> Option<(&Rule, &str, Validity)> {
         let entry = self.entries.get(id.rule as usize)?;
-        let (context, validity) = entry.contexts.get(id.context as usize)?;
-        Some((&entry.rule, context, validity))
+        let (context, _) = entry.contexts.get(id.context as usize)?;
+        Some((&entry.rule, context, entry.standing(id.context as usize, &self.siblings)))
     }
 }

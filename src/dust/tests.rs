@@ -152,7 +152,7 @@ impl Site {
     fn validity(&self) -> Validity {
         let mut rules = self.learner.rules();
         let whole = rules.find(|(_, rule, context, _)| *context == "*" && rule.apply(&(self.copy)(0)) == Some(page(0)));
-        whole.map(|(.., validity)| *validity).unwrap_or_default()
+        whole.map(|(.., validity)| validity).unwrap_or_default()
     }
 }
 
@@ -668,6 +668,9 @@ fn which_pages_are_copies_is_told_of_all_languages_together() {
         assert!(foretold.is_none() || (are_copies && foretold == Some(Manual::id(1, number))), "{number}");
     }
     assert!(saved > 25, "{saved}");
+    let carried = manual.learner.rules().filter(|(.., validity)| validity.carried && validity.state == State::Proven);
+    let from = |rule: &Rule| rule.start.as_ref().map(|start| start.from.clone());
+    assert_eq!(carried.map(|(_, rule, ..)| from(rule)).next(), Some(Some("/ja/".to_owned())));
 
     // What proves wrong once is believed no longer, of that pair of languages.
     let number = (170..).find(|&n| manual.foretold(3, n).is_some()).unwrap();

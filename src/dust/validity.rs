@@ -71,7 +71,8 @@ pub struct Validity {
     pub withdrawals: u32,
     /// Whether it is believed.
     pub state: State,
-    /// Whether it is believed since the same holds for other hosts: it was not tested often enough itself.
+    /// Whether it is believed since the same holds for other hosts, or other directories of the site: it was not
+    /// tested often enough itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
 }

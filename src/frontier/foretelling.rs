@@ -30,7 +30,7 @@ pub struct Prediction {
     pub context: String,
     /// The share of its tests that were hits.
     pub validity: f64,
-    /// Whether it is believed since the same holds for other hosts.
+    /// Whether it is believed since the same holds for other hosts or directories.
     pub carried: bool,
 }
 

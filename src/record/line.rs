@@ -91,7 +91,8 @@ pub struct PageLine {
     /// The part of the site in which the rule was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_context: Option<String>,
-    /// Whether the rule is believed since the same holds for other hosts: it was not tested often enough itself.
+    /// Whether the rule is believed since the same holds for other hosts or directories: it was not tested often
+    /// enough itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rule_carried: bool,
     /// The share of pages about which the rule was right, in [0, 1], measured on those that were fetched.

@@ -121,7 +121,7 @@ impl<'a> Links<'a> {
                 None
             }
             Target::Itself { same_site } => {
-                self.names_itself |= !without_fragment(reference).trim_ascii().is_empty();
+                self.names_itself |= !matches!(reference.trim_ascii().bytes().next(), None | Some(b'#'));
                 Some(Added { same_site, link: None })
             }
             Target::OverLimit { same_site } => {
