@@ -107,7 +107,8 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().restore_done(id, is_page);
     }
 
-    /// Takes what an earlier run's log says of a page that links to another edition of itself, or to itself. Before all outcomes.
+    /// Takes what an earlier run's log says of a page that links to another edition of itself, or to itself. Before all
+    /// outcomes.
     pub fn restore_counterpart(&self, page: UrlId, counterpart: UrlId) {
         self.engine().foretelling.learner.note_counterpart(page, counterpart);
     }

@@ -30,6 +30,7 @@
 //! | a page or redirect that is done, for what may repeat it | 16 |
 //! | a URL that a rule foretells to be a duplicate, besides | about 50 |
 //! | one that is fetched all the same, besides, until it is done; for good if it is a near-duplicate | about 50 |
+//! | a link from a page to itself, or to what looks like another edition of it, a million at most | 9 to 18 |
 //! | a page that has named URLs first, where the links of duplicates are followed, besides | 14 to 28 |
 //! | a pattern of URLs that repeats itself, 65,536 of them at most | about 60 |
 //! | a URL not yet committed: its row | 64 and its text |
