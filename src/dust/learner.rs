@@ -107,7 +107,8 @@ impl Learner {
             + self.families.bytes()
     }
 
-    /// Whether a rule foretells anything.
+    /// Whether a rule foretells anything. What siblings have proved together does not, as long as no rule has proved
+    /// itself: on a small site that would be little to go by.
     pub fn foretells(&self) -> bool {
         self.proven > 0
     }
