@@ -58,7 +58,7 @@ pub struct Requeue {
     pub rank: u8,
 }
 
-/// A term of the vocabulary. Its [`TermId`] is its position in the log of terms.
+/// A term of the vocabulary. Its [`crate::record::TermId`] is its position in the log of terms.
 pub type TermRow = Term;
 
 /// Everything that is kept of a judged page, duplicates too. Its [`Sequence`] is its position in
