@@ -24,6 +24,8 @@ const OF_A_HOST: u32 = 2;
 const BELIEVED: u32 = 4 * OF_A_HOST;
 /// Families at most.
 const MOST: usize = 256;
+/// Hosts of a family by which its habit is told.
+const TELLING: usize = 64;
 
 /// A text at the start or at the end of an origin that stands in the place of another one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -110,9 +112,40 @@ struct Known {
     hosts: Vec<(Box<str>, u32)>,
     /// Pages that count for a host.
     pages: Vec<UrlId>,
+    habit: Habit,
+}
+
+/// How many of the hosts of a family were copies by the first of their pages that told, whether it is believed or not.
+#[derive(Default)]
+struct Habit {
+    hosts: Vec<Box<str>>,
+    copies: u32,
+}
+
+impl Habit {
+    fn count(&mut self, origin: &str, is_copy: bool) {
+        if self.hosts.len() < TELLING && !self.hosts.iter().any(|host| **host == *origin) {
+            self.hosts.push(origin.into());
+            self.copies += u32::from(is_copy);
+        }
+    }
+
+    /// The share of copies, as if one host more had been none.
+    fn share(&self) -> f64 {
+        f64::from(self.copies) / (self.hosts.len() as f64 + 1.0)
+    }
 }
 
 impl Known {
+    fn new(family: Family) -> Self {
+        Self { family, standing: Standing::Open, hosts: vec![], pages: vec![], habit: Habit::default() }
+    }
+
+    /// How likely that is a copy of which it says so.
+    fn likelihood(&self) -> f64 {
+        if self.standing == Standing::Believed { 1.0 } else { self.habit.share() }
+    }
+
     fn points(&self) -> u32 {
         self.hosts.iter().map(|(_, points)| points).sum()
     }
@@ -158,7 +191,7 @@ impl Families {
             if self.by_family.contains_key(&family) {
                 continue;
             }
-            let known = Known { family: family.clone(), standing: Standing::Open, hosts: vec![], pages: vec![] };
+            let known = Known::new(family.clone());
             let place = if self.all.len() < MOST {
                 self.all.push(known);
                 self.all.len() - 1
@@ -189,17 +222,14 @@ impl Families {
 
     /// The families that apply to an origin, and what each makes of it.
     pub(super) fn applying(&self, origin: &str) -> Vec<(usize, String)> {
-        let families = self.all.iter().enumerate().filter(|(_, known)| known.standing != Standing::Wrong);
+        let families = self.all.iter().enumerate();
         families.filter_map(|(place, known)| Some((place, known.family.apply(origin)?))).collect()
     }
 
-    /// The origins of which believed families say that an origin is a copy.
-    pub(super) fn copied(&self, origin: &str) -> Vec<String> {
-        if self.believed == 0 {
-            return Vec::new();
-        }
-        let believed = self.all.iter().filter(|known| known.standing == Standing::Believed);
-        believed.filter_map(|known| known.family.apply(origin)).collect()
+    /// The origins of which an origin may be a copy, and how likely it is: certainly, if a family is believed.
+    pub(super) fn copied(&self, origin: &str) -> Vec<(String, f64)> {
+        let telling = self.all.iter().filter(|known| known.likelihood() > 0.0);
+        telling.filter_map(|known| Some((known.family.apply(origin)?, known.likelihood()))).collect()
     }
 
     /// The family that makes of what this one has made what it was.
@@ -215,6 +245,7 @@ impl Families {
     /// A page of an origin was said to repeat `page`.
     pub(super) fn enter(&mut self, place: usize, origin: &str, page: UrlId, test: Test) -> Follows {
         let known = &mut self.all[place];
+        known.habit.count(origin, test != Test::Miss);
         match (known.standing, test) {
             (Standing::Wrong, _) => Follows::Nothing,
             (before, Test::Miss) => {
@@ -251,7 +282,9 @@ impl Families {
     /// Octets that they take, but for their texts.
     pub(super) fn bytes(&self) -> usize {
         let of = |known: &Known| {
-            known.hosts.capacity() * size_of::<(Box<str>, u32)>() + known.pages.capacity() * size_of::<UrlId>()
+            known.hosts.capacity() * size_of::<(Box<str>, u32)>()
+                + known.pages.capacity() * size_of::<UrlId>()
+                + known.habit.hosts.capacity() * size_of::<Box<str>>()
         };
         self.all.iter().map(of).sum::<usize>()
             + self.all.capacity() * size_of::<Known>()

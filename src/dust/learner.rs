@@ -186,8 +186,9 @@ impl Learner {
         std::mem::take(&mut self.contested)
     }
 
-    /// The origins of which that of a URL is said to be a copy, since others of its kind are.
-    pub fn copied(&self, url: &str) -> Vec<String> {
+    /// The origins of which that of a URL may be a copy, since others of its kind are, and how likely it is, in (0, 1]:
+    /// 1 if it is believed.
+    pub fn copied(&self, url: &str) -> Vec<(String, f64)> {
         Parts::of(url).map_or_else(Vec::new, |parts| self.families.copied(parts.origin))
     }
 

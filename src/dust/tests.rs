@@ -386,7 +386,7 @@ impl Sites {
 
     /// Whether one host is said to be a copy of another one.
     fn is_copy(&self, host: &str, other: &str) -> bool {
-        self.learner.copied(&format!("{host}/")).contains(&other.to_owned())
+        self.learner.copied(&format!("{host}/")).contains(&(other.to_owned(), 1.0))
     }
 }
 
@@ -481,6 +481,30 @@ fn a_host_that_has_a_page_of_its_own_ends_the_belief_in_its_family() {
 }
 
 #[test]
+fn how_likely_a_host_is_a_copy_is_told_of_families_that_are_not_believed_too() {
+    let mut sites = Sites::new(mirror);
+    let likelihood = |sites: &Sites| {
+        let copied = sites.learner.copied(&format!("{}/", mirror(9)));
+        copied
+            .iter()
+            .map(|(origin, likelihood)| {
+                assert_eq!(*origin, site(9));
+                *likelihood
+            })
+            .next()
+    };
+    sites.copies(0, 0..1);
+    assert_eq!(likelihood(&sites), None, "of one host nothing is concluded");
+    sites.copies(1, 0..3);
+    assert_eq!(likelihood(&sites), Some(1.0 / 2.0), "its first page counts");
+    sites.judge(2, 0, OutcomeKind::Stored);
+    assert_eq!(likelihood(&sites), Some(1.0 / 3.0));
+    (3..5).for_each(|number| sites.judge(number, 0, OutcomeKind::NearDuplicate));
+    assert_eq!(likelihood(&sites), Some(3.0 / 5.0), "also when it was wrong once");
+    assert!(!sites.is_copy(&mirror(9), &site(9)));
+}
+
+#[test]
 fn a_rule_that_was_carried_over_is_withdrawn_by_its_first_miss() {
     let mut sites = believed(mirror);
     sites.copies(9, 0..1);
@@ -527,7 +551,7 @@ fn families_are_told_by_addresses_ends_and_schemes_too_and_hosts_without_a_word_
             learner.note(noted, find);
         }
     }
-    assert_eq!(learner.copied("http://127.0.2.77:8080/"), ["http://127.0.1.77:8080"]);
+    assert_eq!(learner.copied("http://127.0.2.77:8080/"), [("http://127.0.1.77:8080".to_owned(), 1.0)]);
     assert!(learner.copied("http://127.0.27.1:8080/").is_empty() && learner.copied("http://127.0.2:8080/").is_empty());
 }
 

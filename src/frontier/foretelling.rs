@@ -13,7 +13,7 @@ use hashbrown::{HashMap, HashSet};
 use super::discoveries::Discoveries;
 use super::drawn::Drawn;
 use super::engine::Engine;
-use super::origins::Next;
+use super::origins::{Doubt, Next};
 use super::phase::Phase;
 use super::{FrontierError, Options, UrlLog};
 use crate::dust::{Foretold, Learner, ListedRule, Noted, RuleId, are_counterparts};
@@ -185,13 +185,13 @@ impl<L: UrlLog> Engine<L> {
         Ok(awaited.is_some())
     }
 
-    /// Whether what would be leased next is of a host that is said to be a copy of another one. If so, it is not tried.
-    pub(super) fn is_said_to_be_copy(&mut self, next: Next) -> Result<bool, FrontierError> {
+    /// How likely it is that what would be leased next is of a host that is a copy of another one.
+    pub(super) fn doubt(&mut self, next: Next) -> Result<Doubt, FrontierError> {
         if !self.foretelling.leaves_out {
-            return Ok(false);
+            return Ok(Doubt::default());
         }
         let copied = self.foretelling.learner.copied(&self.rows.get(next.id)?.url);
-        Ok(self.origins.set_aside(next.origin, &copied))
+        Ok(self.origins.doubt(next.origin, &copied))
     }
 
     fn leave_out(&mut self, place: Next, foretold: Foretold) {
@@ -251,7 +251,7 @@ impl<L: UrlLog> Engine<L> {
             }
         }
         if self.foretelling.learner.take_lost_family() {
-            self.origins.set_none_aside();
+            self.origins.end_doubts();
         }
         let withdrawn = self.foretelling.learner.take_withdrawn();
         if withdrawn.is_empty() {

@@ -5,9 +5,9 @@ use std::time::Instant;
 use hashbrown::HashMap;
 
 use super::engine::Engine;
-use super::origins::Next;
+use super::origins::{Doubt, Next};
 use super::phase::Phase;
-use super::prospects::PATIENCE;
+use super::prospects::{PATIENCE, Place};
 use super::queue::Priority;
 use super::{FrontierError, UrlLog};
 use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, LinkKind, OutcomeKind, UrlId, Wait};
@@ -119,12 +119,24 @@ impl<L: UrlLog> Engine<L> {
         if let Some(dice) = prospects.explores() {
             return Ok(take(self.origins.next_out_of_turn(now, dice), true));
         }
-        let Some(next) = self.origins.next_best(now) else { return Ok(None) };
+        let Some(best) = self.origins.next_best(now) else { return Ok(None) };
+        let tries = self.origins.tries();
         let better = [prospects.best_on_lease(now), self.origins.best_soon(now, PATIENCE)];
-        if prospects.tries_hosts(next.priority.place, self.origins.tries())
-            && let Some(next) = self.next_of_unknown(now)?
-        {
-            return Ok(take(Some(next), true));
+        let awaited = prospects.awaited_try(tries, now);
+        let unknown = match prospects.least_novelty(best.priority.place, tries) {
+            Some(least) => {
+                self.next_of_unknown(now)?.filter(|(_, doubt)| doubt.novelty() > least).map(|(next, _)| next)
+            }
+            None => None,
+        };
+        let next = unknown.unwrap_or(best);
+        // A seed is wanted whatever its host is like.
+        let is_try = next.priority.place != Place::FIRST && self.origins.is_unknown(next.origin);
+        if let Some(until) = awaited.filter(|_| is_try) {
+            return Ok(Some(Choice::Hold(until)));
+        }
+        if unknown.is_some() {
+            return Ok(take(unknown, true));
         }
         let better = better.into_iter().flatten().filter(|(place, _)| place.is_worth_waiting_for(next.priority.place));
         Ok(match better.map(|(_, until)| until).min() {
@@ -133,11 +145,13 @@ impl<L: UrlLog> Engine<L> {
         })
     }
 
-    /// What to lease next to learn of what kind a host is. One that is said to be a copy of another one is not tried.
-    fn next_of_unknown(&mut self, now: Instant) -> Result<Option<Next>, FrontierError> {
+    /// What to lease next to learn of what kind a host is, and how likely it is that it is a copy of another one. What
+    /// is known of that is looked up for the one that comes next only: if it is more than it was, another may.
+    fn next_of_unknown(&mut self, now: Instant) -> Result<Option<(Next, Doubt)>, FrontierError> {
         while let Some(next) = self.origins.next_of_unknown(now) {
-            if !self.is_said_to_be_copy(next)? {
-                return Ok(Some(next));
+            let doubt = self.doubt(next)?;
+            if !self.origins.note_doubt(next.origin, doubt) {
+                return Ok(Some((next, doubt)));
             }
         }
         Ok(None)
@@ -151,10 +165,8 @@ impl<L: UrlLog> Engine<L> {
         self.phases.set(id, Phase::Leased);
         let place = self.priority(id, row.rank, row.depth).place;
         if let Some(prospects) = &mut self.prospects {
-            prospects.begin(id, place, now);
-            if row.kind != LinkKind::SitemapFile {
-                self.origins.try_host(origin);
-            }
+            let is_try = row.kind != LinkKind::SitemapFile && self.origins.try_host(origin);
+            prospects.begin(id, place, is_try, now);
         }
         let delivery = self.leases.begin(id, origin, priority);
         let mut lease = Lease {

@@ -52,6 +52,25 @@ pub enum Hold {
     GivenBack(Instant),
 }
 
+/// How likely it is that a host is a copy of another one, from not at all to believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Doubt(u8);
+
+impl Doubt {
+    const NONE: Self = Self(0);
+    const BELIEVED: Self = Self(u8::MAX);
+
+    fn of(likelihood: f64) -> Self {
+        // In [0, 255]; what is less than certain is not believed.
+        Self((likelihood.clamp(0.0, 1.0) * f64::from(u8::MAX)).floor() as u8)
+    }
+
+    /// What is left of the worth of a try.
+    pub(super) fn novelty(self) -> f64 {
+        1.0 - f64::from(self.0) / f64::from(u8::MAX)
+    }
+}
+
 /// What to lease next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Next {
@@ -77,8 +96,8 @@ struct Host {
     leases: u64,
     /// How often it was tried, in a focused crawl; [`TRIES`] if it is known.
     tries: u8,
-    /// Whether it is not tried, since it is said to be a copy of another host.
-    is_set_aside: bool,
+    /// As far as it was looked up.
+    doubt: Doubt,
     origins: Vec<u32>,
 }
 
@@ -169,30 +188,32 @@ impl Origins {
     /// What to lease next at `now` if what is best goes first, at whichever origin that is due it waits.
     pub(super) fn next_best(&mut self, now: Instant) -> Option<Next> {
         // Of equals the first: that origin has waited longest.
-        self.fronts(now, |_| true).map(|(next, _)| next).min_by_key(|next| next.priority)
+        self.fronts(now, |_| true).map(|(next, ..)| next).min_by_key(|next| next.priority)
     }
 
     /// What to lease next at `now` to learn of what kind a host is. One of which something was had that did not tell
-    /// goes first, so that what lies one level behind a mere list is seen soon; then what is best.
+    /// goes first, so that what lies one level behind a mere list is seen soon; then the host that is the least likely
+    /// a copy; then what is best. A host that is believed to be a copy is not tried.
     pub(super) fn next_of_unknown(&mut self, now: Instant) -> Option<Next> {
-        let fronts = self.fronts(now, |host| host.tries < TRIES && host.leases == 0 && !host.is_set_aside);
-        fronts.min_by_key(|(next, tries)| (Reverse(*tries), next.priority)).map(|(next, _)| next)
+        let is_wanted = |host: &Host| host.tries < TRIES && host.leases == 0 && host.doubt < Doubt::BELIEVED;
+        let fronts = self.fronts(now, is_wanted);
+        fronts.min_by_key(|(next, tries, doubt)| (Reverse(*tries), *doubt, next.priority)).map(|(next, ..)| next)
     }
 
-    /// The first URL of each origin that is due and of which the host is wanted, and how often that was tried; the
-    /// one that has waited longest first.
-    fn fronts(&mut self, now: Instant, is_wanted: impl Fn(&Host) -> bool) -> impl Iterator<Item = (Next, u8)> {
+    /// The first URL of each origin that is due and of which the host is wanted, how often that was tried, and how
+    /// likely it is a copy; the one that has waited longest first.
+    fn fronts(&mut self, now: Instant, is_wanted: impl Fn(&Host) -> bool) -> impl Iterator<Item = (Next, u8, Doubt)> {
         let now = self.now.map_or(now, |latest| latest.max(now));
         self.now = Some(now);
         let due = self.calendar.iter().take_while(|(due, ..)| *due <= Some(now)).take(COMPARED);
         let tried = due.filter_map(|&(_, _, origin)| {
             let host = &self.hosts[self.origins[origin as usize].host as usize];
-            is_wanted(host).then_some((origin, host.tries))
+            is_wanted(host).then_some((origin, host.tries, host.doubt))
         });
-        let tried: Vec<(u32, u8)> = tried.collect();
-        tried.into_iter().filter_map(move |(origin, tries)| {
+        let tried: Vec<(u32, u8, Doubt)> = tried.collect();
+        tried.into_iter().filter_map(move |(origin, tries, doubt)| {
             let (priority, id) = self.origins[origin as usize].queue.front(now)?;
-            Some((Next { origin, priority, id }, tries))
+            Some((Next { origin, priority, id }, tries, doubt))
         })
     }
 
@@ -201,40 +222,48 @@ impl Origins {
         self.tries
     }
 
-    /// A page is leased, in a focused crawl: a try, if nothing is known of the host.
-    pub(super) fn try_host(&mut self, origin: u32) {
+    /// Whether nothing is known of what is there, and that was not tried often enough.
+    pub(super) fn is_unknown(&self, origin: u32) -> bool {
+        self.hosts[self.origins[origin as usize].host as usize].tries < TRIES
+    }
+
+    /// A page is leased, in a focused crawl: a try, if nothing is known of the host. Whether it is one.
+    pub(super) fn try_host(&mut self, origin: u32) -> bool {
         let host = self.origins[origin as usize].host;
         let host = &mut self.hosts[host as usize];
-        if host.tries < TRIES {
-            host.tries += 1;
-            self.tries += 1;
-        }
+        let is_try = host.tries < TRIES;
+        host.tries += u8::from(is_try);
+        self.tries += u64::from(is_try);
+        is_try
     }
 
-    /// Does not try a host if it is a copy of one of these origins, and that is not set aside itself. Whether it does
-    /// not. One that was tried is the copy whose links are known, if any are.
-    pub(super) fn set_aside(&mut self, origin: u32, copied: &[String]) -> bool {
+    /// How likely it is that a host is a copy of one of these origins, of those that were tried or came before it: the
+    /// first of many copies is not doubted. Nor is one that was tried: it is the copy whose links are known.
+    pub(super) fn doubt(&mut self, origin: u32, copied: &[(String, f64)]) -> Doubt {
         let host = self.origins[origin as usize].host;
         if self.hosts[host as usize].tries > 0 {
-            return false;
+            return Doubt::NONE;
         }
-        let is_met = copied.iter().any(|copied| {
-            let Some(parts) = OriginParts::of(copied) else { return false };
-            parts.write(&mut self.name);
-            let found = self.origin_names.find(&self.name).map(|found| &self.origins[found as usize]);
-            found.is_some_and(|found| {
-                let other = &self.hosts[found.host as usize];
-                let is_any = other.tries > 0 || other.leases > 0 || found.queue.len() > 0;
-                found.host != host && !other.is_set_aside && is_any
-            })
+        let doubts = copied.iter().filter_map(|(copied, likelihood)| {
+            OriginParts::of(copied)?.write(&mut self.name);
+            let found = &self.origins[self.origin_names.find(&self.name)? as usize];
+            let other = &self.hosts[found.host as usize];
+            let is_tried = other.tries > 0 || other.leases > 0;
+            let is_met = is_tried || (found.queue.len() > 0 && found.host < host);
+            (found.host != host && is_met).then(|| Doubt::of(*likelihood))
         });
-        self.hosts[host as usize].is_set_aside = is_met;
-        is_met
+        doubts.max().unwrap_or(Doubt::NONE)
     }
 
-    /// Tries all hosts again: it may be that they are no copies.
-    pub(super) fn set_none_aside(&mut self) {
-        self.hosts.iter_mut().for_each(|host| host.is_set_aside = false);
+    /// Notes how likely a host is a copy. Whether it is more likely than it was.
+    pub(super) fn note_doubt(&mut self, origin: u32, doubt: Doubt) -> bool {
+        let host = &mut self.hosts[self.origins[origin as usize].host as usize];
+        std::mem::replace(&mut host.doubt, doubt) < doubt
+    }
+
+    /// Takes no host for a copy: it may be that none is.
+    pub(super) fn end_doubts(&mut self) {
+        self.hosts.iter_mut().for_each(|host| host.doubt = Doubt::NONE);
     }
 
     /// What was found there tells of what kind the host is, in this run or an earlier one.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::dust::{ListedRule, State, Validity, difference};
 use crate::frontier::{FocusOptions, ScopeKind};
-use crate::record::{Clue, Relevance};
+use crate::record::{Clue, Relevance, Wait};
 
 /// Nothing is taken out of turn by chance, unless `exploration` is more than next to nothing.
 fn options(exploration: f64) -> Options {
@@ -94,6 +94,65 @@ fn what_lies_behind_a_mere_list_is_seen_before_the_next_host_is_tried_but_not_fo
     ack(&bench, root.id, None);
     let hosts = hosts(&bench, 4, |host| (host != "unknown-0.test").then_some(0.0));
     assert_eq!(hosts, ["unknown-0.test", "unknown-0.test", "unknown-1.test", "unknown-2.test"]);
+}
+
+/// Hosts of which nothing is known or expected.
+fn unknown(names: &[&str]) -> Bench {
+    let bench = Bench::new(options(NEXT_TO_NOTHING));
+    let portal = bench.offer(link("http://portal.test/", 0)).id;
+    let seed = bench.lease(1, 0).leases.remove(0);
+    ack(&bench, seed.id, Some(0.0));
+    for name in names {
+        bench.offer(page(&format!("http://{name}.test/"), portal, 0.0));
+    }
+    bench
+}
+
+fn names(leases: &[Lease]) -> Vec<&str> {
+    leases.iter().map(|lease| lease.url.host().trim_end_matches(".test")).collect()
+}
+
+#[test]
+fn unknown_hosts_are_tried_two_at_a_time_and_a_silent_one_is_not_waited_for_long() {
+    let bench = unknown(&["a", "b", "c", "d", "e"]);
+    let first = bench.lease(9, 0);
+    assert_eq!(names(&first.leases), ["a", "b"]);
+    assert_eq!(first.wait, Wait::Until(bench.at(2)));
+    ack(&bench, first.leases[0].id, Some(0.0));
+    let second = bench.lease(9, 1);
+    assert_eq!((names(&second.leases), second.wait), (vec!["c"], Wait::Until(bench.at(2))));
+    let third = bench.lease(9, 2);
+    assert_eq!((names(&third.leases), third.wait), (vec!["d"], Wait::Until(bench.at(3))), "b says nothing");
+}
+
+#[test]
+fn seeds_are_all_fetched_at_once() {
+    let bench = Bench::new(options(NEXT_TO_NOTHING));
+    for n in 0..5 {
+        bench.offer(link(&format!("http://seed-{n}.test/"), 0));
+    }
+    assert_eq!(bench.lease(9, 0).leases.len(), 5);
+}
+
+#[test]
+fn a_host_that_is_likely_a_copy_is_tried_after_those_that_are_not() {
+    let of = |name: &str| (0..5).map(|n| format!("{name}{n}")).collect::<Vec<_>>();
+    let order = [of("mirror-"), of(""), vec!["lone".to_owned()]].concat();
+    let bench = unknown(&order.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut tried: Vec<String> = Vec::new();
+    let mut ids: Vec<(String, UrlId)> = Vec::new();
+    while let Some(lease) = bench.lease(1, 0).leases.pop() {
+        let name = lease.url.host().trim_end_matches(".test").to_owned();
+        let other = name.strip_prefix("mirror-").map_or_else(|| format!("mirror-{name}"), str::to_owned);
+        let repeats = ids.iter().find(|(name, _)| *name == other).map(|(_, id)| *id);
+        let kind = if repeats.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
+        let worth = Some(Relevance::of(0.0));
+        now_or_never(bench.frontier.ack(vec![Ack { id: lease.id, kind, repeats, worth }])).unwrap();
+        ids.push((name.clone(), lease.id));
+        tried.push(name);
+    }
+    let lone = tried.iter().position(|name| name == "lone").unwrap();
+    assert!(tried.len() == 11 && tried[lone..].len() > 3, "{tried:?}");
 }
 
 #[test]
