@@ -166,13 +166,36 @@ impl Learner {
             let naming = id.map_or(Naming::Unknown, |id| self.naming(target, id));
             let Some(context) = entry.deciding(url, naming, &self.table.siblings) else { continue };
             let validity = entry.contexts[context].1;
-            sampled = sampled.max(validity.sampled());
+            sampled = sampled.max(entry.sampled(context, &self.table.siblings));
             foretold.push((validity.run, target, RuleId { rule: place, context: context as u32 }));
         }
         foretold.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
         // What is sampled of a smaller share is sampled of a larger one too.
         let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
         foretold.into_iter().map(|(_, target, rule)| Foretold { target, rule, is_sampled, one_in: sampled }).collect()
+    }
+
+    /// Whether a URL may repeat a page of its site that was fetched: a rule that puts a directory in the place of
+    /// another one says so, and was right more often than wrong.
+    ///
+    /// Of other hosts nothing is suspected: editions of a manual are alike in some parts and not in others, and if the
+    /// parts in which two are alike are fetched last, these are all that a rule for a third one is tested on.
+    pub fn suspects(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
+        let Some(parts) = Parts::of(url) else { return false };
+        let id = find(url);
+        let entries = self.table.of_origin(parts.origin).iter().map(|&place| &self.table.entries[place as usize]);
+        let mut of_site = entries.filter(|entry| entry.siblings.is_some() && entry.rule.stays_there());
+        of_site.any(|entry| {
+            let Some((target, _)) = self.target(&entry.rule, url, &find) else { return false };
+            let is_fetched = self.original(target).is_some_and(|original| Some(original) != id);
+            let naming = id.map_or(Naming::Unknown, |id| self.naming(target, id));
+            is_fetched && entry.is_promising(url, naming)
+        })
+    }
+
+    /// Whether nothing was learnt yet.
+    pub fn is_empty(&self) -> bool {
+        self.table.entries.is_empty()
     }
 
     /// The rules that are believed no longer since this was last asked.

@@ -50,12 +50,17 @@ impl Rule {
 
     /// Whether nothing but parameters is left out: URLs with other values of theirs are one and the same.
     pub fn only_drops(&self) -> bool {
-        self.origin.from == self.origin.to && self.start.is_none() && self.end.is_none()
+        self.stays_there() && self.start.is_none() && self.end.is_none()
+    }
+
+    /// Whether it leaves the origin alone.
+    pub(super) fn stays_there(&self) -> bool {
+        self.origin.from == self.origin.to
     }
 
     /// Whether it changes the origin, and nothing else.
     pub(super) fn only_moves(&self) -> bool {
-        self.origin.from != self.origin.to && self.start.is_none() && self.end.is_none() && self.dropped.is_empty()
+        !self.stays_there() && self.start.is_none() && self.end.is_none() && self.dropped.is_empty()
     }
 
     /// The rule that makes of what this one has made what it was, if nothing was dropped.

@@ -50,10 +50,11 @@ impl Siblings {
         }))
     }
 
-    /// Whether the siblings are right about a kind of URL.
-    pub(super) fn is_proven(&self, group: u32, kind: &str) -> bool {
-        let mut kinds = self.groups[group as usize].iter();
-        kinds.any(|(other, validity)| *other == kind && validity.state == State::Proven)
+    /// How the siblings do with a kind of URL, if they are right about it.
+    pub(super) fn proven(&self, group: u32, kind: &str) -> Option<&Validity> {
+        let kinds = self.groups[group as usize].iter();
+        let mut proven = kinds.filter(|(_, validity)| validity.state == State::Proven);
+        proven.find(|(other, _)| *other == kind).map(|(_, validity)| validity)
     }
 
     /// Takes note of a test of all siblings.

@@ -25,6 +25,9 @@ const TELLING_TESTS: u32 = 8;
 /// ... the shares of hits are so far apart.
 const TELLING: f64 = 0.5;
 
+/// More hits than so many for each miss make a rule promising.
+const PROMISING: u32 = 3;
+
 /// A rule in one of its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleId {
@@ -93,9 +96,21 @@ impl Entry {
 
     /// Whether the rule is believed in a context for the sake of its siblings.
     pub(super) fn is_believed(&self, context: usize, siblings: &Siblings) -> bool {
+        self.vouching(context, siblings).is_some()
+    }
+
+    /// How the siblings do for the sake of which the rule is believed in a context.
+    fn vouching<'a>(&self, context: usize, siblings: &'a Siblings) -> Option<&'a Validity> {
         let (name, validity) = &self.contexts[context];
         let is_borne_out = validity.hits > 0 && validity.misses() == 0 && validity.state != State::Off;
-        is_borne_out && self.siblings.is_some_and(|group| siblings.is_proven(group, name))
+        self.siblings.filter(|_| is_borne_out).and_then(|group| siblings.proven(group, name))
+    }
+
+    /// One in so many of the URLs of which it foretells something in a context is fetched all the same.
+    pub(super) fn sampled(&self, context: usize, siblings: &Siblings) -> u64 {
+        let validity = &self.contexts[context].1;
+        let vouching = self.vouching(context, siblings).filter(|_| validity.state == State::Candidate);
+        vouching.unwrap_or(validity).sampled()
     }
 
     /// How the rule does in a context, also for the sake of its siblings.
@@ -151,6 +166,16 @@ impl Entry {
             }
         }
         None
+    }
+
+    /// Whether more speaks for the rule than against it, as far as it was tested on URLs such as this one.
+    pub(super) fn is_promising(&self, url: &str, naming: Naming) -> bool {
+        let mut contexts = self.contexts_of(url);
+        contexts.extend(naming.kinds().map(|(_, own)| own.to_owned()));
+        let mut known = contexts.iter().rev().filter_map(|context| Some(&self.contexts[self.find(context)?].1));
+        let tested = known.find(|validity| validity.tests > 0);
+        let is_off = self.whole().state == State::Off;
+        !is_off && tested.is_some_and(|validity| validity.hits > PROMISING.saturating_mul(validity.misses()))
     }
 
     /// Whether nothing speaks for keeping it: it has never foretold anything, not for the sake of its siblings either.

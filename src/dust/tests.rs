@@ -670,6 +670,29 @@ fn a_translation_is_told_from_a_copy_by_whether_the_original_names_it() {
 }
 
 #[test]
+fn what_may_be_a_copy_is_suspected_before_any_rule_is_proven() {
+    let mut manual = Manual::new();
+    for number in 0..20 {
+        manual.note(0, number);
+        manual.note(1, number);
+    }
+    assert!(!manual.learner.foretells());
+    for number in 20..60 {
+        let url = Manual::url(Manual::id(1, number));
+        assert!(!manual.learner.suspects(&url, Manual::find), "its original was not fetched");
+        manual.note(0, number);
+        let is_copy = !Manual::is_translated(1, number);
+        assert_eq!(manual.learner.suspects(&url, Manual::find), is_copy, "{number}");
+    }
+    let mut sites = Sites::new(mirror);
+    sites.copies(0, 0..9);
+    assert!(
+        !sites.learner.suspects(&format!("{}/900", mirror(0)), sites.find()),
+        "of other hosts nothing is suspected"
+    );
+}
+
+#[test]
 fn which_pages_are_copies_is_told_of_all_languages_together() {
     let mut manual = Manual::new();
     // Between two languages all is proven.

@@ -140,7 +140,7 @@ impl<L: UrlLog> Engine<L> {
     /// Where a URL stands among those of its origin.
     pub(super) fn priority(&self, id: UrlId, rank: u8, depth: u16) -> Priority {
         let place = self.prospects.as_ref().map_or(Place::FIRST, |prospects| prospects.place(id));
-        Priority { rank, place, depth }
+        Priority { rank, suspicion: 0, place, depth }
     }
 
     /// Learns from what was found at a URL, and puts those that wait in order anew when it is time.

@@ -5,6 +5,10 @@
 //! for it, outside the queue, and comes back when that one has ended. Nothing waits for what waits itself, so there
 //! is no circle; and if nothing else can be leased, all that waits comes back.
 //!
+//! *Suspects*, of which a rule that is not proven yet says that they repeat another page of their site, are fetched
+//! after all others of the site: most are foretold by then. By lot, so that those by which rules are proven are a fair
+//! sample of them. A focused crawl has an order of its own.
+//!
 //! A prediction names a URL that was fetched, never one that was itself left out: so what is said of a URL is what
 //! the rule was tested on.
 
@@ -15,9 +19,13 @@ use super::drawn::Drawn;
 use super::engine::Engine;
 use super::origins::{Doubt, Next};
 use super::phase::Phase;
+use super::queue::Priority;
 use super::{FrontierError, Options, UrlLog};
 use crate::dust::{Foretold, Learner, ListedRule, Noted, RuleId, are_counterparts};
 use crate::record::{Link, LinkKind, OutcomeKind, UrlId};
+
+/// Lots by which suspects are fetched.
+const LOTS: u64 = 16;
 
 /// What a proven rule says of a URL that was not fetched.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,14 +151,14 @@ impl<L: UrlLog> Engine<L> {
         orphans.into_iter().for_each(|left_out| self.bring_back(left_out.place.id, left_out));
     }
 
-    /// Takes what would be leased next out of its queue if it is foretold to be a duplicate, or may soon be.
-    /// Whether it is.
+    /// Takes what would be leased next out of its queue, or puts it back for later, if it is foretold to be a
+    /// duplicate, or may soon be. Whether it does.
     pub(super) fn leave_foretold(&mut self, next: Next) -> Result<bool, FrontierError> {
         let id = next.id;
         let foretelling = &self.foretelling;
         let is_asked =
             foretelling.contested.contains(&id.0) || foretelling.drawn.has_won(id) || self.phases.is_from_seed(id);
-        if !foretelling.leaves_out || !foretelling.learner.foretells() || is_asked {
+        if !foretelling.leaves_out || foretelling.learner.is_empty() || is_asked {
             return Ok(false);
         }
         let row = self.rows.get(id)?;
@@ -159,7 +167,15 @@ impl<L: UrlLog> Engine<L> {
             return Ok(false);
         }
         let seen = &self.seen;
-        let foretold = self.foretelling.learner.foretell(&row.url, |url| seen.find(seen.hash(url)));
+        let find = |url: &str| seen.find(seen.hash(url));
+        let foretold = self.foretelling.learner.foretell(&row.url, find);
+        let may_be_suspect = foretold.is_empty() && self.prospects.is_none() && next.priority.suspicion == 0;
+        if may_be_suspect && self.foretelling.learner.suspects(&row.url, find) {
+            let lot = (seen.hash(&row.url) % LOTS) as u8;
+            self.origins.discard(next.origin);
+            self.origins.push(next.origin, Priority { suspicion: 1 + lot, ..next.priority }, id);
+            return Ok(true);
+        }
         let original = |target: UrlId| self.foretelling.learner.original(target).filter(|original| *original != id);
         let mut settled = foretold.iter().filter_map(|foretold| Some((foretold, original(foretold.target)?)));
         if let Some((foretold, of)) = settled.next() {

@@ -1,6 +1,7 @@
 //! What waits at one origin.
 //!
-//! Order: rank, then what is expected of it in a focused crawl, then depth, then arrival; a URL that was given back
+//! Order: rank, then what is suspected to be a duplicate last, then what is expected of it in a focused crawl, then
+//! depth, then arrival; a URL that was given back
 //! goes to the front of its priority once it is due. Memory for a URL: 4 octets, in blocks that are freed as they are
 //! emptied; one that was given back and is not yet due costs about 40.
 
@@ -14,6 +15,8 @@ use crate::record::UrlId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Priority {
     pub(super) rank: u8,
+    /// Not 0 if a rule that is not believed yet says of it that it repeats a page: its lot among those.
+    pub(super) suspicion: u8,
     /// What is expected of it; the same for all unless the crawl is focused.
     pub(super) place: Place,
     pub(super) depth: u16,
@@ -21,7 +24,7 @@ pub(super) struct Priority {
 
 impl Priority {
     /// Before all others.
-    pub(super) const FIRST: Self = Self { rank: 0, place: Place::FIRST, depth: 0 };
+    pub(super) const FIRST: Self = Self { rank: 0, suspicion: 0, place: Place::FIRST, depth: 0 };
 }
 
 /// Numbers in a block of [`IdQueue`].
