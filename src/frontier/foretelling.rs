@@ -171,7 +171,8 @@ impl<L: UrlLog> Engine<L> {
         let foretold = self.foretelling.learner.foretell(&row.url, find);
         let may_be_suspect = foretold.is_empty() && self.prospects.is_none() && next.priority.suspicion == 0;
         if may_be_suspect && self.foretelling.learner.suspects(&row.url, find) {
-            let lot = (seen.hash(&row.url) % LOTS) as u8;
+            let path = row.url.splitn(4, '/').nth(3).unwrap_or_default();
+            let lot = (seen.hash(path) % LOTS) as u8;
             self.origins.discard(next.origin);
             self.origins.push(next.origin, Priority { suspicion: 1 + lot, ..next.priority }, id);
             return Ok(true);
