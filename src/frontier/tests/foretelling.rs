@@ -35,7 +35,7 @@ fn what_may_be_a_copy_is_fetched_after_all_else_of_its_site() {
             bench.offer(link(&format!("http://site.test/{language}/page-{page}.html"), 1));
         }
     }
-    let is_copy = |id: UrlId| id.0 > 0 && id.0 % 2 == 0;
+    let is_copy = |id: UrlId| id.0 > 0 && id.0.is_multiple_of(2);
     let fetched = fetch_all(&bench, 1, |id| is_copy(id).then(|| UrlId(id.0 - 1)));
     let originals = fetched.iter().rposition(|(id, _)| !is_copy(*id)).unwrap();
     let copies_before = fetched[..originals].iter().filter(|(id, _)| is_copy(*id)).count();
