@@ -18,7 +18,7 @@ use crate::record::PageId;
 use crate::record::arrays::{read_array, write_array};
 
 /// Changes with what any room writes into it.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 const MAGIC: &[u8; 16] = b"ndcrawl snapshot";
 const CHECKSUM_BYTES: u64 = 16;
 const BUFFER: usize = 1 << 20;

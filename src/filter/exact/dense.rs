@@ -1,7 +1,7 @@
 //! A long list: one stream of 16-bit numbers for each class, and a few postings that wait.
 //!
-//! New postings gather in the list's head, which a probe reads too. A class's stream ends anywhere in memory:
-//! two or three cold reads for each posting, which are made for all that wait at once, when the head is full.
+//! New postings wait in the list's head ([`Waiting`]), as a class's stream ends anywhere in memory: two or three cold
+//! reads for each posting, which are made for all that wait at once, when the head is full.
 //!
 //! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has
 //! records, the window's number, the number of records less one, and the low half of each record's
@@ -13,24 +13,25 @@ use std::io::{self, Read, Write};
 
 use super::classes::{CLASSES, class_in, pack, record_of};
 use super::memory::{heap_bytes, make_room};
+use super::prefetch::prefetch;
+use super::waiting::Waiting;
 use crate::record::arrays::{read_array, read_number, write_array, write_number};
 
 /// Records in a window.
 pub(super) const WINDOW: usize = 1 << 16;
 
-/// Postings that wait: with them, a list's head takes six cache lines.
-const MOST_WAITING: usize = 62;
+/// Postings that wait: with them, a list's head takes ten cache lines.
+const MOST_WAITING: usize = 125;
 
 /// A long list.
-#[derive(Debug)]
-#[repr(align(64))]
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Dense {
-    /// Postings in each class, side by side for who plans, those that wait included.
-    counts: [u32; CLASSES],
-    waiting_len: u32,
-    /// Postings that are not in their streams yet, in the order in which they came.
-    waiting: [u32; MOST_WAITING],
+    /// Postings that are not in their streams yet.
+    waiting: Waiting<MOST_WAITING>,
     classes: Box<[Stream; CLASSES]>,
+    /// Postings in each stream, side by side for who plans.
+    counts: [u32; CLASSES],
 }
 
 /// The records of one class, ascending.
@@ -50,12 +51,6 @@ pub(super) struct Run<'a> {
     pub(super) records: &'a [u16],
 }
 
-impl Default for Dense {
-    fn default() -> Self {
-        Self { counts: [0; CLASSES], waiting_len: 0, waiting: [0; MOST_WAITING], classes: Box::default() }
-    }
-}
-
 impl Dense {
     /// A list of postings. Within each class records must ascend.
     pub(super) fn new(postings: impl Iterator<Item = u32>) -> Self {
@@ -69,23 +64,21 @@ impl Dense {
     /// Adds a posting, and says by how many bytes the list grew. Within each class records must
     /// ascend.
     pub(super) fn push(&mut self, posting: u32) -> usize {
-        self.counts[class_in(posting)] += 1;
-        let grown = if self.is_full() { self.file() } else { 0 };
-        self.waiting[self.waiting_len as usize] = posting;
-        self.waiting_len += 1;
-        grown
+        if self.waiting.push(posting) { self.file() } else { 0 }
     }
 
     /// The postings that are not in their streams yet, of any class.
     pub(super) fn waiting(&self) -> &[u32] {
-        &self.waiting[..self.waiting_len as usize]
+        self.waiting.postings()
     }
 
     /// For each class, how many postings are read if all from it up are.
     pub(super) fn reads(&self) -> [u32; CLASSES] {
-        let mut reads = self.counts;
-        for class in (0..CLASSES - 1).rev() {
-            reads[class] += reads[class + 1];
+        let mut in_streams = 0;
+        let mut reads = [0; CLASSES];
+        for class in (0..CLASSES).rev() {
+            in_streams += self.counts[class];
+            reads[class] = in_streams + self.waiting.read_len(class);
         }
         reads
     }
@@ -116,32 +109,26 @@ impl Dense {
         in_streams.chain(self.waiting().iter().copied())
     }
 
-    /// Reads of the head what a push of this class will touch: see
-    /// [`Lists::touch`](super::lists::Lists::touch).
-    pub(super) fn touch_head(&self, class: usize) -> u32 {
-        self.counts[class]
+    /// Asks for what [`reads`](Self::reads) wants to know.
+    pub(super) fn prefetch_counts(&self) {
+        prefetch(&self.waiting);
+        prefetch(&self.counts[0]);
+        prefetch(&self.counts[CLASSES - 1]);
     }
 
-    /// Reads the place where the next push will write.
-    pub(super) fn touch_end(&self) -> u32 {
-        self.waiting_len ^ self.waiting[self.waiting_len as usize % MOST_WAITING]
-    }
-
-    /// Whether the next push empties the head.
-    pub(super) fn is_full(&self) -> bool {
-        self.waiting_len as usize == MOST_WAITING
-    }
-
-    /// Reads the places where emptying the head will write.
-    pub(super) fn touch_streams(&self) -> u32 {
-        let ends = self.waiting().iter().map(|&posting| self.classes[class_in(posting)].touch_end());
-        ends.fold(0, |read, end| read ^ u32::from(end))
+    /// Asks for what a push will touch of the head of a list of this length.
+    pub(super) fn prefetch_head(&self, len: usize) {
+        self.waiting.prefetch(len);
+        if Waiting::<MOST_WAITING>::is_last(len) {
+            prefetch(&self.classes);
+            self.prefetch_counts();
+        }
     }
 
     /// Writes everything into a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, &self.counts)?;
-        write_array(out, self.waiting())?;
+        self.waiting.save(out)?;
         self.classes.iter().try_for_each(|stream| {
             write_number(out, stream.last)?;
             write_array(out, &stream.words)
@@ -154,10 +141,7 @@ impl Dense {
         for (count, read) in list.counts.iter_mut().zip(read_array(input)?) {
             *count = read;
         }
-        for (place, posting) in list.waiting.iter_mut().zip(read_array(input)?) {
-            *place = posting;
-            list.waiting_len += 1;
-        }
+        list.waiting = Waiting::load(input)?;
         for stream in list.classes.iter_mut() {
             let (last, words): (u32, Vec<u16>) = (read_number(input)?, read_array(input)?);
             let last = last.min(words.len() as u32);
@@ -173,19 +157,19 @@ impl Dense {
     }
 
     /// Puts the postings that wait into their streams, and says by how many bytes the list grew.
+    #[inline(never)]
     fn file(&mut self) -> usize {
-        let waiting = &self.waiting[..self.waiting_len as usize];
-        self.waiting_len = 0;
-        waiting.iter().map(|&posting| self.classes[class_in(posting)].push(record_of(posting))).sum()
+        let mut grown = 0;
+        for &posting in self.waiting.postings() {
+            self.counts[class_in(posting)] += 1;
+            grown += self.classes[class_in(posting)].push(record_of(posting));
+        }
+        self.waiting.clear();
+        grown
     }
 }
 
 impl Stream {
-    /// Reads the place where a push will write.
-    fn touch_end(&self) -> u16 {
-        self.words.last().copied().unwrap_or_default()
-    }
-
     fn push(&mut self, record: u32) -> usize {
         let before = heap_bytes(&self.words);
         let (window, low) = ((record >> 16) as u16, record as u16);

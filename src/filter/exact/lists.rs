@@ -8,10 +8,11 @@
 
 use std::io::{self, Read, Write};
 
-use super::classes::{GAP, class_of, pack, record_of};
+use super::classes::{class_of, pack, record_of};
 use super::dense::Dense;
 use super::memory::{heap_bytes, make_room};
 use super::packed::{self, Packed};
+use super::prefetch::prefetch;
 use super::short::{self, ShortLists};
 use crate::record::TermId;
 use crate::record::arrays::{read_array, read_number, write_array, write_number};
@@ -38,24 +39,6 @@ struct Slot {
     at: u32,
 }
 
-/// Where the lists of several terms are.
-#[derive(Debug, Default)]
-pub(super) struct Slots {
-    all: Vec<Slot>,
-    /// Those of each shape, with the class of the term's share: so that a stage of reads is a loop without a
-    /// branch that guesses wrong, which would end what memory is asked for ahead.
-    short: Group,
-    packed: Group,
-    dense: Group,
-}
-
-/// Slots of one shape. Behind the first `len` stands what is left over.
-#[derive(Debug, Default)]
-struct Group {
-    slots: Vec<(Slot, u8)>,
-    len: usize,
-}
-
 /// How a list of a certain length is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -64,41 +47,6 @@ enum Shape {
     Short,
     Packed,
     Dense,
-}
-
-impl Slots {
-    /// How long the lists are.
-    pub(super) fn lens(&self) -> impl Iterator<Item = usize> {
-        self.all.iter().map(|slot| slot.len as usize)
-    }
-
-    /// Puts each slot into the group of its shape.
-    fn group(&mut self, shares: &[(TermId, u16)]) {
-        let groups = [&mut self.short, &mut self.packed, &mut self.dense];
-        for group in groups {
-            group.slots.resize(shares.len(), Default::default());
-            group.len = 0;
-        }
-        for (&slot, &(_, share)) in self.all.iter().zip(shares) {
-            let entry = (slot, class_of(share) as u8);
-            let len = slot.len as usize;
-            self.short.add(entry, len > 1 && len <= short::LONGEST);
-            self.packed.add(entry, len > short::LONGEST && len <= packed::LONGEST);
-            self.dense.add(entry, len > packed::LONGEST);
-        }
-    }
-}
-
-impl Group {
-    /// Writes the entry in any case, and keeps it if it belongs here: that takes no branch.
-    fn add(&mut self, entry: (Slot, u8), belongs: bool) {
-        self.slots[self.len] = entry;
-        self.len += usize::from(belongs);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        self.slots[..self.len].iter().map(|&(slot, class)| (slot.at as usize, slot.len as usize, usize::from(class)))
-    }
 }
 
 impl Slot {
@@ -156,42 +104,38 @@ impl Lists {
         self.slots[term.index()] = Slot { len: len + 1, at: moved };
     }
 
-    /// Fetches what [`push`](Self::push) will touch into the cache.
-    pub(super) fn touch(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
-        self.touch_heads(shares, slots);
-        let mut read = 0;
-        for (at, len, _) in slots.short.iter() {
-            read ^= self.short.get(at as u32, len)[len - 1];
-        }
-        for (at, _, class) in slots.packed.iter() {
-            read ^= self.packed[at].touch_end(class);
-        }
-        for (at, ..) in slots.dense.iter() {
-            read ^= self.dense[at].touch_end();
-        }
-        for (at, ..) in slots.dense.iter().filter(|&(at, ..)| self.dense[at].is_full()) {
-            read ^= self.dense[at].touch_streams();
-        }
-        std::hint::black_box(read);
+    /// Asks for a term's slot: the first of what a [`push`](Self::push) touches.
+    pub(super) fn prefetch_slot(&self, term: TermId) {
+        self.slots.get(term.index()).inspect(|slot| prefetch(*slot));
     }
 
-    /// Fetches the heads of these terms' lists into the cache. They lie anywhere; here the reads of
-    /// one stage do not wait for each other, nor for a branch that depends on one, so that memory
-    /// serves many at a time.
-    pub(super) fn touch_heads(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
-        self.look_up(shares, slots);
-        slots.group(shares);
-        let mut read = 0;
-        for (at, len, _) in slots.short.iter() {
-            read ^= self.short.get(at as u32, len)[0];
+    /// Asks for the head of a term's list, once the slot is there.
+    pub(super) fn prefetch_head(&self, term: TermId) {
+        let Some(slot) = self.slots.get(term.index()) else { return };
+        let (at, len) = (slot.at as usize, slot.len as usize);
+        match slot.shape() {
+            Shape::None | Shape::One => {}
+            Shape::Short => self.short.prefetch_end(slot.at, len),
+            Shape::Packed => self.packed[at].prefetch_head(len),
+            Shape::Dense => self.dense[at].prefetch_head(len),
         }
-        for (at, _, class) in slots.packed.iter() {
-            read ^= self.packed[at].touch_head(class);
+    }
+
+    /// Looks up how long these terms' lists are, and asks for what a plan wants to know of them. It lies anywhere.
+    pub(super) fn look_up(&self, shares: &[(TermId, u16)], lens: &mut Vec<u32>) {
+        shares.iter().for_each(|&(term, _)| self.prefetch_slot(term));
+        lens.clear();
+        for &(term, _) in shares {
+            let slot = self.slots.get(term.index()).copied().unwrap_or_default();
+            lens.push(slot.len);
+            let at = slot.at as usize;
+            match slot.shape() {
+                Shape::None | Shape::One => {}
+                Shape::Short => self.short.prefetch_start(slot.at, slot.len as usize),
+                Shape::Packed => self.packed[at].prefetch_counts(),
+                Shape::Dense => self.dense[at].prefetch_counts(),
+            }
         }
-        for (at, _, class) in slots.dense.iter() {
-            read ^= self.dense[at].touch_head(class);
-        }
-        std::hint::black_box(read);
     }
 
     /// Fetches the beginnings of these terms' lists, from these classes up, into the cache.
@@ -211,12 +155,6 @@ impl Lists {
             }
         }
         std::hint::black_box(read);
-    }
-
-    /// Looks up where the lists of these terms are.
-    fn look_up(&self, shares: &[(TermId, u16)], slots: &mut Slots) {
-        slots.all.clear();
-        slots.all.extend(shares.iter().map(|(term, _)| self.slots.get(term.index()).copied().unwrap_or_default()));
     }
 
     /// The length of a term's list.
@@ -244,7 +182,7 @@ impl Lists {
         for number in 0..self.slots.len() {
             let slot = std::mem::take(&mut self.slots[number]);
             let mut keep = |posting: u32| {
-                if posting != GAP && record_of(posting) >= record {
+                if record_of(posting) >= record {
                     self.push_posting(TermId(number as u32), posting);
                 }
             };
@@ -252,9 +190,7 @@ impl Lists {
                 Shape::None => {}
                 Shape::One => keep(slot.at),
                 Shape::Short => old.short.get(slot.at, slot.len as usize).iter().copied().for_each(keep),
-                Shape::Packed => {
-                    std::mem::take(&mut old.packed[slot.at as usize]).read(0).iter().copied().for_each(keep);
-                }
+                Shape::Packed => std::mem::take(&mut old.packed[slot.at as usize]).postings().for_each(keep),
                 Shape::Dense => std::mem::take(&mut old.dense[slot.at as usize]).postings().for_each(keep),
             }
         }
@@ -308,6 +244,7 @@ impl Lists {
     }
 
     /// A short list at its longest becomes a packed one.
+    #[inline(never)]
     fn begin_packed(&mut self, at: u32, posting: u32) -> u32 {
         let mut postings = self.short.get(at, short::LONGEST).to_vec();
         postings.push(posting);
@@ -324,11 +261,11 @@ impl Lists {
     }
 
     /// A packed list at its longest becomes a dense one.
+    #[inline(never)]
     fn begin_dense(&mut self, at: u32, posting: u32) -> u32 {
         let list = std::mem::take(&mut self.packed[at as usize]);
         self.vacant.push(at);
-        let heavy_to_light = list.read(0).iter().copied().filter(|&posting| posting != GAP);
-        let dense = Dense::new(heavy_to_light.chain([posting]));
+        let dense = Dense::new(list.postings().chain([posting]));
         self.long_bytes = self.long_bytes + dense.bytes() - list.bytes();
         make_room(&mut self.dense);
         self.dense.push(dense);
@@ -349,7 +286,10 @@ impl List<'_> {
         };
         match self {
             List::Short(postings) => postings.iter().copied().for_each(visit_posting),
-            List::Packed(list) => list.read(from).iter().copied().for_each(visit_posting),
+            List::Packed(list) => {
+                list.read(from).iter().copied().for_each(&mut visit_posting);
+                list.waiting().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
+            }
             List::Dense(list) => {
                 for class in from..CLASSES {
                     for run in list.runs(class) {

@@ -88,17 +88,19 @@ mod lists;
 mod memory;
 mod packed;
 mod plan;
+mod prefetch;
 mod scan;
 mod short;
 mod sketch;
 mod units;
+mod waiting;
 
 use std::cmp::Reverse;
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 
 use self::classes::MOST_RECORDS;
-use self::lists::{Lists, Slots};
+use self::lists::Lists;
 use self::memory::{heap_bytes, make_room};
 use self::plan::Plan;
 use self::scan::Scan;
@@ -111,8 +113,9 @@ use crate::record::{Sequence, TermId, Threshold};
 /// With more fresh records than this, they are settled unasked.
 const MOST_FRESH: usize = 256;
 
-/// Fresh records of which the lists' ends are fetched together.
-const TOUCHED: usize = 4;
+/// So many postings before one is filed, its term's slot is asked for, and then the head of its list.
+const SLOTS_AHEAD: usize = 48;
+const HEADS_AHEAD: usize = 32;
 
 /// Sketches that are fetched together.
 const BATCH: usize = 32;
@@ -143,8 +146,6 @@ struct Fresh {
     shares: Vec<(TermId, u16)>,
     /// Where each record's shares end.
     ends: Vec<usize>,
-    /// Memory to work in.
-    slots: Slots,
 }
 
 /// Memory for one probe at a time.
@@ -178,16 +179,15 @@ impl Filter for Exact {
             // Postings cannot name them. They stay fresh, and are found by their sketches.
             return;
         }
-        let mut record = self.settled() as u32;
-        let mut start = 0;
-        for ends in self.fresh.ends.chunks(TOUCHED) {
-            let touched = start..ends.last().copied().unwrap_or(start);
-            self.lists.touch(&self.fresh.shares[touched], &mut self.fresh.slots);
-            for &end in ends {
-                for &(term, share) in &self.fresh.shares[start..end] {
-                    self.lists.push(term, record, share);
-                }
-                (record, start) = (record + 1, end);
+        let first = self.settled();
+        let (shares, lists) = (&self.fresh.shares, &mut self.lists);
+        let mut place = 0;
+        for (&end, record) in self.fresh.ends.iter().zip(first as u32..) {
+            for &(term, share) in &shares[place..end] {
+                shares.get(place + SLOTS_AHEAD).inspect(|ahead| lists.prefetch_slot(ahead.0));
+                shares.get(place + HEADS_AHEAD).inspect(|ahead| lists.prefetch_head(ahead.0));
+                lists.push(term, record, share);
+                place += 1;
             }
         }
         self.fresh.shares.clear();
@@ -253,7 +253,6 @@ impl Filter for Exact {
         let fresh = Fresh {
             shares: terms.into_iter().map(TermId).zip(shares).collect(),
             ends: ends.into_iter().map(|end| end as usize).collect(),
-            ..Fresh::default()
         };
         let ids = ids.into_iter().map(Sequence).collect();
         *self = Self { lists, ids, sketches, fresh, listed_from, budget: self.budget };

@@ -15,7 +15,7 @@
 //! change the cost, never the answer.
 
 use super::classes::{CLASSES, class_in, class_of, top_of};
-use super::lists::{List, Lists, Slots};
+use super::lists::{List, Lists};
 use super::{packed, short};
 use crate::record::TermId;
 
@@ -81,7 +81,8 @@ pub(super) struct Plan {
     /// In the lists.
     records: f32,
     market: Market,
-    slots: Slots,
+    /// How long the lists of the probe's terms are.
+    lens: Vec<u32>,
     hull: Hull,
 }
 
@@ -96,14 +97,14 @@ impl Plan {
         self.segments.clear();
         self.market.clear();
         self.records = records as f32;
-        lists.touch_heads(shares, &mut self.slots);
-        let lens = || self.slots.lens().zip(shares);
-        self.unseen = lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
-        let slots = std::mem::take(&mut self.slots);
-        let most = slots.lens().max().unwrap_or(0);
+        let mut lens = std::mem::take(&mut self.lens);
+        lists.look_up(shares, &mut lens);
+        let with_lens = || lens.iter().map(|&len| len as usize).zip(shares);
+        self.unseen = with_lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
+        let most = with_lens().map(|(len, _)| len).max().unwrap_or(0);
         let (mut least, mut dearest) = (1, PRICES as u16);
         for longest in ROUNDS {
-            for (_, &(term, share)) in slots.lens().zip(shares).filter(|(len, _)| (least..=longest).contains(len)) {
+            for (_, &(term, share)) in with_lens().filter(|(len, _)| (least..=longest).contains(len)) {
                 match lists.get(term) {
                     List::Short(postings) => self.consider_short(term, share, postings),
                     List::Packed(list) => self.consider_long(term, share, dearest, |class| list.read_len(class)),
@@ -119,7 +120,7 @@ impl Plan {
             least = longest + 1;
             dearest = self.market.dearest(self.unseen, |spent| limit(spent, records, goal), goal);
         }
-        self.slots = slots;
+        self.lens = lens;
         self.sort_segments();
         self.take_cheapest(records, goal);
         self.openings.retain(|opening| usize::from(opening.from) < CLASSES);

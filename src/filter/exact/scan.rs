@@ -74,15 +74,17 @@ impl Scan {
             List::Packed(list) => {
                 if self.swept.is_some() && list.read_len(from) >= BY_CLASS {
                     let classes = list.classes(from);
-                    return classes.for_each(|(class, postings)| self.add_class::<HOW>(postings, gains[class]));
+                    classes.for_each(|(class, postings)| self.add_class::<HOW>(postings, gains[class]));
+                } else {
+                    self.add_postings::<HOW>(list.read(from), &gains, mark);
                 }
-                self.add_postings::<HOW>(list.read(from), &gains, mark);
+                // What is lighter gains nothing.
+                self.add_postings::<HOW>(list.waiting(), &gains, mark);
             }
             List::Dense(list) => {
                 for class in (from..CLASSES).rev() {
                     list.runs(class).for_each(|run| self.add_run::<HOW>(&run, gains[class], mark));
                 }
-                // What is lighter gains nothing.
                 self.add_postings::<HOW>(list.waiting(), &gains, mark);
             }
         }
@@ -116,7 +118,10 @@ impl Scan {
         for opening in plan.openings() {
             match lists.get(opening.term) {
                 List::Short(postings) => self.forget(postings),
-                List::Packed(list) => self.forget(list.read(opening.from.into())),
+                List::Packed(list) => {
+                    self.forget(list.read(opening.from.into()));
+                    self.forget(list.waiting());
+                }
                 List::Dense(list) => {
                     for run in (opening.from.into()..CLASSES).flat_map(|class| list.runs(class)) {
                         let gains = &mut self.gains[run.window * WINDOW..][..WINDOW];

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::memory::{heap_bytes, make_room};
+use super::prefetch::prefetch;
 use crate::record::arrays::{read_array, write_array};
 
 /// The longest list that stands in a block.
@@ -32,6 +33,16 @@ impl ShortLists {
         &self.sizes[size_index(len)].postings[start..start + len]
     }
 
+    /// Asks for the first postings of a list.
+    pub(super) fn prefetch_start(&self, at: u32, len: usize) {
+        self.get(at, len).first().inspect(|start| prefetch(*start));
+    }
+
+    /// Asks for the place where a push to a list of this length will write.
+    pub(super) fn prefetch_end(&self, at: u32, len: usize) {
+        self.get(at, len).last().inspect(|end| prefetch(*end));
+    }
+
     /// Begins a list of two.
     pub(super) fn begin(&mut self, first: u32, second: u32) -> u32 {
         let at = self.take(2);
@@ -42,16 +53,20 @@ impl ShortLists {
     /// Adds a posting to a list of `len`, which may move. Returns its place; the list must stay
     /// within [`LONGEST`].
     pub(super) fn push(&mut self, at: u32, len: usize, posting: u32) -> u32 {
-        if !len.is_power_of_two() {
-            self.block(at, len)[len] = posting;
-            return at;
-        }
-        let mut postings = [0; LONGEST];
-        postings[..len].copy_from_slice(self.get(at, len));
-        postings[len] = posting;
-        self.free(at, len);
+        let moved = if len.is_power_of_two() { self.move_up(at, len) } else { at };
+        self.block(moved, len + 1)[len] = posting;
+        moved
+    }
+
+    /// Moves a list that fills its block to one of the next size.
+    #[inline(never)]
+    fn move_up(&mut self, at: u32, len: usize) -> u32 {
         let moved = self.take(len + 1);
-        self.block(moved, len + 1)[..=len].copy_from_slice(&postings[..=len]);
+        let (smaller, larger) = self.sizes.split_at_mut(size_index(len + 1));
+        let (from, to) = (&smaller[size_index(len)].postings, &mut larger[0].postings);
+        let (start, end) = ((at as usize) << bits(len), (moved as usize) << bits(len + 1));
+        to[end..end + len].copy_from_slice(&from[start..start + len]);
+        self.free(at, len);
         moved
     }
 

@@ -1,0 +1,19 @@
+//! Asking memory for what will be wanted soon.
+//!
+//! A read does the same, but the processor can't finish what follows it before it is answered: after some hundred
+//! instructions it stands still. Filing a record's postings touches hundreds of places that lie anywhere; asked for some
+//! dozen postings ahead, they take two thirds of the time that they take unasked, or read together beforehand.
+#![allow(unsafe_code)]
+
+/// Asks for the cache line in which this begins. On other processors than x86-64 nothing is asked.
+#[inline(always)]
+pub(super) fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint: it changes no memory, hands nothing over, and faults at no address, least of all
+    // at that of a reference. SSE, which it needs, is part of x86-64.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(place).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
