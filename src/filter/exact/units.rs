@@ -19,8 +19,18 @@ pub(super) const WHOLE: u32 = 65_535;
 /// The shares of `terms`, rounded up. All are at least 1.
 pub(super) fn shares_of(terms: &[(TermId, u32)]) -> impl Iterator<Item = (TermId, u16)> {
     let total: u64 = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();
-    let share = move |weight| (u64::from(weight) * u64::from(WHOLE)).div_ceil(total.max(1));
-    terms.iter().map(move |&(term, weight)| (term, u16::try_from(share(weight)).unwrap_or(u16::MAX)))
+    terms.iter().map(move |&(term, weight)| (term, share_of(weight, total)))
+}
+
+/// `⌈65535 · weight / total⌉`. `total` is not below `weight`, and 0 if there is none.
+///
+/// Floating point divides several times as fast. Both numbers are exact in it (a total from 2⁵³ on may not be, but then
+/// the quotient is 0 all the same); what it gives is the share, or one less, which the product tells.
+fn share_of(weight: u32, total: u64) -> u16 {
+    let scaled = u64::from(weight) * u64::from(WHOLE);
+    let quotient = (scaled as f64 / total as f64) as u32;
+    let share = quotient + u32::from(u64::from(quotient) * total < scaled);
+    share.min(WHOLE) as u16
 }
 
 /// The bound that a record must reach to be a suspect. At least 1: who shares nothing is none.
@@ -38,6 +48,8 @@ pub(super) fn at_most(bound: u32) -> Score {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -55,5 +67,20 @@ mod tests {
         assert_eq!(at_most(0), Score(0));
         assert_eq!(at_most(32_768), Score(500_007));
         assert_eq!(at_most(70_000), Score(1_000_000));
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_those_of_whole_numbers(
+            weight in prop_oneof![0..100u32, any::<u32>()],
+            others in prop_oneof![0..200_000u64, any::<u32>().prop_map(u64::from), 0..1u64 << 60],
+        ) {
+            // Where one divides the other, too, and next to it.
+            let near = u64::from(weight) * (others % 70_000);
+            for total in [others, near, near + 1].map(|total| total.max(weight.into()).max(1)) {
+                let exact = (u64::from(weight) * u64::from(WHOLE)).div_ceil(total);
+                prop_assert_eq!(u64::from(share_of(weight, total)), exact);
+            }
+        }
     }
 }
