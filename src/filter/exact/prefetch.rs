@@ -1,8 +1,8 @@
 //! Asking memory for what will be wanted soon.
 //!
 //! A read does the same, but the processor can't finish what follows it before it is answered: after some hundred
-//! instructions it stands still. Filing a record's postings touches hundreds of places that lie anywhere; asked for some
-//! dozen postings ahead, they take two thirds of the time that they take unasked, or read together beforehand.
+//! instructions it stands still. Filing a record's postings touches hundreds of places that lie anywhere.
+//! Without what is asked for here, an insert at 400,000 records took three tenths longer, and a probe a fifth.
 #![allow(unsafe_code)]
 
 /// Asks for the cache line in which this begins. On other processors than x86-64 nothing is asked.
