@@ -358,6 +358,33 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_all_shapes_come_back_from_a_snapshot_and_grow_on() {
+        let lens = [0, 1, 2, 16, 17, 18, 41, 42, 5_000, 16_384, 16_385, 20_000];
+        let mut lists = Lists::default();
+        for (term, len) in (0..).zip(lens) {
+            (0..len).for_each(|record| lists.push(TermId(term), record, share(record)));
+        }
+        let mut bytes = Vec::new();
+        lists.save(&mut bytes).unwrap();
+        let mut loaded = Lists::load(&mut &bytes[..]).unwrap();
+        for (term, len) in (0..).zip(lens) {
+            let postings = |lists: &Lists| {
+                let mut seen = Vec::new();
+                lists.get(TermId(term)).for_each(0, |record, bound| seen.push((record, bound)));
+                seen.sort_unstable();
+                seen
+            };
+            assert_eq!(postings(&loaded), postings(&lists), "{len} postings");
+            for record in len..len + 300 {
+                lists.push(TermId(term), record, share(record));
+                loaded.push(TermId(term), record, share(record));
+            }
+            assert_eq!(postings(&loaded), postings(&lists), "300 more than {len} postings");
+            assert_eq!(postings(&loaded).len(), len as usize + 300);
+        }
+    }
+
+    #[test]
     fn many_lists_grow_side_by_side_without_touching_each_other() {
         let mut lists = Lists::default();
         for record in 0..2_000u32 {

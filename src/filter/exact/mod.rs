@@ -36,7 +36,8 @@
 //! * *Memory decides.* Lists in one array each, whose places are asked for before any is read
 //!   (`Lists::look_up`), are worth more than any cleverer plan.
 //! * *Gaps, not appendices.* Postings that wait unsorted behind a list are read by every probe that
-//!   wants its heavy end only. Gaps between the classes are read with it, too, but they are a tenth.
+//!   wants its heavy end only: a few dozen are next to nothing, more are not. Gaps between the classes are read with it,
+//!   too, but they are a tenth.
 //!   Below 256 postings classes are not worth the moving.
 //! * *Windows of 16-bit numbers* for the longest lists take half the memory; they are read least.
 //! * *Plan in rounds.* Most of a page's terms are frequent, and their lists are never worth opening.
