@@ -90,8 +90,10 @@
 
 mod classes;
 mod dense;
+mod hull;
 mod likely;
 mod lists;
+mod market;
 mod memory;
 mod packed;
 mod plan;

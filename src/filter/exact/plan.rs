@@ -15,7 +15,9 @@
 //! change the cost, never the answer.
 
 use super::classes::{CLASSES, class_in, class_of, top_of};
+use super::hull::{Hull, Point};
 use super::lists::{List, Lists};
+use super::market::{Market, PRICES, price};
 use super::{packed, short};
 use crate::record::TermId;
 
@@ -39,9 +41,6 @@ const LOW_GOAL: u32 = 49_151;
 
 /// Postings read for each record from which on a plan is dense.
 const DENSE: u64 = 8;
-
-/// Steps of price: eight to an octave, from 2⁻¹⁷ to 2³¹ postings for a unit of mass.
-const PRICES: usize = 48 * 8;
 
 /// One list to read.
 #[derive(Clone, Copy, Debug)]
@@ -203,8 +202,9 @@ impl Plan {
         }
         let opening = self.open(term, share, closed);
         let mut least = 0;
-        for end in 1..self.hull.len {
-            least = self.offer(opening, self.hull.points[end - 1], self.hull.points[end], least);
+        for end in 1..self.hull.points().len() {
+            let (before, after) = (self.hull.points()[end - 1], self.hull.points()[end]);
+            least = self.offer(opening, before, after, least);
         }
     }
 
@@ -278,113 +278,6 @@ fn limit(spent: u64, records: usize, goal: u32) -> u64 {
         (false, false) => EXTRA_PERCENT,
     };
     spent + spent * percent / 100
-}
-
-/// How much mass is to be had at each price, and what it costs in all.
-#[derive(Debug)]
-struct Market {
-    masses: [u32; PRICES],
-    costs: [u32; PRICES],
-    /// Outside of these prices nothing is to be had.
-    lowest: usize,
-    highest: usize,
-}
-
-impl Default for Market {
-    fn default() -> Self {
-        Self { masses: [0; PRICES], costs: [0; PRICES], lowest: PRICES, highest: 0 }
-    }
-}
-
-impl Market {
-    fn clear(&mut self) {
-        if self.lowest <= self.highest {
-            self.masses[self.lowest..=self.highest].fill(0);
-            self.costs[self.lowest..=self.highest].fill(0);
-        }
-        (self.lowest, self.highest) = (PRICES, 0);
-    }
-
-    fn add(&mut self, price: u16, cost: u32, mass: u16) {
-        let price = usize::from(price);
-        self.masses[price] += u32::from(mass);
-        self.costs[price] = self.costs[price].saturating_add(cost);
-        self.lowest = self.lowest.min(price);
-        self.highest = self.highest.max(price);
-    }
-
-    /// The price up to which one would have to buy so that less than `goal` of `unseen` is left, and
-    /// then as far as `limit` allows; [`PRICES`] if there is not enough.
-    fn dearest(&self, mut unseen: u32, limit: impl Fn(u64) -> u64, goal: u32) -> u16 {
-        let (mut spent, mut most) = (0, None);
-        for price in self.lowest..=self.highest {
-            spent += u64::from(self.costs[price]);
-            unseen -= self.masses[price];
-            if most.is_some_and(|most| spent > most) {
-                return price as u16;
-            }
-            if unseen < goal && most.is_none() {
-                most = Some(limit(spent));
-            }
-        }
-        PRICES as u16
-    }
-}
-
-/// The step of a price: exponent and the first three bits of the fraction. `mass` is not 0.
-fn price(cost: u32, mass: f32) -> u16 {
-    const LEAST: u32 = (127 - 17) << 3;
-    let ratio = cost as f32 / mass;
-    let step = (ratio.to_bits() >> 20).saturating_sub(LEAST);
-    step.min(PRICES as u32 - 1) as u16
-}
-
-/// Reading a list down to class `from` costs `cost` in all and leaves the floor at `floor`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Point {
-    cost: u32,
-    floor: u16,
-    from: u8,
-}
-
-/// The lower hull of cost over mass, points added by rising cost. The first is the closed list.
-#[derive(Debug, Default)]
-struct Hull {
-    points: [Point; CLASSES + 1],
-    len: usize,
-}
-
-impl Hull {
-    /// Begins anew, for a list whose floor is `closed` while nothing is read.
-    fn begin(&mut self, closed: u16) {
-        self.points[0] = Point { cost: 0, floor: closed, from: CLASSES as u8 };
-        self.len = 1;
-    }
-
-    /// Adds an option, and drops those that it makes useless.
-    fn add(&mut self, new: Point) {
-        if self.points[self.len - 1].floor <= new.floor {
-            return;
-        }
-        while let [.., before, last] = self.points() {
-            if is_steeper(*before, *last, new) {
-                break;
-            }
-            self.len -= 1;
-        }
-        self.points[self.len] = new;
-        self.len += 1;
-    }
-
-    fn points(&self) -> &[Point] {
-        &self.points[..self.len]
-    }
-}
-
-/// Whether a unit of mass costs more from `b` to `c` than from `a` to `b`.
-fn is_steeper(a: Point, b: Point, c: Point) -> bool {
-    let mass = |from: Point, to: Point| u64::from(from.floor - to.floor);
-    u64::from(b.cost - a.cost) * mass(b, c) < u64::from(c.cost - b.cost) * mass(a, b)
 }
 
 #[cfg(test)]
