@@ -365,8 +365,11 @@ impl<'a, 'v> Probe<'a, 'v> {
         let Scratch { shares, plan, scan, likely, candidates, suspects } = &mut *self.scratch;
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
+        scan.read(lists, plan, self.index.settled(), (goal - plan.unseen()) as u16);
+        while plan.deepen(scan.reached()) {
+            scan.read_on(lists, plan, (goal - plan.unseen()) as u16);
+        }
         let unseen = plan.unseen();
-        scan.read(lists, plan, self.index.settled(), (goal - unseen) as u16);
         candidates.clear();
         scan.drain(lists, plan, |record, gained| candidates.push((record, gained)));
         suspects.clear();

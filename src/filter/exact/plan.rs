@@ -13,6 +13,10 @@
 //! none from another.
 //! The choice is made anew for each probe from the lists as they are: how long lists are can
 //! change the cost, never the answer.
+//!
+//! With the unseen mass below the goal a probe is exact, but what it has to read more to leave few candidates cannot be
+//! told beforehand: where a tenth of the probes leave a quarter of them, another tenth leave half. So a plan grows in
+//! *stages*, each as long as the candidates left by the last are worth it.
 
 use super::classes::{CLASSES, class_in, class_of, top_of};
 use super::hull::{Hull, Point};
@@ -24,14 +28,21 @@ use crate::record::TermId;
 /// What opening a list costs, in postings.
 const OPENING: u32 = 16;
 
-/// Once the unseen mass is below the goal, as much again (in percent of the cost so far) is read to
-/// lift the mark that accumulators have to reach: each posting more spares sketch comparisons.
-/// At low goals, where there are far more survivors, more is worth it; where as many postings are
-/// read as records have, of each several, less is enough, since what a record gains by chance varies
-/// little.
-const EXTRA_PERCENT: u64 = 100;
-const EXTRA_PERCENT_AT_LOW_GOALS: u64 = 250;
-const EXTRA_PERCENT_IF_DENSE: u64 = 40;
+/// Once the unseen mass is below the goal, more is read to lift the mark that accumulators have to reach: each posting
+/// more spares sketch comparisons. So much in each stage, in percent of what had to be read.
+const STAGES: &[u64] = &[60, 120, 240, 480];
+/// At low goals there are far more survivors, and more is worth it.
+const STAGES_AT_LOW_GOALS: &[u64] = &[250];
+/// Where most records are met, what is left is no chance hit but a page alike, and dear to tell from a match.
+const STAGES_IF_MOST_ARE_MET: &[u64] = &[100];
+/// Where each is met several times, what it gains by chance varies little.
+const STAGES_IF_DENSE: &[u64] = &[40];
+
+/// Postings that may be read to be rid of a candidate, as a stage is of most.
+const POSTINGS_A_CANDIDATE: u64 = 7;
+
+/// What a stage costs besides the postings, in postings.
+const STAGE: u64 = 300;
 
 /// Lists below this length are read in fewer steps.
 const COARSE: u32 = 4096;
@@ -39,7 +50,7 @@ const COARSE: u32 = 4096;
 /// 0.75 of the whole.
 const LOW_GOAL: u32 = 49_151;
 
-/// Postings read for each record from which on a plan is dense.
+/// Postings that have to be read for each record from which on a plan is dense.
 const DENSE: u64 = 8;
 
 /// One list to read.
@@ -75,6 +86,14 @@ pub(super) struct Plan {
     segments: Vec<Segment>,
     /// The segments' numbers by rising price.
     order: Vec<u32>,
+    /// Those at the front that are taken.
+    taken: usize,
+    /// The openings before the last stage.
+    before: Vec<Opening>,
+    /// What had to be read.
+    needed: u64,
+    /// The stages to come.
+    stages: &'static [u64],
     unseen: u32,
     cost: u64,
     /// In the lists.
@@ -117,12 +136,27 @@ impl Plan {
                 break;
             }
             least = longest + 1;
-            dearest = self.market.dearest(self.unseen, |spent| limit(spent, records, goal), goal);
+            dearest =
+                self.market.dearest(self.unseen, |needed| with_percent(needed, stages(needed, records, goal)[0]), goal);
         }
         self.lens = lens;
         self.sort_segments();
-        self.take_cheapest(records, goal);
-        self.openings.retain(|opening| usize::from(opening.from) < CLASSES);
+        (self.taken, self.cost) = (0, 0);
+        self.take_while(|plan, _| plan.unseen >= goal);
+        (self.needed, self.stages) = (self.cost, stages(self.cost, records, goal));
+        self.take_stage();
+    }
+
+    /// Plans the next stage, if there is one and it promises to cost less than so many candidates do.
+    pub(super) fn deepen(&mut self, candidates: usize) -> bool {
+        let Some(&percent) = self.stages.first() else { return false };
+        let cost = STAGE + with_percent(self.needed, percent) - self.cost;
+        if cost > (candidates as u64).saturating_mul(POSTINGS_A_CANDIDATE) {
+            return false;
+        }
+        self.before.clone_from(&self.openings);
+        self.take_stage();
+        true
     }
 
     /// Plans to read whole lists, those whose mass costs least first, for so many postings at most: as far as they
@@ -130,7 +164,7 @@ impl Plan {
     /// any goal.
     pub(super) fn make_whole(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, most: u64) {
         self.openings.clear();
-        self.unseen = 0;
+        (self.unseen, self.stages) = (0, &[]);
         let mut priced: Vec<(u16, u64, Opening)> = Vec::with_capacity(shares.len());
         for &(term, share) in shares {
             let len = lists.len_of(term);
@@ -152,8 +186,13 @@ impl Plan {
     }
 
     /// The lists to read.
-    pub(super) fn openings(&self) -> &[Opening] {
-        &self.openings
+    pub(super) fn openings(&self) -> impl DoubleEndedIterator<Item = &Opening> {
+        self.openings.iter().filter(|opening| usize::from(opening.from) < CLASSES)
+    }
+
+    /// The lists that are read deeper since the last stage: as they were, closed or not, and as they are.
+    pub(super) fn deepened(&self) -> impl DoubleEndedIterator<Item = (&Opening, &Opening)> {
+        self.before.iter().zip(&self.openings).filter(|(before, now)| before.floor > now.floor)
     }
 
     /// The most that a record can overlap the probe where nothing is read.
@@ -250,34 +289,49 @@ impl Plan {
         }
     }
 
-    fn take_cheapest(&mut self, records: usize, goal: u32) {
-        let (mut spent, mut most) = (0, None);
-        for &number in &self.order {
-            let segment = &self.segments[number as usize];
-            if self.unseen < goal {
-                let most = *most.get_or_insert_with(|| limit(spent, records, goal));
-                if spent + u64::from(segment.cost) > most {
-                    break;
-                }
+    /// Takes what the next stage allows.
+    fn take_stage(&mut self) {
+        if let Some((&percent, later)) = self.stages.split_first() {
+            let most = with_percent(self.needed, percent);
+            self.take_while(|_, cost| cost <= most);
+            self.stages = later;
+        }
+    }
+
+    /// Takes the cheapest segments, as long as it is `wanted` in view of the plan so far and of what it would cost then.
+    fn take_while(&mut self, wanted: impl Fn(&Self, u64) -> bool) {
+        while let Some(&number) = self.order.get(self.taken) {
+            let segment = self.segments[number as usize];
+            let cost = self.cost + u64::from(segment.cost);
+            if !wanted(self, cost) {
+                break;
             }
             let opening = &mut self.openings[segment.opening as usize];
             self.unseen -= u32::from(opening.floor - segment.floor);
-            opening.floor = segment.floor;
-            opening.from = segment.from;
-            spent += u64::from(segment.cost);
+            (opening.floor, opening.from) = (segment.floor, segment.from);
+            self.cost = cost;
+            self.taken += 1;
         }
-        self.cost = spent;
     }
 }
 
-/// What may be spent in all, if so much had to be.
-fn limit(spent: u64, records: usize, goal: u32) -> u64 {
-    let percent = match (spent > DENSE * records as u64, goal < LOW_GOAL) {
-        (true, _) => EXTRA_PERCENT_IF_DENSE,
-        (false, true) => EXTRA_PERCENT_AT_LOW_GOALS,
-        (false, false) => EXTRA_PERCENT,
-    };
-    spent + spent * percent / 100
+/// In what stages a plan that has to read so many postings may grow.
+fn stages(needed: u64, records: usize, goal: u32) -> &'static [u64] {
+    let records = records as u64;
+    if needed > DENSE * records {
+        STAGES_IF_DENSE
+    } else if goal < LOW_GOAL {
+        STAGES_AT_LOW_GOALS
+    } else if needed * 2 >= records {
+        STAGES_IF_MOST_ARE_MET
+    } else {
+        STAGES
+    }
+}
+
+/// What is spent at the end of a stage, if so much had to be.
+fn with_percent(needed: u64, percent: u64) -> u64 {
+    needed + needed * percent / 100
 }
 
 #[cfg(test)]
@@ -298,7 +352,7 @@ mod tests {
     fn nothing_is_read_where_the_lists_cannot_reach_the_goal() {
         let mut plan = Plan::default();
         plan.make(&[(TermId(0), 60_000), (TermId(1), 5_000), (TermId(9), 535)], &lists(&[(1, 9), (1, 8)]), 2, 50_000);
-        assert!(plan.openings().is_empty());
+        assert!(plan.openings().next().is_none());
         assert_eq!(plan.unseen(), 5_000);
     }
 
@@ -308,8 +362,24 @@ mod tests {
         postings.push((1, 40_000));
         let mut plan = Plan::default();
         plan.make(&[(TermId(0), 30_000), (TermId(1), 35_535)], &lists(&postings), 501, 33_000);
-        assert_eq!(plan.openings().iter().map(|opening| opening.term).collect::<Vec<_>>(), [TermId(1)]);
+        assert_eq!(plan.openings().map(|opening| opening.term).collect::<Vec<_>>(), [TermId(1)]);
         assert_eq!(plan.unseen(), 112, "the frequent term's records have at most the class's top");
+    }
+
+    #[test]
+    fn a_plan_grows_stage_by_stage_as_long_as_candidates_are_worth_it() {
+        let mut lists = Lists::default();
+        (0..10_000).for_each(|number| lists.push(TermId(number % 10), number / 10, 7_000));
+        let query: Vec<_> = (0..10).map(|term| (TermId(term), 6_554)).collect();
+        let mut plan = Plan::default();
+        plan.make(&query, &lists, 1_000_000, 60_000);
+        let read = |plan: &Plan| (plan.openings().count(), plan.unseen());
+        assert_eq!(read(&plan), (1, 9 * 6_554), "six tenths of a list more are none");
+        assert!(!plan.deepen(150) && read(&plan) == (1, 9 * 6_554), "150 candidates are cheaper");
+        assert!(plan.deepen(250) && read(&plan) == (2, 8 * 6_554));
+        assert!(plan.deepen(usize::MAX) && read(&plan) == (3, 7 * 6_554));
+        assert!(plan.deepen(usize::MAX) && read(&plan) == (5, 5 * 6_554));
+        assert!(!plan.deepen(usize::MAX));
     }
 
     proptest! {
@@ -318,16 +388,27 @@ mod tests {
             postings in prop::collection::vec((0u32..8, 1u16..4_000), 0..400),
             query in prop::collection::btree_map(0u32..10, 1u16..9_000, 0..10),
             goal in 1u32..65_536,
+            records in prop_oneof![Just(400), Just(40_000)],
+            stages in 1..5,
         ) {
             let lists = lists(&postings);
             let query: Vec<_> = query.into_iter().map(|(term, share)| (TermId(term), share)).collect();
             let mut plan = Plan::default();
-            plan.make(&query, &lists, 400, goal);
+            plan.make(&query, &lists, records, goal);
+            for _ in 1..stages {
+                let (unseen, cost) = (plan.unseen(), plan.cost());
+                let sunk = |plan: &Plan| plan.deepened().map(|(before, now)| u32::from(before.floor - now.floor)).sum::<u32>();
+                if plan.deepen(usize::MAX) {
+                    prop_assert!(plan.unseen() == unseen - sunk(&plan) && plan.cost() >= cost);
+                } else {
+                    prop_assert!(plan.unseen() == unseen && plan.cost() == cost);
+                }
+            }
             prop_assert!(plan.unseen() < goal);
 
             let mut unseen = 0;
             for &(term, share) in &query {
-                let opening = plan.openings().iter().find(|opening| opening.term == term);
+                let opening = plan.openings().find(|opening| opening.term == term);
                 let mut read = Vec::new();
                 if let Some(opening) = opening {
                     lists.get(term).for_each(opening.from.into(), |record, bound| {

@@ -13,6 +13,9 @@ const END: u8 = 2;
 /// Sums that are looked at together.
 const STRIDE: usize = 64;
 
+/// Sums that are set back side by side in the time that one is by itself.
+const SIDE_BY_SIDE: usize = 24;
+
 /// From so many postings on a list is read class by class.
 const BY_CLASS: u32 = 1024;
 
@@ -26,8 +29,8 @@ pub(super) struct Scan {
     postings: usize,
     /// That the lists name.
     records: usize,
-    /// The mark, if sums are looked at when all is read.
-    swept: Option<u16>,
+    /// Whether sums are looked at when all is read, and not with each posting.
+    swept: bool,
     /// Records that reached the mark.
     candidates: usize,
 }
@@ -43,49 +46,73 @@ impl Scan {
         self.candidates = 0;
         self.postings = 0;
         self.records = records;
-        self.swept = None;
-        let most: u32 = plan.openings().iter().map(|opening| u32::from(opening.share - opening.floor)).sum();
-        if most < u32::from(mark) {
+        self.swept = false;
+        if most_gained(plan) < u32::from(mark) {
             // Who is in all these lists does not reach it either.
             return;
         }
         // To look at all sums once is cheaper than at one with each posting.
-        self.swept = (plan.cost() >= records as u64).then_some(mark);
-        lists.touch_starts(plan.openings().iter().map(|opening| (opening.term, opening.from.into())));
+        self.swept = plan.cost() >= records as u64;
+        lists.touch_starts(plan.openings().map(|opening| (opening.term, opening.from.into())));
         // The longest lists come last in a plan, and first here: none can lift anybody to the mark.
         let mut most = 0;
-        for opening in plan.openings().iter().rev() {
+        for opening in plan.openings().rev() {
+            let gains = gains_by_class(opening);
             most += u32::from(opening.share - opening.floor);
-            let note = self.swept.is_none() && most >= u32::from(mark);
+            let note = !self.swept && most >= u32::from(mark);
             match (note, u16::try_from(most).is_err()) {
-                (false, false) => self.read_list::<0>(lists, opening, mark),
-                (true, false) => self.read_list::<NOTE>(lists, opening, mark),
-                (false, true) => self.read_list::<END>(lists, opening, mark),
-                (true, true) => self.read_list::<{ NOTE | END }>(lists, opening, mark),
+                (false, false) => self.read_list::<0>(lists, opening, &gains, mark),
+                (true, false) => self.read_list::<NOTE>(lists, opening, &gains, mark),
+                (false, true) => self.read_list::<END>(lists, opening, &gains, mark),
+                (true, true) => self.read_list::<{ NOTE | END }>(lists, opening, &gains, mark),
             }
+        }
+        if self.swept {
+            self.sweep(mark);
         }
     }
 
+    /// Reads what the plan's last stage added, and drops who does not reach the new `mark`. Nobody comes in: in each
+    /// list a record gains at most by how much the floor sank, as the unseen mass does.
+    pub(super) fn read_on(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
+        lists.touch_starts(plan.deepened().map(|(_, now)| (now.term, now.from.into())));
+        let end = u16::try_from(most_gained(plan)).is_err();
+        for (before, now) in plan.deepened().rev() {
+            let mut gains = gains_by_class(now);
+            for (gain, before) in gains.iter_mut().zip(gains_by_class(before)) {
+                *gain -= before;
+            }
+            if end { self.read_list::<END>(lists, now, &gains, 0) } else { self.read_list::<0>(lists, now, &gains, 0) }
+        }
+        let gains = &self.gains;
+        self.reached.retain(|&record| gains[record as usize] >= mark);
+    }
+
+    /// How many records have reached all marks so far.
+    pub(super) fn reached(&self) -> usize {
+        self.reached.len()
+    }
+
     /// Adds what the records of one list gain there.
-    fn read_list<const HOW: u8>(&mut self, lists: &Lists, opening: &Opening, mark: u16) {
-        let (from, gains) = (opening.from.into(), gains_by_class(opening));
+    fn read_list<const HOW: u8>(&mut self, lists: &Lists, opening: &Opening, gains: &Gains, mark: u16) {
+        let from = opening.from.into();
         match lists.get(opening.term) {
-            List::Short(postings) => self.add_postings::<HOW>(postings, &gains, mark),
+            List::Short(postings) => self.add_postings::<HOW>(postings, gains, mark),
             List::Packed(list) => {
-                if self.swept.is_some() && list.read_len(from) >= BY_CLASS {
+                if self.swept && list.read_len(from) >= BY_CLASS {
                     let classes = list.classes(from);
                     classes.for_each(|(class, postings)| self.add_class::<HOW>(postings, gains[class]));
                 } else {
-                    self.add_postings::<HOW>(list.read(from), &gains, mark);
+                    self.add_postings::<HOW>(list.read(from), gains, mark);
                 }
                 // What is lighter gains nothing.
-                self.add_postings::<HOW>(list.waiting(), &gains, mark);
+                self.add_postings::<HOW>(list.waiting(), gains, mark);
             }
             List::Dense(list) => {
                 for class in (from..CLASSES).rev() {
                     list.runs(class).for_each(|run| self.add_run::<HOW>(&run, gains[class], mark));
                 }
-                self.add_postings::<HOW>(list.waiting(), &gains, mark);
+                self.add_postings::<HOW>(list.waiting(), gains, mark);
             }
         }
     }
@@ -98,9 +125,6 @@ impl Scan {
     /// The records that have reached the mark, and what they gained at least. Sets all gains back
     /// to 0.
     pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
-        if let Some(mark) = self.swept {
-            return self.sweep(mark, visit);
-        }
         self.candidates = self.reached.len();
         for &record in &self.reached {
             // A record that was noted twice has nothing left the second time.
@@ -112,7 +136,7 @@ impl Scan {
         if self.postings == 0 {
             return;
         }
-        if self.postings * 8 > self.records {
+        if self.postings * SIDE_BY_SIDE > self.records {
             return self.gains[..self.records].fill(0);
         }
         for opening in plan.openings() {
@@ -133,17 +157,14 @@ impl Scan {
         }
     }
 
-    /// Does what [`drain`](Self::drain) does by a look at all sums.
-    fn sweep(&mut self, mark: u16, mut visit: impl FnMut(u32, u16)) {
-        for (gains, first) in self.gains[..self.records].chunks_mut(STRIDE).zip((0..).step_by(STRIDE)) {
+    /// Looks at all sums, and notes who has reached the mark.
+    fn sweep(&mut self, mark: u16) {
+        for (gains, first) in self.gains[..self.records].chunks(STRIDE).zip((0..).step_by(STRIDE)) {
             // All of a stride, without a branch: the compiler makes vectors of it.
             if gains.iter().fold(0, |most, &gained| most.max(gained)) >= mark {
-                for (&gained, record) in gains.iter().zip(first..).filter(|(gained, _)| **gained >= mark) {
-                    self.candidates += 1;
-                    visit(record, gained);
-                }
+                let reached = (first..).zip(gains).filter(|(_, gained)| **gained >= mark);
+                self.reached.extend(reached.map(|(record, _)| record));
             }
-            gains.fill(0);
         }
     }
 
@@ -198,7 +219,67 @@ fn has_reached<const HOW: u8>(gained: &mut u16, more: u16, mark: u16) -> bool {
     HOW & NOTE != 0 && gained.wrapping_sub(mark) < more
 }
 
+/// What a record gains that is in all lists of a plan, with the probe's share.
+fn most_gained(plan: &Plan) -> u32 {
+    plan.openings().map(|opening| u32::from(opening.share - opening.floor)).sum()
+}
+
 /// What a record of each class gains in this list; nothing in those that are not read.
 fn gains_by_class(opening: &Opening) -> Gains {
     TOPS.map(|top| opening.share.min(top).saturating_sub(opening.floor))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::TermId;
+
+    /// So many that a plan is worth stages, and sums are set back list by list.
+    const RECORDS: usize = 1 << 16;
+
+    proptest! {
+        #[test]
+        fn reading_in_stages_is_reading_at_once_and_leaves_whoever_may_match(
+            postings in prop::collection::vec((0u32..8, 1u16..9_000), 0..3_000),
+            query in prop::collection::btree_map(0u32..8, 1u16..20_000, 1..8),
+            goal in 49_151u32..65_536,
+        ) {
+            let mut lists = Lists::default();
+            let mut overlaps = vec![0; RECORDS];
+            for (record, terms) in (0..).zip(postings.chunks(8)) {
+                let terms: BTreeMap<_, _> = terms.iter().copied().collect();
+                terms.into_iter().for_each(|(term, share)| lists.push(TermId(term), record, share));
+            }
+            let query: Vec<_> = query.into_iter().map(|(term, share)| (TermId(term), share)).collect();
+            for &(term, share) in &query {
+                lists.get(term).for_each(0, |record, bound| overlaps[record as usize] += u32::from(bound.min(share)));
+            }
+            let (mut plan, mut staged, mut whole) = (Plan::default(), Scan::default(), Scan::default());
+            let mark = |plan: &Plan| (goal - plan.unseen()) as u16;
+            plan.make(&query, &lists, RECORDS, goal);
+            staged.read(&lists, &plan, RECORDS, mark(&plan));
+            while plan.deepen(usize::MAX) {
+                staged.read_on(&lists, &plan, mark(&plan));
+            }
+            whole.read(&lists, &plan, RECORDS, mark(&plan));
+            let drained = |scan: &mut Scan| {
+                let mut reached = Vec::new();
+                scan.drain(&lists, &plan, |record, gained| reached.push((record, gained)));
+                reached.sort_unstable();
+                reached
+            };
+            let reached = drained(&mut staged);
+            prop_assert_eq!(&reached, &drained(&mut whole));
+            prop_assert!(staged.is_clear() && whole.is_clear());
+            for (&overlap, record) in overlaps.iter().zip(0..) {
+                let gained = reached.iter().find(|(reached, _)| *reached == record).map(|&(_, gained)| gained);
+                prop_assert!(overlap < goal || gained.is_some());
+                prop_assert!(gained.is_none_or(|gained| plan.unseen() + u32::from(gained) >= overlap.min(65_535)));
+            }
+        }
+    }
 }
