@@ -14,6 +14,7 @@
 use std::io::{self, Read, Write};
 
 use super::memory::{heap_bytes, make_room};
+use super::prefetch::prefetch;
 use super::units::WHOLE;
 use crate::record::TermId;
 use crate::record::arrays::{read_array, write_array};
@@ -70,10 +71,9 @@ impl Sketches {
         self.excesses.push(sketch.excess);
     }
 
-    /// Fetches the sketches of these records into the cache. They lie anywhere; here no read waits for
-    /// another, nor for a comparison, so that memory serves many at a time.
-    pub(super) fn touch(&self, records: impl Iterator<Item = usize>) {
-        std::hint::black_box(records.fold(0, |read, record| read ^ self.buckets[record].0[0]));
+    /// Asks for a record's sketch. It lies anywhere.
+    pub(super) fn prefetch(&self, record: usize) {
+        prefetch(&self.buckets[record]);
     }
 
     /// An upper bound on the overlap of a probe and a record, in units of [`WHOLE`].
