@@ -57,8 +57,8 @@
 //!   a nanosecond, one of all a twenty-fourth.
 //! * *Asking for sketches ahead*: at a million records half of a probe was spent on waiting for those of its candidates,
 //!   one after the other. Read 32 at a time, before they were compared, they took 2 to 5 % longer.
-//! * *Sums in the first cache are not what is missing.* All of them folded onto 32 KB, which gives wrong answers, makes
-//!   reading 7 % faster at a million records. So to read all lists window by window, 65,536 records at a time, was 4 to 5 %
+//! * *Sums in the first cache are not what is missing.* All that packed lists add to folded onto 32 KB, which gives wrong
+//!   answers, makes reading 7 % faster at a million records. So to read all lists window by window, 65,536 records at a time, was 4 to 5 %
 //!   slower. In later stages to pass over records that are no candidates, told by a bit each, was a quarter slower: those
 //!   lists are where the candidates are, and the branch is guessed wrong.
 //! * *Comparing nothing while no sum can reach the mark*, the longest lists first, saves some percent.
