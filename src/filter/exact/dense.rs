@@ -116,6 +116,11 @@ impl Dense {
         prefetch(&self.counts[CLASSES - 1]);
     }
 
+    /// Asks for where the classes from this one up begin.
+    pub(super) fn prefetch_starts(&self, from: usize) {
+        self.classes[from..].iter().filter_map(|stream| stream.words.first()).for_each(prefetch);
+    }
+
     /// Asks for what a push will touch of the head of a list of this length.
     pub(super) fn prefetch_head(&self, len: usize) {
         self.waiting.prefetch(len);

@@ -138,23 +138,22 @@ impl Lists {
         }
     }
 
-    /// Fetches the beginnings of these terms' lists, from these classes up, into the cache.
-    pub(super) fn touch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
+    /// Asks for the beginnings of these terms' lists, from these classes up.
+    pub(super) fn prefetch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
         /// Postings in a cache line.
         const LINE: usize = 16;
         const MOST: usize = 8 * LINE;
-        let mut read = 0;
         for (term, from) in openings {
             let postings = match self.get(term) {
                 List::Short(postings) => postings,
                 List::Packed(list) => list.read(from),
-                List::Dense(list) => list.waiting(),
+                List::Dense(list) => {
+                    list.prefetch_starts(from);
+                    list.waiting()
+                }
             };
-            for posting in postings[..postings.len().min(MOST)].iter().step_by(LINE) {
-                read ^= posting;
-            }
+            postings[..postings.len().min(MOST)].iter().step_by(LINE).for_each(prefetch);
         }
-        std::hint::black_box(read);
     }
 
     /// The length of a term's list.

@@ -17,3 +17,12 @@ pub(super) fn prefetch<T>(place: &T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;
 }
+
+/// Octets that are asked for ahead of where an array is read from end to end: some hundred nanoseconds of reading.
+const AHEAD: usize = 1024;
+
+/// Asks for the cache line that will be read some lines after this place of an array.
+#[inline(always)]
+pub(super) fn prefetch_ahead<T>(array: &[T], place: usize) {
+    array.get(place + AHEAD / size_of::<T>()).inspect(|ahead| prefetch(*ahead));
+}

@@ -4,11 +4,15 @@ use super::classes::{CLASSES, Gains, TOPS, class_in, record_of};
 use super::dense::{Run, WINDOW};
 use super::lists::{List, Lists};
 use super::plan::{Opening, Plan};
+use super::prefetch::prefetch_ahead;
 
 /// Whether each posting looks if its sum has reached the mark.
 const NOTE: u8 = 1;
 /// Whether sums that may exceed 65,535 end there: an instruction more for each posting, which few probes need.
 const END: u8 = 2;
+
+/// Postings in a cache line.
+const POSTINGS: usize = 16;
 
 /// Sums that are looked at together.
 const STRIDE: usize = 64;
@@ -53,7 +57,7 @@ impl Scan {
         }
         // To look at all sums once is cheaper than at one with each posting.
         self.swept = plan.cost() >= records as u64;
-        lists.touch_starts(plan.openings().map(|opening| (opening.term, opening.from.into())));
+        lists.prefetch_starts(plan.openings().map(|opening| (opening.term, opening.from.into())));
         // The longest lists come last in a plan, and first here: none can lift anybody to the mark.
         let mut most = 0;
         for opening in plan.openings().rev() {
@@ -75,7 +79,7 @@ impl Scan {
     /// Reads what the plan's last stage added, and drops who does not reach the new `mark`. Nobody comes in: in each
     /// list a record gains at most by how much the floor sank, as the unseen mass does.
     pub(super) fn read_on(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
-        lists.touch_starts(plan.deepened().map(|(_, now)| (now.term, now.from.into())));
+        lists.prefetch_starts(plan.deepened().map(|(_, now)| (now.term, now.from.into())));
         let end = u16::try_from(most_gained(plan)).is_err();
         for (before, now) in plan.deepened().rev() {
             let mut gains = gains_by_class(now);
@@ -175,11 +179,14 @@ impl Scan {
 
     fn add_postings<const HOW: u8>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
         self.postings += postings.len();
-        for &posting in postings {
-            let record = record_of(posting);
-            let more = gains[class_in(posting)];
-            if has_reached::<HOW>(&mut self.gains[record as usize], more, mark) {
-                self.reached.push(record);
+        for (place, line) in postings.chunks(POSTINGS).enumerate() {
+            prefetch_ahead(postings, place * POSTINGS);
+            for &posting in line {
+                let record = record_of(posting);
+                let more = gains[class_in(posting)];
+                if has_reached::<HOW>(&mut self.gains[record as usize], more, mark) {
+                    self.reached.push(record);
+                }
             }
         }
     }
