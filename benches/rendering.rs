@@ -54,6 +54,10 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let files = html_files(Path::new(folder));
+    if files.is_empty() {
+        eprintln!("{folder} holds no HTML pages (links to folders are not followed)");
+        return ExitCode::FAILURE;
+    }
     if !times_only {
         agreement(&files);
     }
