@@ -21,7 +21,7 @@ Without a part: a synthetic set of 10,000 records at 0.8 and the three worst cas
   --reopen             synthetic sets: written to disk and opened again
   --thresholds LIST    [default: 0.5,0.7,0.8,0.9]
   --only LIST          of ours, sketch, prefix, lsh16x8, lsh21x6, early, plain
-  --probes N           probes of a set [default: 200]
+  --probes N           probes of a set [default: 2000]
   --audits N           decisions on real pages held against brute force [default: 400]
   --seed N             [default: 1]
   --json               figures as lines of JSON";
@@ -54,7 +54,7 @@ impl Settings {
             reopen: false,
             thresholds: Vec::new(),
             only: None,
-            probes: 200,
+            probes: 2000,
             audits: 400,
             seed: 1,
             json: false,

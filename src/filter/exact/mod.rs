@@ -24,7 +24,7 @@
 //! # What it costs
 //!
 //! A probe plans in some 20 to 40 ns a term, then reads about a tenth of a posting for each stored
-//! record at t = 0.8 and four at t = 0.5, a nanosecond or two each: beyond some 50,000 records the
+//! record at t = 0.8 and five at t = 0.5, a nanosecond or two each: beyond some 50,000 records the
 //! cost is in proportion to their number. Memory: 4 to 5 bytes a posting, 2.1 in lists of more than
 //! 16,384, 8 a term, 70 a record, and 2 a record for each thread that probes. Over a budget, the oldest
 //! records leave the lists and are compared by their sketches, some nanoseconds each, with every probe.
