@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::record::Normaliser;
 
-    const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private/\nAllow: /private/*.html$\nDisallow: /\n\nUser-agent: ndcrawl\nDisallow: /tmp\nAllow: /tmp/public";
+    const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private/\nAllow: /private/*.html$\nDisallow: /\n\nUser-agent: ndcrawl\nDisallow: /drafts\nAllow: /drafts/public";
 
     fn rule(token: &str, path: &str) -> Option<(bool, String)> {
         let url = Normaliser::default().absolute(&format!("http://a.test{path}")).unwrap();
@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn the_longest_rule_that_matches_decides() {
-        assert_eq!(rule("ndcrawl", "/tmp/x"), Some((false, "/tmp".to_owned())));
-        assert_eq!(rule("ndcrawl", "/tmp/public/x"), Some((true, "/tmp/public".to_owned())));
+        assert_eq!(rule("ndcrawl", "/drafts/x"), Some((false, "/drafts".to_owned())));
+        assert_eq!(rule("ndcrawl", "/drafts/public/x"), Some((true, "/drafts/public".to_owned())));
         assert_eq!(rule("ndcrawl", "/private/"), None);
         assert_eq!(rule("other", "/private/x.html"), Some((true, "/private/*.html$".to_owned())));
         assert_eq!(rule("other", "/private/x"), Some((false, "/private/".to_owned())));
