@@ -11,12 +11,12 @@ The exact index beside brute force, a prefix filter and MinHash.
 
     cargo bench --bench index -- [OPTIONS]
 
-Without a part: a synthetic set of 10,000 records at 0.8 and the three worst cases, in half a minute.
+Without a part: a synthetic set of 10,000 records at 0.8 and the worst cases, in half a minute.
 
   --pages OUT          pages of a finished crawl, in order: look up, and take in if unique
   --synthetic LIST     synthetic sets of these sizes, such as 10k,100k,1m
   --base OUT           make synthetic sets of the pages of this crawl, not of a model's
-  --worst              the three worst cases
+  --worst              sets on which filters fail
   --threads            synthetic sets: probes by one thread and by all cores
   --reopen             synthetic sets: written to disk and opened again
   --thresholds LIST    [default: 0.5,0.7,0.8,0.9]
