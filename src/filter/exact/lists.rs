@@ -12,7 +12,7 @@ use super::classes::{class_of, pack, record_of};
 use super::dense::Dense;
 use super::memory::{heap_bytes, make_room};
 use super::packed::{self, Packed};
-use super::prefetch::prefetch;
+use super::prefetch::{in_line, prefetch};
 use super::short::{self, ShortLists};
 use crate::record::TermId;
 use crate::record::arrays::{read_array, read_number, write_array, write_number};
@@ -140,8 +140,7 @@ impl Lists {
 
     /// Asks for the beginnings of these terms' lists, from these classes up.
     pub(super) fn prefetch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
-        /// Postings in a cache line.
-        const LINE: usize = 16;
+        const LINE: usize = in_line::<u32>();
         const MOST: usize = 8 * LINE;
         for (term, from) in openings {
             let postings = match self.get(term) {

@@ -18,6 +18,12 @@ pub(super) fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
+/// So many elements of an array are in a cache line.
+pub(super) const fn in_line<T>() -> usize {
+    const OCTETS: usize = 64;
+    OCTETS / size_of::<T>()
+}
+
 /// Octets that are asked for ahead of where an array is read from end to end: some hundred nanoseconds of reading.
 const AHEAD: usize = 1024;
 

@@ -4,15 +4,12 @@ use super::classes::{CLASSES, Gains, TOPS, class_in, record_of};
 use super::dense::{Run, WINDOW};
 use super::lists::{List, Lists};
 use super::plan::{Opening, Plan};
-use super::prefetch::prefetch_ahead;
+use super::prefetch::{in_line, prefetch_ahead};
 
 /// Whether each posting looks if its sum has reached the mark.
 const NOTE: u8 = 1;
 /// Whether sums that may exceed 65,535 end there: an instruction more for each posting, which few probes need.
 const END: u8 = 2;
-
-/// Postings in a cache line.
-const POSTINGS: usize = 16;
 
 /// Sums that are looked at together.
 const STRIDE: usize = 64;
@@ -179,8 +176,9 @@ impl Scan {
 
     fn add_postings<const HOW: u8>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
         self.postings += postings.len();
-        for (place, line) in postings.chunks(POSTINGS).enumerate() {
-            prefetch_ahead(postings, place * POSTINGS);
+        const LINE: usize = in_line::<u32>();
+        for (place, line) in (0..).step_by(LINE).zip(postings.chunks(LINE)) {
+            prefetch_ahead(postings, place);
             for &posting in line {
                 let record = record_of(posting);
                 let more = gains[class_in(posting)];
