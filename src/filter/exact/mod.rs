@@ -106,6 +106,7 @@
 //!   before and lost. What helps past a million records is that probes run on all cores.
 
 mod classes;
+mod coarse;
 mod dense;
 mod hull;
 mod likely;
@@ -118,6 +119,7 @@ mod prefetch;
 mod scan;
 mod short;
 mod sketch;
+mod sums;
 mod units;
 mod waiting;
 
@@ -383,7 +385,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
         scan.read(lists, plan, self.index.settled(), (goal - plan.unseen()) as u16);
-        while plan.deepen(scan.reached()) {
+        while plan.deepen(scan.cost_of_reached()) {
             scan.read_on(lists, plan, (goal - plan.unseen()) as u16);
         }
         let unseen = plan.unseen();

@@ -1,15 +1,11 @@
 //! Reading the planned lists: what each record gains.
 
-use super::classes::{CLASSES, Gains, TOPS, class_in, record_of};
-use super::dense::{Run, WINDOW};
+use super::classes::{CLASSES, Gains, TOPS, record_of};
+use super::coarse::Coarse;
+use super::dense::WINDOW;
 use super::lists::{List, Lists};
 use super::plan::{Opening, Plan};
-use super::prefetch::{in_line, prefetch_ahead};
-
-/// Whether each posting looks if its sum has reached the mark.
-const NOTE: u8 = 1;
-/// Whether sums that may exceed 65,535 end there: an instruction more for each posting, which few probes need.
-const END: u8 = 2;
+use super::sums::{END, NOTE, Sums};
 
 /// Sums that are looked at together.
 const STRIDE: usize = 64;
@@ -17,58 +13,74 @@ const STRIDE: usize = 64;
 /// Sums that are set back side by side in the time that one is by itself.
 const SIDE_BY_SIDE: usize = 24;
 
-/// From so many postings on a list is read class by class.
-const BY_CLASS: u32 = 1024;
+/// Sums are coarse from one posting in so many records on.
+const COARSE_FROM: u64 = 24;
 
-/// What each record has gained in the current probe, in units of the whole, and who has reached the
-/// mark. Two bytes a record.
+/// With more lists than this, rounding what each adds to coarse units makes too many candidates.
+const MOST_COARSE_LISTS: usize = 64;
+
+/// Postings that may be read to be rid of a candidate.
+const POSTINGS_A_CANDIDATE: u64 = 7;
+/// Where sums are coarse, a posting costs less and a candidate more, as it still has to be found.
+const POSTINGS_A_COARSE_CANDIDATE: u64 = 14;
+
+/// How it is found out who has reached the mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Way {
+    /// Each posting looks if its sum has: little is read.
+    #[default]
+    Noted,
+    /// All sums are looked at when all is read.
+    Swept,
+    /// The same, with sums of eight bits.
+    Coarse,
+}
+
+/// What each record has gained in the current probe, and who has reached the mark. Three bytes a record.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// By record; whole windows; all 0 between probes.
+    /// In units of the whole, by record; whole windows; all 0 between probes. Not used where sums are coarse.
     gains: Vec<u16>,
+    coarse: Coarse,
+    way: Way,
+    /// Not used where sums are coarse.
     reached: Vec<u32>,
     postings: usize,
     /// That the lists name.
     records: usize,
-    /// Whether sums are looked at when all is read, and not with each posting.
-    swept: bool,
     /// Records that reached the mark.
     candidates: usize,
 }
 
 impl Scan {
-    /// Reads the planned lists and notes the records whose gains reach `mark`. `records` is the
+    /// Reads the planned lists, to find the records whose gains reach `mark`. `records` is the
     /// number of records that the lists name.
     ///
     /// Gains end at 65,535; a record that is met again after that may be noted twice.
     pub(super) fn read(&mut self, lists: &Lists, plan: &Plan, records: usize, mark: u16) {
-        self.gains.resize(records.next_multiple_of(WINDOW), 0);
         self.reached.clear();
-        self.candidates = 0;
-        self.postings = 0;
-        self.records = records;
-        self.swept = false;
-        if most_gained(plan) < u32::from(mark) {
+        (self.candidates, self.postings, self.records) = (0, 0, records);
+        let (all, opened) = (most_gained(plan), plan.openings().count());
+        self.way = way(plan.cost(), records as u64, opened);
+        if self.way == Way::Coarse {
+            self.coarse.begin(records, all, opened as u32);
+            self.coarse.set_mark(mark);
+        } else {
+            self.gains.resize(records.next_multiple_of(WINDOW), 0);
+        }
+        if all < u32::from(mark) {
             // Who is in all these lists does not reach it either.
             return;
         }
-        // To look at all sums once is cheaper than at one with each posting.
-        self.swept = plan.cost() >= records as u64;
         lists.prefetch_starts(plan.openings().map(|opening| (opening.term, opening.from.into())));
         // The longest lists come last in a plan, and first here: none can lift anybody to the mark.
         let mut most = 0;
         for opening in plan.openings().rev() {
-            let gains = gains_by_class(opening);
             most += u32::from(opening.share - opening.floor);
-            let note = !self.swept && most >= u32::from(mark);
-            match (note, u16::try_from(most).is_err()) {
-                (false, false) => self.read_list::<0>(lists, opening, &gains, mark),
-                (true, false) => self.read_list::<NOTE>(lists, opening, &gains, mark),
-                (false, true) => self.read_list::<END>(lists, opening, &gains, mark),
-                (true, true) => self.read_list::<{ NOTE | END }>(lists, opening, &gains, mark),
-            }
+            let note = self.way == Way::Noted && most >= u32::from(mark);
+            self.read_list(lists, opening, &gains_by_class(opening), most, note.then_some(mark));
         }
-        if self.swept {
+        if self.way == Way::Swept {
             self.sweep(mark);
         }
     }
@@ -77,55 +89,44 @@ impl Scan {
     /// list a record gains at most by how much the floor sank, as the unseen mass does.
     pub(super) fn read_on(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
         lists.prefetch_starts(plan.deepened().map(|(_, now)| (now.term, now.from.into())));
-        let end = u16::try_from(most_gained(plan)).is_err();
+        let most = most_gained(plan);
         for (before, now) in plan.deepened().rev() {
             let mut gains = gains_by_class(now);
             for (gain, before) in gains.iter_mut().zip(gains_by_class(before)) {
                 *gain -= before;
             }
-            if end { self.read_list::<END>(lists, now, &gains, 0) } else { self.read_list::<0>(lists, now, &gains, 0) }
+            self.read_list(lists, now, &gains, most, None);
+        }
+        if self.way == Way::Coarse {
+            return self.coarse.set_mark(mark);
         }
         let gains = &self.gains;
         self.reached.retain(|&record| gains[record as usize] >= mark);
     }
 
-    /// How many records have reached all marks so far.
-    pub(super) fn reached(&self) -> usize {
-        self.reached.len()
-    }
-
-    /// Adds what the records of one list gain there.
-    fn read_list<const HOW: u8>(&mut self, lists: &Lists, opening: &Opening, gains: &Gains, mark: u16) {
-        let from = opening.from.into();
-        match lists.get(opening.term) {
-            List::Short(postings) => self.add_postings::<HOW>(postings, gains, mark),
-            List::Packed(list) => {
-                if self.swept && list.read_len(from) >= BY_CLASS {
-                    let classes = list.classes(from);
-                    classes.for_each(|(class, postings)| self.add_class::<HOW>(postings, gains[class]));
-                } else {
-                    self.add_postings::<HOW>(list.read(from), gains, mark);
-                }
-                // What is lighter gains nothing.
-                self.add_postings::<HOW>(list.waiting(), gains, mark);
-            }
-            List::Dense(list) => {
-                for class in (from..CLASSES).rev() {
-                    list.runs(class).for_each(|run| self.add_run::<HOW>(&run, gains[class], mark));
-                }
-                self.add_postings::<HOW>(list.waiting(), gains, mark);
-            }
+    /// What it costs to look at those who have reached all marks so far, in postings. About, where sums are coarse.
+    pub(super) fn cost_of_reached(&self) -> u64 {
+        match self.way {
+            Way::Coarse => self.coarse.reached() as u64 * POSTINGS_A_COARSE_CANDIDATE,
+            Way::Noted | Way::Swept => self.reached.len() as u64 * POSTINGS_A_CANDIDATE,
         }
     }
 
-    /// What a record has gained, or 65,535 if that is more.
+    /// What a record has gained at most.
     pub(super) fn gained(&self, record: u32) -> u16 {
-        self.gains[record as usize]
+        if self.way == Way::Coarse { self.coarse.gained(record) } else { self.gains[record as usize] }
     }
 
-    /// The records that have reached the mark, and what they gained at least. Sets all gains back
+    /// The records that have reached the mark, and what they gained at most. Sets all gains back
     /// to 0.
     pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
+        if self.way == Way::Coarse {
+            let candidates = &mut self.candidates;
+            return self.coarse.drain(|record, gained| {
+                *candidates += 1;
+                visit(record, gained);
+            });
+        }
         self.candidates = self.reached.len();
         for &record in &self.reached {
             // A record that was noted twice has nothing left the second time.
@@ -158,6 +159,32 @@ impl Scan {
         }
     }
 
+    /// Postings read, gaps between classes included, and records that reached the mark.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.postings as u64, self.candidates as u64)
+    }
+
+    /// Adds what the records of one list gain there, by class, and notes whom that lifts to the `mark`, if there is one.
+    /// By then records can have gained `most`.
+    fn read_list(&mut self, lists: &Lists, opening: &Opening, gains: &Gains, most: u32, mark: Option<u16>) {
+        let (reached, by_class) = (&mut self.reached, self.way != Way::Noted);
+        self.postings += if self.way == Way::Coarse {
+            let (sums, gains, may_end) = self.coarse.enter(gains);
+            let sums = Sums { sums, gains: &gains, mark: 0, reached };
+            let read = if may_end { Sums::read::<END> } else { Sums::read::<0> };
+            read(sums, lists, opening, by_class)
+        } else {
+            let sums = Sums { sums: &mut self.gains, gains, mark: mark.unwrap_or_default(), reached };
+            let read = match (mark.is_some(), u16::try_from(most).is_err()) {
+                (false, false) => Sums::read::<0>,
+                (true, false) => Sums::read::<NOTE>,
+                (false, true) => Sums::read::<END>,
+                (true, true) => Sums::read::<{ NOTE | END }>,
+            };
+            read(sums, lists, opening, by_class)
+        };
+    }
+
     /// Looks at all sums, and notes who has reached the mark.
     fn sweep(&mut self, mark: u16) {
         for (gains, first) in self.gains[..self.records].chunks(STRIDE).zip((0..).step_by(STRIDE)) {
@@ -169,59 +196,25 @@ impl Scan {
         }
     }
 
-    /// Postings read, gaps between classes included, and records that reached the mark.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        (self.postings as u64, self.candidates as u64)
-    }
-
-    fn add_postings<const HOW: u8>(&mut self, postings: &[u32], gains: &Gains, mark: u16) {
-        self.postings += postings.len();
-        const LINE: usize = in_line::<u32>();
-        for (place, line) in (0..).step_by(LINE).zip(postings.chunks(LINE)) {
-            prefetch_ahead(postings, place);
-            for &posting in line {
-                let record = record_of(posting);
-                let more = gains[class_in(posting)];
-                if has_reached::<HOW>(&mut self.gains[record as usize], more, mark) {
-                    self.reached.push(record);
-                }
-            }
-        }
-    }
-
-    /// Postings of one class, none of which looks at the mark: what all gain is known.
-    fn add_class<const HOW: u8>(&mut self, postings: &[u32], more: u16) {
-        self.postings += postings.len();
-        for &posting in postings {
-            has_reached::<HOW>(&mut self.gains[record_of(posting) as usize], more, 0);
-        }
-    }
-
-    fn add_run<const HOW: u8>(&mut self, run: &Run<'_>, more: u16, mark: u16) {
-        self.postings += run.records.len();
-        let Some(window) = self.gains[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return };
-        for &record in run.records {
-            if has_reached::<HOW>(&mut window[usize::from(record)], more, mark) {
-                self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
-            }
-        }
-    }
-
     fn forget(&mut self, postings: &[u32]) {
         postings.iter().for_each(|&posting| self.gains[record_of(posting) as usize] = 0);
     }
 
     #[cfg(test)]
     pub(super) fn is_clear(&self) -> bool {
-        self.gains.iter().all(|&gain| gain == 0)
+        self.gains.iter().all(|&gain| gain == 0) && self.coarse.is_clear()
     }
 }
 
-/// Adds a gain; whether it lifts the sum from below the mark.
-#[inline(always)]
-fn has_reached<const HOW: u8>(gained: &mut u16, more: u16, mark: u16) -> bool {
-    *gained = if HOW & END != 0 { gained.saturating_add(more) } else { gained.wrapping_add(more) };
-    HOW & NOTE != 0 && gained.wrapping_sub(mark) < more
+/// How to read so many postings, in so many lists.
+fn way(postings: u64, records: u64, lists: usize) -> Way {
+    if postings >= records {
+        Way::Swept
+    } else if postings * COARSE_FROM >= records && lists <= MOST_COARSE_LISTS {
+        Way::Coarse
+    } else {
+        Way::Noted
+    }
 }
 
 /// What a record gains that is in all lists of a plan, with the probe's share.
@@ -243,18 +236,17 @@ mod tests {
     use super::*;
     use crate::record::TermId;
 
-    /// So many that a plan is worth stages, and sums are set back list by list.
-    const RECORDS: usize = 1 << 16;
-
     proptest! {
         #[test]
         fn reading_in_stages_is_reading_at_once_and_leaves_whoever_may_match(
             postings in prop::collection::vec((0u32..8, 1u16..9_000), 0..3_000),
             query in prop::collection::btree_map(0u32..8, 1u16..20_000, 1..8),
             goal in 49_151u32..65_536,
+            // So many that a plan is worth stages; that sums are set back list by list; and so few that they are coarse.
+            records in prop_oneof![Just(1 << 16), Just(1 << 13)],
         ) {
             let mut lists = Lists::default();
-            let mut overlaps = vec![0; RECORDS];
+            let mut overlaps = vec![0; records];
             for (record, terms) in (0..).zip(postings.chunks(8)) {
                 let terms: BTreeMap<_, _> = terms.iter().copied().collect();
                 terms.into_iter().for_each(|(term, share)| lists.push(TermId(term), record, share));
@@ -265,12 +257,12 @@ mod tests {
             }
             let (mut plan, mut staged, mut whole) = (Plan::default(), Scan::default(), Scan::default());
             let mark = |plan: &Plan| (goal - plan.unseen()) as u16;
-            plan.make(&query, &lists, RECORDS, goal);
-            staged.read(&lists, &plan, RECORDS, mark(&plan));
-            while plan.deepen(usize::MAX) {
+            plan.make(&query, &lists, records, goal);
+            staged.read(&lists, &plan, records, mark(&plan));
+            while plan.deepen(u64::MAX) {
                 staged.read_on(&lists, &plan, mark(&plan));
             }
-            whole.read(&lists, &plan, RECORDS, mark(&plan));
+            whole.read(&lists, &plan, records, mark(&plan));
             let drained = |scan: &mut Scan| {
                 let mut reached = Vec::new();
                 scan.drain(&lists, &plan, |record, gained| reached.push((record, gained)));
@@ -278,12 +270,17 @@ mod tests {
                 reached
             };
             let reached = drained(&mut staged);
-            prop_assert_eq!(&reached, &drained(&mut whole));
+            let at_once = drained(&mut whole);
+            // Coarse sums are rounded with each stage.
+            prop_assert!(staged.way == Way::Coarse || whole.way == Way::Coarse || reached == at_once);
             prop_assert!(staged.is_clear() && whole.is_clear());
-            for (&overlap, record) in overlaps.iter().zip(0..) {
-                let gained = reached.iter().find(|(reached, _)| *reached == record).map(|&(_, gained)| gained);
-                prop_assert!(overlap < goal || gained.is_some());
-                prop_assert!(gained.is_none_or(|gained| plan.unseen() + u32::from(gained) >= overlap.min(65_535)));
+            for reached in [reached, at_once] {
+                for (&overlap, record) in overlaps.iter().zip(0..) {
+                    let gained = reached.iter().find(|(reached, _)| *reached == record).map(|&(_, gained)| gained);
+                    prop_assert!(overlap < goal || gained.is_some());
+                    let most = |gained| plan.unseen() + u32::from(gained);
+                    prop_assert!(gained.is_none_or(|gained| most(gained) >= overlap.min(65_535)));
+                }
             }
         }
     }
