@@ -159,7 +159,7 @@ impl Scan {
         }
     }
 
-    /// Postings read, gaps between classes included, and records that reached the mark.
+    /// Postings read, with the gaps between classes that were, and records that reached the mark.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.postings as u64, self.candidates as u64)
     }
@@ -167,12 +167,12 @@ impl Scan {
     /// Adds what the records of one list gain there, by class, and notes whom that lifts to the `mark`, if there is one.
     /// By then records can have gained `most`.
     fn read_list(&mut self, lists: &Lists, opening: &Opening, gains: &Gains, most: u32, mark: Option<u16>) {
-        let (reached, by_class) = (&mut self.reached, self.way != Way::Noted);
+        let reached = &mut self.reached;
         self.postings += if self.way == Way::Coarse {
             let (sums, gains, may_end) = self.coarse.enter(gains);
             let sums = Sums { sums, gains: &gains, mark: 0, reached };
             let read = if may_end { Sums::read::<END> } else { Sums::read::<0> };
-            read(sums, lists, opening, by_class)
+            read(sums, lists, opening)
         } else {
             let sums = Sums { sums: &mut self.gains, gains, mark: mark.unwrap_or_default(), reached };
             let read = match (mark.is_some(), u16::try_from(most).is_err()) {
@@ -181,7 +181,7 @@ impl Scan {
                 (false, true) => Sums::read::<END>,
                 (true, true) => Sums::read::<{ NOTE | END }>,
             };
-            read(sums, lists, opening, by_class)
+            read(sums, lists, opening)
         };
     }
 

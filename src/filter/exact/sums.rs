@@ -11,7 +11,8 @@ pub(super) const NOTE: u8 = 1;
 /// Whether sums that may exceed the largest number end there: an instruction more for each posting, which few need.
 pub(super) const END: u8 = 2;
 
-/// From so many postings on a list is read class by class, unless each of them looks.
+/// From so many postings on a list is read class by class: that spares looking up each gain, and the gaps between the
+/// classes. Short runs of one class cost more.
 const BY_CLASS: u32 = 1024;
 
 /// A sum of gains.
@@ -53,12 +54,12 @@ pub(super) struct Sums<'a, S> {
 }
 
 impl<S: Sum> Sums<'_, S> {
-    /// Reads a list as deep as it is opened. Gives the number of postings, gaps between classes included.
-    pub(super) fn read<const HOW: u8>(mut self, lists: &Lists, opening: &Opening, by_class: bool) -> usize {
+    /// Reads a list as deep as it is opened. Gives the number of postings, with the gaps that were read.
+    pub(super) fn read<const HOW: u8>(mut self, lists: &Lists, opening: &Opening) -> usize {
         let from = opening.from.into();
         let (filed, waiting) = match lists.get(opening.term) {
             List::Short(postings) => (self.add_postings::<HOW>(postings), [].as_slice()),
-            List::Packed(list) if by_class && list.read_len(from) >= BY_CLASS => {
+            List::Packed(list) if list.read_len(from) >= BY_CLASS => {
                 let classes = list.classes(from).map(|(class, postings)| self.add_class::<HOW>(postings, class));
                 (classes.sum(), list.waiting())
             }
@@ -90,11 +91,14 @@ impl<S: Sum> Sums<'_, S> {
         postings.len()
     }
 
-    /// Postings of one class, none of which looks at the mark: what all gain is known.
+    /// Postings of one class: what all gain is known.
     fn add_class<const HOW: u8>(&mut self, postings: &[u32], class: usize) -> usize {
         let more = self.gains[class];
         for &posting in postings {
-            has_reached::<S, HOW>(&mut self.sums[record_of(posting) as usize], more, self.mark);
+            let record = record_of(posting);
+            if has_reached::<S, HOW>(&mut self.sums[record as usize], more, self.mark) {
+                self.reached.push(record);
+            }
         }
         postings.len()
     }
