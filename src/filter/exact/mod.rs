@@ -26,7 +26,7 @@
 //! A probe plans in some 20 to 40 ns a term, then reads about a tenth of a posting for each stored
 //! record at t = 0.8 and five at t = 0.5, a nanosecond or two each: beyond some 50,000 records the
 //! cost is in proportion to their number. Memory: 4 to 5 bytes a posting, 2.1 in lists of more than
-//! 16,384, 8 a term, 70 a record, and 2 a record for each thread that probes. Over a budget, the oldest
+//! 16,384, 8 a term, 70 a record, and 3 a record for each thread that probes. Over a budget, the oldest
 //! records leave the lists and are compared by their sketches, some nanoseconds each, with every probe.
 //!
 //! # What was learned
@@ -79,14 +79,19 @@
 //!   *narrowing* takes a third off all matches at t = 0.5. Together 18,600 -> 160 µs, and 12.9 -> 9.2 ms.
 //! * *Look afterwards where much is read.* Once more postings are read than there are records, all sums are looked at
 //!   together at the end, and long lists are read class by class, so that a posting is an addition and nothing else:
-//!   880 -> 610 µs where 800 terms weigh the same. Where less is read, short runs of one class cost more than they save.
-//! * *To note nobody while reading*, where there are fewer postings than records, and look at all sums afterwards, costs
-//!   up to twice the time: one record in 133 has reached the first mark, and to find them is dearer than a branch that
-//!   is guessed wrong for each.
-//! * *Noting candidates without a branch*, or by blocks of 64 postings, is a fifth slower at a million records. *The
-//!   heads of middle lists ordered so* that what a posting touches is in one line gains nothing.
-//! * *Accumulators of eight bits*, gains rounded up to a two-hundredth of the mark, save some percent at a million
-//!   records, and cost three times the time where 800 terms weigh the same: there each gain is less than a unit.
+//!   880 -> 610 µs where 800 terms weigh the same. Short runs of one class cost more than they save: of 1,024 postings
+//!   and more they take 3 % off a probe at a million records.
+//! * *Sums of eight bits, looked at afterwards*, from one posting in 24 records on (`coarse`): a third of the probes at a
+//!   million records, and half of their time. To look at each posting's sum was a third of reading, so these take 228 ->
+//!   190 µs, and all 172 -> 157 µs, mean of three pairs, if a plan is read on twice as eagerly there; 24 µs as before at
+//!   100,000. How many have reached the mark is told by one stride in 16. To find them costs 5 ns each where strides and
+//!   then words with such sums are listed without a branch, 20 ns with branches, which are all guessed wrong: that
+//!   was as dear as what it spared, and with 16 bits, which are looked at in twice the time, up to twice as dear.
+//! * *Eight bits do not pay otherwise*: read as little, each posting looking at its sum, they cost what 16 do, and leave a
+//!   tenth more candidates; where 800 terms weigh the same three times the time, as each gain is less than a unit.
+//! * *Noting candidates without a branch*, or by blocks of 16 or 64 postings, is a fifth slower at a million records,
+//!   and to ask for sums ahead of their postings gains nothing. *The heads of middle lists ordered so* that what a posting
+//!   touches is in one line gains nothing; nor do lists in order of what a gain takes there, so that fewer postings look.
 //! * *Within the noise* of a machine whose memory others use, too: filing 256 records at a time grouped by term, as the
 //!   pairs of term and class hardly repeat.
 //! * *A sketch of 16 bytes in front* of the one of 64 spares five sixths of those, and 4 % of the time at most: what is
