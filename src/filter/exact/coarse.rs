@@ -26,13 +26,17 @@ const ONE: u32 = 1 << 16;
 pub(super) struct Coarse {
     /// By record; whole windows; all 0 between probes.
     sums: Vec<u8>,
+    /// So many are looked at: whole strides.
+    looked_at: usize,
     /// Units in 65,536 shares.
     scale: u32,
     /// In units.
     mark: u8,
     /// Units that a record can have gained by now.
     most: u32,
+    /// Numbers of strides in which someone is wanted.
     strides: Vec<u32>,
+    /// The first record of each word of such sums, and by how much each is above the mark.
     words: Vec<(u32, u64)>,
 }
 
@@ -40,6 +44,7 @@ impl Coarse {
     /// Prepares for so many records, who gain `most` shares in so many `lists`, at most. Lists are fewer than 128.
     pub(super) fn begin(&mut self, records: usize, most: u32, lists: u32) {
         self.sums.resize(records.next_multiple_of(WINDOW), 0);
+        self.looked_at = records.next_multiple_of(STRIDE);
         // Each list may add one by rounding.
         self.scale = ((u32::from(END) - lists) * ONE / most.max(1)).min(ONE);
         self.most = 0;
@@ -60,7 +65,7 @@ impl Coarse {
     /// About how many have reached the mark.
     pub(super) fn reached(&self) -> usize {
         let reached = |stride: &[u8; STRIDE]| stride.iter().map(|&sum| u8::from(sum >= self.mark)).sum::<u8>();
-        let sampled = self.sums.as_chunks().0.iter().step_by(SAMPLED);
+        let sampled = self.sums[..self.looked_at].as_chunks().0.iter().step_by(SAMPLED);
         sampled.map(|stride| usize::from(reached(stride))).sum::<usize>() * SAMPLED
     }
 
@@ -78,7 +83,7 @@ impl Coarse {
     /// sums are put on a list without a branch.
     pub(super) fn drain(&mut self, mut visit: impl FnMut(u32, u16)) {
         let below = self.mark.saturating_sub(1);
-        let strides: &[[u8; STRIDE]] = self.sums.as_chunks().0;
+        let strides: &[[u8; STRIDE]] = self.sums[..self.looked_at].as_chunks().0;
         self.strides.resize(strides.len() + 1, 0);
         let mut some = 0;
         for (stride, number) in strides.iter().zip(0..) {
@@ -107,7 +112,7 @@ impl Coarse {
                 visit(first + place, self.gained(first + place));
             }
         }
-        self.sums.fill(0);
+        self.sums[..self.looked_at].fill(0);
     }
 
     #[cfg(test)]
