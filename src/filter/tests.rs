@@ -58,14 +58,23 @@ fn suspects_of(filter: &dyn Filter, probe: &Terms, threshold: Threshold) -> Vec<
     suspects
 }
 
+fn how_many_others() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0), Just(500), Just(5_000)]
+}
+
 fn matching(records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Sequence> {
     let pairs = (0..).map(Sequence).zip(records);
     pairs.filter(|(_, terms)| matches(probe, terms, threshold)).map(|(id, _)| id).collect()
 }
 
 /// Every third record stays fresh, so that both parts of a probe have something to find.
-fn assert_nothing_is_lost(records: &[Terms], probe: &Terms, threshold: Threshold) -> Result<(), TestCaseError> {
-    let exact = settled_at(records, records.len() * 2 / 3);
+fn assert_nothing_is_lost(
+    records: &[Terms],
+    others: u32,
+    probe: &Terms,
+    threshold: Threshold,
+) -> Result<(), TestCaseError> {
+    let exact = settled_among(others, records, records.len() * 2 / 3);
     let suspects = suspects_of(&exact, probe, threshold);
     for id in matching(records, probe, threshold) {
         let suspect = suspects.iter().find(|suspect| suspect.id == id);
@@ -88,7 +97,14 @@ fn found(filter: &dyn Filter, records: &[Terms], probe: &Terms, threshold: Thres
 
 /// A filter in which the first so many records are settled.
 fn settled_at(records: &[Terms], settled: usize) -> Exact {
+    settled_among(0, records, settled)
+}
+
+/// The same, besides so many others that share nothing with anybody. What a probe reads is little among many, and much
+/// among few, and is read in another way.
+fn settled_among(others: u32, records: &[Terms], settled: usize) -> Exact {
     let mut exact = Exact::default();
+    (0..others).for_each(|other| exact.insert(Sequence(1 << 20 | other), &[(TermId(1 << 20 | other), 1)]));
     filled(&mut exact, &records[..settled.min(records.len())]);
     exact.settle();
     for (id, terms) in (0..).zip(records).skip(settled) {
@@ -101,10 +117,11 @@ proptest! {
     #[test]
     fn the_exact_filter_loses_no_match_among_small_records(
         records in prop::collection::vec(any_terms(), 0..80),
+        others in how_many_others(),
         probe in any_terms(),
         threshold in any_threshold(),
     ) {
-        assert_nothing_is_lost(&records, &probe, threshold)?;
+        assert_nothing_is_lost(&records, others, &probe, threshold)?;
     }
 
     #[test]
@@ -113,7 +130,7 @@ proptest! {
         which in any::<prop::sample::Index>(),
         threshold in any_threshold(),
     ) {
-        assert_nothing_is_lost(&records, which.get(&records), threshold)?;
+        assert_nothing_is_lost(&records, 0, which.get(&records), threshold)?;
     }
 
     #[test]
@@ -203,17 +220,18 @@ proptest! {
     #[test]
     fn a_scratch_remembers_nothing(
         records in prop::collection::vec(any_terms(), 1..60),
-        probes in prop::collection::vec((any_terms(), any_threshold()), 1..30),
+        probes in prop::collection::vec((any_terms(), any_threshold(), 0usize..3), 1..30),
     ) {
-        let exact = settled_at(&records, records.len());
+        let stores = [0, 500, 5_000].map(|others| settled_among(others, &records, records.len()));
         let mut scratch = Scratch::default();
-        for (probe, threshold) in &probes {
+        for (probe, threshold, store) in &probes {
+            let exact = &stores[*store];
             let mut shown = Vec::new();
             exact.probe(&mut scratch, probe, *threshold, &mut |suspect| {
                 shown.push(suspect);
                 ControlFlow::Continue(*threshold)
             });
-            prop_assert_eq!(shown, suspects_of(&exact, probe, *threshold));
+            prop_assert_eq!(shown, suspects_of(exact, probe, *threshold));
             prop_assert!(scratch.is_clear());
         }
     }
@@ -243,6 +261,7 @@ proptest! {
     #[test]
     fn the_exact_filter_loses_no_match_in_long_lists(
         records in many_records(),
+        others in how_many_others(),
         which in any::<prop::sample::Index>(),
         drift in prop::collection::vec((0u32..30, 1u32..50), 0..4),
         threshold in any_threshold(),
@@ -251,7 +270,7 @@ proptest! {
         for (term, weight) in drift {
             *probe.entry(TermId(term)).or_default() += weight;
         }
-        assert_nothing_is_lost(&records, &probe.into_iter().collect(), threshold)?;
+        assert_nothing_is_lost(&records, others, &probe.into_iter().collect(), threshold)?;
     }
 }
 

@@ -26,7 +26,7 @@
 //! A probe plans in some 20 to 40 ns a term, then reads about a tenth of a posting for each stored
 //! record at t = 0.8 and five at t = 0.5, a nanosecond or two each: beyond some 50,000 records the
 //! cost is in proportion to their number. Memory: 4 to 5 bytes a posting, 2.1 in lists of more than
-//! 16,384, 8 a term, 70 a record, and 3 a record for each thread that probes. Over a budget, the oldest
+//! 16,384, 8 a term, 70 a record, and 3 to 5 a record for each thread that probes. Over a budget, the oldest
 //! records leave the lists and are compared by their sketches, some nanoseconds each, with every probe.
 //!
 //! # What was learned
@@ -79,8 +79,8 @@
 //!   *narrowing* takes a third off all matches at t = 0.5. Together 18,600 -> 160 µs, and 12.9 -> 9.2 ms.
 //! * *Look afterwards where much is read.* Once more postings are read than there are records, all sums are looked at
 //!   together at the end, and long lists are read class by class, so that a posting is an addition and nothing else:
-//!   880 -> 610 µs where 800 terms weigh the same. Short runs of one class cost more than they save: of 1,024 postings
-//!   and more they take 3 % off a probe at a million records.
+//!   880 -> 610 µs where 800 terms weigh the same. Where 1,024 postings of a list are read, it
+//!   pays in all plans, 3 % at a million records; short runs of one class cost more than they save.
 //! * *Sums of eight bits, looked at afterwards*, from one posting in 24 records on (`coarse`): a third of the probes at a
 //!   million records, and half of their time. To look at each posting's sum was a third of reading, so these take 228 ->
 //!   190 µs, and all 172 -> 157 µs, mean of three pairs, if a plan is read on twice as eagerly there; 24 µs as before at
@@ -390,7 +390,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
         scan.read(lists, plan, self.index.settled(), (goal - plan.unseen()) as u16);
-        while plan.deepen(scan.cost_of_reached()) {
+        while plan.deepen(|| scan.cost_of_reached()) {
             scan.read_on(lists, plan, (goal - plan.unseen()) as u16);
         }
         let unseen = plan.unseen();

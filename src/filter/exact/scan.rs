@@ -36,7 +36,8 @@ enum Way {
     Coarse,
 }
 
-/// What each record has gained in the current probe, and who has reached the mark. Three bytes a record.
+/// What each record has gained in the current probe, and who has reached the mark. Three bytes a record, and up to two
+/// more where many have.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// In units of the whole, by record; whole windows; all 0 between probes. Not used where sums are coarse.
@@ -85,8 +86,9 @@ impl Scan {
         }
     }
 
-    /// Reads what the plan's last stage added, and drops who does not reach the new `mark`. Nobody comes in: in each
-    /// list a record gains at most by how much the floor sank, as the unseen mass does.
+    /// Reads what the plan's last stage added, and drops who does not reach the new `mark`. Nobody comes in (where sums
+    /// are coarse, but by rounding): in each list a record gains at most by how much the floor sank, as the unseen mass
+    /// does.
     pub(super) fn read_on(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
         lists.prefetch_starts(plan.deepened().map(|(_, now)| (now.term, now.from.into())));
         let most = most_gained(plan);
@@ -112,12 +114,12 @@ impl Scan {
         }
     }
 
-    /// What a record has gained at most.
+    /// What a record has gained at most; 65,535 is that or more.
     pub(super) fn gained(&self, record: u32) -> u16 {
         if self.way == Way::Coarse { self.coarse.gained(record) } else { self.gains[record as usize] }
     }
 
-    /// The records that have reached the mark, and what they gained at most. Sets all gains back
+    /// The records that have reached the mark, and what they gained at most; 65,535 is that or more. Sets all gains back
     /// to 0.
     pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
         if self.way == Way::Coarse {
@@ -259,7 +261,7 @@ mod tests {
             let mark = |plan: &Plan| (goal - plan.unseen()) as u16;
             plan.make(&query, &lists, records, goal);
             staged.read(&lists, &plan, records, mark(&plan));
-            while plan.deepen(u64::MAX) {
+            while plan.deepen(|| u64::MAX) {
                 staged.read_on(&lists, &plan, mark(&plan));
             }
             whole.read(&lists, &plan, records, mark(&plan));
