@@ -159,7 +159,6 @@ mod tests {
             let mut coarse = Coarse::default();
             let most: u32 = planned.iter().map(|&(gain, _)| u32::from(gain)).sum();
             coarse.begin(RECORDS, most, planned.len() as u32);
-            coarse.set_mark(1);
             let mut shares = vec![0u32; RECORDS];
             for (gain, mut records) in planned.iter().chain(&later).cloned() {
                 records.sort_unstable();

@@ -81,14 +81,15 @@
 //!   together at the end, and long lists are read class by class, so that a posting is an addition and nothing else:
 //!   880 -> 610 µs where 800 terms weigh the same. Where 1,024 postings of a list are read, it
 //!   pays in all plans, 3 % at a million records; short runs of one class cost more than they save.
-//! * *Sums of eight bits, looked at afterwards*, from one posting in 24 records on (`coarse`): a third of the probes at a
-//!   million records, and half of their time. To look at each posting's sum was a third of reading, so these take 228 ->
-//!   190 µs, and all 172 -> 157 µs, mean of three pairs, if a plan is read on twice as eagerly there; 24 µs as before at
-//!   100,000. How many have reached the mark is told by one stride in 16. To find them costs 5 ns each where strides and
-//!   then words with such sums are listed without a branch, 20 ns with branches, which are all guessed wrong: that
-//!   was as dear as what it spared, and with 16 bits, which are looked at in twice the time, up to twice as dear.
+//! * *Sums of eight bits, looked at afterwards*, from one posting in 24 records on (`coarse`). At a million records a third
+//!   of the probes read one in 16 or more, and take half of the time. To look at each posting's sum was a third of
+//!   reading: with a plan read on twice as eagerly these probes took 192 µs instead of 246 in one run, and with the last
+//!   gain all took 157 instead of 172, mean of three pairs; 24 as before at 100,000. How many have reached the mark
+//!   is told by one stride in 16. To find them costs 5 ns each where strides and then words with such sums are listed
+//!   without a branch, 20 ns with branches, which are all guessed wrong: that was as dear as what it spared, and with 16
+//!   bits, which take more than twice as long to look at, up to twice as dear.
 //! * *Eight bits do not pay otherwise*: read as little, each posting looking at its sum, they cost what 16 do, and leave a
-//!   tenth more candidates; where 800 terms weigh the same three times the time, as each gain is less than a unit.
+//!   twentieth more candidates; where 800 terms weigh the same three times the time, as each gain is less than a unit.
 //! * *Noting candidates without a branch*, or by blocks of 16 or 64 postings, is a fifth slower at a million records,
 //!   and to ask for sums ahead of their postings gains nothing. *The heads of middle lists ordered so* that what a posting
 //!   touches is in one line gains nothing; nor do lists in order of what a gain takes there, so that fewer postings look.
