@@ -22,8 +22,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ndcrawl::detect::{Audit, DeciderStats, Difference, Options};
-use ndcrawl::filter::FilterKind;
-use ndcrawl::record::{DecidedBy, Detector, Sequence, Threshold, Verdict};
+use ndcrawl::index::FilterKind;
+use ndcrawl::model::{DecidedBy, Detector, Sequence, Threshold, Verdict};
 
 use crate::judged::{Log, Replay};
 

@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use ndcrawl::detect::fuzzy::{FuzzyOptions, FuzzySets};
 use ndcrawl::detect::{EmbeddedDecider, Options, Page};
-use ndcrawl::record::{
+use ndcrawl::model::{
     Candidate, Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, PageTerms, Rendered, Term, TermCounts,
     TermId, TermOrder, Threshold, WantedOrder,
 };
-use ndcrawl::render::{self, Renderer, query_terms};
-use ndcrawl::verify::Record;
+use ndcrawl::pagetext::{self, Renderer, query_terms};
+use ndcrawl::similarity::Record;
 
 use crate::html::{html_files, page};
 
@@ -66,7 +66,7 @@ fn main() {
 
 fn renderer(sentences: bool) -> Renderer {
     let order = WantedOrder { sentence_count: sentences, sentences, ..WantedOrder::default() };
-    Renderer::new(render::Options { order, ..render::Options::default() }, Normaliser::default())
+    Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
 }
 
 /// Numbers terms as the decider does.

@@ -16,8 +16,8 @@ use std::time::Duration;
 use html5ever::TokenizerResult;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
-use ndcrawl::record::{Fetched, Normaliser, Rendered};
-use ndcrawl::render::{Options, Parser, Renderer, WordCache};
+use ndcrawl::model::{Fetched, Normaliser, Rendered};
+use ndcrawl::pagetext::{Options, Parser, Renderer, WordCache};
 
 use crate::html::{html_files, page};
 

@@ -15,9 +15,9 @@ use crate::cli::{file, merge, terminal::terminal_safe};
 use crate::dust;
 use crate::export::csv_cell;
 use crate::fetch::{self, Robots, retry_after};
-use crate::hypertext::escaped;
-use crate::record::{CanonicalUrl, Fetched, Normaliser, Rendered, RobotsRow, UrlId, WantedOrder, read_reference};
-use crate::render::{self, Parser, Renderer, SitemapLimits, WordCache, parse_sitemap};
+use crate::html_writer::escaped;
+use crate::model::{CanonicalUrl, Fetched, Normaliser, Rendered, RobotsRow, UrlId, WantedOrder, read_reference};
+use crate::pagetext::{self, Parser, Renderer, SitemapLimits, WordCache, parse_sitemap};
 use crate::store::WarcReader;
 
 pub use crate::dedup::fuzzing::input as dedup_input;
@@ -65,7 +65,7 @@ static DOM: LazyLock<Renderer> = LazyLock::new(|| renderer(Parser::Dom, WordCach
 
 fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
     let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
-    let options = render::Options { parser, word_cache, order, ..render::Options::default() };
+    let options = pagetext::Options { parser, word_cache, order, ..pagetext::Options::default() };
     Renderer::new(options, Normaliser::default())
 }
 
@@ -196,7 +196,7 @@ pub fn text(octets: &[u8]) {
     assert!(inner.map_or(!cell.contains(['"', ',']), |inner| !inner.replace("\"\"", "").contains('"')));
     let longest = Duration::from_secs(300);
     assert!(retry_after(&text, SystemTime::UNIX_EPOCH, longest).is_none_or(|wait| wait <= longest));
-    let _ = render::robots_directives([&*text], [("robots", &*text)], "ndcrawl", NOW);
+    let _ = pagetext::robots_directives([&*text], [("robots", &*text)], "ndcrawl", NOW);
 }
 
 fn gzipped(octets: &[u8]) -> Vec<u8> {

@@ -5,11 +5,11 @@
 //!
 //! | feature | rooms | for |
 //! |---|---|---|
-//! | none | [`record`], [`filter`], [`verify`], [`detect`] | detecting near-duplicates among weighted terms |
-//! | `html` | `render`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
-//! | `eval` | `hypertext`, `eval` | measuring how often detectors are right, on labelled pages |
+//! | none | [`model`], [`index`], [`similarity`], [`detect`] | detecting near-duplicates among weighted terms |
+//! | `html` | `pagetext`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
+//! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
-//! | `browser` | `browser` | pages that scripts draw |
+//! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
 //! | `cli` | `report`, `demo`, `cli` | the program |
@@ -20,29 +20,29 @@
 //! cli
 //! dedup  report
 //! crawl  demo  eval  export
-//! browser
+//! headless
 //! detect  focus  frontier  fetch  store
-//! filter  verify  hypertext  render  dust
-//! record
+//! index  similarity  html_writer  pagetext  dust
+//! model
 //! ```
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod detect;
-pub mod filter;
-pub mod record;
-pub mod verify;
+pub mod index;
+pub mod model;
+pub mod similarity;
 
 #[cfg(feature = "html")]
 pub mod focus;
 #[cfg(feature = "html")]
-pub mod render;
+pub mod pagetext;
 
 #[cfg(feature = "eval")]
 pub mod eval;
 #[cfg(feature = "eval")]
-pub mod hypertext;
+pub mod html_writer;
 
 #[cfg(feature = "export")]
 pub mod export;
@@ -51,7 +51,7 @@ pub mod export;
 pub mod dedup;
 
 #[cfg(feature = "browser")]
-pub mod browser;
+pub mod headless;
 
 #[cfg(feature = "crawl")]
 pub mod crawl;

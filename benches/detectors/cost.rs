@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ndcrawl::detect::{EmbeddedDecider, Options};
-use ndcrawl::record::{Candidate, Digest, PageId, TermCounts, TermOrder, WantedOrder};
-use ndcrawl::render::Renderer;
+use ndcrawl::model::{Candidate, Digest, PageId, TermCounts, TermOrder, WantedOrder};
+use ndcrawl::pagetext::Renderer;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::html::{html_files, page};

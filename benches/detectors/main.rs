@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ndcrawl::detect::Options;
-use ndcrawl::record::{Detector, Normaliser, WantedOrder};
-use ndcrawl::render::{self, Renderer};
+use ndcrawl::model::{Detector, Normaliser, WantedOrder};
+use ndcrawl::pagetext::{self, Renderer};
 
 mod cost;
 #[path = "../shared/html.rs"]
@@ -64,7 +64,7 @@ fn detectors() -> Vec<(&'static str, Options)> {
 
 /// Renders what any detector looks at.
 fn renderer(order: WantedOrder) -> Renderer {
-    Renderer::new(render::Options { order, ..render::Options::default() }, Normaliser::default())
+    Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
 }
 
 fn name_of(path: &Path) -> String {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use ndcrawl::detect::{Comparer, Options};
 use ndcrawl::eval::{ClusterLabels, Counts, Estimate, Pages, read_clusters};
-use ndcrawl::record::WantedOrder;
-use ndcrawl::render::query_terms;
+use ndcrawl::model::WantedOrder;
+use ndcrawl::pagetext::query_terms;
 
 /// Pages found for a topic, as in the papers: 50 and 100.
 const FOUND: [usize; 2] = [50, 100];

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use ndcrawl::verify::Record;
+use ndcrawl::similarity::Record;
 
 use super::random::Random;
 
@@ -64,7 +64,7 @@ impl Base {
         terms.sort_unstable_by_key(|&(term, frequency)| (std::cmp::Reverse(frequency), term));
         let ranks: HashMap<u32, u32> = (0..).zip(terms).map(|(rank, (term, _))| (term, rank)).collect();
         let page = |record: &Record| {
-            let words = |&(term, weight): &(ndcrawl::record::TermId, u32)| {
+            let words = |&(term, weight): &(ndcrawl::model::TermId, u32)| {
                 std::iter::repeat_n(ranks[&term.0], (weight as usize).div_ceil(100))
             };
             record.terms().iter().flat_map(words).collect()

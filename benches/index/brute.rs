@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use ndcrawl::record::{Sequence, Threshold};
-use ndcrawl::verify::{Record, reaches};
+use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 

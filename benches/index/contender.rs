@@ -1,7 +1,7 @@
 //! What is measured: ways to find the stored records that are similar to a given one.
 
-use ndcrawl::record::{Sequence, Threshold};
-use ndcrawl::verify::Record;
+use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::similarity::Record;
 
 use crate::brute::{Early, Plain};
 use crate::lsh::lsh;

@@ -1,7 +1,7 @@
 //! Synthetic sets of rising size.
 
-use ndcrawl::record::Threshold;
-use ndcrawl::verify::Record;
+use ndcrawl::model::Threshold;
+use ndcrawl::similarity::Record;
 
 use crate::base::Base;
 use crate::contender::Kind;

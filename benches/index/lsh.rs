@@ -7,8 +7,8 @@
 use std::mem::size_of;
 
 use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, VecContainer};
-use ndcrawl::record::{Sequence, Threshold};
-use ndcrawl::verify::{Record, reaches};
+use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 

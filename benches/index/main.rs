@@ -19,7 +19,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use ndcrawl::verify::Record;
+use ndcrawl::similarity::Record;
 
 use crate::settings::{HELP, Settings};
 use crate::table::Printer;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use ndcrawl::filter::{Exact, Filter, ProbeCounters, Scratch};
-use ndcrawl::record::{Sequence, Threshold};
-use ndcrawl::verify::{Record, reaches};
+use ndcrawl::index::{Exact, Filter, ProbeCounters, Scratch};
+use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 

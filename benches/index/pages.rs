@@ -8,9 +8,9 @@
 
 use std::path::Path;
 
-use ndcrawl::record::{Sequence, Threshold};
+use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::similarity::{Record, reaches};
 use ndcrawl::store::Result;
-use ndcrawl::verify::{Record, reaches};
 
 use crate::brute;
 use crate::clock::{Moment, Spread};

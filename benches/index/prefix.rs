@@ -11,8 +11,8 @@
 
 use std::mem::size_of;
 
-use ndcrawl::record::{Sequence, TermId, Threshold};
-use ndcrawl::verify::{Record, reaches};
+use ndcrawl::model::{Sequence, TermId, Threshold};
+use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 use crate::sketch::Sketch;

@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use ndcrawl::detect::{EmbeddedDecider, InMemory, Options};
-use ndcrawl::record::{
+use ndcrawl::model::{
     Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, PageTerms, Sequence, TermId, TermOrder, UrlId,
     UrlRow, UrlState, Verdict,
 };
+use ndcrawl::similarity::Record;
 use ndcrawl::store::{self, Identity, SnapshotHead, Store, StoreReader};
-use ndcrawl::verify::Record;
 
 use crate::clock::Moment;
 use crate::table::{Printer, Row};

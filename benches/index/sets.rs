@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ndcrawl::record::{Sequence, Threshold};
-use ndcrawl::verify::Record;
+use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::similarity::Record;
 
 use crate::brute;
 use crate::clock::Moment;

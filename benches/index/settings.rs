@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ndcrawl::record::Threshold;
+use ndcrawl::model::Threshold;
 
 use crate::contender::Kind;
 

@@ -1,7 +1,7 @@
 //! A record's mass in 64 buckets of terms, in one cache line: an upper bound on similarity.
 
-use ndcrawl::record::{TermId, Threshold};
-use ndcrawl::verify::Record;
+use ndcrawl::model::{TermId, Threshold};
+use ndcrawl::similarity::Record;
 
 const BUCKETS: usize = 64;
 /// The whole of a record. The heaviest bucket that fits holds an eighth of it.

@@ -1,6 +1,6 @@
 //! What a set of records is like.
 
-use ndcrawl::verify::Record;
+use ndcrawl::similarity::Record;
 
 /// Ranks at which frequencies are told.
 pub const RANKS: [usize; 4] = [10, 100, 1_000, 10_000];

@@ -7,8 +7,8 @@
 //!
 //! Every record depends on the seed and on those before it, and on nothing else.
 
-use ndcrawl::record::TermId;
-use ndcrawl::verify::Record;
+use ndcrawl::model::TermId;
+use ndcrawl::similarity::Record;
 
 use super::base::Base;
 use super::random::Random;

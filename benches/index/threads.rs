@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use ndcrawl::filter::Scratch;
-use ndcrawl::record::{Sequence, Threshold};
+use ndcrawl::index::Scratch;
+use ndcrawl::model::{Sequence, Threshold};
 
 use crate::contender::Contender;
 use crate::ours::{Ours, look_up};

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use ndcrawl::record::{TermId, Threshold};
-use ndcrawl::verify::Record;
+use ndcrawl::model::{TermId, Threshold};
+use ndcrawl::similarity::Record;
 
 use crate::base::Base;
 use crate::contender::Kind;

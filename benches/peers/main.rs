@@ -27,8 +27,8 @@ use ndcrawl::eval::{
     self, ClusterFigures, ClusterReport, Outcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,
     read_pairs,
 };
-use ndcrawl::record::{DecidedBy, Detector, Normaliser, Score, Threshold};
-use ndcrawl::render::{self, Renderer};
+use ndcrawl::model::{DecidedBy, Detector, Normaliser, Score, Threshold};
+use ndcrawl::pagetext::{self, Renderer};
 
 use crate::peer::{Peer, peers};
 use crate::words::Texts;
@@ -100,7 +100,7 @@ fn ours() -> [(&'static str, Options); 2] {
 /// Renders what either of ours looks at.
 fn renderer() -> Renderer {
     let order = Options::of(Detector::Mwo).order();
-    Renderer::new(render::Options { order, ..render::Options::default() }, Normaliser::default())
+    Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
 }
 
 /// Prints the table of pairs, and answers which settings were chosen.

@@ -2,7 +2,7 @@
 //! Jaccard coefficient of their runs of 5 words.
 
 use gaoya::minhash::{MinHasher, MinHasher64V1};
-use ndcrawl::record::Threshold;
+use ndcrawl::model::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::peer::{ONE, Peer, Signature, threshold};

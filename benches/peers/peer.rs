@@ -1,6 +1,6 @@
 //! What a peer is: a signature of a text, and a score of two signatures.
 
-use ndcrawl::record::Threshold;
+use ndcrawl::model::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::minhash::MinHash;

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use ndcrawl::record::Threshold;
+use ndcrawl::model::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::peer::{ONE, Peer, Signature, threshold};

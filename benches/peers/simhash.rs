@@ -1,7 +1,7 @@
 //! Simhash of 64 bits: each word votes on each bit, as often as it stands. Pages are near-duplicates if
 //! at most k bits differ; k = 3 is the choice of Manku, Jain and Das Sarma for eight billion pages.
 
-use ndcrawl::record::Threshold;
+use ndcrawl::model::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::peer::{ONE, Peer, Signature, threshold};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use encoding_rs::Encoding;
 use ndcrawl::eval::{Address, fetched};
-use ndcrawl::render::Renderer;
+use ndcrawl::pagetext::Renderer;
 use scraper::{Html, Node};
 
 use crate::peer::{Peer, Signature};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ndcrawl::record::{Fetched, Normaliser};
+use ndcrawl::model::{Fetched, Normaliser};
 
 /// The HTML files below a folder, sorted.
 pub fn html_files(folder: &Path) -> Vec<PathBuf> {

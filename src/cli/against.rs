@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{CliError, exit};
-use super::folder::{Phase, store_error};
+use super::output_dir::{Phase, store_error};
 use super::settings::{Difference, Settings, fingerprint_difference};
 use crate::crawl::{Against, AgainstError, CrawlError};
 

@@ -10,10 +10,10 @@ use clap_complete::Shell;
 
 use super::check::Kind;
 use super::export::{CountBy, Format, NoarchiveChoice, Representative};
-use super::key_flags::{ComparingFlags, JudgingFlags, KeyFlags};
+use super::flags::{ComparingFlags, JudgingFlags, KeyFlags};
 use super::source::{Given, Source};
-use super::{help, keys};
-use crate::record::Threshold;
+use super::{help, schema};
+use crate::model::Threshold;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -111,7 +111,7 @@ impl CrawlArguments {
     /// The values that the command line gives.
     pub fn given(&self) -> Vec<Given> {
         let mut given = self.keys.given.clone();
-        if let Some(key) = keys::find("seeds").filter(|_| !self.urls.is_empty()) {
+        if let Some(key) = schema::find("seeds").filter(|_| !self.urls.is_empty()) {
             given.push(Given { key, texts: self.urls.clone(), source: Source::Flag("URL".to_owned()) });
         }
         given.extend(self.verbosity.given());
@@ -173,7 +173,7 @@ impl Verbosity {
             (_, 1) => ("-v", "debug"),
             _ => ("-vv", "trace"),
         };
-        let key = keys::find("log.level")?;
+        let key = schema::find("log.level")?;
         Some(Given { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })
     }
 }
@@ -485,7 +485,7 @@ mod tests {
     fn every_flag_of_crawl_has_a_key_and_every_keys_flag_is_there() {
         let mut command = Arguments::command();
         command.build();
-        let with_key: BTreeSet<String> = keys::all().filter_map(|key| key.flag).map(str::to_owned).collect();
+        let with_key: BTreeSet<String> = schema::all().filter_map(|key| key.flag).map(str::to_owned).collect();
         let others = WITHOUT_KEY.iter().chain(&OF_LOG_LEVEL).map(|flag| (*flag).to_owned());
         let expected: BTreeSet<String> = with_key.iter().cloned().chain(others).collect();
         assert_eq!(flags(&command), expected);

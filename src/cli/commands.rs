@@ -9,15 +9,15 @@ use super::arguments::{
     Arguments, ClustersArguments, Command, ConfigCommand, ConfigSource, CrawlArguments, ExplainArguments,
     ShowArguments, StatusArguments, Verbosity,
 };
-use super::choices::LogLevel;
 use super::error::{CliError, exit};
 use super::seeds::Seeds;
 use super::settings::Settings;
 use super::source::Given;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
+use super::value_enums::LogLevel;
 use super::{
-    check, clusters, dedup, evaluation, explain, export, file, folder, log, merge, plan, reindex, reporting, rules,
-    run, status, template,
+    check, clusters, dedup, dry_run, evaluation, explain, export, file, log, merge, output_dir, reindex, reporting,
+    rules, run, status, template,
 };
 
 /// Rejected lines of seeds beyond this many are only counted.
@@ -74,9 +74,9 @@ fn crawl(arguments: &CrawlArguments) -> Result<u8, CliError> {
         return run::crawl(settings, seeds, arguments.run);
     }
     if arguments.run.json {
-        return print(&format!("{}\n", plan::plan_json(&settings, &seeds)));
+        return print(&format!("{}\n", dry_run::plan_json(&settings, &seeds)));
     }
-    print(&plan::plan_text(&settings, &seeds))
+    print(&dry_run::plan_text(&settings, &seeds))
 }
 
 /// A crawl that is resumed knows its seeds.
@@ -134,7 +134,7 @@ fn begun(given: Vec<Given>) -> Result<Settings, CliError> {
 }
 
 fn tell_status(arguments: &StatusArguments) -> Result<u8, CliError> {
-    folder::expect_whole(&arguments.dir)?;
+    output_dir::expect_whole(&arguments.dir)?;
     let status = status::StatusFile::read(&arguments.dir)?;
     if arguments.json {
         let json = serde_json::to_string(&status).map_err(anyhow::Error::from)?;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::keys;
+use super::schema;
 use super::settings::{
     Browser, Dashboard, Dedup, Dust, Focus, Fuzzy, Http, Identity, Log, Normalise, Out, Politeness, Render, Scope,
     Security, Settings,
 };
 use super::units::Size;
-use crate::record::{Detector, Threshold};
+use crate::model::{Detector, Threshold};
 
 /// Overwritten by the defaults, as all that stands in blank settings.
 const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
@@ -22,7 +22,7 @@ impl Default for Settings {
     /// The defaults of all [keys].
     fn default() -> Self {
         let mut settings = blank();
-        for key in keys::all() {
+        for key in schema::all() {
             let read = key.read(&mut settings, &key.default_texts());
             debug_assert!(read.is_ok(), "the default of {} does not read: {read:?}", key.name);
         }

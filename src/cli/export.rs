@@ -9,16 +9,16 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::arguments::ExportArguments;
-use super::choices::ProgressMode;
 use super::clusters::Clusters;
 use super::error::{CliError, exit};
-use super::figures::{counted, octets};
-use super::folder::{Phase, expect_whole, store_error};
+use super::format::{counted, octets};
+use super::output_dir::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::status::{RunState, StatusFile};
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
+use super::value_enums::ProgressMode;
 use crate::export::{self, By, Compression, Elected, ExportError, Output, Selection, Source, Tally};
-use crate::record::OutcomeKind;
+use crate::model::OutcomeKind;
 use crate::store;
 
 /// What stands for all outcomes.

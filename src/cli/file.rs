@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::CliError;
-use super::keys;
+use super::schema;
 use super::source::{Given, Source};
 
 /// The file that is read from the working folder.
@@ -68,7 +68,7 @@ impl File<'_> {
     }
 
     fn read_key(&self, at: usize, name: &str, value: &Spanned<DeValue<'_>>) -> Result<Given, CliError> {
-        let key = keys::find(name).ok_or_else(|| self.unknown(at, name))?;
+        let key = schema::find(name).ok_or_else(|| self.unknown(at, name))?;
         let texts = match value.get_ref() {
             DeValue::Array(items) if key.is_list() => items.iter().map(|item| scalar_text(item.get_ref())).collect(),
             DeValue::Array(_) => None,
@@ -82,7 +82,7 @@ impl File<'_> {
 
     fn unknown(&self, at: usize, name: &str) -> CliError {
         let error = self.error(at, format!("unknown key '{name}'"));
-        match keys::nearest(name) {
+        match schema::nearest(name) {
             Some(nearest) => error.with_hint(format!("perhaps '{nearest}' is meant")),
             None => error.with_hint("'ndcrawl config show' lists all keys"),
         }
@@ -99,7 +99,7 @@ impl File<'_> {
 
 /// Whether keys stand in a table of that name.
 fn is_table(name: &str) -> bool {
-    keys::all().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
+    schema::all().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// A single value as the text that the other layers would have for it. Decimals keep their digits.

@@ -10,11 +10,11 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
-use super::choices::{LogFormat, LogLevel};
 use super::error::CliError;
 use super::progress::above_bar;
 use super::settings::Settings;
 use super::terminal::stderr_color;
+use super::value_enums::{LogFormat, LogLevel};
 
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 

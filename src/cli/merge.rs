@@ -7,12 +7,12 @@
 
 use std::ffi::OsString;
 
-use super::choices::{EngineKind, ScopeKind, Weights};
 use super::error::CliError;
 use super::http_values::HeaderText;
-use super::keys;
+use super::schema;
 use super::settings::Settings;
 use super::source::{Given, Source};
+use super::value_enums::{EngineKind, ScopeKind, Weights};
 use crate::crawl::DuplicateLinks;
 use crate::detect;
 
@@ -30,7 +30,7 @@ pub fn merge(given: Vec<Given>) -> Result<Settings, CliError> {
 impl Settings {
     /// These settings with one key set, as a command sets it that has reasons of its own.
     pub fn with(mut self, key: &str, text: &str) -> Result<Self, CliError> {
-        let found = keys::find(key).ok_or_else(|| CliError::usage(format!("unknown key '{key}'")))?;
+        let found = schema::find(key).ok_or_else(|| CliError::usage(format!("unknown key '{key}'")))?;
         let read = found.read(&mut self, &[text.to_owned()]);
         read.map_err(|why| CliError::usage(format!("{key}: {why}")))?;
         self.sources.insert(found.name, Source::Flag("the command".to_owned()));
@@ -47,8 +47,8 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
             continue;
         }
         let is_named =
-            |key: &&keys::Key| key.variable() == name || key.alias.map(keys::variable_of).as_ref() == Some(&name);
-        match keys::all().find(is_named) {
+            |key: &&schema::Key| key.variable() == name || key.alias.map(schema::variable_of).as_ref() == Some(&name);
+        match schema::all().find(is_named) {
             Some(key) => {
                 let texts = environment_texts(key, &value.to_string_lossy());
                 given.push(Given { key, texts, source: Source::Environment(name) });
@@ -61,9 +61,9 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
 }
 
 /// A list of URLs, expressions or header lines has one a line: all of them may hold commas.
-fn environment_texts(key: &keys::Key, value: &str) -> Vec<String> {
+fn environment_texts(key: &schema::Key, value: &str) -> Vec<String> {
     match key.shape {
-        keys::Shape::List(_) => value.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect(),
+        schema::Shape::List(_) => value.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect(),
         _ => vec![value.to_owned()],
     }
 }
@@ -137,7 +137,7 @@ pub(crate) mod tests {
     }
 
     fn given(key: &str, text: &str, source: Source) -> Given {
-        Given { key: keys::find(key).unwrap(), texts: vec![text.to_owned()], source }
+        Given { key: schema::find(key).unwrap(), texts: vec![text.to_owned()], source }
     }
 
     fn flag(key: &str, text: &str) -> Given {
@@ -155,7 +155,7 @@ pub(crate) mod tests {
     #[test]
     fn every_default_reads_and_shows_itself() {
         let mut settings = Settings::default();
-        for key in keys::all() {
+        for key in schema::all() {
             key.read(&mut settings, &key.default_texts()).unwrap_or_else(|why| panic!("{}: {why}", key.name));
             let shown = key.show(&settings);
             let again = match &shown {

@@ -8,7 +8,7 @@ use super::dashboard::Dashboard;
 use super::progress::{Progress, Snapshot};
 use super::status::{RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::Watch;
-use crate::record::OutcomeKind;
+use crate::model::OutcomeKind;
 
 /// Progress is looked at this often.
 const LOOK: Duration = Duration::from_millis(200);

@@ -7,9 +7,9 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::choices::ProgressMode;
-use super::figures::{clock, duplicate_rate, octets, percent, thousands};
+use super::format::{clock, duplicate_rate, octets, percent, thousands};
 use super::terminal::{terminal_safe, write_stderr};
+use super::value_enums::ProgressMode;
 
 /// Lines of [`ProgressMode::Plain`] and [`ProgressMode::Json`] are this far apart.
 const LINE_GAP: Duration = Duration::from_secs(5);

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::arguments::ReindexArguments;
 use super::error::{CliError, exit};
-use super::figures::{counted, thousands};
-use super::folder::{DEDUP, Earlier, Phase, store_error};
+use super::format::{counted, thousands};
+use super::output_dir::{DEDUP, Earlier, Phase, store_error};
 use super::run::crawl_error;
 use super::seeds::Seeds;
 use super::settings::Settings;
 use super::terminal::{terminal_safe, write_stdout};
-use super::{recorded, setup};
+use super::{saved_settings, setup};
 use crate::crawl::{Archived, Rebuilt, rebuild};
 use crate::store::{self, Generation, Identity, Store, StoreReader};
 
@@ -49,7 +49,7 @@ fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
         let error = CliError::new(exit::CORRUPT, format!("{}: it holds pages that dedup has judged", dir.display()));
         return Err(error.with_hint("run dedup again, with --fresh --force: what it read is there"));
     }
-    let settings = recorded::of_file(source)?.with("out.dir", &dir.display().to_string())?;
+    let settings = saved_settings::of_file(source)?.with("out.dir", &dir.display().to_string())?;
     if !settings.dedup.against.is_empty() {
         let message = format!("{}: the crawl was compared with others (--against)", dir.display());
         let error = CliError::new(exit::CORRUPT, message);

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::arguments::ReportArguments;
-use super::choices::Format;
 use super::error::{CliError, exit};
-use super::folder::{Phase, store_error};
+use super::output_dir::{Phase, store_error};
 use super::settings::Settings;
 use super::summary::{Predicting, Skipping};
 use super::terminal::{terminal_safe, write_stderr};
-use super::{figures, recorded, setup};
+use super::value_enums::Format;
+use super::{format, saved_settings, setup};
 use crate::crawl::DuplicateLinks;
 use crate::report::{Predictions, Report, ReportError, Settled};
 
@@ -21,11 +21,11 @@ const CURVE_PAGES_AT_END: u32 = 5_000;
 
 /// Writes the report that was asked for.
 pub(super) fn write(arguments: &ReportArguments) -> Result<u8, CliError> {
-    let settings = recorded::settings(&arguments.dir)?;
+    let settings = saved_settings::settings(&arguments.dir)?;
     let path = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT_FILE));
     let octets = write_to(&path, &arguments.dir, &settings, arguments.curve_pages)?;
     let path = path.display().to_string();
-    write_stderr(&format!("wrote {} ({})", terminal_safe(&path), figures::octets(octets)));
+    write_stderr(&format!("wrote {} ({})", terminal_safe(&path), format::octets(octets)));
     Ok(exit::FINISHED)
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::RulesArguments;
 use super::error::{CliError, exit};
-use super::folder::{Phase, expect_whole, store_error};
+use super::output_dir::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::table::aligned;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};

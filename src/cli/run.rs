@@ -9,22 +9,22 @@ use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 
 use super::arguments::{DemoArguments, RunFlags, VerifyArguments};
-use super::choices::EngineKind;
 use super::dashboard::{self, Dashboard};
 use super::error::{CliError, exit};
-use super::folder::{self, BEGIN_ANEW, CrawlFile, Earlier, Phase, store_error};
 use super::monitor::Monitor;
+use super::output_dir::{self, BEGIN_ANEW, CrawlFile, Earlier, Phase, store_error};
 use super::progress::Progress;
 use super::seeds::{Seed, Seeds};
 use super::settings::Settings;
 use super::signals::Signalled;
 use super::status::RunState;
-use super::summing;
+use super::summary_build;
 use super::terminal::{stderr_can_draw, stderr_color, stdout_color, terminal_safe, write_stderr, write_stdout};
+use super::value_enums::EngineKind;
 use super::{against, reporting, rules, setup, signals};
 use crate::crawl::{AgainstError, Archived, Crawl, CrawlError, Ending, Stop, StopReason};
 use crate::demo as demo_site;
-use crate::record::{CanonicalUrl, Normaliser, OutcomeKind};
+use crate::model::{CanonicalUrl, Normaliser, OutcomeKind};
 use crate::store::{self, Identity, Store};
 
 /// Crawls, and gives the exit code. `seeds` may be empty if there is something to resume.
@@ -107,9 +107,9 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let listener = dashboard::bind(settings)?;
     // They may lie in the folder that begins anew.
     let given_rules = rules::given(settings)?;
-    folder::prepare(&settings.out.dir, flags)?;
+    output_dir::prepare(&settings.out.dir, flags)?;
     let earlier = Earlier::read(settings)?;
-    folder::forget_fruitless(&settings.out.dir, &earlier)?;
+    output_dir::forget_fruitless(&settings.out.dir, &earlier)?;
     let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
     seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
     warn(settings, &seeds);
@@ -126,8 +126,8 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
-    folder::compare(settings, &opened, against.as_deref())?;
-    folder::expect_resumable(settings, &opened)?;
+    output_dir::compare(settings, &opened, against.as_deref())?;
+    output_dir::expect_resumable(settings, &opened)?;
     setup.frontier.rules = rules::to_begin_with(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
     let was_finished = opened.mark.finished.is_some();
     let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
@@ -151,7 +151,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
     // Before the monitor lets go of the folder: who switches a rule then must not be overruled.
     rules::keep(&settings.out.dir, &ending.rules)?;
     monitor.end(state);
-    crawl_file.end(summing::stopped(settings, &ending), code)?;
+    crawl_file.end(summary_build::stopped(settings, &ending), code)?;
     let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
     // A person who sees the summary on the terminal need not be told twice.
     if flags.json || !std::io::stdout().is_terminal() {
@@ -162,7 +162,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
             write_stderr(&format!("hint: {hint}"));
         }
     }
-    let mut summary = summing::summary(settings, &ending, hint);
+    let mut summary = summary_build::summary(settings, &ending, hint);
     summary.skipping = reporting::skipping(settings)?;
     if !signalled.is_urgent() {
         summary.predicting = reporting::predicting(settings, summary.predicted);
@@ -170,7 +170,7 @@ fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime
         summary.report = report.path;
         if report.is_damaged && code == exit::FINISHED {
             code = exit::CORRUPT;
-            crawl_file.end(summing::stopped(settings, &ending), code)?;
+            crawl_file.end(summary_build::stopped(settings, &ending), code)?;
         }
     }
     let text = match flags.json {

@@ -13,7 +13,7 @@ use super::error::CliError;
 use super::http_values::mask_url;
 use super::settings::Settings;
 use super::source::Source;
-use crate::record::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normaliser};
 
 /// A URL to start from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -12,19 +12,19 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::choices::{
+use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
+use super::listen_address::ListenAddress;
+use super::percent::Percent;
+use super::schema;
+use super::source::Source;
+use super::units::{Memory, Size};
+use super::value_enums::{
     ColorChoice, EngineKind, FilterKind, Foretold, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
     PageSource, Parser, ProgressMode, ScopeKind, Stemming, Weights,
 };
-use super::http_values::{HeaderLine, HeaderText, ProductToken, Proxy, Resolve, TypedUrl};
-use super::keys;
-use super::listen_address::ListenAddress;
-use super::percent::Percent;
-use super::source::Source;
-use super::units::{Memory, Size};
 use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
-use crate::record::{Detector, FieldWeights, NormaliseOptions, PartWeights, Threshold};
+use crate::model::{Detector, FieldWeights, NormaliseOptions, PartWeights, Threshold};
 
 /// Everything that can be set, settled.
 #[derive(Clone, Debug)]
@@ -250,18 +250,18 @@ impl Settings {
 
     /// All settings as one flat object, key to value, secrets masked: for `crawl.json`.
     pub fn to_json(&self) -> Value {
-        Value::Object(keys::all().map(|key| (key.name.to_owned(), key.show(self))).collect())
+        Value::Object(schema::all().map(|key| (key.name.to_owned(), key.show(self))).collect())
     }
 
     /// Where each value comes from, key to source.
     pub fn sources_to_json(&self) -> Value {
-        let entry = |key: &keys::Key| (key.name.to_owned(), Value::from(self.source(key.name).to_string()));
-        Value::Object(keys::all().map(entry).collect::<Map<_, _>>())
+        let entry = |key: &schema::Key| (key.name.to_owned(), Value::from(self.source(key.name).to_string()));
+        Value::Object(schema::all().map(entry).collect::<Map<_, _>>())
     }
 
     /// The settings that may not change when a crawl is resumed, one `key = value` a line.
     pub fn fingerprint(&self) -> String {
-        let fixed = keys::all().filter(|key| key.fixed);
+        let fixed = schema::all().filter(|key| key.fixed);
         fixed.map(|key| format!("{} = {}\n", key.name, key.show(self))).collect()
     }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::choices::{self, Noarchive, Obedience};
 use super::error::CliError;
 use super::http_values::Proxy;
 use super::seeds::Seeds;
 use super::settings::Settings;
-use crate::record::{Detector, Normaliser, Relevance};
-use crate::{crawl, detect, fetch, filter, frontier, render, store};
+use super::value_enums::{self, Noarchive, Obedience};
+use crate::model::{Detector, Normaliser, Relevance};
+use crate::{crawl, detect, fetch, frontier, index, pagetext, store};
 
 /// The set-up of a crawl. Reads the table of synonyms, if one is named and used.
 pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, CliError> {
@@ -35,11 +35,11 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
 /// What decides which URL comes next, if this program has it.
 fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
     match settings.engine {
-        choices::EngineKind::Frontier => Ok(crawl::Engine::Frontier),
+        value_enums::EngineKind::Frontier => Ok(crawl::Engine::Frontier),
         #[cfg(feature = "spider")]
-        choices::EngineKind::Spider => Ok(crawl::Engine::Spider),
+        value_enums::EngineKind::Spider => Ok(crawl::Engine::Spider),
         #[cfg(not(feature = "spider"))]
-        choices::EngineKind::Spider => {
+        value_enums::EngineKind::Spider => {
             let message = format!("{}: this program was built without spider", settings.source("engine"));
             Err(CliError::usage(message).with_hint("build it with the feature 'spider', or leave the engine out"))
         }
@@ -50,7 +50,7 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
 #[cfg(feature = "browser")]
 pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOptions>, CliError> {
     let set = &settings.browser;
-    if set.mode == choices::PageSource::Static {
+    if set.mode == value_enums::PageSource::Static {
         return Ok(None);
     }
     let source = settings.source("browser.mode");
@@ -60,25 +60,25 @@ pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOption
             let source = settings.source("browser.executable");
             return Err(CliError::usage(format!("{source}: {}: there is no such file", path.display())));
         }
-        None => crate::browser::find().ok_or_else(|| {
+        None => crate::headless::find().ok_or_else(|| {
             CliError::usage(format!("{source}: there is no Chromium here"))
                 .with_hint("install Debian's package 'chromium', or name the program with the key browser.executable")
         })?,
     };
-    let browser = crate::browser::Options {
+    let browser = crate::headless::Options {
         executable,
         tabs: set.tabs.get(),
         timeout: set.timeout,
         max_requests: set.max_requests,
         max_bytes: usize::try_from(set.max_bytes.0).unwrap_or(usize::MAX),
     };
-    Ok(Some(crawl::DrawingOptions { all: set.mode == choices::PageSource::Browser, browser }))
+    Ok(Some(crawl::DrawingOptions { all: set.mode == value_enums::PageSource::Browser, browser }))
 }
 
 /// Refuses what this program cannot do.
 #[cfg(not(feature = "browser"))]
 pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
-    if settings.browser.mode == choices::PageSource::Static {
+    if settings.browser.mode == value_enums::PageSource::Static {
         return Ok(());
     }
     let message = format!("{}: this program was built without a browser", settings.source("browser.mode"));
@@ -86,28 +86,28 @@ pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
 }
 
 /// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.
-pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> Result<render::Options, CliError> {
-    Ok(render::Options {
+pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> Result<pagetext::Options, CliError> {
+    Ok(pagetext::Options {
         parser: match settings.render.parser {
-            choices::Parser::Fast => render::Parser::Fast,
-            choices::Parser::Dom => render::Parser::Dom,
+            value_enums::Parser::Fast => pagetext::Parser::Fast,
+            value_enums::Parser::Dom => pagetext::Parser::Dom,
         },
         robots_agent: settings.identity.robots_agent.0.clone(),
         rules: match settings.render.stemming {
-            choices::Stemming::Same => render::Rules::Same,
-            choices::Stemming::Language => render::Rules::OfLanguage,
+            value_enums::Stemming::Same => pagetext::Rules::Same,
+            value_enums::Stemming::Language => pagetext::Rules::OfLanguage,
         },
         order: detect.order(),
         synonyms: synonyms(settings, detect.detector)?,
         running: !settings.focus.terms.is_empty(),
-        ..render::Options::default()
+        ..pagetext::Options::default()
     })
 }
 
 /// How pages are judged.
 pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     let dedup = &settings.dedup;
-    let second = (dedup.weights == choices::Weights::Host).then_some(dedup.threshold2);
+    let second = (dedup.weights == value_enums::Weights::Host).then_some(dedup.threshold2);
     detect::Options {
         detector: dedup.detector,
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
@@ -115,15 +115,15 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,
         filter: match dedup.filter {
-            choices::FilterKind::Exact => filter::FilterKind::Exact,
-            choices::FilterKind::Paper => filter::FilterKind::Paper,
+            value_enums::FilterKind::Exact => index::FilterKind::Exact,
+            value_enums::FilterKind::Paper => index::FilterKind::Paper,
         },
         min_terms: dedup.min_terms as usize,
         weights: dedup.field_weights,
         within: detect::Within::Crawl,
         mode: match dedup.matching {
-            choices::MatchKind::Any => detect::Mode::Any,
-            choices::MatchKind::Best => detect::Mode::Best,
+            value_enums::MatchKind::Any => detect::Mode::Any,
+            value_enums::MatchKind::Best => detect::Mode::Best,
         },
         dd: detect::dd::DdOptions { store_below: dedup.store_below },
         fuzzy: fuzzy_options(settings),
@@ -172,7 +172,7 @@ fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
         sentence_threshold: fuzzy.sentence_threshold,
         candidates: fuzzy.candidates,
         least_together: fuzzy.least_together,
-        query: render::query_terms(&query(settings)),
+        query: pagetext::query_terms(&query(settings)),
         copies_first: fuzzy.copies_first,
         least_words: fuzzy.least_words as usize,
         most_words: fuzzy.most_words as usize,
@@ -182,15 +182,15 @@ fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
 }
 
 /// The table by which words are mapped: of the one detector whose method it is.
-fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<render::Synonyms>>, CliError> {
+fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<pagetext::Synonyms>>, CliError> {
     if detector != Detector::ExtendedTdw {
         return Ok(None);
     }
-    let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(render::Synonyms::shipped()))) };
+    let Some(path) = &settings.dedup.synonyms else { return Ok(Some(Arc::new(pagetext::Synonyms::shipped()))) };
     let name = path.display().to_string();
     let table = std::fs::read(path)
         .map_err(|error| CliError::usage(format!("{}: {name}: {error}", settings.source("dedup.synonyms"))))?;
-    let read = render::Synonyms::read(&name, &table);
+    let read = pagetext::Synonyms::read(&name, &table);
     read.map(|table| Some(Arc::new(table))).map_err(|error| CliError::usage(error.to_string()))
 }
 
@@ -236,10 +236,10 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
 fn frontier_options(settings: &Settings) -> frontier::Options {
     frontier::Options {
         scope: match settings.scope.kind {
-            choices::ScopeKind::Host => frontier::ScopeKind::Host,
-            choices::ScopeKind::Domain => frontier::ScopeKind::Domain,
-            choices::ScopeKind::Prefix => frontier::ScopeKind::Prefix,
-            choices::ScopeKind::Any => frontier::ScopeKind::Any,
+            value_enums::ScopeKind::Host => frontier::ScopeKind::Host,
+            value_enums::ScopeKind::Domain => frontier::ScopeKind::Domain,
+            value_enums::ScopeKind::Prefix => frontier::ScopeKind::Prefix,
+            value_enums::ScopeKind::Any => frontier::ScopeKind::Any,
         },
         include: settings.scope.include.clone(),
         exclude: settings.scope.exclude.clone(),
@@ -252,7 +252,7 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
             exploration: f64::from(settings.focus.exploration),
             weights: settings.focus.weights,
         }),
-        skip_predicted: settings.dust.predicted == choices::Foretold::Skip,
+        skip_predicted: settings.dust.predicted == value_enums::Foretold::Skip,
         follows_duplicates: settings.dedup.links.follows_all(),
         rules: Vec::new(),
         random_seed: settings.random_seed,

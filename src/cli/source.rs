@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::keys::Key;
+use super::schema::Key;
 
 /// Where a value comes from, written the way errors and `config show` name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

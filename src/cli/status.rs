@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::CliError;
-use super::figures::{counted, duplicate_rate, octets, span, thousands};
+use super::format::{counted, duplicate_rate, octets, span, thousands};
 use super::terminal::terminal_safe;
 use crate::detect::DeciderStats;
-use crate::record::{FrontierCounts, OutcomeKind, Totals};
+use crate::model::{FrontierCounts, OutcomeKind, Totals};
 use crate::store;
 
 /// The name of the file in the output folder.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::figures::{counted, duplicate_rate, octets, percent, span, thousands};
+use super::format::{counted, duplicate_rate, octets, percent, span, thousands};
 use super::table::{aligned, shortened};
 use super::terminal::terminal_safe;
 use crate::report::{Behind, Lost, Predictions};

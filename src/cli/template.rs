@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::keys::{self, Key, Shape};
+use super::schema::{self, Key, Shape};
 use super::settings::Settings;
 use super::terminal::terminal_safe;
 
@@ -20,7 +20,7 @@ const HEAD: &str = "\
 pub fn template() -> String {
     let mut text = HEAD.to_owned();
     let (defaults, mut table) = (Settings::default(), "");
-    for key in keys::all() {
+    for key in schema::all() {
         let (key_table, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if key_table != table {
             table = key_table;
@@ -63,7 +63,7 @@ pub fn listing(settings: &Settings) -> String {
         let value = toml_literal(&key.show(settings));
         format!("{:<28} = {:<32} # {}", key.name, value, settings.source(key.name))
     };
-    keys::all().map(|key| format!("{}\n", terminal_safe(line(key).trim_end()))).collect()
+    schema::all().map(|key| format!("{}\n", terminal_safe(line(key).trim_end()))).collect()
 }
 
 /// Every effective value with its source, key to object.
@@ -72,7 +72,7 @@ pub fn listing_json(settings: &Settings) -> Value {
         let source = settings.source(key.name).to_string();
         (key.name.to_owned(), serde_json::json!({ "value": key.show(settings), "source": source }))
     };
-    Value::Object(keys::all().map(entry).collect())
+    Value::Object(schema::all().map(entry).collect())
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
             .map(|line| format!("{line}\n"))
             .collect();
         let given = from_text("f", &bare).unwrap();
-        assert_eq!(given.len(), keys::all().count());
+        assert_eq!(given.len(), schema::all().count());
         assert_eq!(merge(given).unwrap().to_json(), settings(&[]).to_json());
     }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-use super::choices::ColorChoice;
 use super::error::{CliError, exit};
+use super::value_enums::ColorChoice;
 
 /// The text with every control character escaped, so that nothing that comes from a page can move
 /// the cursor, change colours or forge a line. Bidirectional overrides count as control characters.

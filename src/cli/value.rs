@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::units::{Memory, Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
-use crate::record::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
+use crate::model::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
 
 /// A value that is written as one text.
 pub trait Scalar: Sized {
@@ -208,7 +208,7 @@ impl Scalar for PartWeights {
 
 impl Scalar for Threshold {
     fn from_text(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: crate::record::ThresholdError| error.to_string())
+        text.parse().map_err(|error: crate::model::ThresholdError| error.to_string())
     }
 
     fn to_value(&self) -> Value {

@@ -3,11 +3,11 @@
 //! One batch is built while the one before is committed. A kill costs at most these two and the
 //! messages that wait for the judge, some 250 pages in all, besides the fetches in flight.
 
-use crate::record::{Batch, PageLine, PutPage};
+use crate::model::{Batch, PageLine, PutPage};
 use crate::store::Archive;
 
 use super::CrawlError;
-use super::against::Against;
+use super::reference_crawls::Against;
 
 /// Judged pages in one batch.
 const PAGES: usize = 100;
@@ -83,7 +83,7 @@ impl Sealed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{LinkKind, Requeue, UrlId};
+    use crate::model::{LinkKind, Requeue, UrlId};
 
     #[test]
     fn a_url_that_was_queued_again_is_reason_enough_for_a_commit() {

@@ -12,7 +12,7 @@ use crate::frontier::EmbeddedFrontier;
 use crate::store::{Archive, Store};
 
 use super::batch::Sealed;
-use super::log_access::Urls;
+use super::store_sources::Urls;
 use super::{CrawlError, Stop};
 
 /// What the committer works with.

@@ -18,35 +18,35 @@
 //! the judge, which drains it and seals the last batch, and close the channel to the committer,
 //! which commits it.
 
-mod against;
-mod archived;
-mod arrival;
-#[cfg_attr(not(feature = "spider"), allow(dead_code))]
-mod asked;
 mod batch;
-mod book;
 mod commit;
+mod conditional_fetch;
+mod decision_stage;
+mod enqueue;
+#[cfg_attr(not(feature = "spider"), allow(dead_code))]
+mod external_engine;
+mod finish;
 #[cfg(feature = "browser")]
-mod drawing;
-mod ending;
-mod judge;
-mod lines;
-mod live;
-mod log_access;
-mod offering;
+mod headless_fetch;
+mod host_stats;
+mod index_snapshot;
+mod live_stats;
+mod messages;
 mod options;
 mod outcomes;
+mod page_lines;
+mod queue_status;
 mod reading;
 mod rebuild;
+mod reference_crawls;
 mod restore;
 mod run;
 mod scheduler;
-mod snapshots;
 mod soft_404;
 #[cfg(feature = "spider")]
 mod spider;
+mod store_sources;
 mod topic;
-mod waiting;
 mod worker;
 
 #[cfg(test)]
@@ -60,31 +60,31 @@ use crate::store::Error as StoreError;
 /// What judging pages without a crawl shares with it.
 #[cfg(feature = "dedup")]
 pub(crate) mod parts {
-    pub(crate) use super::against::EarlierPage;
     pub(crate) use super::batch::{Line, Sealed};
-    pub(crate) use super::book::Book;
-    pub(crate) use super::judge::group;
-    pub(crate) use super::lines::{add_answer, add_page, error_line, unleased_line};
-    pub(crate) use super::live::Live;
-    pub(crate) use super::log_access::Records;
+    pub(crate) use super::decision_stage::group;
+    pub(crate) use super::host_stats::Book;
+    pub(crate) use super::index_snapshot::{Snapshots, signature as snapshot_signature};
+    pub(crate) use super::live_stats::Live;
     pub(crate) use super::outcomes::outcome_of;
+    pub(crate) use super::page_lines::{add_answer, add_page, error_line, unleased_line};
     pub(crate) use super::reading::read;
+    pub(crate) use super::reference_crawls::EarlierPage;
     pub(crate) use super::restore::decider as restored_decider;
-    pub(crate) use super::snapshots::{Snapshots, signature as snapshot_signature};
+    pub(crate) use super::store_sources::Records;
 }
 
-pub use against::{Against, AgainstError};
-pub use archived::Archived;
+pub use conditional_fetch::Archived;
+pub use finish::Ending;
 #[cfg(feature = "browser")]
-pub use drawing::DrawingOptions;
-pub use ending::Ending;
-pub use live::Watch;
-pub use log_access::{RecordError, Records};
+pub use headless_fetch::DrawingOptions;
+pub use live_stats::Watch;
 pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
+pub use queue_status::{Waiting, Why};
 pub use rebuild::{Rebuilt, rebuild};
+pub use reference_crawls::{Against, AgainstError};
 pub use run::{Crawl, Seed, Setup};
+pub use store_sources::{RecordError, Records};
 pub use topic::{Example, FocusError, FocusOptions};
-pub use waiting::{Waiting, Why};
 
 /// How urgently a crawl is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::record::{Threshold, ThresholdError};
+use crate::model::{Threshold, ThresholdError};
 
 /// What becomes of links that only duplicates name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

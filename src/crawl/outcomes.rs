@@ -1,20 +1,20 @@
 //! From what came of a lease to the URL's outcome: its line, its record, its page for the archive.
 
 use crate::focus::Appraisal;
-use crate::record::{
+use crate::model::{
     Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link,
     LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
 };
 
 use super::CrawlError;
-use super::against::{AgainstError, EarlierPage};
-use super::arrival::{Found, FoundPage};
-use super::asked::Answer;
 use super::batch::Line;
-use super::judge::{Judge, group, name, renewed};
-use super::lines;
-use super::offering::link;
+use super::decision_stage::{Judge, group, name, renewed};
+use super::enqueue::link;
+use super::external_engine::Answer;
+use super::messages::{Found, FoundPage};
 use super::options::DuplicateLinks;
+use super::page_lines;
+use super::reference_crawls::{AgainstError, EarlierPage};
 
 /// The stored page that a duplicate repeats.
 struct Original {
@@ -242,7 +242,7 @@ impl Judge {
             None => None,
         };
         let revised = renewed(&self.page_urls, lease).map(|earlier| self.earlier_verdict(earlier)).transpose()?;
-        Ok(PageLine { revised, ..lines::leased_line(lease, referrer, outcome) })
+        Ok(PageLine { revised, ..page_lines::leased_line(lease, referrer, outcome) })
     }
 
     /// What was said of a page before it was judged anew.
@@ -257,8 +257,8 @@ impl Judge {
 
     fn page_line(&self, lease: &Lease, outcome: &Outcome, page: &FoundPage) -> Result<PageLine, CrawlError> {
         let mut line = self.line(lease, outcome)?;
-        lines::add_answer(&mut line, &page.fetched);
-        lines::add_page(&mut line, &page.rendered);
+        page_lines::add_answer(&mut line, &page.fetched);
+        page_lines::add_page(&mut line, &page.rendered);
         line.page_source = page.is_drawn.then(|| "browser".to_owned());
         line.digest = Some(page.payload_digest.clone());
         line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());
@@ -273,7 +273,7 @@ impl Judge {
     ) -> Result<(), CrawlError> {
         let mut line = self.line(lease, outcome)?;
         if let Some(fetched) = fetched {
-            lines::add_answer(&mut line, fetched);
+            page_lines::add_answer(&mut line, fetched);
         }
         self.end(lease, outcome, line, None, worth_without_page(outcome))
     }
@@ -295,7 +295,7 @@ impl Judge {
         let building = &mut self.building;
         building.urls += 1;
         building.batch.outcomes.push(OutcomeRow { url: lease.id, kind: outcome.kind() });
-        if let Some(line) = lines::error_line(lease.url.as_str(), lease.attempts, outcome) {
+        if let Some(line) = page_lines::error_line(lease.url.as_str(), lease.attempts, outcome) {
             building.batch.error_lines.push(serde_json::to_string(&line)?);
         }
         let put = put.map(|put| {

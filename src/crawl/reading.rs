@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::record::{Digest, Fetched, Rendered};
-use crate::render::Renderer;
+use crate::model::{Digest, Fetched, Rendered};
+use crate::pagetext::Renderer;
 use crate::store::payload_digest;
 
 /// A rendered page, the digest of its body, and the same as the archive spells it.

@@ -12,20 +12,20 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::EmbeddedDecider;
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{
+use crate::model::{
     Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Exclusion, Frontier, Judged, Link, LinkKind, Normaliser,
     OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
-use crate::render::Renderer;
+use crate::pagetext::Renderer;
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
-use super::archived::{Archived, ArchivedPage};
-use super::judge::group;
-use super::log_access::{Records, Urls};
-use super::offering::link;
+use super::conditional_fetch::{Archived, ArchivedPage};
+use super::decision_stage::group;
+use super::enqueue::link;
 use super::options::Options;
 use super::reading::read;
 use super::run::Setup;
+use super::store_sources::{Records, Urls};
 use super::{CrawlError, restore};
 
 /// Lines that are committed together.

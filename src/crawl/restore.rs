@@ -7,14 +7,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::detect::{self, EmbeddedDecider};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::{LinkKind, OutcomeKind, Relevance, Sequence, TermId};
+use crate::model::{LinkKind, OutcomeKind, Relevance, Sequence, TermId};
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
-use super::against::{Against, AgainstError, is_begun_with};
-use super::log_access::{Records, Urls};
+use super::index_snapshot::{self, State};
 use super::outcomes::worth;
-use super::snapshots::{self, State};
+use super::reference_crawls::{Against, AgainstError, is_begun_with};
+use super::store_sources::{Records, Urls};
 
 /// The frontier as it was at the last commit, for the crawl of this name.
 pub(crate) fn frontier(
@@ -90,9 +90,9 @@ pub(crate) fn decider(
         }
         decider
     };
-    let signature = snapshots::signature(options, against.map(Arc::as_ref));
+    let signature = index_snapshot::signature(options, against.map(Arc::as_ref));
     let seeds = against.map_or(0, |against| against.len());
-    let restored = snapshots::load(reader, &signature, new(), seeds);
+    let restored = index_snapshot::load(reader, &signature, new(), seeds);
     let is_restored = restored.is_some();
     let (mut decider, mut page_urls) = restored.unwrap_or_else(|| (new(), Vec::new()));
     let covered = page_urls.len() as u32;

@@ -14,31 +14,31 @@ use tokio::task::JoinSet;
 use crate::detect::{self, EmbeddedDecider};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::record::{CanonicalUrl, Deferral, Frontier, HostRow, Normaliser, Sequence, UrlId};
-use crate::render::{self, Renderer};
+use crate::model::{CanonicalUrl, Deferral, Frontier, HostRow, Normaliser, Sequence, UrlId};
+use crate::pagetext::{self, Renderer};
 use crate::store::{Identity, Store};
 
-use super::against::Against;
-use super::archived::Archived;
-use super::asked::Asked;
 use super::batch::Sealed;
-use super::book::Book;
 use super::commit::Committer;
+use super::conditional_fetch::Archived;
+use super::decision_stage::{Judge, Looking};
+use super::external_engine::Asked;
+use super::finish::{Ending, Unfetched};
 #[cfg(feature = "browser")]
-use super::drawing::{Drawing, DrawingOptions};
-use super::ending::{Ending, Unfetched};
-use super::judge::{Judge, Looking};
-use super::live::{Live, Watch};
-use super::log_access::{Records, Urls};
+use super::headless_fetch::{Drawing, DrawingOptions};
+use super::host_stats::Book;
+use super::index_snapshot::Snapshots;
+use super::live_stats::{Live, Watch};
 use super::options::{Engine, Options};
+use super::reference_crawls::Against;
 use super::scheduler::{SILENCE, Scheduler};
-use super::snapshots::Snapshots;
 use super::soft_404::Probes;
 #[cfg(feature = "spider")]
 use super::spider::Spider;
+use super::store_sources::{Records, Urls};
 use super::topic::{self, FocusOptions};
 use super::worker::Worker;
-use super::{CrawlError, Stop, StopReason, restore, snapshots};
+use super::{CrawlError, Stop, StopReason, index_snapshot, restore};
 
 /// Messages that may wait for the judge. Workers wait when it is full, so that bodies do not pile up.
 const MESSAGES_WAITING: usize = 16;
@@ -60,7 +60,7 @@ pub struct Setup {
     pub crawl: Options,
     pub frontier: frontier::Options,
     pub fetch: fetch::Options,
-    pub render: render::Options,
+    pub render: pagetext::Options,
     pub detect: detect::Options,
     /// Pages of earlier crawls that are compared with.
     pub against: Option<Arc<Against>>,
@@ -112,7 +112,7 @@ impl Crawl {
         let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
         let ((decider, page_urls), covered) =
             restore::decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
-        let signature = snapshots::signature(&setup.detect, setup.against.as_deref());
+        let signature = index_snapshot::signature(&setup.detect, setup.against.as_deref());
         let snapshots = Snapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let totals = store.mark().totals;

@@ -7,12 +7,12 @@ use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{Frontier, Wait};
+use crate::model::{Frontier, Wait};
 
-use super::arrival::Message;
-use super::asked::Asked;
-use super::log_access::Urls;
+use super::external_engine::Asked;
+use super::messages::Message;
 use super::options::Options;
+use super::store_sources::Urls;
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason};
 

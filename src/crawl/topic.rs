@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::detect::EmbeddedDecider;
 use crate::fetch::{FetchFailure, Fetcher, RobotsAnswer};
 use crate::focus::{Focus, Topic, TopicError};
-use crate::record::{CanonicalUrl, Normaliser, Relevance, TermCounts, TermId};
-use crate::render::Renderer;
+use crate::model::{CanonicalUrl, Normaliser, Relevance, TermCounts, TermId};
+use crate::pagetext::Renderer;
 use crate::store::{self, StoreReader};
 
 use super::CrawlError;
-use super::arrival::Attempts;
-use super::book::Book;
-use super::log_access::Records;
+use super::host_stats::Book;
+use super::messages::Attempts;
+use super::store_sources::Records;
 
 /// Redirects that are followed from an example page.
 const MOST_HOPS: usize = 5;
@@ -119,7 +119,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// Fetches an example page, as politely as any other, and enters the requests into the books.
-    async fn fetch(&mut self, example: &CanonicalUrl) -> Result<crate::record::Fetched, FocusError> {
+    async fn fetch(&mut self, example: &CanonicalUrl) -> Result<crate::model::Fetched, FocusError> {
         let failed = |why: String| FocusError::Unanswered { url: example.clone(), why };
         let mut url = example.clone();
         for _ in 0..=MOST_HOPS {

@@ -9,17 +9,17 @@ use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, no_text, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser, Unchanged};
-use crate::render::{Renderer, SitemapLimits, parse_sitemap};
+use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser, Unchanged};
+use crate::pagetext::{Renderer, SitemapLimits, parse_sitemap};
 
-use super::archived::{Archived, ArchivedPage};
-use super::arrival::{Attempts, Found, FoundPage, Message};
+use super::conditional_fetch::{Archived, ArchivedPage};
 #[cfg(feature = "browser")]
-use super::drawing::Drawing;
-use super::log_access::Urls;
+use super::headless_fetch::Drawing;
+use super::messages::{Attempts, Found, FoundPage, Message};
 use super::options::Options;
 use super::reading::read;
 use super::soft_404::{Probes, Stopped};
+use super::store_sources::Urls;
 use super::{CrawlError, Stop};
 
 /// Octets of a body that is rendered among the requests: a millisecond's work.

@@ -1,7 +1,7 @@
 //! A file of pages that somebody else wrote.
 
 use super::input::{Item, Options, items};
-use crate::record::Normaliser;
+use crate::model::Normaliser;
 
 /// A WARC file or lines of JSON, compressed or not: it comes to an end, and no body is longer than it may be.
 pub fn input(octets: &[u8]) {

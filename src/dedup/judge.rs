@@ -11,7 +11,7 @@ use crate::crawl::parts::{
 };
 use crate::crawl::{Against, AgainstError, CrawlError};
 use crate::detect::EmbeddedDecider;
-use crate::record::{
+use crate::model::{
     Candidate, Digest, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind,
     OutcomeRow, PageId, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
 };

@@ -11,8 +11,8 @@ use crate::crawl::parts::{Book, Live, Sealed, Snapshots, read, restored_decider,
 use crate::crawl::{Against, CrawlError, StopReason};
 use crate::detect::{self, DeciderStats};
 use crate::fetch::no_text;
-use crate::record::{Fetched, HostRow, Sequence, Totals, UrlId};
-use crate::render::Renderer;
+use crate::model::{Fetched, HostRow, Sequence, Totals, UrlId};
+use crate::pagetext::Renderer;
 use crate::store::{Identity, Store};
 
 use super::commit::{Committed, commit_all};

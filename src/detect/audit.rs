@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use super::brute_force::inherit;
 use super::{Mode, Options, Within};
-use crate::record::{DecidedBy, Detector, PageRow, Score, Sequence, Verdict};
+use crate::model::{DecidedBy, Detector, PageRow, Score, Sequence, Verdict};
 
 /// A page of which brute force says something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::embedded::SETTLE_AFTER;
+use super::decider::SETTLE_AFTER;
 use super::{Options, Thresholding, Within};
-use crate::record::{Candidate, DecidedBy, Detector, Score, Sequence, Term, Threshold, Verdict};
+use crate::model::{Candidate, DecidedBy, Detector, Score, Sequence, Term, Threshold, Verdict};
 
 /// Decides by comparing with everything. Only redelivery is not its business: each page once.
 #[derive(Debug, Default)]

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use super::measures::{self, Measure, Page};
+use super::detectors::{self, Measure, Page};
 use super::records::LoggedPage;
 use super::{DetectError, Options, Vocabulary, Within};
-use crate::record::{Candidate, DecidedBy, Digest, Score, Sequence, Threshold, Verdict};
+use crate::model::{Candidate, DecidedBy, Digest, Score, Sequence, Threshold, Verdict};
 
 const ANY: Threshold = match Threshold::from_millionths(0) {
     Some(zero) => zero,
@@ -72,7 +72,7 @@ impl Comparison {
 impl Comparer {
     /// A comparer that holds no page yet.
     pub fn new(options: Options) -> Self {
-        let (measure, pages) = (measures::build(&options), Vec::new());
+        let (measure, pages) = (detectors::build(&options), Vec::new());
         let (bodies, texts) = (HashSet::new(), HashSet::new());
         Self { options, vocabulary: Vocabulary::default(), measure, pages, bodies, texts }
     }
@@ -163,7 +163,7 @@ impl fmt::Debug for Comparer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Detector, Field, FieldCounts, PageId, TermCounts, TermOrder};
+    use crate::model::{Detector, Field, FieldCounts, PageId, TermCounts, TermOrder};
 
     fn page(body: &str, text: Option<&str>) -> Candidate {
         let mut counts = FieldCounts::default();

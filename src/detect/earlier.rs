@@ -4,7 +4,7 @@
 //! stays. Outside it the pages of a log are numbered from 0 whatever they were compared with, and pages of
 //! others have [numbers of their own](Sequence::of_earlier).
 
-use crate::record::{Sequence, Verdict};
+use crate::model::{Sequence, Verdict};
 
 /// From the numbers of a log to those of a decider, and back.
 #[derive(Clone, Copy, Debug, Default)]

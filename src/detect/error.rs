@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::record::{Sequence, TermId};
+use crate::model::{Sequence, TermId};
 
 /// Why a batch could not be decided, or a log not be restored.
 #[derive(Debug, thiserror::Error)]

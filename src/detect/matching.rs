@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
-use super::measures::{Measure, Page, Similarity};
+use super::detectors::{Measure, Page, Similarity};
 use super::records::{RecordSource, Records};
-use crate::filter::Suspect;
-use crate::record::{Score, Sequence, Threshold};
+use crate::index::Suspect;
+use crate::model::{Score, Sequence, Threshold};
 
 /// A stored page that reaches the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Findings {
         self.matches
     }
 
-    /// Compares a suspect. The answer is the filter's [`Visit`](crate::filter::Visit).
+    /// Compares a suspect. The answer is the filter's [`Visit`](crate::index::Visit).
     pub(super) fn compare<S: RecordSource>(
         &mut self,
         wanted: &Wanted<'_>,
@@ -139,9 +139,9 @@ mod tests {
     use std::sync::Arc;
 
     use crate::detect::Options;
-    use crate::detect::measures;
-    use crate::record::{FieldWeights, TermId, TermOrder};
-    use crate::verify::Record;
+    use crate::detect::detectors;
+    use crate::model::{FieldWeights, TermId, TermOrder};
+    use crate::similarity::Record;
 
     fn page(terms: Vec<(TermId, u32)>) -> Arc<Page> {
         Arc::new(Page { group: 0, record: Record::new(terms), order: TermOrder::default() })
@@ -169,7 +169,7 @@ mod tests {
         condition: &Condition<'_>,
     ) -> (Vec<(u32, u32)>, u64) {
         let (probe, records, _) = setting();
-        let measure = measures::build(&Options::default()).unwrap();
+        let measure = detectors::build(&Options::default()).unwrap();
         let wanted = Wanted { measure: &*measure, mode, threshold, condition };
         let mut findings = Findings::new(threshold);
         for &suspect in suspects {

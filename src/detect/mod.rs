@@ -1,6 +1,6 @@
 //! *Have we kept this text before?*
 //!
-//! A page comes in as weighted terms and two digests; a [verdict](crate::record::Verdict) comes
+//! A page comes in as weighted terms and two digests; a [verdict](crate::model::Verdict) comes
 //! out: unique, or *which stored page* it repeats, how similar it is, and by which evidence. Pages
 //! are judged one after the other by one owner: of two look-alikes the first is stored, and every
 //! later one points to it, never to another duplicate.
@@ -14,8 +14,8 @@
 //! | table 1, field weights | [`Options::weights`] |
 //! | dynamic thresholding | [`Options::thresholding`], off by default |
 //! | threshold `t`, in [0, 1]; the paper's example is 0.5 | [`Options::threshold`], 0.8 by default |
-//! | filtering, equations (1)-(3) | [`filter`](crate::filter): restated exactly, or as published |
-//! | verification, MWO | [`verify`](crate::verify), in integers |
+//! | filtering, equations (1)-(3) | [`filter`](crate::index): restated exactly, or as published |
+//! | verification, MWO | [`verify`](crate::similarity), in integers |
 //! | the optimal set, ranked by MWO | [`EmbeddedDecider::matches`] with [`Mode::All`] |
 //! | one input page against a finished repository | a stream: each page against those kept so far |
 //!
@@ -35,7 +35,7 @@
 //! use std::collections::HashMap;
 //!
 //! use ndcrawl::detect::{EmbeddedDecider, Options};
-//! use ndcrawl::record::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
+//! use ndcrawl::model::{Candidate, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
 //!
 //! fn page(name: &str, text: &str) -> Candidate {
 //!     let mut terms = HashMap::<String, FieldCounts>::new();
@@ -73,18 +73,18 @@
 mod audit;
 mod brute_force;
 mod comparer;
-mod copies;
+mod corpus_stats;
+mod decider;
+mod decision_log;
+mod detectors;
 mod earlier;
-mod election;
-mod embedded;
 mod error;
-mod hindsight;
-mod learning;
-mod ledger;
+mod exact_duplicates;
 mod matching;
-mod measures;
 mod options;
 mod records;
+mod replay;
+mod representative;
 mod search;
 mod stats;
 mod trust;
@@ -93,17 +93,17 @@ mod vocabulary;
 pub use audit::{Audit, Difference};
 pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
-pub use election::{Election, Member, elect};
-pub use embedded::EmbeddedDecider;
-pub use error::DetectError;
-pub use hindsight::{Hindsight, Opinion};
-pub use matching::{Condition, Match, Mode};
-pub use measures::{
+pub use decider::EmbeddedDecider;
+pub use detectors::{
     HostAware, Measure, Page, SecondBasis, SecondLook, Similarity, Thresholding, ThresholdingError, dd, fuzzy,
     provenance_clusters,
 };
+pub use error::DetectError;
+pub use matching::{Condition, Match, Mode};
 pub use options::{Options, Within};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
+pub use replay::{Hindsight, Opinion};
+pub use representative::{Election, Member, elect};
 pub use stats::DeciderStats;
 pub use trust::{Factors, Trust};
 pub use vocabulary::Vocabulary;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::measures::dd::DdOptions;
-use super::measures::fuzzy::{self, FuzzyOptions};
+use super::detectors::dd::DdOptions;
+use super::detectors::fuzzy::{self, FuzzyOptions};
 use super::{Mode, Thresholding};
-use crate::filter::FilterKind;
-use crate::record::{Detector, FieldWeights, Threshold, WantedOrder};
+use crate::index::FilterKind;
+use crate::model::{Detector, FieldWeights, Threshold, WantedOrder};
 
 /// 0.8: pages of which four fifths of the weight agree are one page.
 const DEFAULT_THRESHOLD: Threshold = tenths(8);

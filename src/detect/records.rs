@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 
 use super::DetectError;
+use super::detectors::Page;
 use super::earlier::Numbering;
-use super::measures::Page;
-use crate::record::{FieldWeights, PageTerms, Sequence, TermOrder};
-use crate::verify::Record;
+use crate::model::{FieldWeights, PageTerms, Sequence, TermOrder};
+use crate::similarity::Record;
 
 /// Terms in one generation of the cache: 2²⁰, that is 8 MiB; there are two.
 const GENERATION_TERMS: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub trait RecordSource: Send {
 }
 
 /// What the log holds of a judged page for the detectors: fields of the same names in
-/// [`PageRow`](crate::record::PageRow).
+/// [`PageRow`](crate::model::PageRow).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct LoggedPage {
@@ -161,7 +161,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::record::{FieldCounts, TermId};
+    use crate::model::{FieldCounts, TermId};
 
     /// Page n has one term, n. Counts how often it is asked.
     #[derive(Debug, Default)]

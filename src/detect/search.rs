@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::copies::Copies;
-use super::ledger::Ledger;
+use super::decision_log::Ledger;
+use super::detectors::Page;
+use super::exact_duplicates::Copies;
 use super::matching::{Findings, Match, Wanted};
-use super::measures::Page;
 use super::records::{RecordSource, Records};
 use super::{DetectError, Mode};
-use crate::filter::{Filter, ProbeCounters, Scratch, Suspect};
-use crate::record::{Score, Sequence, TermId, Threshold};
+use crate::index::{Filter, ProbeCounters, Scratch, Suspect};
+use crate::model::{Score, Sequence, TermId, Threshold};
 
 /// With fewer records, asking takes less time than waking another core.
 const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };

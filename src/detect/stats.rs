@@ -1,6 +1,6 @@
 //! What the decider holds and what it did.
 
-use crate::filter::ProbeCounters;
+use crate::index::ProbeCounters;
 
 /// Sizes of a decider, and sums over the probes since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::*;
-use crate::filter::FilterKind;
-use crate::record::{
+use crate::index::FilterKind;
+use crate::model::{
     Candidate, DecidedBy, Detector, Digest, Field, FieldCounts, Judged, PageId, PageRow, PageTerms, Score, Sequence,
     Term, TermCounts, TermId, TermOrder, Threshold, UrlId, Verdict,
 };
@@ -521,7 +521,7 @@ fn the_seam_is_a_future_that_can_be_sent_and_answers_at_once() {
         value
     }
     let mut decider = EmbeddedDecider::in_memory(options(800_000, 1));
-    let future = sent(crate::record::Decider::decide(&mut decider, vec![page(0, &[(0, 1)])]));
+    let future = sent(crate::model::Decider::decide(&mut decider, vec![page(0, &[(0, 1)])]));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let answer = std::pin::pin!(future).poll(&mut context);
     assert!(matches!(answer, std::task::Poll::Ready(Ok(judged)) if judged.len() == 1));

@@ -15,7 +15,7 @@
 
 use serde::Serialize;
 
-use crate::record::{Provenance, Source};
+use crate::model::{Provenance, Source};
 
 const DAYS_A_YEAR: f64 = 365.25;
 

@@ -8,8 +8,8 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::DetectError;
-use crate::record::arrays::{invalid, read_array, write_array};
-use crate::record::{PageTerms, TermCounts, TermId, TermOrder, TermRow};
+use crate::model::arrays::{invalid, read_array, write_array};
+use crate::model::{PageTerms, TermCounts, TermId, TermOrder, TermRow};
 
 /// A two-way table of terms and their numbers.
 ///
@@ -182,7 +182,7 @@ impl Vocabulary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Field, FieldCounts};
+    use crate::model::{Field, FieldCounts};
 
     fn counted(term: &str) -> TermCounts {
         let mut counts = FieldCounts::default();

@@ -3,17 +3,17 @@
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::context::contexts;
-use super::difference::difference;
-use super::editions::{Editions, Naming};
-use super::family::{Families, Follows};
+use super::alternates::{Editions, Naming};
+use super::confidence::{State, Test, Validity};
+use super::cross_host::{Families, Follows};
+use super::cross_rule::Tally;
+use super::infer_rule::difference;
 use super::listing::ListedRule;
 use super::parts::Parts;
 use super::rule::{Change, Rule};
-use super::siblings::Tally;
+use super::rule_scope::contexts;
 use super::table::{RuleId, Table};
-use super::validity::{State, Test, Validity};
-use crate::record::{OutcomeKind, UrlId};
+use crate::model::{OutcomeKind, UrlId};
 
 /// Pages that are remembered by what is left of their URLs without some parameters.
 const KEYS: usize = 1 << 20;

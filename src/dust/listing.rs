@@ -4,10 +4,10 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
+use super::confidence::{State, Validity};
 use super::learner::Learner;
 use super::rule::Rule;
 use super::table::RuleId;
-use super::validity::{State, Validity};
 
 /// A rule in one of its contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,23 +23,23 @@
 //! **Invariants.** Everything follows from outcomes in their order: no clock, no chance, no store. A pair
 //! that makes a rule known is no test of it.
 
-mod context;
-mod difference;
-mod editions;
-mod family;
+mod alternates;
+mod confidence;
+mod cross_host;
+mod cross_rule;
+mod infer_rule;
 mod learner;
 mod listing;
 mod parts;
 mod rule;
-mod siblings;
+mod rule_scope;
 mod table;
 #[cfg(test)]
 mod tests;
-mod validity;
 
-pub use difference::{are_counterparts, difference};
+pub use confidence::{State, Validity};
+pub use infer_rule::{are_counterparts, difference};
 pub use learner::{Foretold, Learner, Noted};
 pub use listing::{ListedRule, ListingError};
 pub use rule::{Change, Rule};
 pub use table::RuleId;
-pub use validity::{State, Validity};

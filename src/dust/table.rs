@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::context::{SAME_NAME, contexts, file};
-use super::editions::{Kinds, Naming};
+use super::alternates::{Kinds, Naming};
+use super::confidence::{State, Validity};
+use super::cross_rule::Siblings;
 use super::rule::Rule;
-use super::siblings::Siblings;
-use super::validity::{State, Validity};
+use super::rule_scope::{SAME_NAME, contexts, file};
 
 /// Rules of one origin at most.
 const OF_AN_ORIGIN: usize = 256;

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::editions::Naming;
-use super::validity::Test;
+use super::alternates::Naming;
+use super::confidence::Test;
 use super::*;
-use crate::record::{OutcomeKind, UrlId};
+use crate::model::{OutcomeKind, UrlId};
 
 fn rule(url: &str, original: &str) -> Rule {
     difference(url, original).unwrap_or_else(|| panic!("{url} and {original}"))
@@ -724,8 +724,8 @@ fn which_pages_are_copies_is_told_of_all_languages_together() {
 
 #[test]
 fn where_too_many_pages_link_to_others_nothing_is_concluded_from_links() {
-    let mut editions = super::editions::Editions::default();
-    let naming = |editions: &super::editions::Editions| editions.naming(UrlId(0), UrlId(7), UrlId(5));
+    let mut editions = super::alternates::Editions::default();
+    let naming = |editions: &super::alternates::Editions| editions.naming(UrlId(0), UrlId(7), UrlId(5));
     assert_eq!(naming(&editions), Naming::Links { there: false, itself: false });
     assert!(editions.note(UrlId(7), UrlId(5)) && !editions.note(UrlId(7), UrlId(5)));
     assert_eq!(naming(&editions), Naming::Links { there: true, itself: false });
@@ -762,7 +762,7 @@ proptest! {
         let mut learner = Learner::new(0);
         for to in [&to, &other] {
             let origin = Change { from: from.clone(), to: to.clone() };
-            for family in super::family::Family::of(&origin) {
+            for family in super::cross_host::Family::of(&origin) {
                 prop_assert_eq!(family.apply(&from), Some(to.clone()));
             }
             learner.take(&ListedRule {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::record::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normaliser};
 
 const HOST_ENDING: &str = ".localhost";
 /// What a server answers for a folder.

@@ -9,7 +9,7 @@ use super::labels::ClusterLabels;
 use super::pages::Pages;
 use super::stream::{DecisionCost, Stream};
 use crate::detect::{DetectError, Options};
-use crate::record::{DecidedBy, Score, Threshold, Verdict};
+use crate::model::{DecidedBy, Score, Threshold, Verdict};
 
 /// The figures of one detector at one threshold.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::address::Address;
 use super::tsv::{self, Column, LabelError, Row, Table};
-use crate::record::Normaliser;
+use crate::model::Normaliser;
 
 /// What is said of two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

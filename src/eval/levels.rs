@@ -2,7 +2,7 @@
 
 use super::labels::{Label, PairLabels};
 use super::pairs::PairScores;
-use crate::record::Threshold;
+use crate::model::Threshold;
 
 /// All pairs of one kind, level and label: the same edit leaves more of a long page than of a short
 /// one, so that one level may have several labels.
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::detect::Comparison;
     use crate::eval::Pair;
-    use crate::record::Score;
+    use crate::model::Score;
 
     #[test]
     fn levels_ascend_and_say_what_was_called() {

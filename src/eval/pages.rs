@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::address::Address;
 use super::clock::Moment;
-use crate::record::{Candidate, Digest, Fetched, PageId};
-use crate::render::Renderer;
+use crate::model::{Candidate, Digest, Fetched, PageId};
+use crate::pagetext::Renderer;
 
 /// The pages of a file of labels.
 #[derive(Debug, Default)]
@@ -167,7 +167,7 @@ fn reason(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Normaliser;
+    use crate::model::Normaliser;
 
     #[test]
     fn pages_come_in_order_and_what_is_missing_is_named() {

@@ -7,7 +7,7 @@ use super::labels::{Label, Pair, PairLabels};
 use super::metrics::Counts;
 use super::pages::Pages;
 use crate::detect::{Comparer, Comparison, DetectError, Options};
-use crate::record::{Score, Threshold};
+use crate::model::{Score, Threshold};
 
 /// The kind that stands for all pairs.
 pub const ALL: &str = "all";

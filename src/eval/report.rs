@@ -7,7 +7,7 @@ use super::pages::{Missing, Pages, RenderingCost};
 use super::pairs::{Borderline, KindCounts, PairScores, SweepPoint, best};
 use super::stream::{DecisionCost, Stream};
 use crate::detect::{DetectError, Options};
-use crate::record::Threshold;
+use crate::model::Threshold;
 
 /// Pairs to read at each threshold: on the wrong side of it, and on the right one.
 const BORDERLINES: [usize; 2] = [10, 5];

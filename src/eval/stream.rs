@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::clock::Moment;
 use super::pages::Page;
 use crate::detect::{DetectError, EmbeddedDecider, InMemory, Options};
-use crate::filter::ProbeCounters;
-use crate::record::{Candidate, Judged, PageId, Sequence, Verdict};
+use crate::index::ProbeCounters;
+use crate::model::{Candidate, Judged, PageId, Sequence, Verdict};
 
 /// What tells the name of a page that is judged anew from its former name.
 const RENEWED: u128 = 1;
@@ -119,7 +119,7 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Digest, Field, FieldCounts, TermCounts, TermOrder};
+    use crate::model::{Digest, Field, FieldCounts, TermCounts, TermOrder};
 
     fn page(text: &str) -> Page {
         let mut counts = FieldCounts::default();

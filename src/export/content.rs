@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::record::{CanonicalUrl, Fetched, Normaliser, PageLine};
-use crate::render::{Options, Reading, Renderer};
+use crate::model::{CanonicalUrl, Fetched, Normaliser, PageLine};
+use crate::pagetext::{Options, Reading, Renderer};
 use crate::store::{self, ArchiveReader};
 
 use super::error::Result;

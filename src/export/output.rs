@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::record::PageLine;
+use crate::model::PageLine;
 
 use super::error::{ExportError, Result};
 

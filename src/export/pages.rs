@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::record::PageLine;
+use crate::model::PageLine;
 use crate::store::PageLines;
 
 use super::error::Result;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use crate::record::{CanonicalUrl, OutcomeKind, PageLine};
+use crate::model::{CanonicalUrl, OutcomeKind, PageLine};
 
 use super::cell::cell;
 use super::error::Result;

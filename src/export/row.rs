@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::record::{Digest, PageLine, Provenance};
+use crate::model::{Digest, PageLine, Provenance};
 
 use super::content::Contents;
 use super::error::Result;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::record::{CanonicalUrl, OutcomeKind, PageLine};
+use crate::model::{CanonicalUrl, OutcomeKind, PageLine};
 
 /// Directives by which a page asks not to be passed on.
 const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use url::Url;
 
-use crate::record::CanonicalUrl;
+use crate::model::CanonicalUrl;
 
 /// The key of a URL; the URL itself if it is none that this program fetches.
 pub fn surt(url: &str) -> String {

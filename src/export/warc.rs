@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::record::PageLine;
+use crate::model::PageLine;
 use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
 
 use super::error::Result;

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 
 use super::FetchFailure;
 use super::resolver::ResolveError;
-use crate::record::FailureClass;
+use crate::model::FailureClass;
 
 /// Classifies an error of a request to an https (`tls`) or http URL.
 pub(super) fn classify(error: &reqwest::Error, tls: bool) -> FetchFailure {

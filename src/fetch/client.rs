@@ -22,7 +22,7 @@ use super::{
     AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Rest, Traffic, accepts, back_off,
     retry_after, slow_down_status,
 };
-use crate::record::{CanonicalUrl, FailureClass, Fetched};
+use crate::model::{CanonicalUrl, FailureClass, Fetched};
 
 /// An idle connection is closed before common servers close it (after 5 s): a request sent into a
 /// closing connection is lost.
@@ -331,7 +331,7 @@ mod tests {
     use super::*;
     use crate::fetch::ResolveOverride;
     use crate::fetch::test::{Server, Then, options, url};
-    use crate::record::FailureClass;
+    use crate::model::FailureClass;
 
     fn quick() -> Options {
         let short = Duration::from_millis(400);

@@ -1,6 +1,6 @@
 //! What can go wrong: settings that make no client, and requests that get no answer.
 
-use crate::record::FailureClass;
+use crate::model::FailureClass;
 
 /// Why no [`Fetcher`](super::Fetcher) can be made of the options.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use super::classify::classify;
 use super::client::Wanted;
 use super::headers::{as_received, as_sent, size};
 use super::{FetchFailure, Options, accepts};
-use crate::record::{CanonicalUrl, FailureClass, Fetched};
+use crate::model::{CanonicalUrl, FailureClass, Fetched};
 
 /// A request on its way.
 pub(super) struct Exchange<'a> {

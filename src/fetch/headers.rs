@@ -7,7 +7,7 @@ use reqwest::header::{
 use url::Url;
 
 use super::{FetchError, Options};
-use crate::record::Header;
+use crate::model::Header;
 
 /// The codings that the client undoes.
 const CODINGS: &str = "gzip, deflate, br, zstd";

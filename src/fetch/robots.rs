@@ -7,7 +7,7 @@ use url::{Position, Url};
 
 use super::robots_text::{our_part, spell};
 use super::{FetchFailure, Options};
-use crate::record::{CanonicalUrl, RobotsRow};
+use crate::model::{CanonicalUrl, RobotsRow};
 
 /// How long robots.txt counts as unreachable before it is asked for again.
 const UNREACHABLE_FOR: Duration = Duration::from_secs(10 * 60);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::client::{Validators, Wanted};
 use super::robots::now_millis;
 use super::{FetchFailure, Fetcher, Robots, retry_after, retry_status};
-use crate::record::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normaliser, RobotsRow};
+use crate::model::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normaliser, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
 const MAX_REDIRECTS: u32 = 5;

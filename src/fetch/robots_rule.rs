@@ -4,7 +4,7 @@ use texting_robots::Robot;
 use url::Position;
 
 use super::robots_text::{OurPart, our_part, spell};
-use crate::record::CanonicalUrl;
+use crate::model::CanonicalUrl;
 
 /// A line that speaks of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ fn matches(pattern: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Normaliser;
+    use crate::model::Normaliser;
 
     const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private/\nAllow: /private/*.html$\nDisallow: /\n\nUser-agent: ndcrawl\nDisallow: /drafts\nAllow: /drafts/public";
 

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Options;
-use crate::record::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normaliser};
 
 /// The cases of a file of conformance data; `None`, with a word why, where there is none. The data
 /// lie beside the repository, or where `CONFORMANCE` says.

@@ -14,8 +14,8 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::topic::{Topic, counted};
-use crate::record::{CanonicalUrl, Clue, Field, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
-use crate::render::Renderer;
+use crate::model::{CanonicalUrl, Clue, Field, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
+use crate::pagetext::Renderer;
 
 /// Terms by which a topic is represented.
 const HEAVIEST: usize = 60;
@@ -220,8 +220,8 @@ fn is_bare(terms: &[TermCounts]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Normaliser;
-    use crate::render::Options;
+    use crate::model::Normaliser;
+    use crate::pagetext::Options;
 
     fn renderer() -> Renderer {
         Renderer::new(Options { running: true, ..Options::default() }, Normaliser::default())
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn read(focus: &mut Focus, html: &str) -> Appraisal {
-        let page = crate::render::tests::page("http://h.test/d/", "text/html", html);
+        let page = crate::pagetext::tests::page("http://h.test/d/", "text/html", html);
         focus.read(&renderer().render(&page), &renderer())
     }
 

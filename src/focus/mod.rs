@@ -2,8 +2,8 @@
 //!
 //! A [`Topic`] is given as words, as a text or as example pages, and becomes weighted terms of the same
 //! kind as those of pages. [`Focus`] compares: a rendered page with the topic gives its
-//! [`Relevance`](crate::record::Relevance),
-//! each of its links a [`Clue`](crate::record::Clue). What the crawl makes of clues, and what it learns
+//! [`Relevance`](crate::model::Relevance),
+//! each of its links a [`Clue`](crate::model::Clue). What the crawl makes of clues, and what it learns
 //! of regions while it goes, is the frontier's part.
 //!
 //! How much a term says is known only from pages that were read: the rarer among them, the more (its

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Field, TermCounts};
+use crate::model::{Field, TermCounts};
 
 /// A word of the title counts for so many of the text.
 const TITLE: u32 = 5;
@@ -71,7 +71,7 @@ fn weight(field: Field) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::Renderer;
+    use crate::pagetext::Renderer;
 
     #[test]
     fn a_topic_is_its_words_and_of_several_texts_what_they_share_first() {

@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use super::engine::Engine;
 use super::{FrontierError, UrlLog};
 use crate::dust::Foretold;
-use crate::record::{LinkKind, UrlId, UrlState};
+use crate::model::{LinkKind, UrlId, UrlState};
 
 /// URLs that are looked at before a page is taken for one that leads nowhere else.
 const LOOKED_AT: usize = 1000;

@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::scope::Standing;
 use super::{FrontierError, Options, Prediction, UrlLog, WaitingOrigin};
 use crate::dust::ListedRule;
-use crate::record::{
+use crate::model::{
     Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance,
     Requeue, UrlId, UrlRow,
 };

@@ -2,18 +2,18 @@
 
 use hashbrown::HashMap;
 
-use super::foretelling::Foretelling;
+use super::best_first::{Place, Prospects};
+use super::host_queue::Priority;
+use super::host_queues::Origins;
 use super::leases::Leases;
-use super::origins::Origins;
-use super::patterns::Patterns;
-use super::phase::{Phase, Phases};
-use super::prospects::{Place, Prospects};
-use super::queue::Priority;
+use super::predicted_duplicates::Foretelling;
 use super::rows::Rows;
 use super::scope::{Scope, Standing};
 use super::seen::SeenSet;
+use super::trap_patterns::Patterns;
+use super::url_state::{Phase, Phases};
 use super::{FrontierError, Options, Remaining, UrlLog};
-use crate::record::{
+use crate::model::{
     Deferral, Disposition, FrontierCounts, Link, LinkKind, Offered, Relevance, Requeue, UrlId, UrlRow, UrlState,
 };
 

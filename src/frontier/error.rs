@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::record::{UrlError, UrlId};
+use crate::model::{UrlError, UrlId};
 
 /// Why the frontier could not do what it was asked. None of these is the fault of a page: all say
 /// that the crawl cannot go on.

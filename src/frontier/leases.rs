@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use hashbrown::HashMap;
 
+use super::best_first::{PATIENCE, Place};
 use super::engine::Engine;
-use super::origins::{Doubt, Next};
-use super::phase::Phase;
-use super::prospects::{PATIENCE, Place};
-use super::queue::Priority;
+use super::host_queue::Priority;
+use super::host_queues::{Doubt, Next};
+use super::url_state::Phase;
 use super::{FrontierError, UrlLog};
-use crate::record::{Ack, CanonicalUrl, Lease, LeaseAnswer, LinkKind, OutcomeKind, UrlId, Wait};
+use crate::model::{Ack, CanonicalUrl, Lease, LeaseAnswer, LinkKind, OutcomeKind, UrlId, Wait};
 
 /// What to do next.
 enum Choice {

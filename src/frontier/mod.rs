@@ -2,7 +2,7 @@
 //!
 //! A URL is offered, and in the same step marked as seen and queued, deferred or excluded. It is
 //! leased when its origin is due, and acked with its outcome or given back. The crawl is over when
-//! nothing that could be leased is queued and no lease is alive; [`Wait`](crate::record::Wait) says
+//! nothing that could be leased is queued and no lease is alive; [`Wait`](crate::model::Wait) says
 //! so exactly, so that nobody need poll.
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //! queued ──a rule foretells it──► predicted ──the rule is withdrawn──► queued
 //! ```
 //!
-//! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::record::UrlRow)s, and a URL's
+//! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::model::UrlRow)s, and a URL's
 //! number is its place there. What is held here is derived from it: [`Changes`] go into each commit,
 //! and at the next start the log is read back row by row. Texts of URLs are not held: those of leased
 //! ones are read back through [`UrlLog`], a few at a time.
@@ -48,35 +48,35 @@
 //! **Invariants.** Nothing here fetches, sleeps, reads a clock, or knows the store. A URL is on lease
 //! at most once. The number of pages and living leases together never exceeds a budget.
 
+mod best_first;
 mod chunks;
-mod closing;
 mod discoveries;
-mod drawn;
 mod embedded;
 mod engine;
 mod error;
-mod foretelling;
+mod host_queue;
+mod host_queues;
 mod leases;
 mod names;
 mod options;
-mod origins;
-mod patterns;
-mod phase;
-mod prospects;
-mod queue;
+mod predicted_duplicates;
 mod restore;
 mod rows;
+mod sampling;
 mod scope;
 mod seen;
 mod trap;
+mod trap_guard;
+mod trap_patterns;
+mod url_state;
 
 #[cfg(test)]
 mod tests;
 
 pub use embedded::{Changes, EmbeddedFrontier, Remaining};
 pub use error::FrontierError;
-pub use foretelling::Prediction;
+pub use host_queues::{Hold, WaitingOrigin};
 pub use options::{FocusOptions, Options, ScopeKind};
-pub use origins::{Hold, WaitingOrigin};
+pub use predicted_duplicates::Prediction;
 pub use rows::UrlLog;
 pub use trap::Trap;

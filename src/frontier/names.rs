@@ -70,7 +70,7 @@ impl<'a> OriginParts<'a> {
         Some(Self { scheme, host, port })
     }
 
-    /// Writes `scheme://host:port`, as [`CanonicalUrl::origin`](crate::record::CanonicalUrl::origin).
+    /// Writes `scheme://host:port`, as [`CanonicalUrl::origin`](crate::model::CanonicalUrl::origin).
     pub(super) fn write(&self, out: &mut String) {
         out.clear();
         for part in [self.scheme, "://", self.host, ":", self.port] {
@@ -82,7 +82,7 @@ impl<'a> OriginParts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Normaliser;
+    use crate::model::Normaliser;
 
     #[test]
     fn a_text_keeps_its_number() {

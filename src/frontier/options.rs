@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use crate::dust::ListedRule;
-use crate::record::PartWeights;
+use crate::model::PartWeights;
 
 /// What belongs to the crawl, seen from its seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

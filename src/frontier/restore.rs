@@ -7,10 +7,10 @@
 
 use super::chunks::Chunks;
 use super::engine::Engine;
-use super::phase::Phase;
 use super::scope::Standing;
+use super::url_state::Phase;
 use super::{FrontierError, UrlLog};
-use crate::record::{CanonicalUrl, Deferral, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState};
+use crate::model::{CanonicalUrl, Deferral, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState};
 
 /// The origin of each URL while an earlier run is restored.
 pub(super) type Restoring = Option<Chunks<u32>>;

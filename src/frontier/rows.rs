@@ -6,7 +6,7 @@ use std::error::Error;
 use hashbrown::HashMap;
 
 use super::FrontierError;
-use crate::record::{UrlId, UrlRow};
+use crate::model::{UrlId, UrlRow};
 
 /// Rows that are read at a time: what a page names together is mostly fetched together.
 const READ_AHEAD: u32 = 32;

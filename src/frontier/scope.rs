@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use regex::Regex;
 
 use super::{Options, ScopeKind, Trap};
-use crate::record::{CanonicalUrl, Exclusion};
+use crate::model::{CanonicalUrl, Exclusion};
 
 /// How close a URL is to the seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn matches_any(expressions: &[Regex], url: &CanonicalUrl) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Normaliser;
+    use crate::model::Normaliser;
 
     fn url(text: &str) -> CanonicalUrl {
         Normaliser::default().absolute(text).unwrap()

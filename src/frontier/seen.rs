@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::FrontierError;
 use super::chunks::Chunks;
-use crate::record::UrlId;
+use crate::model::UrlId;
 
 const SHARDS: usize = 64;
 

@@ -6,7 +6,7 @@
 //! What neither rule sees (calendars, session marks) is bounded by depth and by pages per host, and is
 //! closed when its pages turn out to repeat each other, see `patterns`.
 
-use crate::record::CanonicalUrl;
+use crate::model::CanonicalUrl;
 
 /// Segments of a path beyond which it is a trap.
 const MOST_SEGMENTS: usize = 20;
@@ -63,7 +63,7 @@ fn has_period(segments: &[&str], period: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Normaliser;
+    use crate::model::Normaliser;
 
     fn trap(url: &str) -> Option<Trap> {
         Trap::of(&Normaliser::default().absolute(url).unwrap())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use url::Url;
 
-use crate::render::says_not_there;
+use crate::pagetext::says_not_there;
 
 /// Kinds of patterns that are kept; beyond that only causes are counted.
 const MOST_PATTERNS: usize = 20_000;

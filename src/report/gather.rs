@@ -9,8 +9,8 @@ use url::Url;
 use super::ReportError;
 use super::causes::Causes;
 use super::growth::Growth;
-use super::predicting::Predictions;
-use crate::record::{OutcomeKind, PageLine, Threshold};
+use super::prediction_stats::Predictions;
+use crate::model::{OutcomeKind, PageLine, Threshold};
 use crate::store::PageLines;
 
 /// Bars of the histogram of scores.

@@ -13,10 +13,10 @@ use super::ReportError;
 use super::gather::Size;
 use super::term_table::{TablePage, TermTable};
 use crate::detect::Options;
-use crate::record::{CanonicalUrl, Fetched, Normaliser, PageLine, PageRow, UrlId};
-use crate::render::{self, Renderer};
+use crate::model::{CanonicalUrl, Fetched, Normaliser, PageLine, PageRow, UrlId};
+use crate::pagetext::{self, Renderer};
+use crate::similarity::Record;
 use crate::store::{ArchiveReader, PageLines, StoreReader};
-use crate::verify::Record;
 
 /// Clusters that are shown: the largest, and the largest of those that are not exact copies alone.
 const SHOWN: usize = 4;
@@ -195,7 +195,7 @@ impl<'a> Beside<'a> {
                 }
             }
         }
-        let renderer = Renderer::new(render::Options::default(), Normaliser::default());
+        let renderer = Renderer::new(pagetext::Options::default(), Normaliser::default());
         Ok(Self { archive: ArchiveReader::new(folder), renderer, reader, options, rows })
     }
 

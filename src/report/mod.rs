@@ -16,17 +16,17 @@ mod gather;
 mod growth;
 mod html;
 mod largest;
-mod lost;
-mod predicting;
+mod prediction_stats;
 mod replay;
-mod skipping;
+mod sampling_estimate;
+mod skip_cost;
 mod term_table;
 
 use std::path::Path;
 
 use crate::crawl::{DuplicateLinks, RecordError};
 use crate::detect::{DetectError, Options};
-use crate::record::{HostRow, Totals};
+use crate::model::{HostRow, Totals};
 use crate::store::{self, StoreReader};
 
 pub use causes::{Cause, Causes, Difference as UrlDifference, Pattern, difference};
@@ -34,9 +34,9 @@ pub use facts::Facts;
 pub use gather::{BINS, Gathered, Site, Size};
 pub use growth::{Growth, GrowthPoint};
 pub use largest::{DiffRow, Difference, Largest, Member, Shown};
-pub use predicting::Predictions;
+pub use prediction_stats::Predictions;
 pub use replay::{Curve, CurvePoint, Decided, curve, decide_anew, first_judged};
-pub use skipping::{Behind, Lost, behind_duplicates};
+pub use skip_cost::{Behind, Lost, behind_duplicates};
 pub use term_table::{DifferentTerm, SharedTerm, TablePage, TermTable};
 
 /// Pages over which the curve of thresholds is made, if nobody sets another number.

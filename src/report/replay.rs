@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::crawl::{RecordError, Records};
 use crate::detect::{EmbeddedDecider, LoggedPage, Options, RecordSource};
-use crate::record::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
+use crate::model::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
 use crate::store::StoreReader;
 
 use super::ReportError;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_of_all_pages() {
-        let of = crate::record::DecidedBy::BodyDigest;
+        let of = crate::model::DecidedBy::BodyDigest;
         let copy = Verdict::ExactDuplicate { of: Sequence(0), decided_by: of };
         assert_eq!(Decided::of([Verdict::Unique, copy, copy, Verdict::Unique]).rate(), Some(0.5));
         assert_eq!(Decided::default().rate(), None);

@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
-use crate::record::{Field, FieldCounts, PageTerms, TermId, Threshold};
-use crate::verify::Record;
+use crate::model::{Field, FieldCounts, PageTerms, TermId, Threshold};
+use crate::similarity::Record;
 
 /// The table, and what is not in it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -138,8 +138,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::FieldWeights;
-    use crate::verify::score;
+    use crate::model::FieldWeights;
+    use crate::similarity::score;
 
     fn counts(terms: &[(u32, u32, u32)]) -> PageTerms {
         let mut counts = std::collections::BTreeMap::<u32, FieldCounts>::new();

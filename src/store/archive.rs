@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::record::{CommitMark, DecidedBy, Digest, PageId, PageRow, PageStore, PutPage, Verdict, WarcLocation};
+use crate::model::{CommitMark, DecidedBy, Digest, PageId, PageRow, PageStore, PutPage, Verdict, WarcLocation};
 
 use super::error::{Error, Result};
 use super::gzip::Gzip;

@@ -1,6 +1,6 @@
 //! A batch must fit the logs: what it names must be there, or come with it.
 
-use crate::record::{Batch, CommitMark, PageRow};
+use crate::model::{Batch, CommitMark, PageRow};
 
 use super::error::{Error, Result};
 

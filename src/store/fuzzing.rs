@@ -7,16 +7,16 @@ use serde::de::DeserializeOwned;
 
 use super::block::{Block, pack};
 use super::options::Identity;
-use super::piece;
 use super::reader::DoneRow;
 use super::snapshot::SnapshotHead;
-use crate::record::{CommitMark, HostRow, PageLine, PageRow, TermRow, UrlRow};
+use super::value_chunk;
+use crate::model::{CommitMark, HostRow, PageLine, PageRow, TermRow, UrlRow};
 
 /// A piece, a block of rows of any kind, a line of `pages.jsonl`: what can be read comes back from what is
 /// written of it.
 pub fn rows(octets: &[u8]) {
-    let _ = piece::open("url", b"key", octets);
-    assert_eq!(piece::open("url", b"key", &piece::seal("url", b"key", 1, octets)), Ok((1, octets)));
+    let _ = value_chunk::open("url", b"key", octets);
+    assert_eq!(value_chunk::open("url", b"key", &value_chunk::seal("url", b"key", 1, octets)), Ok((1, octets)));
     if let Ok(line) = serde_json::from_slice::<PageLine>(octets) {
         assert!(serde_json::to_string(&line).is_ok());
     }

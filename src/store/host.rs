@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Digest, HostRow};
+use crate::model::{Digest, HostRow};
 
+use super::database::Trees;
 use super::disk::Disk;
 use super::error::{Error, Result};
 use super::table::Loader;
-use super::trees::Trees;
 
 /// The key of a row: the origin's hash, then the commit that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

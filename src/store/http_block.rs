@@ -5,7 +5,7 @@
 //! IIPC advises (iipc/warc-specifications, numbers 15 and 42), and the record says
 //! `WARC-Protocol: h2`.
 
-use crate::record::{Fetched, Header};
+use crate::model::{Fetched, Header};
 
 /// Header lines of a response that would contradict the body as it is stored.
 const UNDONE: [&str; 3] = ["content-encoding", "transfer-encoding", "content-length"];

@@ -44,7 +44,7 @@
 //! | `done` | commit number, u64, then the block's number, u32 | a block of requeued URLs, outcomes and what duplicates repeat |
 //! | `host` | BLAKE3-128 of the origin, then the commit number, u64 | a row; the newest one counts |
 //! | `robots` | BLAKE3-128 of the body | a robots.txt, written once however often its origin changes |
-//! | `commit` | commit number, u64 | a [`CommitMark`](crate::record::CommitMark); the last two are kept |
+//! | `commit` | commit number, u64 | a [`CommitMark`](crate::model::CommitMark); the last two are kept |
 //! | `meta` | `format` or `identity` | the format in decimal digits; an [`Identity`] |
 //!
 //! Beside the database, `store/index.snapshot` holds state that was derived from the logs, so that
@@ -61,7 +61,10 @@ mod archive_reader;
 mod block;
 mod cache;
 mod check;
+mod commit_marker;
+mod compact_lines;
 mod crawl_file;
+mod database;
 mod disk;
 mod error;
 mod folder;
@@ -69,22 +72,19 @@ mod generations;
 mod gzip;
 mod host;
 mod http_block;
+mod integrity;
 mod log_file;
 mod options;
 mod page_lines;
-mod piece;
 mod reader;
 mod rebuilding;
 mod shared;
 mod snapshot;
-mod superseded;
 mod table;
-mod trees;
-mod verify;
+mod value_chunk;
 mod warc;
 mod warc_files;
 mod warc_reader;
-mod witness;
 mod writer;
 
 #[cfg(any(test, fuzzing))]
@@ -99,12 +99,12 @@ pub use disk::{Faults, Step, free_space};
 pub use error::{Error, Result};
 pub use folder::{Lock, delete_crawl, hold};
 pub use generations::{EARLIER, Generation, complete, set_aside};
+pub use integrity::{Checked, VerifyReport, verify};
 pub use options::{FORMAT, Identity, Options};
 pub use page_lines::PageLines;
 pub use reader::{DoneRow, StoreReader};
 pub use rebuilding::{REBUILDING, expect_whole, rebuilt, set_aside_to_rebuild, take_back};
 pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
-pub use verify::{Checked, VerifyReport, verify};
 pub use warc::{payload_digest, warcinfo_member};
 pub use warc_files::warc_serial;
 pub use warc_reader::{HttpHead, WarcReader, WarcRecord, WarcRecordError};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
-use crate::record::PageLine;
+use crate::model::PageLine;
 
 use super::error::{Error, Result};
 use super::folder::Folder;

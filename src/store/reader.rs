@@ -6,18 +6,18 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{CommitMark, HostRow, OutcomeRow, PageRow, Requeue, Sequence, TermId, TermRow, UrlId, UrlRow};
+use crate::model::{CommitMark, HostRow, OutcomeRow, PageRow, Requeue, Sequence, TermId, TermRow, UrlId, UrlRow};
 
 use super::block::Block;
 use super::cache::BlockCache;
+use super::commit_marker::Witness;
+use super::database::Trees;
 use super::error::{Error, Result};
 use super::folder::Folder;
 use super::host;
 use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::Shared;
 use super::table::{Entries, Table};
-use super::trees::Trees;
-use super::witness::Witness;
 use super::writer::Opened;
 
 /// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all

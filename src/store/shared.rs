@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use crate::record::CommitMark;
+use crate::model::CommitMark;
 
 use super::cache::BlockCache;
+use super::database::Trees;
 use super::error::{Error, Result};
 use super::folder::{Folder, Lock};
-use super::trees::Trees;
 
 /// Blocks of URLs and of pages that are kept ready for reads of single rows.
 const URL_BLOCKS: usize = 256;

@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::error::{Error, Result};
 use super::reader::StoreReader;
-use crate::record::PageId;
-use crate::record::arrays::{read_array, write_array};
+use crate::model::PageId;
+use crate::model::arrays::{read_array, write_array};
 
 /// Changes with what any room writes into it.
 const FORMAT: u32 = 5;
@@ -141,7 +141,7 @@ impl StoreReader {
         if head.pages > mark.pages || head.terms > mark.terms {
             return Err("it is ahead of the log".to_owned());
         }
-        let last = head.pages.checked_sub(1).map(|last| self.page(crate::record::Sequence(last)));
+        let last = head.pages.checked_sub(1).map(|last| self.page(crate::model::Sequence(last)));
         let last = last.transpose().map_err(|error| error.to_string())?.flatten().map(|row| row.page);
         if last != head.last_page {
             return Err("it is of another crawl".to_owned());

@@ -2,7 +2,7 @@
 
 use super::disk::Disk;
 use super::error::{Error, Result};
-use super::piece::{self, PIECE_BYTES};
+use super::value_chunk::{self, PIECE_BYTES};
 
 /// Limits of what the database takes at once: beyond them its memory grows tenfold.
 const MOST_ENTRIES: usize = 200;
@@ -86,13 +86,13 @@ impl Table {
         head: &[u8],
         mut next: impl FnMut(&Self, &[u8]) -> Result<Option<Vec<u8>>>,
     ) -> Result<Vec<u8>> {
-        let (pieces, first) = piece::open(self.name, key, head).map_err(|reason| self.damaged(key, reason))?;
+        let (pieces, first) = value_chunk::open(self.name, key, head).map_err(|reason| self.damaged(key, reason))?;
         let mut value = first.to_vec();
         for number in 1..pieces {
             let number = u16::try_from(number).map_err(|_| self.damaged(key, "it has too many pieces"))?;
-            let key = piece::key(key, number);
+            let key = value_chunk::key(key, number);
             let piece = next(self, &key)?.ok_or_else(|| self.damaged(&key, "the piece is missing"))?;
-            let (_, bytes) = piece::open(self.name, &key, &piece).map_err(|reason| self.damaged(&key, reason))?;
+            let (_, bytes) = value_chunk::open(self.name, &key, &piece).map_err(|reason| self.damaged(&key, reason))?;
             value.extend(bytes);
         }
         Ok(value)
@@ -153,9 +153,9 @@ impl<'a> Loader<'a> {
         let count = u16::try_from(pieces).map_err(|_| Error::Batch(format!("a row of {} octets", value.len())))?;
         let piece_of = |number: u16| {
             let start = usize::from(number) * PIECE_BYTES;
-            let key = piece::key(key, number);
+            let key = value_chunk::key(key, number);
             let bytes = &value[start..value.len().min(start + PIECE_BYTES)];
-            let piece = piece::seal(self.table.name, &key, u32::from(count), bytes);
+            let piece = value_chunk::seal(self.table.name, &key, u32::from(count), bytes);
             (key, piece)
         };
         for number in 0..count {
@@ -253,7 +253,7 @@ mod tests {
         let table = table(&folder);
         put(&table, 1, &vec![0; 3 * PIECE_BYTES]);
         put(&table, 2, b"next");
-        table.tree.remove(piece::key(&1u32.to_be_bytes(), 1)).unwrap();
+        table.tree.remove(value_chunk::key(&1u32.to_be_bytes(), 1)).unwrap();
         assert!(table.get(&1u32.to_be_bytes()).is_err());
         assert!(table.entries(&[]).next().unwrap().is_err());
     }

@@ -4,7 +4,7 @@ use data_encoding::BASE32;
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
-use crate::record::{Digest, Fetched, PageId, Unchanged, Verdict};
+use crate::model::{Digest, Fetched, PageId, Unchanged, Verdict};
 
 use super::gzip::Gzip;
 use super::http_block;

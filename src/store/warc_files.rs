@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use crate::record::{CommitMark, WarcLocation};
+use crate::model::{CommitMark, WarcLocation};
 
 use super::disk::Disk;
 use super::error::{Error, Result};

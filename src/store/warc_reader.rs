@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flate2::bufread::GzDecoder;
 
-use crate::record::{CanonicalUrl, Fetched, Header, WarcLocation};
+use crate::model::{CanonicalUrl, Fetched, Header, WarcLocation};
 
 use super::warc::Kind;
 
@@ -223,7 +223,7 @@ mod tests {
     use super::super::tests::support::fetched;
     use super::super::warc::{Draft, payload_digest};
     use super::*;
-    use crate::record::PageId;
+    use crate::model::PageId;
 
     fn file() -> Vec<u8> {
         let pages = [fetched("http://a.test/", b"first"), fetched("http://a.test/b", &[b'x'; 100_000])];

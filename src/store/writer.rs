@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::record::{Batch, CommitMark};
+use crate::model::{Batch, CommitMark};
 
 use super::archive::Archive;
 use super::block::pack;
 use super::check::{Reach, check};
+use super::commit_marker::Witness;
+use super::compact_lines;
+use super::database::Trees;
 use super::disk::{Disk, Faults, free_space};
 use super::error::{Error, Result};
 use super::folder::Folder;
@@ -20,11 +23,8 @@ use super::options::{Identity, Options};
 use super::reader::{DoneRow, StoreReader};
 use super::rebuilding::expect_whole_locked;
 use super::shared::Shared;
-use super::superseded;
 use super::table::{Loader, Table};
-use super::trees::Trees;
 use super::warc_files::WarcFiles;
-use super::witness::Witness;
 
 /// Lines of URLs that were never leased are appended this many octets at a time.
 const LINES_BYTES: usize = 256 * 1024;
@@ -112,7 +112,7 @@ impl Store {
         }
         let witness = Witness::of(&folder.store());
         witness.check(mark.number)?;
-        superseded::settle(&folder, mark.number, &disk)?;
+        compact_lines::settle(&folder, mark.number, &disk)?;
         let page_lines = LogFile::open(&folder.pages(), mark.page_line_bytes, &disk)?;
         let error_lines = LogFile::open(&folder.errors(), mark.error_line_bytes, &disk)?;
         let files = WarcFiles::open(&folder.warc(), &options, &opened.identity.crawl, &mark, disk.clone())?;
@@ -192,12 +192,12 @@ impl Store {
     ) -> Result<CommitMark, E> {
         let (folder, number) = (self.shared.folder().clone(), before.number + 1);
         let new = folder.rewritten(number);
-        let mut new = superseded::without_superseded(&folder.pages(), before.page_line_bytes, &new, &self.disk)?;
+        let mut new = compact_lines::without_superseded(&folder.pages(), before.page_line_bytes, &new, &self.disk)?;
         let finished = Some(new.length());
         append_lines(&mut new, lines)?;
         self.disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))?;
         let mark = self.write_mark(CommitMark { finished, page_line_bytes: new.length(), ..before.clone() })?;
-        superseded::put_in_place(&folder, number, &self.disk)?;
+        compact_lines::put_in_place(&folder, number, &self.disk)?;
         self.page_lines = LogFile::open(&folder.pages(), mark.page_line_bytes, &self.disk)?;
         Ok(mark)
     }
@@ -322,7 +322,7 @@ impl Store {
     /// Brings the folder back to `mark` after a failure.
     fn mend(&mut self, mark: &CommitMark) -> Result<()> {
         self.hosts.forget();
-        if superseded::settle(self.shared.folder(), mark.number, &self.disk)? {
+        if compact_lines::settle(self.shared.folder(), mark.number, &self.disk)? {
             self.page_lines = LogFile::open(&self.shared.folder().pages(), mark.page_line_bytes, &self.disk)?;
         }
         self.page_lines.cut(mark.page_line_bytes)?;

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use ndcrawl::record::Normaliser;
+use ndcrawl::model::Normaliser;
 use serde_json::{Value, json};
 
 use crate::shared::{shared, skipped};

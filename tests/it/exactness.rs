@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ndcrawl::detect::{Audit, BruteForce, Difference, Mode, Options};
-use ndcrawl::record::{DecidedBy, Judged, Sequence, TermRow, Threshold, Verdict};
+use ndcrawl::model::{DecidedBy, Judged, Sequence, TermRow, Threshold, Verdict};
 
 use crate::graph::{Graph, Options as Plan};
 use crate::invariants::{lines, with_outcome};

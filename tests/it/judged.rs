@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ndcrawl::detect::{DeciderStats, EmbeddedDecider, Options};
-use ndcrawl::record::{Candidate, Judged, PageRow, TermCounts, TermRow, Verdict};
+use ndcrawl::model::{Candidate, Judged, PageRow, TermCounts, TermRow, Verdict};
 use ndcrawl::store::{Result, StoreReader, read_json_file};
 
 const CACHE: u64 = 64 << 20;
@@ -56,10 +56,8 @@ impl Log {
 
     /// The page as the decider saw it, but that its terms come in the order of their numbers.
     pub fn candidate(&self, page: &PageRow) -> Candidate {
-        let counted = |(term, counts): (ndcrawl::record::TermId, _)| TermCounts {
-            term: self.terms[term.index()].clone(),
-            counts,
-        };
+        let counted =
+            |(term, counts): (ndcrawl::model::TermId, _)| TermCounts { term: self.terms[term.index()].clone(), counts };
         Candidate {
             page: page.page,
             group: page.group,

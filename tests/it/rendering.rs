@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ndcrawl::record::{Fetched, Normaliser, Rendered};
-use ndcrawl::render::{Options, Parser, Renderer, WordCache};
+use ndcrawl::model::{Fetched, Normaliser, Rendered};
+use ndcrawl::pagetext::{Options, Parser, Renderer, WordCache};
 
 use crate::corpora::{corpora, sites};
 use crate::shared::skipped;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ndcrawl::crawl::DuplicateLinks;
 use ndcrawl::detect::{BruteForce, Mode, Options};
-use ndcrawl::record::Verdict;
+use ndcrawl::model::Verdict;
 use ndcrawl::report::{Decided, behind_duplicates, curve, decide_anew, first_judged};
 use ndcrawl::store::StoreReader;
 use scraper::{Html, Selector};

@@ -1,7 +1,7 @@
 //! That the sets on which the index is measured are the same for all, and like what they stand for.
 
-use ndcrawl::record::Threshold;
-use ndcrawl::verify::{Record, reaches};
+use ndcrawl::model::Threshold;
+use ndcrawl::similarity::{Record, reaches};
 
 use base::Base;
 use random::Random;

@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::question::{Question, Refusal};
 use crate::fetch::AddressGuard;
-use crate::record::Normaliser;
+use crate::model::Normaliser;
 
 /// Answers `public`, and `why` not, for an address or the host of a URL. Of a name it is not known
 /// before it is looked up, which is not done here: then `public` is null.

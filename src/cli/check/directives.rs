@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::question::{Question, Refusal};
-use crate::render::{Options, robots_directives};
+use crate::pagetext::{Options, robots_directives};
 
 /// Answers `directives`. Header lines may be the values of `X-Robots-Tag` alone; `now` is the time
 /// against which `unavailable_after` counts.

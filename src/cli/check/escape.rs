@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::question::{Question, Refusal};
 use crate::cli::terminal::terminal_safe;
 use crate::export::csv_cell;
-use crate::hypertext::escaped;
+use crate::html_writer::escaped;
 
 /// Answers the text as `html`, on a `terminal` (and in the log), and as a cell of `csv`.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::question::{Question, Refusal};
 use super::{canonical, texts};
-use crate::record::{Fetched, Header, Normaliser};
-use crate::render::{Options, Renderer};
+use crate::model::{Fetched, Header, Normaliser};
+use crate::pagetext::{Options, Renderer};
 
 /// The page's URL if it is not given.
 const PAGE_URL: &str = "http://page.invalid/";

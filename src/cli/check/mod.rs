@@ -21,7 +21,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::error::{CliError, exit};
-use crate::record::{CanonicalUrl, NormaliseOptions, Normaliser};
+use crate::model::{CanonicalUrl, NormaliseOptions, Normaliser};
 use question::{Question, Refusal};
 
 /// What can be asked.

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::question::{Question, Refusal};
 use crate::fetch::{Options, Robots, RobotsAnswer};
-use crate::record::RobotsRow;
+use crate::model::RobotsRow;
 
 /// Where robots.txt lies if no URL says so.
 const ORIGIN: &str = "http://a.test";

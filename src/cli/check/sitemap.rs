@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::question::{Question, Refusal};
 use super::{canonical, texts};
-use crate::record::Normaliser;
-use crate::render::{SitemapLimits, parse_sitemap};
+use crate::model::Normaliser;
+use crate::pagetext::{SitemapLimits, parse_sitemap};
 
 /// Where the sitemap lies if no URL says so.
 const URL: &str = "http://h.test/sitemap.xml";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::question::{Question, Refusal};
-use crate::record::{Normaliser, UrlError, read_reference};
+use crate::model::{Normaliser, UrlError, read_reference};
 
 /// Answers `url`: the input as the standard has it, or with `normalise` as a crawl names it.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {

@@ -17,7 +17,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::detect::{self, Factors, Trust, elect};
-use crate::record::{PageLine, Provenance, Threshold};
+use crate::model::{PageLine, Provenance, Threshold};
 
 use super::error::CliError;
 

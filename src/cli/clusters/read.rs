@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::cli::error::CliError;
-use crate::cli::folder::{Phase, expect_whole, store_error};
-use crate::record::{PageLine, Threshold};
+use crate::cli::output_dir::{Phase, expect_whole, store_error};
+use crate::model::{PageLine, Threshold};
 use crate::store::{Error, PageLines};
 
 /// A stored page and those that repeat it, with the numbers of their lines.

@@ -1,7 +1,7 @@
 //! Clusters of small files.
 
 use super::*;
-use crate::record::Source;
+use crate::model::Source;
 
 /// The line of a page that was judged.
 fn line(url: &str, of: Option<(&str, Option<f64>)>) -> PageLine {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::figures::counted;
+use crate::cli::format::counted;
 use crate::cli::terminal::terminal_safe;
-use crate::record::Threshold;
+use crate::model::Threshold;
 
 use super::{Cluster, ClusterPage, Clusters, Preferred};
 

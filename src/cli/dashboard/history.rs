@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::cli::figures::duplicate_rate;
+use crate::cli::format::duplicate_rate;
 use crate::cli::status::StatusFile;
-use crate::record::OutcomeKind;
+use crate::model::OutcomeKind;
 
 /// When there are so many, every other one is forgotten, and from then on half as many are kept.
 const MOST: usize = 240;

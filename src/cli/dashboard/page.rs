@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::Shown;
 use super::history::{History, Sample};
-use crate::cli::figures::{octets, percent, span};
+use crate::cli::format::{octets, percent, span};
 use crate::cli::status::{StatusFile, WaitingOrigin};
 use crate::crawl::Why;
-use crate::hypertext::plot::{self, Axes, Curve, curves};
-use crate::hypertext::{Cell, Row, card, counted, escaped, figure, folded, live_page, table, thousands, words};
+use crate::html_writer::plot::{self, Axes, Curve, curves};
+use crate::html_writer::{Cell, Row, card, counted, escaped, figure, folded, live_page, table, thousands, words};
 
 /// Where the script is.
 pub(super) const SCRIPT_PATH: &str = "/live.js";

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::arguments::DedupArguments;
 use super::error::{CliError, exit};
-use super::figures::{counted, duplicate_rate, octets, percent, thousands};
-use super::folder::{self, CrawlFile, Phase, store_error};
+use super::format::{counted, duplicate_rate, octets, percent, thousands};
+use super::output_dir::{self, CrawlFile, Phase, store_error};
 use super::run::crawl_error;
 use super::seeds::Seeds;
 use super::settings::Settings;
@@ -19,8 +19,8 @@ use super::{against, reporting, setup};
 use crate::crawl::StopReason;
 use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
 use crate::fetch;
-use crate::record::{Normaliser, OutcomeKind};
-use crate::render::Renderer;
+use crate::model::{Normaliser, OutcomeKind};
+use crate::pagetext::Renderer;
 use crate::store::{Identity, Store};
 
 /// Does what `dedup` was asked for.
@@ -39,8 +39,8 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
     let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC or Parquet files, lines of JSON, folders, or -")
     })?;
-    folder::prepare(&settings.out.dir, arguments.run_flags())?;
-    let started = folder::expect_dedup(&settings.out.dir)?;
+    output_dir::prepare(&settings.out.dir, arguments.run_flags())?;
+    let started = output_dir::expect_dedup(&settings.out.dir)?;
     let detect = setup::detect_options(settings);
     let renderer = Renderer::new(setup::render_options(settings, &detect)?, normaliser);
     let rendering = format!("{}, weights {:?}", renderer.signature(), detect.weights.0);
@@ -48,7 +48,7 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
     let wanted = Identity::new(rendering, settings.fingerprint() + &against::line(against.as_deref()));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(|error| store_error(error, Phase::Opening))?;
-    folder::compare(settings, &opened, against.as_deref())?;
+    output_dir::compare(settings, &opened, against.as_deref())?;
     let crawl_options = setup::crawl_options(settings);
     let accept_types = settings.http.accept_types.clone();
     let setup = Setup {

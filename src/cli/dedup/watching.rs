@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::watch;
 
-use super::super::choices::ProgressMode;
 use super::super::error::{CliError, exit};
 use super::super::settings::Settings;
 use super::super::signals;
 use super::super::status::{ReadStatus, RunState, StatusFile};
 use super::super::terminal::stderr_can_draw;
+use super::super::value_enums::ProgressMode;
 use crate::crawl::{CrawlError, Stop, StopReason};
 use crate::dedup::{Dedup, Ending, Watch};
-use crate::record::FrontierCounts;
+use crate::model::FrontierCounts;
 
 /// How often the bar is drawn.
 const TICK: Duration = Duration::from_millis(200);

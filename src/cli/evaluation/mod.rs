@@ -8,18 +8,18 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::arguments::EvalArguments;
-use super::choices::ProgressMode;
 use super::error::{CliError, exit};
-use super::figures::counted;
+use super::format::counted;
 use super::settings::Settings;
 use super::setup;
 use super::terminal::{stderr_can_draw, terminal_safe, write_stderr, write_stdout};
+use super::value_enums::ProgressMode;
 use crate::detect::{DetectError, Options};
 use crate::eval::{
     Address, ClusterReport, LabelError, Missing, Pages, PairReport, html, json, read_clusters, read_pairs,
 };
-use crate::record::{Detector, Normaliser, Threshold, WantedOrder};
-use crate::render::{self, Renderer};
+use crate::model::{Detector, Normaliser, Threshold, WantedOrder};
+use crate::pagetext::{self, Renderer};
 
 /// Missing pages beyond this many are only counted.
 const NAMED_MISSING: usize = 5;
@@ -155,7 +155,7 @@ fn render(
     let rendered = |detector| {
         let options = setup::render_options(settings, &Options { detector, ..setup::detect_options(settings) })?;
         let renderer =
-            Renderer::new(render::Options { order, ..options }, Normaliser::new(settings.normalise_options()));
+            Renderer::new(pagetext::Options { order, ..options }, Normaliser::new(settings.normalise_options()));
         let bar = bar(settings, "rendering", addresses.len());
         let pages = Pages::render(folder, addresses, &renderer, &|| bar.inc(1));
         bar.finish_and_clear();

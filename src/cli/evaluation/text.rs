@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::figures::{counted, octets, percent, thousands};
+use crate::cli::format::{counted, octets, percent, thousands};
 use crate::cli::table::aligned;
 use crate::cli::terminal::terminal_safe;
 use crate::eval::{
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use crate::detect::Comparison;
     use crate::eval::{Outcome, Pages, PairScores, Repeated, read_clusters, read_pairs};
-    use crate::record::{DecidedBy, Score, Threshold};
+    use crate::model::{DecidedBy, Score, Threshold};
 
     fn threshold() -> Threshold {
         Threshold::from_millionths(800_000).unwrap()

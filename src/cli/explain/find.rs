@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::failed;
 use crate::cli::error::CliError;
-use crate::record::{ErrorLine, PageLine};
+use crate::model::{ErrorLine, PageLine};
 use crate::store::PageLines;
 
 /// URLs that are suggested in place of one that was not seen.

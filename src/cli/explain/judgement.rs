@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::failed;
 use crate::cli::error::CliError;
 use crate::detect::{Hindsight, Opinion, Options, Page, SecondBasis};
-use crate::record::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId};
+use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId};
 use crate::store::StoreReader;
 
 /// Stored pages that are named as candidates.

@@ -16,13 +16,13 @@ use serde::Serialize;
 
 use crate::detect;
 use crate::fetch::{RobotsRule, deciding_rule};
-use crate::record::{ErrorLine, Normaliser, PageLine, UrlId};
+use crate::model::{ErrorLine, Normaliser, PageLine, UrlId};
 use crate::store::StoreReader;
 
 use super::error::{CliError, exit};
-use super::folder::{Phase, store_error};
+use super::output_dir::{Phase, store_error};
 use super::settings::Settings;
-use super::{recorded, setup};
+use super::{saved_settings, setup};
 
 use find::Lines;
 use judgement::Judgement;
@@ -90,7 +90,7 @@ pub struct Crawl {
 impl Crawl {
     /// Opens the output folder of a crawl that is not running.
     pub fn open(folder: &Path) -> Result<Self, CliError> {
-        let settings = recorded::settings(folder)?;
+        let settings = saved_settings::settings(folder)?;
         let opened = StoreReader::open(folder, CACHE_BYTES).map_err(|error| store_error(error, Phase::Opening));
         let lines = Lines::index(folder)?;
         Ok(Self { options: setup::detect_options(&settings), reader: opened?.0, lines, settings })

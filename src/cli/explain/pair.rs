@@ -6,7 +6,7 @@ use super::failed;
 use super::judgement::{Second, then};
 use crate::cli::error::CliError;
 use crate::detect::Options;
-use crate::record::{PageLine, TermId, UrlId};
+use crate::model::{PageLine, TermId, UrlId};
 use crate::report::{DifferentTerm, SharedTerm, TablePage, TermTable};
 use crate::store::StoreReader;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::pair::Pair;
 use super::text::{TITLE, columns, hundredths};
-use crate::cli::figures::{counted, thousands};
+use crate::cli::format::{counted, thousands};
 use crate::cli::table::{aligned, shortened};
 use crate::cli::terminal::terminal_safe;
 use crate::report::{DifferentTerm, SharedTerm};

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::judgement::{Considered, Judgement, Second};
 use super::{Explanation, RobotsView, Step};
-use crate::cli::figures::{counted, octets, thousands};
+use crate::cli::format::{counted, octets, thousands};
 use crate::cli::table::shortened;
 use crate::cli::terminal::terminal_safe;
-use crate::record::PageLine;
+use crate::model::PageLine;
 
 /// Steps of a long path that are shown at either end.
 const STEPS: usize = 4;

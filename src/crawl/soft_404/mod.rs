@@ -32,10 +32,10 @@
 //! **After a restart** answers are asked for again when they are needed: the addresses are drawn by
 //! `random_seed`, so they are the same.
 
-mod answer;
-mod area;
-mod asking;
-mod probes;
+mod prober;
+mod schedule;
+mod signature;
+mod url_group;
 
-pub(super) use asking::Stopped;
-pub(super) use probes::Probes;
+pub(super) use prober::Stopped;
+pub(super) use schedule::Probes;

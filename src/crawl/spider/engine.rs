@@ -9,10 +9,10 @@ use spider::client::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use spider::fetch_engine::{EngineError, EngineRequest, EngineResponse, HttpFetchEngine};
 
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normaliser};
 
-use super::super::asked::{Answer, Asked};
-use super::super::log_access::Urls;
+use super::super::external_engine::{Answer, Asked};
+use super::super::store_sources::Urls;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 

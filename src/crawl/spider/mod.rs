@@ -28,10 +28,10 @@ use spider::website::Website;
 use tokio::task::{Id, JoinSet};
 
 use crate::frontier::EmbeddedFrontier;
-use crate::record::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normaliser};
 
-use super::asked::Asked;
-use super::log_access::Urls;
+use super::external_engine::Asked;
+use super::store_sources::Urls;
 use engine::{AskingEngine, Follows};
 
 /// Origins at which spider is at work at the same time.

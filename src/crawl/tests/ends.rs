@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::super::{CrawlError, Stop, StopReason};
 use super::site::{Answer, Site, missing, page};
 use super::{Switch, assert_asked_once, assert_outcomes, assert_sound, crawl, crawl_until, lines, run, setup};
-use crate::record::Normaliser;
+use crate::model::Normaliser;
 use crate::store;
 
 /// Pages behind the front page of a large site: more than one batch.

@@ -15,9 +15,9 @@ use tokio::sync::watch;
 
 use self::site::Site;
 use super::{Crawl, CrawlError, Ending, Options, Seed, Setup, Stop};
-use crate::record::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normaliser};
 use crate::store::{self, Faults, Identity, Store, verify};
-use crate::{detect, fetch, frontier, render};
+use crate::{detect, fetch, frontier, pagetext};
 
 /// A run that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ fn setup(seeds: &[CanonicalUrl]) -> Setup {
             ip_delay: Duration::ZERO,
             ..fetch::Options::default()
         },
-        render: render::Options::default(),
+        render: pagetext::Options::default(),
         detect: detect::Options::default(),
     }
 }

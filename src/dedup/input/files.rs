@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use crate::record::{CanonicalUrl, Fetched};
+use crate::model::{CanonicalUrl, Fetched};
 
 use super::{Damage, Item, Items, Options, items, open, parquet};
 
@@ -185,7 +185,7 @@ fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::record::Normaliser;
+    use crate::model::Normaliser;
 
     pub(in super::super) fn options() -> Options {
         Options {

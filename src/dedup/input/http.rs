@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use memchr::memmem;
 
-use crate::record::Header;
+use crate::model::Header;
 
 /// Header lines beyond this many are dropped.
 const MOST_HEADERS: usize = 1000;

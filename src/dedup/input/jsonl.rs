@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use crate::record::Fetched;
+use crate::model::Fetched;
 
 use super::row::Row;
 use super::warc::millis;

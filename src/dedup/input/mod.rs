@@ -16,7 +16,7 @@ use std::io::{self, BufRead};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
-use crate::record::{CanonicalUrl, Fetched, Normaliser};
+use crate::model::{CanonicalUrl, Fetched, Normaliser};
 
 pub use files::{Inputs, NoInput};
 

@@ -1,6 +1,6 @@
 //! A row of a table, or a line of JSON, as a page.
 
-use crate::record::Fetched;
+use crate::model::Fetched;
 
 use super::Options;
 

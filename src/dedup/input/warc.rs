@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::record::{CanonicalUrl, Fetched, Header};
+use crate::model::{CanonicalUrl, Fetched, Header};
 
 use super::http;
 use super::{Damage, Item, Options};

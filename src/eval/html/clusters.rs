@@ -3,8 +3,8 @@
 use super::{costs, opening, thousands};
 use crate::eval::clusters::{ClusterFigures, Extra, Missed};
 use crate::eval::report::ClusterReport;
-use crate::hypertext::plot::{self, Bar};
-use crate::hypertext::{Cell, Row, card, escaped, folded, page, table, words};
+use crate::html_writer::plot::{self, Bar};
+use crate::html_writer::{Cell, Row, card, escaped, folded, page, table, words};
 
 /// Lists longer than this are folded away.
 const OPEN: usize = 12;

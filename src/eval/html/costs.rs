@@ -4,7 +4,7 @@ use super::pairs::label;
 use super::thousands;
 use crate::eval::report::{ClusterReport, Input, PairReport};
 use crate::eval::stream::DecisionCost;
-use crate::hypertext::{Cell, Row, escaped, table, words};
+use crate::html_writer::{Cell, Row, escaped, table, words};
 
 /// Costs of detectors on pairs.
 pub(super) fn pairs(report: &PairReport) -> String {

@@ -3,7 +3,7 @@
 use super::pairs::label;
 use crate::eval::levels::Level;
 use crate::eval::report::PairReport;
-use crate::hypertext::{Cell, Row, table};
+use crate::html_writer::{Cell, Row, table};
 
 /// The part of the page on pairs that were made.
 pub(super) fn section(report: &PairReport) -> String {

@@ -7,7 +7,7 @@ mod pairs;
 
 use super::metrics::Estimate;
 use super::report::Input;
-use crate::hypertext::{self, escaped, escaped_lines, folded};
+use crate::html_writer::{self, escaped, escaped_lines, folded};
 
 pub use clusters::clusters;
 pub use pairs::pairs;
@@ -35,7 +35,7 @@ fn opening(title: &str, input: &Input, what: &str) -> String {
 
 /// `1,234,567`.
 fn thousands(number: usize) -> String {
-    hypertext::thousands(number as u64)
+    html_writer::thousands(number as u64)
 }
 
 /// A value and, smaller, its interval: markup.

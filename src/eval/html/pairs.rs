@@ -4,8 +4,8 @@ use super::{costs, estimate, levels, opening, thousands};
 use crate::eval::metrics::Counts;
 use crate::eval::pairs::{ALL, Borderline, KindCounts, SweepPoint, label_counts};
 use crate::eval::report::{JudgedPairs, PairReport, PairRun};
-use crate::hypertext::plot::{self, Axes, Bar, Curve, ticks};
-use crate::hypertext::{Cell, Row, card, escaped, figure, folded, page, table, words};
+use crate::html_writer::plot::{self, Axes, Bar, Curve, ticks};
+use crate::html_writer::{Cell, Row, card, escaped, figure, folded, page, table, words};
 
 /// A report on pairs as one web page.
 pub fn pairs(report: &PairReport) -> String {

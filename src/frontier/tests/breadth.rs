@@ -3,7 +3,7 @@
 use super::*;
 use crate::dust::{ListedRule, State, Validity, difference};
 use crate::frontier::{FocusOptions, ScopeKind};
-use crate::record::{Clue, Relevance, Wait};
+use crate::model::{Clue, Relevance, Wait};
 
 /// Nothing is taken out of turn by chance, unless `exploration` is more than next to nothing.
 fn options(exploration: f64) -> Options {

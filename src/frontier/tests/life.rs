@@ -4,7 +4,7 @@ use std::io;
 
 use super::*;
 use crate::frontier::{Hold, Remaining, ScopeKind, Trap, WaitingOrigin};
-use crate::record::{Deferral, Disposition, Exclusion, Wait};
+use crate::model::{Deferral, Disposition, Exclusion, Wait};
 
 fn redirect(url: &str, from: Offered) -> Link {
     Link { kind: LinkKind::Redirect, referrer: Some(from.id), hops: 1, ..link(url, 1) }

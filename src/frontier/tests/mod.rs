@@ -1,19 +1,19 @@
 //! Tests of the whole frontier, and what they share.
 
 mod breadth;
-mod closing;
-mod foretelling;
 mod life;
 mod memory;
 mod model;
+mod predicted_duplicates;
 mod random;
+mod trap_guard;
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Changes, EmbeddedFrontier, FrontierError, Options, UrlLog};
-use crate::record::{
+use crate::model::{
     Ack, Frontier, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
 };
 
@@ -141,7 +141,7 @@ impl Bench {
 /// What the other logs of a store would hold.
 #[derive(Clone, Default)]
 struct History {
-    requeued: Vec<crate::record::Requeue>,
+    requeued: Vec<crate::model::Requeue>,
     outcomes: Vec<(UrlId, bool)>,
     /// Pages, each with what it repeats.
     pages: Vec<(UrlId, Option<UrlId>)>,

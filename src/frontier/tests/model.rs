@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::record::{Deferral, Disposition, Exclusion, FrontierCounts};
+use crate::model::{Deferral, Disposition, Exclusion, FrontierCounts};
 
 pub(super) const DEPTH: u16 = 3;
 

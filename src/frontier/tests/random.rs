@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::model::{DEPTH, Model, State, host, origin};
 use super::*;
-use crate::record::{Deferral, Wait};
+use crate::model::{Deferral, Wait};
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -1,8 +1,8 @@
 //! Where duplicates come from.
 
 use super::{MOST_URL, share};
-use crate::hypertext::{Cell, Row, counted, shortened, table, thousands, words};
-use crate::record::{Exclusion, OutcomeKind};
+use crate::html_writer::{Cell, Row, counted, shortened, table, thousands, words};
+use crate::model::{Exclusion, OutcomeKind};
 use crate::report::{Pattern, Report};
 
 /// Patterns of each cause.

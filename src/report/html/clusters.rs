@@ -1,7 +1,7 @@
 //! The largest clusters, each with a copy beside the page that it repeats.
 
 use super::{MOST_TITLE, MOST_URL, and_more, url};
-use crate::hypertext::{Cell, Row, counted, escaped, folded, shortened, table, thousands, words};
+use crate::html_writer::{Cell, Row, counted, escaped, folded, shortened, table, thousands, words};
 use crate::report::{DiffRow, Difference, Largest, Member, Report, Shown};
 
 /// The clusters.

@@ -1,9 +1,9 @@
 //! How unique pages grew with the requests.
 
 use super::share;
-use crate::hypertext::plot::{self, Axes, Curve, ticks};
-use crate::hypertext::{Cell, Row, figure, folded, table, thousands, words};
-use crate::record::OutcomeKind;
+use crate::html_writer::plot::{self, Axes, Curve, ticks};
+use crate::html_writer::{Cell, Row, figure, folded, table, thousands, words};
+use crate::model::OutcomeKind;
 use crate::report::{GrowthPoint, Report};
 
 /// Points of the plot, and rows of the table.

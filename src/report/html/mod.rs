@@ -6,13 +6,13 @@ mod growth;
 mod servers;
 mod similarity;
 mod sites;
-mod skipping;
+mod skip_cost;
 #[cfg(test)]
 mod tests;
 
 use super::Report;
-use crate::hypertext::{card, counted, escaped, folded, page, shortened, thousands};
-use crate::record::OutcomeKind;
+use crate::html_writer::{card, counted, escaped, folded, page, shortened, thousands};
+use crate::model::OutcomeKind;
 
 /// Hosts of a table.
 const MOST_HOSTS: usize = 100;
@@ -40,7 +40,7 @@ pub(super) fn html(report: &Report) -> String {
             growth::section(report),
         ),
         ("clusters", "Largest clusters", clusters::section(report)),
-        ("links", "Links of duplicates", if is_crawl { skipping::section(report) } else { String::new() }),
+        ("links", "Links of duplicates", if is_crawl { skip_cost::section(report) } else { String::new() }),
         ("servers", "Failures and politeness", if is_crawl { servers::section(report) } else { String::new() }),
         ("settings", "Settings", settings(report)),
     ]

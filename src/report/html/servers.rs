@@ -1,8 +1,8 @@
 //! How servers answered, and how they were spared.
 
 use super::{MOST_HOSTS, MOST_TITLE, and_more, octets, share, span};
-use crate::hypertext::{Cell, Row, counted, folded, shortened, table, thousands, words};
-use crate::record::{HostRow, OutcomeKind};
+use crate::html_writer::{Cell, Row, counted, folded, shortened, table, thousands, words};
+use crate::model::{HostRow, OutcomeKind};
 use crate::report::{Report, Site};
 
 /// Failures by host, then requests by origin.

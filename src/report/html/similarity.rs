@@ -2,8 +2,8 @@
 
 use super::share;
 use crate::crawl::DuplicateLinks;
-use crate::hypertext::plot::{self, Axes, Column, Curve, ticks};
-use crate::hypertext::{Cell, Row, escaped, figure, folded, table, thousands, words};
+use crate::html_writer::plot::{self, Axes, Column, Curve, ticks};
+use crate::html_writer::{Cell, Row, escaped, figure, folded, table, thousands, words};
 use crate::report::{BINS, CurvePoint, Report};
 
 /// Near-duplicates by score.

@@ -2,8 +2,8 @@
 
 use super::{MOST_HOSTS, MOST_TITLE, and_more, share};
 use crate::eval::Estimate;
-use crate::hypertext::plot::{self, Bar};
-use crate::hypertext::{Cell, Row, figure, shortened, table, thousands, words};
+use crate::html_writer::plot::{self, Bar};
+use crate::html_writer::{Cell, Row, figure, shortened, table, thousands, words};
 use crate::report::{Report, Site};
 
 /// Hosts of the plot, and of the matrix.

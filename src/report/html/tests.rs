@@ -5,7 +5,7 @@ use scraper::{Html, Selector};
 use super::*;
 use crate::crawl::DuplicateLinks;
 use crate::detect::Options;
-use crate::record::{HostRow, PageLine, Threshold};
+use crate::model::{HostRow, PageLine, Threshold};
 use crate::report::{
     Behind, Curve, CurvePoint, Decided, DiffRow, Difference, Facts, Gathered, Largest, Member, Settled, Shown, Size,
 };
@@ -68,7 +68,7 @@ fn report(text: &str) -> Report {
         },
         settled: Settled { detect: Options::default(), links: DuplicateLinks::Skip },
         gathered,
-        totals: crate::record::Totals::default(),
+        totals: crate::model::Totals::default(),
         hosts: vec![HostRow { origin: text.to_owned(), requests: 2, ..HostRow::default() }],
         curve: Curve { points: vec![point(500_000), point(800_000)], pages: 5, of: 6 },
         behind: Behind::default(),

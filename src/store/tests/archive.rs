@@ -3,7 +3,7 @@ use std::process::Command;
 
 use super::super::{Archive, Error, Options, Store, WarcReader, WarcRecord};
 use super::support::{fetched, identity, open, options, put};
-use crate::record::{DecidedBy, Detector, PageStore, Score, Sequence, Verdict};
+use crate::model::{DecidedBy, Detector, PageStore, Score, Sequence, Verdict};
 
 const SAME_BYTES: Verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::BodyDigest };
 const NEAR: Verdict = Verdict::NearDuplicate {
@@ -100,7 +100,7 @@ fn bodies_come_back_and_a_page_put_twice_is_there_once() {
     // The file was full, so the revisit is in the next.
     assert_eq!(revisit.file, 1);
     assert!(matches!(archive.body(revisit), Err(Error::NoBody { kind, .. }) if kind == "revisit"));
-    let beside = crate::record::WarcLocation { offset: place.offset + 1, ..place };
+    let beside = crate::model::WarcLocation { offset: place.offset + 1, ..place };
     assert!(matches!(archive.body(beside), Err(Error::Corrupt { .. })));
 }
 

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::record::{OutcomeKind, UrlId};
+use crate::model::{OutcomeKind, UrlId};
 
 use super::super::{DoneRow, Error, verify};
 use super::support::{Dice, Model, open};

@@ -152,10 +152,7 @@ fn a_crash_at_any_step_of_archiving_ending_and_closing_is_mended_by_opening() {
         let put = (0..20).try_for_each(|page| {
             let body: Vec<u8> = (0..7000).map(|_| dice.below(256) as u8).collect();
             let fetched = super::support::fetched("http://a.test/", &body);
-            store
-                .archive()
-                .put_page(&super::support::put(page, fetched, crate::record::Verdict::Unique, None))
-                .map(drop)
+            store.archive().put_page(&super::support::put(page, fetched, crate::model::Verdict::Unique, None)).map(drop)
         });
         let ended = put.and_then(|()| {
             store.finish::<Error>([])?;

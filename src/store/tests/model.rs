@@ -1,6 +1,6 @@
 use super::super::verify;
 use super::support::{Dice, Model, open};
-use crate::record::{Sequence, TermId, UrlId};
+use crate::model::{Sequence, TermId, UrlId};
 
 #[test]
 fn three_hundred_batches_with_reopening_at_random_equal_the_model() {
@@ -40,7 +40,7 @@ fn three_hundred_batches_with_reopening_at_random_equal_the_model() {
     assert_eq!(reader.urls(UrlId(u32::MAX), 5).unwrap(), []);
     for row in model.pages.iter().filter(|row| row.verdict.is_unique()) {
         let body = store.archive().body(row.location.unwrap()).unwrap();
-        assert_eq!(crate::record::Digest::of(&body), row.body_digest);
+        assert_eq!(crate::model::Digest::of(&body), row.body_digest);
     }
     drop(reader);
     store.close().unwrap();
@@ -95,7 +95,7 @@ fn lines_that_fail_leave_an_unfinished_crawl_as_it_was() {
     let lines = [Ok("{}".to_owned()), Err(super::super::Error::Batch("no more".into()))];
     assert!(store.finish(lines).is_err());
     assert_eq!(store.mark(), before);
-    let batch = crate::record::Batch { error_lines: vec!["{}".into()], ..Default::default() };
+    let batch = crate::model::Batch { error_lines: vec!["{}".into()], ..Default::default() };
     store.commit(batch).unwrap();
     assert_eq!(std::fs::read(folder.path().join("pages.jsonl")).unwrap(), b"");
 }

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::super::{Error, FORMAT, Identity, Store, StoreReader, verify};
 use super::support::{identity, open, options};
-use crate::record::{Batch, LinkKind, OutcomeKind, OutcomeRow, UrlId, UrlRow, UrlState};
+use crate::model::{Batch, LinkKind, OutcomeKind, OutcomeRow, UrlId, UrlRow, UrlState};
 
 fn refused(identity: &Identity, folder: &std::path::Path) -> Error {
     match Store::open(folder, options(), identity) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::super::{Error, Faults, Step, Store, verify};
 use super::support::{identity, open, options};
-use crate::record::{Batch, LinkKind, OutcomeKind, OutcomeRow, Requeue, Totals, UrlId, UrlRow, UrlState};
+use crate::model::{Batch, LinkKind, OutcomeKind, OutcomeRow, Requeue, Totals, UrlId, UrlRow, UrlState};
 
 const BEFORE: &str = r#"{"url":"http://a.test/","outcome":"near-duplicate"}"#;
 const OTHER: &str = r#"{"url":"http://b.test/","outcome":"stored"}"#;

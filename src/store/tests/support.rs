@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::record::{
+use crate::model::{
     Batch, CommitMark, DecidedBy, Detector, Digest, Fetched, FieldCounts, HostRow, LinkKind, Normaliser, OutcomeKind,
     OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow, UrlId,
     UrlRow, UrlState, Verdict, WarcLocation,
@@ -86,7 +86,7 @@ pub(in super::super) struct Model {
     pub(in super::super) page_lines: String,
     pub(in super::super) error_lines: String,
     pub(in super::super) leased: Vec<(UrlId, u32)>,
-    pub(in super::super) totals: crate::record::Totals,
+    pub(in super::super) totals: crate::model::Totals,
 }
 
 impl Model {

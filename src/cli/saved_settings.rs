@@ -1,0 +1,79 @@
+//! The settings by which a crawl was made, from its `crawl.json`.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::error::{CliError, exit};
+use super::output_dir::{Phase, expect_whole, store_error};
+use super::settings::Settings;
+use super::source::{Given, Source};
+use super::{merge, schema};
+use crate::store;
+
+/// What bears on which pages were fetched and how they were judged. Other settings are left as they are by default:
+/// some are masked in the file.
+const TABLES: [&str; 7] = ["browser.", "dedup.", "render.", "normalise.", "scope.", "politeness.", "identity.robots_"];
+
+/// The settings of the crawl in this folder, as far as they bear on pages and verdicts. A key that this version does
+/// not know is passed over; one that the crawl did not know has its default.
+pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
+    expect_whole(folder)?;
+    of_file(folder)
+}
+
+/// As [`settings`], whether or not the store of the folder is whole.
+pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
+    let path = folder.join("crawl.json");
+    let file = store::read_json_file(&path).map_err(|error| store_error(error, Phase::Opening))?;
+    let Some(file) = file else {
+        return Err(CliError::usage(format!("{}: there is no crawl.json", folder.display()))
+            .with_hint("give the output folder of a crawl"));
+    };
+    let settings = file["settings"].as_object().into_iter().flatten();
+    let given = settings.filter(|(name, _)| TABLES.iter().any(|table| name.starts_with(table)));
+    let given = given.filter_map(|(name, value)| {
+        let source = Source::File(path.display().to_string(), 0);
+        Some(Given { key: schema::find(name)?, texts: texts(value), source })
+    });
+    merge::merge(given.collect()).map_err(|error| CliError::new(exit::CORRUPT, error.message))
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::String(text) => vec![text.clone()],
+        other => vec![other.to_string()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::merge::tests::settings as given;
+    use crate::cli::setup::detect_options;
+
+    #[test]
+    fn the_options_of_a_crawl_are_read_back_from_its_file() {
+        for pairs in [
+            &[][..],
+            &[("dedup.weights", "paper"), ("dedup.threshold", "0.93"), ("dedup.matching", "best")],
+            &[("dedup.detector", "provenance"), ("dedup.min_terms", "7"), ("http.headers", "Cookie: abc")],
+            &[("dedup.detector", "fuzzy"), ("dedup.query", "a, b"), ("scope.exclude", "a,b"), ("scope.max_time", "2s")],
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let settings = given(pairs);
+            let file = serde_json::json!({"settings": settings.to_json(), "later": {"x.y": 1}});
+            std::fs::write(folder.path().join("crawl.json"), file.to_string()).unwrap();
+            let read = super::settings(folder.path()).unwrap();
+            assert_eq!(detect_options(&read), detect_options(&settings), "{pairs:?}");
+            assert_eq!(read.fingerprint(), settings.fingerprint(), "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_without_a_crawl_is_a_usage_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(settings(folder.path()).unwrap_err().code, exit::USAGE);
+    }
+}

@@ -1,0 +1,144 @@
+//! What the generation before has archived of a page, so that the server need not send it again.
+//!
+//! A page that is as it was is judged like any other, by the body in the archive: it is a page of this
+//! generation, and its links are followed. So it is never compared with itself, and who left a page out
+//! before may be the one that is kept now.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::fetch::Validators;
+use crate::model::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
+use crate::store::{self, ArchiveReader, Generation, PageLines};
+
+/// The header line that a page which scripts are to draw has in the archive: where the document comes from.
+pub(super) const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
+
+/// The pages that the generation before has kept.
+#[derive(Debug)]
+pub struct Archived {
+    folder: PathBuf,
+    /// WARC files, by name and serial number.
+    files: Vec<(String, u32)>,
+    /// File and offset by the hash of the URL: some 40 octets a page.
+    places: HashMap<u128, (u32, u64)>,
+}
+
+impl Archived {
+    /// Reads which pages the generation before has kept in this output folder; `None` if there is none before.
+    ///
+    /// # Errors
+    /// If its lines can't be read.
+    pub fn read(folder: &Path) -> store::Result<Option<Self>> {
+        let Some(generation) = Generation::last(folder)? else { return Ok(None) };
+        let mut archived = Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new() };
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        for line in PageLines::open(&generation.folder)? {
+            let line = match line {
+                Ok(line) => line,
+                // That page is fetched as if it had not been before.
+                Err(store::Error::Corrupt { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            if !line.is_kept() {
+                continue;
+            }
+            let (Some(name), Some(offset)) = (line.warc_file, line.warc_offset) else { continue };
+            let Some(serial) = store::warc_serial(&name) else { continue };
+            let next = archived.files.len() as u32;
+            let number = *numbers.entry(name).or_insert_with_key(|name| {
+                archived.files.push((name.clone(), serial));
+                next
+            });
+            archived.places.insert(xxh3_128(line.url.as_bytes()), (number, offset));
+        }
+        Ok(Some(archived))
+    }
+
+    /// The answer that is archived of this URL. Costs reading it.
+    pub(super) fn look_up(&self, url: &CanonicalUrl) -> Option<ArchivedPage> {
+        let (number, offset) = *self.places.get(&xxh3_128(url.as_str().as_bytes()))?;
+        let (name, serial) = self.files.get(number as usize)?;
+        let record = match ArchiveReader::new(&self.folder).record(name, offset) {
+            Ok(record) => record,
+            Err(error) => {
+                tracing::warn!(%url, %error, "the page is fetched as if it had not been before");
+                return None;
+            }
+        };
+        let unchanged = Unchanged {
+            location: record.location(*serial),
+            record_id: record.field("WARC-Record-ID")?.to_owned(),
+            fetched_at: record.field("WARC-Date")?.to_owned(),
+            by_status: false,
+        };
+        let payload_digest = record.field("WARC-Payload-Digest").unwrap_or_default().to_owned();
+        Some(ArchivedPage { answer: record.response(url)?, payload_digest, unchanged })
+    }
+}
+
+/// An answer as it is archived.
+#[derive(Debug)]
+pub(super) struct ArchivedPage {
+    pub answer: Fetched,
+    payload_digest: String,
+    unchanged: Unchanged,
+}
+
+impl ArchivedPage {
+    /// What the server is asked by. Nothing, if the body was cut, or if the page is one that scripts draw: of what they
+    /// ask for, the tag and the date of the document say nothing.
+    pub fn validators(&self) -> Validators {
+        if self.answer.truncated || self.answer.header(PAGE_SOURCE).is_some() {
+            return Validators::default();
+        }
+        Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }
+    }
+
+    /// Where it is archived, if a body of this digest is the same.
+    pub fn with_payload(self, digest: &str) -> Option<Unchanged> {
+        (self.payload_digest == digest).then_some(self.unchanged)
+    }
+
+    /// Where it lies.
+    pub fn location(&self) -> WarcLocation {
+        self.unchanged.location
+    }
+
+    /// The page, which a server calls not modified, and where it is archived.
+    pub fn not_modified(self, answer: &Fetched) -> (Fetched, Unchanged) {
+        let headers = updated(self.answer.headers, &answer.headers);
+        let page = Fetched { body: self.answer.body, headers, ..answer.clone() };
+        (page, Unchanged { by_status: true, ..self.unchanged })
+    }
+}
+
+/// Header lines of an archived answer, brought up to date (RFC 9111, section 3.2). What is said of the content
+/// stays, since that is as it was.
+fn updated(archived: Vec<Header>, now: &[Header]) -> Vec<Header> {
+    let of_content = |name: &str| name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("content-"));
+    let newer: Vec<&Header> = now.iter().filter(|(name, _)| !of_content(name)).collect();
+    let is_kept = |name: &str| !newer.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let kept = archived.into_iter().filter(|(name, _)| is_kept(name));
+    kept.chain(newer.iter().map(|header| (*header).clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_brought_up_to_date_but_for_those_of_the_content() {
+        let lines = |all: &[(&str, &str)]| -> Vec<Header> {
+            all.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect()
+        };
+        let archived =
+            lines(&[("Content-Type", "text/html"), ("ETag", "\"1\""), ("X-Robots-Tag", "none"), ("Age", "1")]);
+        let now = lines(&[("content-type", "text/plain"), ("etag", "\"2\""), ("x-robots-tag", "all")]);
+        let expected =
+            lines(&[("Content-Type", "text/html"), ("Age", "1"), ("etag", "\"2\""), ("x-robots-tag", "all")]);
+        assert_eq!(updated(archived, &now), expected);
+    }
+}

@@ -1,0 +1,132 @@
+//! What is told of a crawl that has ended, and the lines of the URLs that it did not fetch.
+
+use std::collections::BTreeMap;
+
+use url::Url;
+
+use crate::dust::ListedRule;
+use crate::frontier::{EmbeddedFrontier, Prediction, Remaining};
+use crate::model::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
+use crate::store::{Store, StoreReader};
+
+use super::store_sources::Urls;
+use super::{CrawlError, StopReason, page_lines};
+
+/// How a crawl ended.
+#[derive(Debug)]
+pub struct Ending {
+    /// Why.
+    pub reason: StopReason,
+    /// Whether URLs were left because a budget of pages was used up.
+    pub budget_used_up: bool,
+    /// The counters of all runs.
+    pub totals: Totals,
+    /// By origin.
+    pub hosts: Vec<HostRow>,
+    /// Sizes of the frontier at the end.
+    pub frontier: FrontierCounts,
+    /// Requests saved by host: URLs that were not fetched because only duplicates name them.
+    pub saved: BTreeMap<String, u64>,
+    /// URLs left unfetched, by reason. Of a crawl that was stopped, those that wait in a queue are
+    /// not among them.
+    pub deferred: BTreeMap<&'static str, u64>,
+    /// URLs left out because their patterns keep repeating themselves.
+    pub repeating: u64,
+    /// URLs left out because rules foretell that they repeat other pages, by host.
+    pub predicted: BTreeMap<String, u64>,
+    /// The rules that were learned and tested, those that saved most first.
+    pub rules: Vec<ListedRule>,
+    /// Seeds that could not be had, each with the reason.
+    pub failed_seeds: Vec<(String, String)>,
+}
+
+/// URLs that were seen and not fetched.
+#[derive(Default)]
+pub(super) struct Unfetched {
+    pub saved: BTreeMap<String, u64>,
+    pub deferred: BTreeMap<&'static str, u64>,
+    pub repeating: u64,
+    pub predicted: BTreeMap<String, u64>,
+}
+
+impl Unfetched {
+    /// Ends a crawl in which nothing is left to do: counts these URLs and writes their lines.
+    pub fn finish(
+        store: &mut Store,
+        reader: &StoreReader,
+        frontier: &EmbeddedFrontier<Urls>,
+    ) -> Result<Self, CrawlError> {
+        let mut unfetched = Self::default();
+        store.finish::<CrawlError>(frontier.unfinished().map(|(id, remaining)| {
+            let row = row(reader, id)?;
+            let mut prediction = None;
+            let outcome = match (remaining, row.state) {
+                (Remaining::Deferred(reason), _) => {
+                    unfetched.count(&row, reason);
+                    Outcome::Deferred(reason)
+                }
+                (Remaining::Excluded, UrlState::Excluded(rule)) => Outcome::Excluded(rule),
+                (Remaining::Closed, _) => {
+                    unfetched.repeating += 1;
+                    Outcome::Excluded(Exclusion::Pattern)
+                }
+                (Remaining::Predicted, _) => {
+                    *unfetched.predicted.entry(host(&row)).or_default() += 1;
+                    let lost = CrawlError::Lost { what: "the page foretold for URL", id: id.0 };
+                    prediction = Some(frontier.prediction(id).ok_or(lost)?);
+                    Outcome::PredictedDuplicate { of: prediction.as_ref().map_or(id, |foretold| foretold.of) }
+                }
+                (Remaining::Excluded, _) => {
+                    return Err(CrawlError::Lost { what: "the rule that excluded URL", id: id.0 });
+                }
+            };
+            let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
+            let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
+            let mut line = PageLine { pattern, ..page_lines::unleased_line(&row, referrer, &outcome) };
+            if let Some(Prediction { of, rule, context, validity, carried }) = prediction {
+                line.duplicate_of = Some(self::row(reader, of)?.url);
+                (line.rule, line.rule_context, line.validity) = (Some(rule), Some(context), Some(validity));
+                line.rule_carried = carried;
+            }
+            Ok(serde_json::to_string(&line)?)
+        }))?;
+        Ok(unfetched)
+    }
+
+    /// Counts these URLs in a crawl that is to go on. What waits in a queue is not deferred.
+    pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<Urls>) -> Result<Self, CrawlError> {
+        let mut unfetched = Self::default();
+        for (id, remaining) in frontier.unfinished() {
+            unfetched.repeating += u64::from(remaining == Remaining::Closed);
+            if remaining == Remaining::Predicted {
+                *unfetched.predicted.entry(host(&row(reader, id)?)).or_default() += 1;
+            }
+            let Remaining::Deferred(reason) = remaining else { continue };
+            match reason {
+                Deferral::Budget => {}
+                Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),
+                Deferral::Depth | Deferral::NoFollow | Deferral::NotAsked => unfetched.add(reason),
+            }
+        }
+        Ok(unfetched)
+    }
+
+    fn count(&mut self, row: &UrlRow, reason: Deferral) {
+        self.add(reason);
+        if reason == Deferral::DuplicateLink {
+            *self.saved.entry(host(row)).or_default() += 1;
+        }
+    }
+
+    fn add(&mut self, reason: Deferral) {
+        *self.deferred.entry(reason.name()).or_default() += 1;
+    }
+}
+
+fn host(row: &UrlRow) -> String {
+    Url::parse(&row.url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn row(reader: &StoreReader, id: UrlId) -> Result<UrlRow, CrawlError> {
+    reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })
+}

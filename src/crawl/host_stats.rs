@@ -1,0 +1,106 @@
+//! The books: what was asked and what came of it, in all and by origin.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::model::{Exclusion, HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
+
+use super::messages::Attempts;
+
+/// Octets of the longest robots.txt that is kept from run to run.
+const LONGEST_ROBOTS: usize = 32 * 1024;
+
+/// Counters in all and by origin. Origins that changed since the last commit are remembered, so
+/// that a commit carries only those.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    totals: Totals,
+    hosts: HashMap<String, HostRow>,
+    changed: HashSet<String>,
+}
+
+impl Book {
+    /// The books as the last commit had them.
+    pub fn restore(totals: Totals, hosts: impl IntoIterator<Item = HostRow>) -> Self {
+        Self {
+            totals,
+            hosts: hosts.into_iter().map(|row| (row.origin.clone(), row)).collect(),
+            changed: HashSet::new(),
+        }
+    }
+
+    pub(super) fn attempts(&mut self, Attempts { origin, traffic, probes }: &Attempts) {
+        self.totals.requests += traffic.requests;
+        self.totals.probes += probes;
+        self.totals.bytes += traffic.bytes;
+        let host = self.host(origin);
+        host.requests += traffic.requests;
+        host.unanswered += traffic.unanswered;
+        host.bytes += traffic.bytes;
+        host.response_micros += traffic.response_micros;
+    }
+
+    /// A robots.txt was had. Long ones are not kept from run to run: they would stay in memory.
+    pub fn robots(&mut self, origin: &str, row: RobotsRow) {
+        self.host(origin).robots = Some(row).filter(|row| row.body.len() <= LONGEST_ROBOTS);
+    }
+
+    pub fn outcome(&mut self, origin: &str, outcome: &Outcome) {
+        let kind = outcome.kind();
+        *self.totals.outcomes.entry(kind).or_default() += 1;
+        self.totals.soft_404s += u64::from(*outcome == Outcome::Excluded(Exclusion::Soft404));
+        let host = self.host(origin);
+        *host.outcomes.entry(kind).or_default() += 1;
+        if let Outcome::Failed { class, .. } = outcome {
+            *host.failures.entry(*class).or_default() += 1;
+        }
+    }
+
+    /// The outcome that a URL had is taken back: it is about to get another.
+    pub fn revised(&mut self, origin: &str, earlier: OutcomeKind) {
+        self.totals.revised += 1;
+        let take_back = |outcomes: &mut BTreeMap<OutcomeKind, u64>| {
+            if let Some(count) = outcomes.get_mut(&earlier) {
+                *count = count.saturating_sub(1);
+            }
+        };
+        take_back(&mut self.totals.outcomes);
+        take_back(&mut self.host(origin).outcomes);
+    }
+
+    pub fn links_dropped(&mut self, dropped: u32, over_limit: u32) {
+        self.totals.links_dropped += u64::from(dropped);
+        self.totals.links_over_limit += u64::from(over_limit);
+    }
+
+    pub fn set_millis(&mut self, millis: u64) {
+        self.totals.millis = millis;
+    }
+
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    pub fn hosts(&self) -> impl Iterator<Item = &HostRow> {
+        self.hosts.values()
+    }
+
+    /// The counters in all, and by origin.
+    pub fn into_parts(self) -> (Totals, Vec<HostRow>) {
+        (self.totals, self.hosts.into_values().collect())
+    }
+
+    /// The rows of origins that changed since the last call.
+    pub fn take_changed(&mut self) -> Vec<HostRow> {
+        let changed = std::mem::take(&mut self.changed);
+        changed.iter().filter_map(|origin| self.hosts.get(origin).cloned()).collect()
+    }
+
+    fn host(&mut self, origin: &str) -> &mut HostRow {
+        if !self.changed.contains(origin) {
+            self.changed.insert(origin.to_owned());
+        }
+        self.hosts
+            .entry(origin.to_owned())
+            .or_insert_with(|| HostRow { origin: origin.to_owned(), ..HostRow::default() })
+    }
+}

@@ -1,0 +1,79 @@
+//! From outcomes to the lines of `pages.jsonl` and `errors.jsonl`.
+
+use crate::detect::dd::Band;
+use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageLine, Rendered, UrlRow};
+
+/// A line for a URL whose lease has ended.
+pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
+    PageLine {
+        url: lease.url.to_string(),
+        depth: lease.depth,
+        referrer,
+        requests: lease.attempts,
+        expected: lease.expectation,
+        prediction: lease.foretelling.as_deref().cloned(),
+        ..outcome_line(outcome)
+    }
+}
+
+/// A line for a URL that was seen and not leased.
+pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Outcome) -> PageLine {
+    PageLine { url: row.url.clone(), depth: row.depth, referrer, ..outcome_line(outcome) }
+}
+
+/// The fields that the outcome alone fills.
+fn outcome_line(outcome: &Outcome) -> PageLine {
+    let mut line = PageLine { outcome: outcome.kind().name().to_owned(), ..PageLine::default() };
+    match outcome {
+        Outcome::Stored | Outcome::NotModified | Outcome::PredictedDuplicate { .. } => {}
+        Outcome::NearDuplicate { score, second, detector, decided_by, .. } => {
+            line.score = Some(score.as_f64());
+            line.second_score = second.map(|second| second.as_f64());
+            line.band = (*detector == Detector::Dd).then(|| Band::of(*score).name().to_owned());
+            line.detector = Some(detector.name().to_owned());
+            line.decided_by = Some(decided_by.name().to_owned());
+        }
+        Outcome::ExactDuplicate { decided_by, .. } => line.decided_by = Some(decided_by.name().to_owned()),
+        Outcome::Redirected { to, .. } => line.final_url = Some(to.clone()),
+        Outcome::Excluded(rule) => line.reason = Some(rule.name().to_owned()),
+        Outcome::Failed { class, .. } => line.reason = Some(class.name().to_owned()),
+        Outcome::Deferred(reason) => line.reason = Some(reason.name().to_owned()),
+    }
+    line
+}
+
+/// Adds what the server's answer tells.
+pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
+    let media_type = fetched.media_type();
+    line.status = Some(fetched.status);
+    line.fetched_at = Some(rfc3339(fetched.started_at));
+    line.media_type = (!media_type.is_empty()).then_some(media_type);
+    line.bytes = Some(fetched.body.len() as u64);
+    line.truncated = fetched.truncated;
+}
+
+/// Adds what the page itself tells.
+pub(crate) fn add_page(line: &mut PageLine, rendered: &Rendered) {
+    line.title.clone_from(&rendered.title);
+    line.lang.clone_from(&rendered.language);
+    line.charset = (!rendered.charset.is_empty()).then(|| rendered.charset.to_owned());
+    line.text_digest = rendered.text_digest.map(|digest| format!("blake3:{digest}"));
+    line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
+    line.canonical.clone_from(&rendered.canonical);
+    line.provenance = Some(rendered.provenance.clone());
+}
+
+/// A line for a URL that failed.
+pub(crate) fn error_line(url: &str, attempts: u32, outcome: &Outcome) -> Option<ErrorLine> {
+    match outcome {
+        Outcome::Failed { class, detail } => {
+            Some(ErrorLine { url: url.to_owned(), class: class.name().to_owned(), detail: detail.clone(), attempts })
+        }
+        _ => None,
+    }
+}
+
+/// Milliseconds since 1970 as RFC 3339 UTC with milliseconds.
+pub(crate) fn rfc3339(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis).map(|time| format!("{time:.3}")).unwrap_or_default()
+}

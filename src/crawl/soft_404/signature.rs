@@ -1,0 +1,243 @@
+//! What wrong addresses are answered with, and whether a page says no more than that.
+//!
+//! An answer may repeat the address that was asked for, show a clock, or advise something else each time. So
+//! words of a page's own address are told apart from others, all words with a digit in them are one and the
+//! same, and two answers are had: what they do not share is theirs to vary.
+
+use std::collections::HashMap;
+
+use crate::model::{CanonicalUrl, Digest, Field, Rendered};
+
+/// What stands for all words with a digit in them: times, dates, counters.
+const NUMBER: &str = "#";
+/// Answers may differ by one word in so many that they share.
+const LEAST_COMMON: u32 = 10;
+/// Fewer octets are found within any address by accident.
+const LEAST_PART: usize = 3;
+
+/// How often a word stands in a text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    all: u32,
+    /// Of these, as a word of the page's address.
+    own: u32,
+}
+
+impl Count {
+    fn foreign(self) -> u32 {
+        self.all - self.own
+    }
+}
+
+/// The words of a page.
+#[derive(Debug)]
+pub(super) struct Said {
+    words: HashMap<Box<str>, Count>,
+    text: Option<Digest>,
+}
+
+impl Said {
+    /// What a page says that was had from the last of these addresses, by way of the others.
+    pub fn new(page: &Rendered, addresses: &[CanonicalUrl]) -> Self {
+        let own = Address::new(addresses);
+        let mut words: HashMap<Box<str>, Count> = HashMap::new();
+        for term in &page.terms {
+            let in_address = term.counts.0[Field::Url as usize];
+            let all = term.counts.0.iter().fold(0u32, |sum, count| sum.saturating_add(*count)) - in_address;
+            if all > 0 {
+                let is_own = in_address > 0 || own.has(&term.term);
+                let word = if term.term.contains(|c: char| c.is_ascii_digit()) { NUMBER } else { &*term.term };
+                let count = words.entry(word.into()).or_default();
+                count.all = count.all.saturating_add(all);
+                count.own = count.own.saturating_add(if is_own { all } else { 0 });
+            }
+        }
+        Self { words, text: page.text_digest }
+    }
+
+    fn all(&self, word: &str) -> u32 {
+        self.words.get(word).map_or(0, |count| count.all)
+    }
+
+    /// How many words it has beyond those of the other and of its own address.
+    fn beyond(&self, other: impl Fn(&str) -> u32) -> u32 {
+        let beyond = self.words.iter().map(|(word, count)| count.foreign().saturating_sub(other(word)));
+        beyond.fold(0, u32::saturating_add)
+    }
+}
+
+/// The words of addresses.
+struct Address(Vec<String>);
+
+impl Address {
+    fn new(addresses: &[CanonicalUrl]) -> Self {
+        let pieces = addresses.iter().flat_map(|url| pieces(url.as_str()).map(str::to_lowercase).collect::<Vec<_>>());
+        Self(pieces.collect())
+    }
+
+    /// Whether each piece of the word stands in an address. Words are cut down to their stems, and some
+    /// hold a dot.
+    fn has(&self, word: &str) -> bool {
+        pieces(word).all(|piece| {
+            let is_long = piece.len() >= LEAST_PART;
+            self.0.iter().any(|own| own == piece || (is_long && own.contains(piece)))
+        })
+    }
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty())
+}
+
+/// What a site answers to wrong addresses.
+#[derive(Debug)]
+pub(super) struct NotThere {
+    /// The first of the wrong addresses.
+    pub probe: CanonicalUrl,
+    /// What both answers say, but for words of their addresses.
+    common: Vec<(Box<str>, u32)>,
+    /// What either says.
+    either: HashMap<Box<str>, u32>,
+    /// How many words one of them has that the other has not.
+    varying: u32,
+    /// Their text, if it is the same.
+    text: Option<Digest>,
+}
+
+impl NotThere {
+    /// What two answers have in common; `None` if that is not nearly all.
+    pub fn new(probe: CanonicalUrl, one: &Said, other: &Said) -> Option<Self> {
+        let mut common: Vec<(Box<str>, u32)> = Vec::new();
+        let mut either: HashMap<Box<str>, u32> =
+            one.words.iter().map(|(word, count)| (word.clone(), count.all)).collect();
+        for (word, count) in &other.words {
+            let more = either.entry(word.clone()).or_default();
+            *more = count.all.max(*more);
+            let shared = one.words.get(word).map_or(0, |one| one.foreign().min(count.foreign()));
+            if shared > 0 {
+                common.push((word.clone(), shared));
+            }
+        }
+        let varying = one.beyond(|word| other.all(word)).max(other.beyond(|word| one.all(word)));
+        let text = one.text.filter(|_| one.text == other.text);
+        let shared = common.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
+        let is_alike = shared > 0 && varying.saturating_mul(LEAST_COMMON) <= shared;
+        (is_alike || text.is_some()).then_some(Self { probe, common, either, varying, text })
+    }
+
+    /// Whether a page says all that both answers say, and no more but words of its own address, and so
+    /// many others as one of the answers had. Or its text is theirs to the letter.
+    pub fn matches(&self, page: &Said) -> bool {
+        if self.text.is_some() && self.text == page.text {
+            return true;
+        }
+        let says_all = || self.common.iter().all(|(word, count)| page.all(word) >= *count);
+        let beyond = || page.beyond(|word| self.either.get(word).copied().unwrap_or(0));
+        !self.common.is_empty() && says_all() && beyond() <= self.varying
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Fetched, Normaliser};
+    use crate::pagetext::Renderer;
+
+    fn address(path: &str) -> CanonicalUrl {
+        Normaliser::default().absolute(&format!("http://a.test{path}")).unwrap()
+    }
+
+    fn said(path: &str, text: &str) -> Said {
+        let url = address(path);
+        let fetched = Fetched {
+            url: url.clone(),
+            status: 200,
+            version: "HTTP/1.1",
+            reason: String::new(),
+            headers: vec![("content-type".into(), b"text/html; charset=utf-8".to_vec())],
+            request_headers: Vec::new(),
+            body: format!("<html><title>A site</title><body><p>{text}</p>").into_bytes(),
+            truncated: false,
+            address: None,
+            started_at: 0,
+            elapsed: std::time::Duration::ZERO,
+        };
+        Said::new(&Renderer::default().render(&fetched), &[url])
+    }
+
+    /// What is learned from an answer that is made of the path and of a number.
+    fn learned(answer: impl Fn(&str, usize) -> String) -> Option<NotThere> {
+        let [one, other] = ["/qwertzuiop", "/yxcvbnmasdf"];
+        NotThere::new(address(one), &said(one, &answer(one, 1)), &said(other, &answer(other, 2)))
+    }
+
+    const MENU: &str = "Start Products Prices Company History Contact Imprint Privacy Terms Careers Press Partners";
+
+    #[test]
+    fn an_answer_is_known_again_whatever_address_it_repeats_and_how_often() {
+        let answer = |path: &str| format!("Sorry, there is no {path} here, {path} was moved. Page not found. {MENU}");
+        let known = learned(|path, _| answer(path)).unwrap();
+        for path in ["/a/b.html", "/caf%C3%A9-society?id=7", "/page/found/17", "/%E5%9B%B3%E6%9B%B8%E9%A4%A8"] {
+            assert!(known.matches(&said(path, &answer(path))), "{path}");
+        }
+        let decoded = answer("/café-society");
+        assert!(known.matches(&said("/caf%C3%A9-society", &decoded)));
+        let in_characters = answer("/図書館");
+        assert!(known.matches(&said("/%E5%9B%B3%E6%9B%B8%E9%A4%A8", &in_characters)));
+    }
+
+    #[test]
+    fn two_words_are_enough_to_be_known_and_one_more_is_a_page() {
+        let known = learned(|path, _| format!("Nothing found: {path}")).unwrap();
+        assert!(known.matches(&said("/a", "Nothing found: /a")));
+        assert!(!known.matches(&said("/a", "Nothing found: /a, sunset")));
+        assert!(!known.matches(&said("/a", "Nothing")));
+    }
+
+    #[test]
+    fn a_page_under_a_large_menu_is_a_page_however_little_it_says() {
+        let menu = [MENU; 20].join(" ");
+        let known = learned(|path, _| format!("{menu} Sorry, {path} cannot be found")).unwrap();
+        for text in ["", "Sunset", "12 / 17", "Sorry, sold out"] {
+            assert!(!known.matches(&said("/photo/17", &format!("{menu} {text}"))), "{text}");
+        }
+        assert!(known.matches(&said("/photo/17", &format!("{menu} Sorry, /photo/17 cannot be found"))));
+    }
+
+    #[test]
+    fn a_clock_and_a_few_words_that_vary_do_not_hide_an_answer() {
+        let answer = |path: &str, n: usize| {
+            let advice = ["rivers", "mountains", "forests", "deserts"][n % 4];
+            format!("{MENU} Sorry, {path} cannot be found. Try {advice}! {n}2:31:0{n}")
+        };
+        let known = learned(answer).unwrap();
+        assert!(known.matches(&said("/a", &answer("/a", 3))));
+        assert!(!known.matches(&said("/a", &answer("/a", 3).replace("deserts", "deserts, steppes"))));
+    }
+
+    #[test]
+    fn answers_that_differ_in_much_teach_nothing() {
+        assert!(learned(|_, n| [["rivers", "mountains"][n - 1]; 30].join(" ")).is_none());
+        assert!(learned(|_, n| format!("{MENU} {}", "lorem ".repeat(n * 20))).is_none());
+    }
+
+    #[test]
+    fn answers_without_words_teach_nothing_unless_they_are_the_same_text() {
+        let without_title = |path: &str| {
+            let mut said = said(path, "");
+            said.words.clear();
+            said.text = None;
+            said
+        };
+        assert!(NotThere::new(address("/q"), &without_title("/q"), &without_title("/w")).is_none());
+        let known = learned(|_, _| "It is not in here".to_owned()).unwrap();
+        assert!(known.matches(&said("/a", "It is not in here")));
+    }
+
+    #[test]
+    fn a_page_that_has_the_words_of_an_answer_and_a_text_of_its_own_is_a_page() {
+        let known = learned(|path, _| format!("Page {path} not found")).unwrap();
+        let text = "Page not found is what a server says with the status 404, described in the standard";
+        assert!(!known.matches(&said("/wiki/not-found", text)));
+    }
+}

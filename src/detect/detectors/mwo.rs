@@ -1,0 +1,51 @@
+//! Minimum weight overlapping (`mwo`, section 3 of "Web Document Duplicate Detection Using Minimum
+//! Weight Overlapping").
+//!
+//! The measure itself is [`verify`](crate::similarity); the filter's view of a page is its record, and
+//! the filter's floor is the threshold. Dynamic thresholding, if it is asked for, comes before
+//! ([`thresholding`](super::thresholding)); after it a column is normalised by what is left of it.
+
+use std::io::{self, Read, Write};
+
+use super::thresholding::{Lightest, Thresholding};
+use super::{Measure, Page, Similarity};
+use crate::model::{Sequence, Threshold, Verdict};
+use crate::similarity::{Record, score_reaching};
+
+/// The paper's weights alone decide.
+#[derive(Debug)]
+pub(super) struct Mwo {
+    lightest: Lightest,
+}
+
+impl Mwo {
+    pub(super) fn new(thresholding: Thresholding) -> Self {
+        Self { lightest: Lightest::new(thresholding) }
+    }
+}
+
+impl Measure for Mwo {
+    fn least_weight(&self, record: &Record) -> u32 {
+        self.lightest.least_weight(record)
+    }
+
+    fn bounds_are_scores(&self) -> bool {
+        true
+    }
+
+    fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
+        score_reaching(&probe.record, &stored.record, bar).map(|score| Similarity { score, second: None })
+    }
+
+    fn learn(&mut self, _: Sequence, page: &Page, _: &Verdict, _: bool) {
+        self.lightest.learn(&page.record);
+    }
+
+    fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.lightest.save(out)
+    }
+
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.lightest.load(input)
+    }
+}

@@ -1,0 +1,279 @@
+//! What waits at one origin.
+//!
+//! Order: rank, then what is suspected to be a duplicate last, then what is expected of it in a focused crawl, then
+//! depth, then arrival; a URL that was given back
+//! goes to the front of its priority once it is due. Memory for a URL: 4 octets, in blocks that are freed as they are
+//! emptied; one that was given back and is not yet due costs about 40.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use super::best_first::Place;
+use crate::model::UrlId;
+
+/// The order among the URLs of an origin before arrival: the smaller first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Priority {
+    pub(super) rank: u8,
+    /// Not 0 if a rule that is not believed yet says of it that it repeats a page: its lot among those.
+    pub(super) suspicion: u8,
+    /// What is expected of it; the same for all unless the crawl is focused.
+    pub(super) place: Place,
+    pub(super) depth: u16,
+}
+
+impl Priority {
+    /// Before all others.
+    pub(super) const FIRST: Self = Self { rank: 0, suspicion: 0, place: Place::FIRST, depth: 0 };
+}
+
+/// Numbers in a block of [`IdQueue`].
+const BLOCK: usize = 1024;
+
+/// A queue of numbers that grows and shrinks by blocks.
+#[derive(Default)]
+struct IdQueue {
+    blocks: VecDeque<Vec<u32>>,
+    /// How many of the first block are gone.
+    head: usize,
+}
+
+impl IdQueue {
+    fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    fn front(&self) -> Option<u32> {
+        self.blocks.front()?.get(self.head).copied()
+    }
+
+    fn push_back(&mut self, id: u32) {
+        match self.blocks.back_mut().filter(|block| block.len() < BLOCK) {
+            Some(block) => block.push(id),
+            None => {
+                if self.blocks.is_empty() {
+                    self.blocks.reserve_exact(1);
+                }
+                self.blocks.push_back(vec![id]);
+            }
+        }
+    }
+
+    fn push_front(&mut self, id: u32) {
+        match self.blocks.front_mut().filter(|_| self.head > 0) {
+            Some(block) => {
+                self.head -= 1;
+                block[self.head] = id;
+            }
+            None => self.blocks.push_front(vec![id]),
+        }
+    }
+
+    fn pop_front(&mut self) -> Option<u32> {
+        let id = self.front()?;
+        self.head += 1;
+        if self.blocks.front().is_some_and(|block| block.len() == self.head) {
+            self.blocks.pop_front();
+            self.head = 0;
+        }
+        Some(id)
+    }
+
+    fn bytes(&self) -> usize {
+        let numbers = self.blocks.iter().map(Vec::capacity).sum::<usize>();
+        numbers * size_of::<u32>() + self.blocks.capacity() * size_of::<Vec<u32>>()
+    }
+
+    fn into_ids(self) -> impl Iterator<Item = u32> {
+        self.blocks.into_iter().flatten().skip(self.head)
+    }
+}
+
+/// What waits at one origin.
+#[derive(Default)]
+pub(super) struct OriginQueue {
+    /// Descending, so that the first to serve is the last; there are few priorities, and a table
+    /// costs an origin with a single URL a tenth of what a tree would.
+    ready: Vec<(Priority, IdQueue)>,
+    /// Given back and not yet due; the number tells apart what is due at one moment.
+    waiting: BTreeMap<(Instant, u64), (Priority, u32)>,
+    given_back: u64,
+    len: usize,
+}
+
+impl OriginQueue {
+    /// How many URLs wait here, due or not.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Octets that it takes, but for what it takes empty.
+    pub(super) fn bytes(&self) -> usize {
+        let queues = self.ready.iter().map(|(_, queue)| queue.bytes()).sum::<usize>();
+        let waiting = self.waiting.len() * size_of::<((Instant, u64), (Priority, u32))>();
+        queues + waiting + self.ready.capacity() * size_of::<(Priority, IdQueue)>()
+    }
+
+    /// When something here is due: `Some(None)` is at once, `None` is never.
+    pub(super) fn due(&self) -> Option<Option<Instant>> {
+        if !self.ready.is_empty() {
+            return Some(None);
+        }
+        self.waiting.keys().next().map(|&(moment, _)| Some(moment))
+    }
+
+    /// Puts a URL behind all others of its priority.
+    pub(super) fn push(&mut self, priority: Priority, id: UrlId) {
+        self.of(priority).push_back(id.0);
+        self.len += 1;
+    }
+
+    /// Puts a URL before all others of its priority, once it is due.
+    pub(super) fn give_back(&mut self, priority: Priority, id: UrlId, not_before: Instant) {
+        self.waiting.insert((not_before, self.given_back), (priority, id.0));
+        self.given_back += 1;
+        self.len += 1;
+    }
+
+    /// The URL to fetch next at `now`.
+    pub(super) fn front(&mut self, now: Instant) -> Option<(Priority, UrlId)> {
+        self.promote(now);
+        let (priority, queue) = self.ready.last()?;
+        queue.front().map(|id| (*priority, UrlId(id)))
+    }
+
+    /// The most that is expected of what was due when it was last looked at.
+    pub(super) fn best(&self) -> Option<Place> {
+        self.ready.last().map(|(priority, _)| priority.place)
+    }
+
+    /// Takes away what [`OriginQueue::front`] has named.
+    pub(super) fn pop(&mut self) -> Option<UrlId> {
+        let (_, queue) = self.ready.last_mut()?;
+        let id = queue.pop_front()?;
+        if queue.is_empty() {
+            self.ready.pop();
+        }
+        self.len -= 1;
+        Some(UrlId(id))
+    }
+
+    /// The queue of this priority.
+    fn of(&mut self, priority: Priority) -> &mut IdQueue {
+        let place = match self.ready.binary_search_by(|(other, _)| priority.cmp(other)) {
+            Ok(place) => place,
+            Err(place) => {
+                if self.ready.is_empty() {
+                    self.ready.reserve_exact(1);
+                }
+                self.ready.insert(place, (priority, IdQueue::default()));
+                place
+            }
+        };
+        &mut self.ready[place].1
+    }
+
+    /// Moves what has become due to the front; what was due first goes first.
+    fn promote(&mut self, now: Instant) {
+        if self.waiting.keys().next().is_none_or(|&(moment, _)| moment > now) {
+            return;
+        }
+        let later = self.waiting.split_off(&(now, u64::MAX));
+        for (priority, id) in std::mem::replace(&mut self.waiting, later).into_values().rev() {
+            self.of(priority).push_front(id);
+        }
+    }
+
+    /// Takes one that is due out of turn and puts it before all others: the first of some priority, any of
+    /// which may be chosen by `dice`.
+    pub(super) fn bring_forward(&mut self, dice: usize, now: Instant) {
+        self.promote(now);
+        let Some(chosen) = dice.checked_rem(self.ready.len()) else { return };
+        let (_, queue) = &mut self.ready[chosen];
+        let Some(id) = queue.pop_front() else { return };
+        if queue.is_empty() {
+            self.ready.remove(chosen);
+        }
+        self.of(Priority::FIRST).push_front(id);
+    }
+
+    /// Gives each URL that is due the priority that it has by now.
+    pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
+        for (before, queue) in std::mem::take(&mut self.ready).into_iter().rev() {
+            for id in queue.into_ids() {
+                self.of(priority(before, UrlId(id))).push_back(id);
+            }
+        }
+    }
+
+    /// Keeps only some of the URLs that are due, in their order.
+    pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
+        for (priority, queue) in std::mem::take(&mut self.ready) {
+            for id in queue.into_ids() {
+                self.len -= 1;
+                if keep(UrlId(id)) {
+                    self.push(priority, UrlId(id));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn drain(queue: &mut OriginQueue, now: Instant) -> Vec<u32> {
+        std::iter::from_fn(|| {
+            queue.front(now)?;
+            queue.pop().map(|id| id.0)
+        })
+        .collect()
+    }
+
+    fn priority(rank: u8, depth: u16) -> Priority {
+        Priority { rank, depth, ..Priority::FIRST }
+    }
+
+    #[test]
+    fn rank_goes_before_depth_and_depth_before_arrival() {
+        let mut queue = OriginQueue::default();
+        for (id, rank, depth) in [(0, 1, 0), (1, 0, 2), (2, 0, 1), (3, 0, 2), (4, 0, 1)] {
+            queue.push(priority(rank, depth), UrlId(id));
+        }
+        assert_eq!(drain(&mut queue, Instant::now()), [2, 4, 1, 3, 0]);
+        assert_eq!((queue.len(), queue.due()), (0, None));
+    }
+
+    #[test]
+    fn what_was_given_back_waits_and_then_goes_first() {
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        let mut queue = OriginQueue::default();
+        queue.push(priority(0, 1), UrlId(0));
+        queue.push(priority(0, 1), UrlId(1));
+        queue.give_back(priority(0, 1), UrlId(7), now + 2 * second);
+        queue.give_back(priority(0, 1), UrlId(8), now + second);
+        assert_eq!(queue.front(now), Some((priority(0, 1), UrlId(0))));
+        assert_eq!(drain(&mut queue, now + 2 * second), [8, 7, 0, 1]);
+
+        queue.give_back(priority(0, 0), UrlId(9), now + second);
+        assert_eq!(queue.due(), Some(Some(now + second)));
+        assert_eq!((queue.front(now), queue.len()), (None, 1));
+    }
+
+    #[test]
+    fn blocks_come_and_go_without_a_trace() {
+        let mut queue = OriginQueue::default();
+        let count = 3 * BLOCK as u32;
+        for id in 0..count {
+            queue.push(priority(0, 0), UrlId(id));
+        }
+        queue.pop();
+        queue.retain(|id| id.0 % 2 == 1);
+        queue.give_back(priority(0, 0), UrlId(0), Instant::now());
+        let left: Vec<u32> = std::iter::once(0).chain((1..count).step_by(2)).collect();
+        assert_eq!(drain(&mut queue, Instant::now()), left);
+    }
+}

@@ -1,0 +1,530 @@
+//! Which origin is next?
+//!
+//! Every origin (scheme, host and port) has a queue of its own, as the back queues of Mercator
+//! (Heydon and Najork 1999, section 3.2). The calendar holds the origins of which something can be
+//! leased, by the moment at which it can: finding the next one costs the logarithm of their number.
+//! Of several that are due, the one that has waited longest is next, and goes to the end of the line
+//! when it has been served; so all take turns, and none can starve another.
+//!
+//! An origin is not in the calendar while nothing waits there, while it has as many leases as it may
+//! have, and while its host has had its pages. Memory: some 530 octets for an origin with a URL.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::best_first::Place;
+use super::host_queue::{OriginQueue, Priority};
+use super::names::{Names, OriginParts};
+use crate::model::UrlId;
+
+/// A place in the calendar: when (`None` is before all else), in which turn, which origin.
+type Turn = (Option<Instant>, u64, u32);
+
+/// Origins that are due and whose first URLs are compared, in a focused crawl.
+const COMPARED: usize = 1024;
+/// After so many pages that say nothing a host is taken for known, in a focused crawl.
+const TRIES: u8 = 3;
+
+/// An origin at which URLs wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingOrigin {
+    /// `scheme://host:port`.
+    pub origin: String,
+    /// URLs that wait, due or not.
+    pub queued: u64,
+    /// What keeps the next one from being leased.
+    pub hold: Hold,
+}
+
+/// What keeps an origin's next URL from being leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing but the turn of others.
+    Turn,
+    /// It has as many leases as it may have.
+    Leases,
+    /// Its host has had its pages.
+    Pages,
+    /// It is postponed to this moment.
+    Postponed(Instant),
+    /// All its URLs were given back, the first one up to this moment.
+    GivenBack(Instant),
+}
+
+/// How likely it is that a host is a copy of another one, from not at all to believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Doubt(u8);
+
+impl Doubt {
+    const NONE: Self = Self(0);
+    const BELIEVED: Self = Self(u8::MAX);
+
+    fn of(likelihood: f64) -> Self {
+        // In [0, 255]; what is less than certain is not believed.
+        Self((likelihood.clamp(0.0, 1.0) * f64::from(u8::MAX)).floor() as u8)
+    }
+
+    /// What is left of the worth of a try.
+    pub(super) fn novelty(self) -> f64 {
+        1.0 - f64::from(self.0) / f64::from(u8::MAX)
+    }
+}
+
+/// What to lease next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Next {
+    pub(super) origin: u32,
+    pub(super) priority: Priority,
+    pub(super) id: UrlId,
+}
+
+#[derive(Default)]
+struct Origin {
+    host: u32,
+    queue: OriginQueue,
+    leases: usize,
+    not_before: Option<Instant>,
+    /// Its place in the calendar, and the moment from which that was derived.
+    place: Option<(Turn, Option<Instant>)>,
+    is_busy: bool,
+}
+
+#[derive(Default)]
+struct Host {
+    pages: u64,
+    leases: u64,
+    /// How often it was tried, in a focused crawl; [`TRIES`] if it is known.
+    tries: u8,
+    /// As far as it was looked up.
+    doubt: Doubt,
+    origins: Vec<u32>,
+}
+
+/// All origins, their queues, and whose turn it is.
+pub(super) struct Origins {
+    most_leases: usize,
+    /// 0 for no bound.
+    most_pages: u64,
+    origin_names: Names,
+    origins: Vec<Origin>,
+    host_names: Names,
+    hosts: Vec<Host>,
+    calendar: BTreeSet<Turn>,
+    turns: u64,
+    /// Leases of hosts that were not known.
+    tries: u64,
+    /// The latest moment that was heard of.
+    now: Option<Instant>,
+    busy: u64,
+    /// Room to write the name of an origin.
+    name: String,
+}
+
+impl Origins {
+    /// So many leases of one origin at a time; so many pages of one host, 0 for no bound.
+    pub(super) fn new(most_leases: usize, most_pages: u64, seed: u64) -> Self {
+        Self {
+            most_leases: most_leases.max(1),
+            most_pages,
+            origin_names: Names::new(seed),
+            origins: Vec::new(),
+            host_names: Names::new(seed),
+            hosts: Vec::new(),
+            calendar: BTreeSet::new(),
+            turns: 0,
+            tries: 0,
+            now: None,
+            busy: 0,
+            name: String::new(),
+        }
+    }
+
+    /// The number of the origin of a canonical URL; `None` if it is not one.
+    pub(super) fn number(&mut self, url: &str) -> Option<u32> {
+        let parts = OriginParts::of(url)?;
+        parts.write(&mut self.name);
+        let number = self.origin_names.number(&self.name);
+        if number as usize == self.origins.len() {
+            let host = self.host_names.number(parts.host);
+            if host as usize == self.hosts.len() {
+                self.hosts.push(Host::default());
+            }
+            self.hosts[host as usize].origins.push(number);
+            self.origins.push(Origin { host, ..Origin::default() });
+        }
+        Some(number)
+    }
+
+    /// Origins with something queued or leased.
+    pub(super) fn busy(&self) -> u64 {
+        self.busy
+    }
+
+    /// Octets that they and what waits at them take. Costs a look at every origin.
+    pub(super) fn bytes(&self) -> usize {
+        let queues = self.origins.iter().map(|origin| origin.queue.bytes()).sum::<usize>();
+        let hosts = self.hosts.iter().map(|host| host.origins.capacity() * size_of::<u32>()).sum::<usize>();
+        let tables = self.origins.capacity() * size_of::<Origin>() + self.hosts.capacity() * size_of::<Host>();
+        let names = self.origin_names.bytes() + self.host_names.bytes();
+        queues + hosts + tables + names + self.calendar.len() * size_of::<Turn>()
+    }
+
+    /// Queues a URL.
+    pub(super) fn push(&mut self, origin: u32, priority: Priority, id: UrlId) {
+        self.origins[origin as usize].queue.push(priority, id);
+        self.settle(origin);
+    }
+
+    /// What to lease next at `now`, if anything is due.
+    pub(super) fn next(&mut self, now: Instant) -> Option<Next> {
+        let now = self.now.map_or(now, |latest| latest.max(now));
+        self.now = Some(now);
+        let &(_, _, origin) = self.calendar.first().filter(|(due, ..)| *due <= Some(now))?;
+        let (priority, id) = self.origins[origin as usize].queue.front(now)?;
+        Some(Next { origin, priority, id })
+    }
+
+    /// What to lease next at `now` if what is best goes first, at whichever origin that is due it waits.
+    pub(super) fn next_best(&mut self, now: Instant) -> Option<Next> {
+        // Of equals the first: that origin has waited longest.
+        self.fronts(now, |_| true).map(|(next, ..)| next).min_by_key(|next| next.priority)
+    }
+
+    /// What to lease next at `now` to learn of what kind a host is. One of which something was had that did not tell
+    /// goes first, so that what lies one level behind a mere list is seen soon; then the host that is the least likely
+    /// a copy; then what is best. A host that is believed to be a copy is not tried.
+    pub(super) fn next_of_unknown(&mut self, now: Instant) -> Option<Next> {
+        let is_wanted = |host: &Host| host.tries < TRIES && host.leases == 0 && host.doubt < Doubt::BELIEVED;
+        let fronts = self.fronts(now, is_wanted);
+        fronts.min_by_key(|(next, tries, doubt)| (Reverse(*tries), *doubt, next.priority)).map(|(next, ..)| next)
+    }
+
+    /// The first URL of each origin that is due and of which the host is wanted, how often that was tried, and how
+    /// likely it is a copy; the one that has waited longest first.
+    fn fronts(&mut self, now: Instant, is_wanted: impl Fn(&Host) -> bool) -> impl Iterator<Item = (Next, u8, Doubt)> {
+        let now = self.now.map_or(now, |latest| latest.max(now));
+        self.now = Some(now);
+        let due = self.calendar.iter().take_while(|(due, ..)| *due <= Some(now)).take(COMPARED);
+        let tried = due.filter_map(|&(_, _, origin)| {
+            let host = &self.hosts[self.origins[origin as usize].host as usize];
+            is_wanted(host).then_some((origin, host.tries, host.doubt))
+        });
+        let tried: Vec<(u32, u8, Doubt)> = tried.collect();
+        tried.into_iter().filter_map(move |(origin, tries, doubt)| {
+            let (priority, id) = self.origins[origin as usize].queue.front(now)?;
+            Some((Next { origin, priority, id }, tries, doubt))
+        })
+    }
+
+    /// Leases so far of hosts of which nothing was known.
+    pub(super) fn tries(&self) -> u64 {
+        self.tries
+    }
+
+    /// Whether nothing is known of what is there, and that was not tried often enough.
+    pub(super) fn is_unknown(&self, origin: u32) -> bool {
+        self.hosts[self.origins[origin as usize].host as usize].tries < TRIES
+    }
+
+    /// A page is leased, in a focused crawl: a try, if nothing is known of the host. Whether it is one.
+    pub(super) fn try_host(&mut self, origin: u32) -> bool {
+        let host = self.origins[origin as usize].host;
+        let host = &mut self.hosts[host as usize];
+        let is_try = host.tries < TRIES;
+        host.tries += u8::from(is_try);
+        self.tries += u64::from(is_try);
+        is_try
+    }
+
+    /// How likely it is that a host is a copy of one of these origins, of those that were tried or came before it: the
+    /// first of many copies is not doubted. Nor is one that was tried: it is the copy whose links are known.
+    pub(super) fn doubt(&mut self, origin: u32, copied: &[(String, f64)]) -> Doubt {
+        let host = self.origins[origin as usize].host;
+        if self.hosts[host as usize].tries > 0 {
+            return Doubt::NONE;
+        }
+        let doubts = copied.iter().filter_map(|(copied, likelihood)| {
+            OriginParts::of(copied)?.write(&mut self.name);
+            let found = &self.origins[self.origin_names.find(&self.name)? as usize];
+            let other = &self.hosts[found.host as usize];
+            let is_tried = other.tries > 0 || other.leases > 0;
+            let is_met = is_tried || (found.queue.len() > 0 && found.host < host);
+            (found.host != host && is_met).then(|| Doubt::of(*likelihood))
+        });
+        doubts.max().unwrap_or(Doubt::NONE)
+    }
+
+    /// Notes how likely a host is a copy. Whether it is more likely than it was.
+    pub(super) fn note_doubt(&mut self, origin: u32, doubt: Doubt) -> bool {
+        let host = &mut self.hosts[self.origins[origin as usize].host as usize];
+        std::mem::replace(&mut host.doubt, doubt) < doubt
+    }
+
+    /// Takes no host for a copy: it may be that none is.
+    pub(super) fn end_doubts(&mut self) {
+        self.hosts.iter_mut().for_each(|host| host.doubt = Doubt::NONE);
+    }
+
+    /// What was found there tells of what kind the host is, in this run or an earlier one.
+    pub(super) fn know_host(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        let host = &mut self.hosts[host as usize];
+        self.tries += u64::from(host.tries == 0);
+        host.tries = TRIES;
+    }
+
+    /// The most that is expected of what can be leased after `now` and within a time, and when it can be.
+    pub(super) fn best_soon(&self, now: Instant, within: Duration) -> Option<(Place, Instant)> {
+        let later = self.calendar.range((Some(now), u64::MAX, u32::MAX)..).take(COMPARED);
+        let places = later.filter_map(|(due, _, origin)| {
+            let place = self.origins[*origin as usize].queue.best()?;
+            due.filter(|due| *due <= now + within).map(|due| (place, due))
+        });
+        places.min()
+    }
+
+    /// What to lease next at `now` if it is to be taken out of turn, chosen by `dice`.
+    pub(super) fn next_out_of_turn(&mut self, now: Instant, dice: u64) -> Option<Next> {
+        let Next { origin, .. } = self.next(now)?;
+        self.origins[origin as usize].queue.bring_forward(dice as usize, self.now.unwrap_or(now));
+        self.next(now)
+    }
+
+    /// Gives each URL that is due the priority that it has by now.
+    pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
+        self.origins.iter_mut().for_each(|origin| origin.queue.reorder(&priority));
+    }
+
+    /// When the next origin is due: `Some(None)` is at once, `None` is never.
+    pub(super) fn next_due(&self) -> Option<Option<Instant>> {
+        self.calendar.first().map(|&(due, ..)| due)
+    }
+
+    /// Takes away what [`Origins::next`] has named. The origin goes to the end of the line.
+    pub(super) fn begin_lease(&mut self, origin: u32) {
+        self.leave_calendar(origin);
+        let entry = &mut self.origins[origin as usize];
+        entry.queue.pop();
+        entry.leases += 1;
+        let host = entry.host;
+        self.change_host(host, |host| host.leases += 1);
+        self.settle(origin);
+    }
+
+    /// Takes away what [`Origins::next`] has named, and nothing more.
+    pub(super) fn discard(&mut self, origin: u32) {
+        self.origins[origin as usize].queue.pop();
+        self.settle(origin);
+    }
+
+    /// Ends a lease.
+    pub(super) fn end_lease(&mut self, origin: u32, is_page: bool) {
+        let entry = &mut self.origins[origin as usize];
+        entry.leases = entry.leases.saturating_sub(1);
+        let host = entry.host;
+        self.change_host(host, |host| {
+            host.leases = host.leases.saturating_sub(1);
+            host.pages += u64::from(is_page);
+        });
+        self.settle(origin);
+    }
+
+    /// Ends a lease and puts its URL back.
+    pub(super) fn give_back(&mut self, origin: u32, priority: Priority, id: UrlId, not_before: Instant) {
+        self.origins[origin as usize].queue.give_back(priority, id, not_before);
+        self.end_lease(origin, false);
+    }
+
+    /// Nothing of this origin is due before `not_before`. An earlier promise of more is kept.
+    pub(super) fn postpone(&mut self, origin: u32, not_before: Instant) {
+        let entry = &mut self.origins[origin as usize];
+        entry.not_before = entry.not_before.max(Some(not_before));
+        self.settle(origin);
+    }
+
+    /// Counts a page that was fetched in an earlier run.
+    pub(super) fn count_page(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        self.change_host(host, |host| host.pages += 1);
+    }
+
+    /// A page that was counted is to be fetched again.
+    pub(super) fn discount_page(&mut self, origin: u32) {
+        let host = self.origins[origin as usize].host;
+        self.change_host(host, |host| host.pages = host.pages.saturating_sub(1));
+    }
+
+    /// Keeps only some of the queued URLs.
+    pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
+        for origin in 0..self.origins.len() {
+            self.origins[origin].queue.retain(&keep);
+            self.settle(origin as u32);
+        }
+    }
+
+    /// The origins at which most URLs wait, most first. Costs a look at every origin.
+    pub(super) fn longest(&self, most: usize) -> Vec<WaitingOrigin> {
+        let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
+        order.retain(|&origin| self.origins[origin as usize].queue.len() > 0);
+        order.sort_by_key(|&origin| std::cmp::Reverse(self.origins[origin as usize].queue.len()));
+        order.truncate(most);
+        let describe = |origin: u32| WaitingOrigin {
+            origin: self.origin_names.text(origin).to_owned(),
+            queued: self.origins[origin as usize].queue.len() as u64,
+            hold: self.hold(origin),
+        };
+        order.into_iter().map(describe).collect()
+    }
+
+    fn hold(&self, origin: u32) -> Hold {
+        let entry = &self.origins[origin as usize];
+        if self.is_full(entry.host) {
+            return Hold::Pages;
+        }
+        if entry.leases >= self.most_leases {
+            return Hold::Leases;
+        }
+        let later = |moment: &Instant| Some(*moment) > self.now;
+        match (entry.queue.due().flatten().filter(later), entry.not_before.filter(later)) {
+            (Some(due), not_before) if Some(due) > not_before => Hold::GivenBack(due),
+            (_, Some(not_before)) => Hold::Postponed(not_before),
+            _ => Hold::Turn,
+        }
+    }
+
+    /// Changes a host. All its origins are looked at only if it became full or is so no longer.
+    fn change_host(&mut self, host: u32, change: impl FnOnce(&mut Host)) {
+        let was_full = self.is_full(host);
+        change(&mut self.hosts[host as usize]);
+        if self.is_full(host) != was_full {
+            let origins = std::mem::take(&mut self.hosts[host as usize].origins);
+            origins.iter().for_each(|&origin| self.settle(origin));
+            self.hosts[host as usize].origins = origins;
+        }
+    }
+
+    /// Whether the host has its pages, if all its leases bring one.
+    fn is_full(&self, host: u32) -> bool {
+        let host = &self.hosts[host as usize];
+        self.most_pages > 0 && host.pages + host.leases >= self.most_pages
+    }
+
+    /// When something of this origin can be leased: `Some(None)` is at once, `None` is never as
+    /// things are.
+    fn due(&self, origin: u32) -> Option<Option<Instant>> {
+        let entry = &self.origins[origin as usize];
+        if entry.leases >= self.most_leases || self.is_full(entry.host) {
+            return None;
+        }
+        entry.queue.due().map(|due| due.max(entry.not_before))
+    }
+
+    /// Puts an origin in its place after something has changed. While the moment at which it is due
+    /// stays the same, it keeps its turn.
+    fn settle(&mut self, origin: u32) {
+        let due = self.due(origin);
+        let place = self.origins[origin as usize].place;
+        if place.map(|(_, derived_from)| derived_from) != due {
+            self.leave_calendar(origin);
+            if let Some(due) = due {
+                let turn = (due.max(self.now), self.turns, origin);
+                self.turns += 1;
+                self.calendar.insert(turn);
+                self.origins[origin as usize].place = Some((turn, due));
+            }
+        }
+        self.count_busy(origin);
+    }
+
+    fn leave_calendar(&mut self, origin: u32) {
+        if let Some((turn, _)) = self.origins[origin as usize].place.take() {
+            self.calendar.remove(&turn);
+        }
+    }
+
+    fn count_busy(&mut self, origin: u32) {
+        let entry = &mut self.origins[origin as usize];
+        let is_busy = entry.queue.len() > 0 || entry.leases > 0;
+        if is_busy != entry.is_busy {
+            entry.is_busy = is_busy;
+            if is_busy { self.busy += 1 } else { self.busy -= 1 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRIORITY: Priority = Priority::FIRST;
+
+    /// Origins with `each` URLs waiting at every one of them.
+    fn origins(names: &[&str], each: u32, most_leases: usize, most_pages: u64) -> Origins {
+        let mut origins = Origins::new(most_leases, most_pages, 0);
+        for name in names {
+            let origin = origins.number(name).unwrap();
+            (0..each).for_each(|n| origins.push(origin, PRIORITY, UrlId(origin * each + n)));
+        }
+        origins
+    }
+
+    fn lease(origins: &mut Origins, now: Instant) -> Option<u32> {
+        let origin = origins.next(now)?.origin;
+        origins.begin_lease(origin);
+        Some(origin)
+    }
+
+    #[test]
+    fn origins_take_turns_and_none_has_more_leases_than_it_may() {
+        let mut origins = origins(&["http://a.test/", "https://a.test/", "http://b.test/"], 9, 2, 0);
+        let now = Instant::now();
+        let served: Vec<u32> = std::iter::from_fn(|| lease(&mut origins, now)).collect();
+        assert_eq!(served, [0, 1, 2, 0, 1, 2]);
+        origins.end_lease(1, true);
+        assert_eq!(lease(&mut origins, now), Some(1));
+        assert_eq!((lease(&mut origins, now), origins.next_due()), (None, None));
+    }
+
+    #[test]
+    fn a_stream_of_new_origins_does_not_starve_an_old_one() {
+        let mut origins = origins(&["http://old.test/"], 9, 1, 0);
+        let start = Instant::now();
+        let mut turns_of_old = 0;
+        for step in 0..30 {
+            let now = start + Duration::from_millis(step);
+            for n in 0..3 {
+                let new = origins.number(&format!("http://new-{step}-{n}.test/")).unwrap();
+                origins.push(new, PRIORITY, UrlId(0));
+            }
+            let origin = lease(&mut origins, now).unwrap();
+            origins.end_lease(origin, true);
+            turns_of_old += u32::from(origin == 0);
+        }
+        assert!(turns_of_old >= 3, "{turns_of_old}");
+    }
+
+    #[test]
+    fn a_postponed_origin_is_due_when_it_was_said_and_not_before() {
+        let mut origins = origins(&["http://a.test/", "http://b.test/"], 2, 1, 0);
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        origins.postpone(0, now + 2 * second);
+        origins.postpone(0, now + second);
+        origins.postpone(1, now + 3 * second);
+        assert_eq!(origins.next(now + second), None);
+        assert_eq!(origins.next_due(), Some(Some(now + 2 * second)));
+        assert_eq!(lease(&mut origins, now + 2 * second), Some(0));
+        assert_eq!(origins.next_due(), Some(Some(now + 3 * second)));
+    }
+
+    #[test]
+    fn a_host_that_has_its_pages_is_left_alone_on_all_its_ports() {
+        let mut origins = origins(&["http://a.test/", "http://a.test:81/"], 9, 9, 3);
+        let now = Instant::now();
+        assert_eq!(std::iter::from_fn(|| lease(&mut origins, now)).count(), 3);
+        origins.end_lease(0, true);
+        origins.end_lease(1, false);
+        assert!(lease(&mut origins, now).is_some(), "a lease that brought no page makes room for another");
+        assert_eq!(lease(&mut origins, now), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Adding what the records of a list gain to their sums.
+
+use super::impact_classes::{CLASSES, class_in, record_of};
+use super::postings::{List, Lists};
+use super::postings_windowed::{Run, WINDOW};
+use super::prefetch::{in_line, prefetch_ahead};
+use super::query_plan::Opening;
+
+/// Whether each posting looks if its sum has reached the mark.
+pub(super) const NOTE: u8 = 1;
+/// Whether sums that may exceed the largest number end there: an instruction more for each posting, which few need.
+pub(super) const END: u8 = 2;
+
+/// From so many postings on a list is read class by class: that spares looking up each gain, and the gaps between the
+/// classes. Short runs of one class cost more.
+const BY_CLASS: u32 = 1024;
+
+/// A sum of gains.
+pub(super) trait Sum: Copy + PartialOrd {
+    fn plus(self, more: Self) -> Self;
+    fn plus_or_end(self, more: Self) -> Self;
+    fn minus(self, less: Self) -> Self;
+}
+
+macro_rules! sum {
+    ($($number:ty)*) => {
+        $(impl Sum for $number {
+            fn plus(self, more: Self) -> Self {
+                self.wrapping_add(more)
+            }
+
+            fn plus_or_end(self, more: Self) -> Self {
+                self.saturating_add(more)
+            }
+
+            fn minus(self, less: Self) -> Self {
+                self.wrapping_sub(less)
+            }
+        })*
+    };
+}
+
+sum!(u8 u16);
+
+/// The sums, while a list is read.
+pub(super) struct Sums<'a, S> {
+    /// By record; whole windows.
+    pub(super) sums: &'a mut [S],
+    /// What the list adds, by class.
+    pub(super) gains: &'a [S; CLASSES + 1],
+    pub(super) mark: S,
+    /// Who has come to the mark.
+    pub(super) reached: &'a mut Vec<u32>,
+}
+
+impl<S: Sum> Sums<'_, S> {
+    /// Reads a list as deep as it is opened. Gives the number of postings, with the gaps that were read.
+    pub(super) fn read<const HOW: u8>(mut self, lists: &Lists, opening: &Opening) -> usize {
+        let from = opening.from.into();
+        let (filed, waiting) = match lists.get(opening.term) {
+            List::Short(postings) => (self.add_postings::<HOW>(postings), [].as_slice()),
+            List::Packed(list) if list.read_len(from) >= BY_CLASS => {
+                let classes = list.classes(from).map(|(class, postings)| self.add_class::<HOW>(postings, class));
+                (classes.sum(), list.waiting())
+            }
+            List::Packed(list) => (self.add_postings::<HOW>(list.read(from)), list.waiting()),
+            List::Dense(list) => {
+                let mut filed = 0;
+                for class in (from..CLASSES).rev() {
+                    list.runs(class).for_each(|run| filed += self.add_run::<HOW>(&run, class));
+                }
+                (filed, list.waiting())
+            }
+        };
+        // What is lighter gains nothing.
+        filed + self.add_postings::<HOW>(waiting)
+    }
+
+    fn add_postings<const HOW: u8>(&mut self, postings: &[u32]) -> usize {
+        const LINE: usize = in_line::<u32>();
+        for (place, line) in (0..).step_by(LINE).zip(postings.chunks(LINE)) {
+            prefetch_ahead(postings, place);
+            for &posting in line {
+                let record = record_of(posting);
+                let more = self.gains[class_in(posting)];
+                if has_reached::<S, HOW>(&mut self.sums[record as usize], more, self.mark) {
+                    self.reached.push(record);
+                }
+            }
+        }
+        postings.len()
+    }
+
+    /// Postings of one class: what all gain is known.
+    fn add_class<const HOW: u8>(&mut self, postings: &[u32], class: usize) -> usize {
+        let more = self.gains[class];
+        for &posting in postings {
+            let record = record_of(posting);
+            if has_reached::<S, HOW>(&mut self.sums[record as usize], more, self.mark) {
+                self.reached.push(record);
+            }
+        }
+        postings.len()
+    }
+
+    fn add_run<const HOW: u8>(&mut self, run: &Run<'_>, class: usize) -> usize {
+        let more = self.gains[class];
+        let Some(window) = self.sums[run.window * WINDOW..].first_chunk_mut::<WINDOW>() else { return 0 };
+        for &record in run.records {
+            if has_reached::<S, HOW>(&mut window[usize::from(record)], more, self.mark) {
+                self.reached.push((run.window * WINDOW) as u32 + u32::from(record));
+            }
+        }
+        run.records.len()
+    }
+}
+
+/// Adds a gain; whether it lifts the sum from below the mark.
+#[inline(always)]
+fn has_reached<S: Sum, const HOW: u8>(sum: &mut S, more: S, mark: S) -> bool {
+    *sum = if HOW & END != 0 { sum.plus_or_end(more) } else { sum.plus(more) };
+    HOW & NOTE != 0 && sum.minus(mark) < more
+}

@@ -1,0 +1,402 @@
+//! The inverted lists: for each term the records of which it is part.
+//!
+//! Four shapes, by length: most terms stand in one record and are held in the term's own slot; a
+//! short list is an unsorted block ([`ShortLists`]); a longer one is divided into classes of similar
+//! share, heavy ones first ([`Packed`]), so that a probe can read the heavy end and leave the rest;
+//! the longest, which hold most postings and are read least, are written in half the space
+//! ([`Dense`]).
+
+use std::io::{self, Read, Write};
+
+use super::impact_classes::{class_of, pack, record_of};
+use super::memory::{heap_bytes, make_room};
+use super::postings_by_impact::{self, Packed};
+use super::postings_small::{self, ShortLists};
+use super::postings_windowed::Dense;
+use super::prefetch::{in_line, prefetch};
+use crate::model::TermId;
+use crate::model::arrays::{read_array, read_number, write_array, write_number};
+
+/// All lists. Eight bytes a term, and about 4.4 or 2.2 a posting.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// By term id.
+    slots: Vec<Slot>,
+    short: ShortLists,
+    packed: Vec<Packed>,
+    /// Places in `packed` that are empty.
+    vacant: Vec<u32>,
+    dense: Vec<Dense>,
+    /// Heap bytes of `packed` and `dense` lists.
+    long_bytes: usize,
+}
+
+/// Where a term's list is: with one posting, it is that posting; with up to [`postings_small::LONGEST`], a
+/// block; else, up to [`postings_by_impact::LONGEST`], an index into `packed`; else, into `dense`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    len: u32,
+    at: u32,
+}
+
+/// How a list of a certain length is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    None,
+    One,
+    Short,
+    Packed,
+    Dense,
+}
+
+impl Slot {
+    fn shape(self) -> Shape {
+        const LONG: usize = postings_small::LONGEST + 1;
+        match self.len as usize {
+            0 => Shape::None,
+            1 => Shape::One,
+            2..LONG => Shape::Short,
+            LONG..=postings_by_impact::LONGEST => Shape::Packed,
+            _ => Shape::Dense,
+        }
+    }
+}
+
+/// A list, looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum List<'a> {
+    /// At most [`postings_small::LONGEST`] postings, in no order.
+    Short(&'a [u32]),
+    /// Divided into classes.
+    Packed(&'a Packed),
+    /// Divided into classes.
+    Dense(&'a Dense),
+}
+
+impl Lists {
+    /// Adds a record to a term's list. Records must come in rising order.
+    pub(super) fn push(&mut self, term: TermId, record: u32, share: u16) {
+        while self.slots.len() <= term.index() {
+            make_room(&mut self.slots);
+            self.slots.push(Slot::default());
+        }
+        self.push_posting(term, pack(record, class_of(share)));
+    }
+
+    /// Adds a posting to the list of a term that has a slot. Within a class records must rise.
+    fn push_posting(&mut self, term: TermId, posting: u32) {
+        let Slot { len, at } = self.slots[term.index()];
+        let moved = match len as usize {
+            0 => posting,
+            1 => self.short.begin(at, posting),
+            len if len < postings_small::LONGEST => self.short.push(at, len, posting),
+            postings_small::LONGEST => self.begin_packed(at, posting),
+            len if len < postings_by_impact::LONGEST => {
+                self.long_bytes += self.packed[at as usize].push(posting);
+                at
+            }
+            postings_by_impact::LONGEST => self.begin_dense(at, posting),
+            _ => {
+                self.long_bytes += self.dense[at as usize].push(posting);
+                at
+            }
+        };
+        self.slots[term.index()] = Slot { len: len + 1, at: moved };
+    }
+
+    /// Asks for a term's slot: the first of what a [`push`](Self::push) touches.
+    pub(super) fn prefetch_slot(&self, term: TermId) {
+        self.slots.get(term.index()).inspect(|slot| prefetch(*slot));
+    }
+
+    /// Asks for the head of a term's list, once the slot is there.
+    pub(super) fn prefetch_head(&self, term: TermId) {
+        let Some(slot) = self.slots.get(term.index()) else { return };
+        let (at, len) = (slot.at as usize, slot.len as usize);
+        match slot.shape() {
+            Shape::None | Shape::One => {}
+            Shape::Short => self.short.prefetch_end(slot.at, len),
+            Shape::Packed => self.packed[at].prefetch_head(len),
+            Shape::Dense => self.dense[at].prefetch_head(len),
+        }
+    }
+
+    /// Looks up how long these terms' lists are, and asks for what a plan wants to know of them. It lies anywhere.
+    pub(super) fn look_up(&self, shares: &[(TermId, u16)], lens: &mut Vec<u32>) {
+        shares.iter().for_each(|&(term, _)| self.prefetch_slot(term));
+        lens.clear();
+        for &(term, _) in shares {
+            let slot = self.slots.get(term.index()).copied().unwrap_or_default();
+            lens.push(slot.len);
+            let at = slot.at as usize;
+            match slot.shape() {
+                Shape::None | Shape::One => {}
+                Shape::Short => self.short.prefetch_start(slot.at, slot.len as usize),
+                Shape::Packed => self.packed[at].prefetch_counts(),
+                Shape::Dense => self.dense[at].prefetch_counts(),
+            }
+        }
+    }
+
+    /// Asks for the beginnings of these terms' lists, from these classes up.
+    pub(super) fn prefetch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
+        const LINE: usize = in_line::<u32>();
+        const MOST: usize = 8 * LINE;
+        for (term, from) in openings {
+            let postings = match self.get(term) {
+                List::Short(postings) => postings,
+                List::Packed(list) => list.read(from),
+                List::Dense(list) => {
+                    list.prefetch_starts(from);
+                    list.waiting()
+                }
+            };
+            postings[..postings.len().min(MOST)].iter().step_by(LINE).for_each(prefetch);
+        }
+    }
+
+    /// The length of a term's list.
+    pub(super) fn len_of(&self, term: TermId) -> usize {
+        self.slots.get(term.index()).map_or(0, |slot| slot.len as usize)
+    }
+
+    /// A term's list; an empty one for a term never seen.
+    pub(super) fn get(&self, term: TermId) -> List<'_> {
+        let Some(slot) = self.slots.get(term.index()) else { return List::Short(&[]) };
+        match slot.shape() {
+            Shape::None => List::Short(&[]),
+            Shape::One => List::Short(std::slice::from_ref(&slot.at)),
+            Shape::Short => List::Short(self.short.get(slot.at, slot.len as usize)),
+            Shape::Packed => List::Packed(&self.packed[slot.at as usize]),
+            Shape::Dense => List::Dense(&self.dense[slot.at as usize]),
+        }
+    }
+
+    /// Forgets the postings of all records before this one. Takes a pass over everything; lists that
+    /// have been passed are given back on the way.
+    pub(super) fn forget_before(&mut self, record: u32) {
+        let mut old = std::mem::take(self);
+        self.slots = std::mem::take(&mut old.slots);
+        for number in 0..self.slots.len() {
+            let slot = std::mem::take(&mut self.slots[number]);
+            let mut keep = |posting: u32| {
+                if record_of(posting) >= record {
+                    self.push_posting(TermId(number as u32), posting);
+                }
+            };
+            match slot.shape() {
+                Shape::None => {}
+                Shape::One => keep(slot.at),
+                Shape::Short => old.short.get(slot.at, slot.len as usize).iter().copied().for_each(keep),
+                Shape::Packed => std::mem::take(&mut old.packed[slot.at as usize]).postings().for_each(keep),
+                Shape::Dense => std::mem::take(&mut old.dense[slot.at as usize]).postings().for_each(keep),
+            }
+        }
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_array(
+            out,
+            &self.slots.iter().map(|slot| u64::from(slot.len) << 32 | u64::from(slot.at)).collect::<Vec<_>>(),
+        )?;
+        self.short.save(out)?;
+        write_number(out, self.packed.len() as u64)?;
+        self.packed.iter().try_for_each(|list| list.save(out))?;
+        write_array(out, &self.vacant)?;
+        write_number(out, self.dense.len() as u64)?;
+        self.dense.iter().try_for_each(|list| list.save(out))
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let slot = |packed: u64| Slot { len: (packed >> 32) as u32, at: packed as u32 };
+        let mut lists = Self {
+            slots: read_array(input)?.into_iter().map(slot).collect(),
+            short: ShortLists::load(input)?,
+            ..Self::default()
+        };
+        for _ in 0..read_number::<u64>(input)? {
+            let list = Packed::load(input)?;
+            lists.long_bytes += list.bytes();
+            make_room(&mut lists.packed);
+            lists.packed.push(list);
+        }
+        lists.vacant = read_array(input)?;
+        for _ in 0..read_number::<u64>(input)? {
+            let list = Dense::load(input)?;
+            lists.long_bytes += list.bytes();
+            lists.dense.push(list);
+        }
+        Ok(lists)
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        heap_bytes(&self.slots)
+            + self.short.bytes()
+            + heap_bytes(&self.packed)
+            + heap_bytes(&self.vacant)
+            + heap_bytes(&self.dense)
+            + self.long_bytes
+    }
+
+    /// A short list at its longest becomes a packed one.
+    #[inline(never)]
+    fn begin_packed(&mut self, at: u32, posting: u32) -> u32 {
+        let mut postings = self.short.get(at, postings_small::LONGEST).to_vec();
+        postings.push(posting);
+        self.short.free(at, postings_small::LONGEST);
+        let list = Packed::new(&postings);
+        self.long_bytes += list.bytes();
+        if let Some(vacant) = self.vacant.pop() {
+            self.packed[vacant as usize] = list;
+            return vacant;
+        }
+        make_room(&mut self.packed);
+        self.packed.push(list);
+        self.packed.len() as u32 - 1
+    }
+
+    /// A packed list at its longest becomes a dense one.
+    #[inline(never)]
+    fn begin_dense(&mut self, at: u32, posting: u32) -> u32 {
+        let list = std::mem::take(&mut self.packed[at as usize]);
+        self.vacant.push(at);
+        let dense = Dense::new(list.postings().chain([posting]));
+        self.long_bytes = self.long_bytes + dense.bytes() - list.bytes();
+        make_room(&mut self.dense);
+        self.dense.push(dense);
+        self.dense.len() as u32 - 1
+    }
+}
+
+impl List<'_> {
+    /// Calls `visit` with each record from class `from` up (all of a short list), and with an upper
+    /// bound on its share.
+    #[cfg(test)]
+    pub(super) fn for_each(self, from: usize, mut visit: impl FnMut(u32, u16)) {
+        use super::impact_classes::{CLASSES, class_in, top_of};
+        let mut visit_posting = |posting: u32| {
+            if class_in(posting) < CLASSES {
+                visit(record_of(posting), top_of(class_in(posting)));
+            }
+        };
+        match self {
+            List::Short(postings) => postings.iter().copied().for_each(visit_posting),
+            List::Packed(list) => {
+                list.read(from).iter().copied().for_each(&mut visit_posting);
+                list.waiting().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
+            }
+            List::Dense(list) => {
+                for class in from..CLASSES {
+                    for run in list.runs(class) {
+                        let record = |&low: &u16| (run.window << 16) as u32 | u32::from(low);
+                        run.records.iter().for_each(|low| visit_posting(pack(record(low), class)));
+                    }
+                }
+                list.waiting().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::impact_classes::{CLASSES, top_of};
+    use super::*;
+
+    /// Shares of all classes, and a list through all its shapes.
+    fn share(record: u32) -> u16 {
+        (record.wrapping_mul(2_654_435_761) >> 20) as u16 + 1
+    }
+
+    #[test]
+    fn a_growing_list_keeps_every_record_and_never_understates_its_share() {
+        let mut lists = Lists::default();
+        let term = TermId(3);
+        let mut checks = (0..200).chain([1_000, 16_383, 16_384, 16_385, 70_000, 140_000]).peekable();
+        for record in 0..=140_000 {
+            lists.push(term, record, share(record));
+            if checks.next_if_eq(&record).is_none() {
+                continue;
+            }
+            let mut seen = Vec::new();
+            lists.get(term).for_each(0, |record, bound| {
+                assert!(bound >= share(record));
+                seen.push(record);
+            });
+            seen.sort_unstable();
+            assert_eq!(seen, (0..=record).collect::<Vec<_>>());
+            assert_eq!(lists.len_of(term), seen.len());
+        }
+        assert_eq!(lists.len_of(TermId(0)) + lists.len_of(TermId(9)), 0);
+    }
+
+    #[test]
+    fn what_a_partial_read_leaves_out_is_below_the_class_read() {
+        for records in [1_000, 20_000] {
+            let mut lists = Lists::default();
+            (0..records).for_each(|record| lists.push(TermId(0), record, share(record)));
+            let reads = match lists.get(TermId(0)) {
+                List::Short(_) => panic!("a thousand records are a long list"),
+                List::Packed(list) => std::array::from_fn(|class| list.read_len(class)),
+                List::Dense(list) => list.reads(),
+            };
+            assert!(reads.is_sorted_by(|a, b| a >= b) && reads[0] >= records);
+            for (from, &most_read) in reads.iter().enumerate().skip(1) {
+                let mut read = vec![false; records as usize];
+                lists.get(TermId(0)).for_each(from, |record, _| read[record as usize] = true);
+                let mut left = (0..records).filter(|&record| !read[record as usize]);
+                assert!(left.all(|record| share(record) <= top_of(from - 1)));
+                let counted = read.iter().filter(|&&read| read).count();
+                assert!(counted <= most_read as usize && most_read as usize <= counted * 3 / 2 + 4 * CLASSES);
+            }
+        }
+    }
+
+    #[test]
+    fn lists_of_all_shapes_come_back_from_a_snapshot_and_grow_on() {
+        let lens = [0, 1, 2, 16, 17, 18, 41, 42, 5_000, 16_384, 16_385, 20_000];
+        let mut lists = Lists::default();
+        for (term, len) in (0..).zip(lens) {
+            (0..len).for_each(|record| lists.push(TermId(term), record, share(record)));
+        }
+        let mut bytes = Vec::new();
+        lists.save(&mut bytes).unwrap();
+        let mut loaded = Lists::load(&mut &bytes[..]).unwrap();
+        for (term, len) in (0..).zip(lens) {
+            let postings = |lists: &Lists| {
+                let mut seen = Vec::new();
+                lists.get(TermId(term)).for_each(0, |record, bound| seen.push((record, bound)));
+                seen.sort_unstable();
+                seen
+            };
+            assert_eq!(postings(&loaded), postings(&lists), "{len} postings");
+            for record in len..len + 300 {
+                lists.push(TermId(term), record, share(record));
+                loaded.push(TermId(term), record, share(record));
+            }
+            assert_eq!(postings(&loaded), postings(&lists), "300 more than {len} postings");
+            assert_eq!(postings(&loaded).len(), len as usize + 300);
+        }
+    }
+
+    #[test]
+    fn many_lists_grow_side_by_side_without_touching_each_other() {
+        let mut lists = Lists::default();
+        for record in 0..2_000u32 {
+            for term in 0..40 {
+                if record % (term + 1) == 0 {
+                    lists.push(TermId(term), record, share(record));
+                }
+            }
+        }
+        for term in 0..40 {
+            let mut seen = Vec::new();
+            lists.get(TermId(term)).for_each(0, |record, _| seen.push(record));
+            seen.sort_unstable();
+            assert_eq!(seen, (0..2_000).step_by(term as usize + 1).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Which lists a probe reads, and how deep.
+//!
+//! For each term `x` of the probe a *floor* `θ_x` in [0, `q_x`] is chosen: 0 if its whole list is
+//! read, the probe's own share `q_x` if nothing of it is, else the top of the heaviest class that
+//! is not read. In every list, what is not read is at most `θ_x`: so a record met nowhere overlaps
+//! the probe by at most `Σ θ_x`, the *unseen* mass, and floors with `Σ θ_x < goal` lose nothing.
+//!
+//! Floors are lowered where a unit of mass costs the fewest postings. A list's options (read one
+//! class more) form a curve of cost over mass; only its lower hull matters, whose segments rise in
+//! price, so that taking the cheapest segments of all lists takes each list's from the top down.
+//! Prices are sorted in steps of a ninth: finer order gains nothing and costs more than it saves.
+//! In a list that names most records a unit of mass costs more than its postings: nearly all gain it, and it tells
+//! none from another.
+//! The choice is made anew for each probe from the lists as they are: how long lists are can
+//! change the cost, never the answer.
+//!
+//! With the unseen mass below the goal a probe is exact, but what it has to read more to leave few candidates cannot be
+//! told beforehand: where a tenth of the probes leave a quarter of them, another tenth leave half. So a plan grows in
+//! *stages*, each as long as the candidates left by the last are worth it.
+
+use super::cost_curve::{Hull, Point};
+use super::cost_histogram::{Market, PRICES, price};
+use super::impact_classes::{CLASSES, class_in, class_of, top_of};
+use super::postings::{List, Lists};
+use super::{postings_by_impact, postings_small};
+use crate::model::TermId;
+
+/// What opening a list costs, in postings.
+const OPENING: u32 = 16;
+
+/// Once the unseen mass is below the goal, more is read to lift the mark that accumulators have to reach: each posting
+/// more spares sketch comparisons. So much in each stage, in percent of what had to be read.
+const STAGES: &[u64] = &[60, 120, 240, 480];
+/// At low goals there are far more survivors, and more is worth it.
+const STAGES_AT_LOW_GOALS: &[u64] = &[250];
+/// Where most records are met, what is left is no chance hit but a page alike, and dear to tell from a match.
+const STAGES_IF_MOST_ARE_MET: &[u64] = &[100];
+/// Where each is met several times, what it gains by chance varies little.
+const STAGES_IF_DENSE: &[u64] = &[40];
+
+/// What a stage costs besides the postings, in postings.
+const STAGE: u64 = 300;
+
+/// Lists below this length are read in fewer steps.
+const COARSE: u32 = 4096;
+
+/// 0.75 of the whole.
+const LOW_GOAL: u32 = 49_151;
+
+/// Postings that have to be read for each record from which on a plan is dense.
+const DENSE: u64 = 8;
+
+/// One list to read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opening {
+    pub(super) term: TermId,
+    /// The probe's share.
+    pub(super) share: u16,
+    /// The floor.
+    pub(super) floor: u16,
+    /// Classes from here up are read; lists without classes whole.
+    pub(super) from: u8,
+}
+
+/// A piece of a list's hull.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    opening: u32,
+    cost: u32,
+    /// Along one list it does not fall.
+    price: u16,
+    floor: u16,
+    from: u8,
+}
+
+/// Lists are considered in rounds, a shape after the other: these are the longest of each.
+const ROUNDS: [usize; 3] = [postings_small::LONGEST, postings_by_impact::LONGEST, usize::MAX];
+
+/// What a probe reads. Reused from probe to probe for its memory.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    openings: Vec<Opening>,
+    segments: Vec<Segment>,
+    /// The segments' numbers by rising price.
+    order: Vec<u32>,
+    /// Those at the front that are taken.
+    taken: usize,
+    /// The openings before the last stage.
+    before: Vec<Opening>,
+    /// What had to be read.
+    needed: u64,
+    /// The stages to come.
+    stages: &'static [u64],
+    unseen: u32,
+    cost: u64,
+    /// In the lists.
+    records: f32,
+    market: Market,
+    /// How long the lists of the probe's terms are.
+    lens: Vec<u32>,
+    hull: Hull,
+}
+
+impl Plan {
+    /// Plans a probe. Afterwards `unseen() < goal`.
+    ///
+    /// Once the lists considered so far suffice, those of the next rounds are only looked at if
+    /// their cheapest unit of mass could cost less than the dearest one that is needed: most of the
+    /// long ones never are.
+    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, goal: u32) {
+        self.openings.clear();
+        self.segments.clear();
+        self.market.clear();
+        self.records = records as f32;
+        let mut lens = std::mem::take(&mut self.lens);
+        lists.look_up(shares, &mut lens);
+        let with_lens = || lens.iter().map(|&len| len as usize).zip(shares);
+        self.unseen = with_lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
+        let most = with_lens().map(|(len, _)| len).max().unwrap_or(0);
+        let (mut least, mut dearest) = (1, PRICES as u16);
+        for longest in ROUNDS {
+            for (_, &(term, share)) in with_lens().filter(|(len, _)| (least..=longest).contains(len)) {
+                match lists.get(term) {
+                    List::Short(postings) => self.consider_short(term, share, postings),
+                    List::Packed(list) => self.consider_long(term, share, dearest, |class| list.read_len(class)),
+                    List::Dense(list) => {
+                        let reads = list.reads();
+                        self.consider_long(term, share, dearest, |class| reads[class]);
+                    }
+                }
+            }
+            if most <= longest {
+                break;
+            }
+            least = longest + 1;
+            dearest =
+                self.market.dearest(self.unseen, |needed| with_percent(needed, stages(needed, records, goal)[0]), goal);
+        }
+        self.lens = lens;
+        self.sort_segments();
+        (self.taken, self.cost) = (0, 0);
+        self.take_while(|plan, _| plan.unseen >= goal);
+        (self.needed, self.stages) = (self.cost, stages(self.cost, records, goal));
+        self.take_stage();
+    }
+
+    /// Plans the next stage, if there is one and it costs no more than the candidates left by the last do, as it spares
+    /// most of them. Both in postings.
+    pub(super) fn deepen(&mut self, cost_of_candidates: impl FnOnce() -> u64) -> bool {
+        let Some(&percent) = self.stages.first() else { return false };
+        let cost = STAGE + with_percent(self.needed, percent) - self.cost;
+        if cost > cost_of_candidates() {
+            return false;
+        }
+        self.before.clone_from(&self.openings);
+        self.take_stage();
+        true
+    }
+
+    /// Plans to read whole lists, those whose mass costs least first, for so many postings at most: as far as they
+    /// tell records from each other, which a list that nearly all `records` are in does not. `unseen()` may be above
+    /// any goal.
+    pub(super) fn make_whole(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, most: u64) {
+        self.openings.clear();
+        (self.unseen, self.stages) = (0, &[]);
+        let mut priced: Vec<(u16, u64, Opening)> = Vec::with_capacity(shares.len());
+        for &(term, share) in shares {
+            let len = lists.len_of(term);
+            self.unseen += if len > 0 { u32::from(share) } else { 0 };
+            if len > 0 && len <= records / 8 * 7 {
+                let cost = OPENING + len as u32;
+                priced.push((price(cost, share.into()), cost.into(), Opening { term, share, floor: 0, from: 0 }));
+            }
+        }
+        priced.sort_unstable_by_key(|&(price, cost, Opening { term, .. })| (price, cost, term));
+        let mut left = most;
+        for (_, cost, opening) in priced {
+            let Some(after) = left.checked_sub(cost) else { break };
+            left = after;
+            self.unseen -= u32::from(opening.share);
+            self.openings.push(opening);
+        }
+        self.cost = most - left;
+    }
+
+    /// The lists to read.
+    pub(super) fn openings(&self) -> impl DoubleEndedIterator<Item = &Opening> {
+        self.openings.iter().filter(|opening| usize::from(opening.from) < CLASSES)
+    }
+
+    /// The lists that are read deeper since the last stage: as they were, closed or not, and as they are.
+    pub(super) fn deepened(&self) -> impl DoubleEndedIterator<Item = (&Opening, &Opening)> {
+        self.before.iter().zip(&self.openings).filter(|(before, now)| before.floor > now.floor)
+    }
+
+    /// The most that a record can overlap the probe where nothing is read.
+    pub(super) fn unseen(&self) -> u32 {
+        self.unseen
+    }
+
+    /// What reading costs, in postings.
+    pub(super) fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    /// A list that is read whole or not at all.
+    fn consider_short(&mut self, term: TermId, share: u16, postings: &[u32]) {
+        let closed = match postings {
+            [only] => share.min(top_of(class_in(*only))),
+            _ => share,
+        };
+        let opening = self.open(term, share, closed);
+        let cost = OPENING + postings.len() as u32;
+        self.offer(opening, Point { cost: 0, floor: closed, from: 0 }, Point { cost, floor: 0, from: 0 }, 0);
+    }
+
+    /// A list of classes; `read` gives the postings read if everything from a class up is.
+    fn consider_long(&mut self, term: TermId, share: u16, dearest: u16, read: impl Fn(usize) -> u32) {
+        let own = class_of(share);
+        let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
+        let closed = if heaviest == own { share } else { top_of(heaviest) };
+        if price(OPENING + read(heaviest), f32::from(closed)) > dearest {
+            self.unseen -= u32::from(share - closed);
+            return;
+        }
+        let all = read(0);
+        self.hull.begin(closed);
+        // In a short list a finer choice is worth less than the time to make it.
+        let step = if all < COARSE { 4 } else { 2 };
+        // Down to the share's own class everything is worth the same.
+        for class in (0..=heaviest - heaviest % step).rev().step_by(step) {
+            let cost = read(class);
+            let is_all = cost == all;
+            let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
+            self.hull.add(Point { cost: OPENING + cost, floor, from });
+            if is_all {
+                break;
+            }
+        }
+        let opening = self.open(term, share, closed);
+        let mut least = 0;
+        for end in 1..self.hull.points().len() {
+            let (before, after) = (self.hull.points()[end - 1], self.hull.points()[end]);
+            least = self.offer(opening, before, after, least);
+        }
+    }
+
+    /// Enters a list of which nothing is read yet: its floor is no more than the share, which counted
+    /// as unseen so far.
+    fn open(&mut self, term: TermId, share: u16, floor: u16) -> u32 {
+        self.unseen -= u32::from(share - floor);
+        self.openings.push(Opening { term, share, floor, from: CLASSES as u8 });
+        self.openings.len() as u32 - 1
+    }
+
+    /// Enters a segment that costs no less than the one before it. Gives its price.
+    fn offer(&mut self, opening: u32, before: Point, after: Point, least: u16) -> u16 {
+        let (cost, mass) = (after.cost - before.cost, before.floor - after.floor);
+        let price = price(cost, f32::from(mass) * self.telling(after.cost)).max(least);
+        self.segments.push(Segment { opening, cost, price, floor: after.floor, from: after.from });
+        self.market.add(price, cost, mass);
+        price
+    }
+
+    /// What a unit of mass is worth in a list of which so many postings are read: all that every record gains tells
+    /// none from another, as a template's terms do.
+    fn telling(&self, postings: u32) -> f32 {
+        const LEAST: f32 = 1.0 / 64.0;
+        (1.0 - postings as f32 / self.records).max(LEAST)
+    }
+
+    /// Counting sort; equal prices keep their order, so that each list's segments do.
+    fn sort_segments(&mut self) {
+        let mut next = [0u32; PRICES + 1];
+        for segment in &self.segments {
+            next[usize::from(segment.price) + 1] += 1;
+        }
+        for price in 0..PRICES {
+            next[price + 1] += next[price];
+        }
+        self.order.clear();
+        self.order.resize(self.segments.len(), 0);
+        for (number, segment) in (0..).zip(&self.segments) {
+            let place = &mut next[usize::from(segment.price)];
+            self.order[*place as usize] = number;
+            *place += 1;
+        }
+    }
+
+    /// Takes what the next stage allows.
+    fn take_stage(&mut self) {
+        if let Some((&percent, later)) = self.stages.split_first() {
+            let most = with_percent(self.needed, percent);
+            self.take_while(|_, cost| cost <= most);
+            self.stages = later;
+        }
+    }
+
+    /// Takes the cheapest segments, as long as it is `wanted` in view of the plan so far and of what it would cost then.
+    fn take_while(&mut self, wanted: impl Fn(&Self, u64) -> bool) {
+        while let Some(&number) = self.order.get(self.taken) {
+            let segment = self.segments[number as usize];
+            let cost = self.cost + u64::from(segment.cost);
+            if !wanted(self, cost) {
+                break;
+            }
+            let opening = &mut self.openings[segment.opening as usize];
+            self.unseen -= u32::from(opening.floor - segment.floor);
+            (opening.floor, opening.from) = (segment.floor, segment.from);
+            self.cost = cost;
+            self.taken += 1;
+        }
+    }
+}
+
+/// In what stages a plan that has to read so many postings may grow.
+fn stages(needed: u64, records: usize, goal: u32) -> &'static [u64] {
+    let records = records as u64;
+    if needed > DENSE * records {
+        STAGES_IF_DENSE
+    } else if goal < LOW_GOAL {
+        STAGES_AT_LOW_GOALS
+    } else if needed * 2 >= records {
+        STAGES_IF_MOST_ARE_MET
+    } else {
+        STAGES
+    }
+}
+
+/// What is spent at the end of a stage, if so much had to be.
+fn with_percent(needed: u64, percent: u64) -> u64 {
+    needed + needed * percent / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lists(postings: &[(u32, u16)]) -> Lists {
+        let mut lists = Lists::default();
+        for (record, &(term, share)) in (0..).zip(postings) {
+            lists.push(TermId(term), record, share);
+        }
+        lists
+    }
+
+    #[test]
+    fn nothing_is_read_where_the_lists_cannot_reach_the_goal() {
+        let mut plan = Plan::default();
+        plan.make(&[(TermId(0), 60_000), (TermId(1), 5_000), (TermId(9), 535)], &lists(&[(1, 9), (1, 8)]), 2, 50_000);
+        assert!(plan.openings().next().is_none());
+        assert_eq!(plan.unseen(), 5_000);
+    }
+
+    #[test]
+    fn the_cheap_list_is_read_and_the_dear_one_left() {
+        let mut postings = vec![(0, 100); 500];
+        postings.push((1, 40_000));
+        let mut plan = Plan::default();
+        plan.make(&[(TermId(0), 30_000), (TermId(1), 35_535)], &lists(&postings), 501, 33_000);
+        assert_eq!(plan.openings().map(|opening| opening.term).collect::<Vec<_>>(), [TermId(1)]);
+        assert_eq!(plan.unseen(), 112, "the frequent term's records have at most the class's top");
+    }
+
+    #[test]
+    fn a_plan_grows_stage_by_stage_as_long_as_candidates_are_worth_it() {
+        let mut lists = Lists::default();
+        (0..10_000).for_each(|number| lists.push(TermId(number % 10), number / 10, 7_000));
+        let query: Vec<_> = (0..10).map(|term| (TermId(term), 6_554)).collect();
+        let mut plan = Plan::default();
+        plan.make(&query, &lists, 1_000_000, 60_000);
+        let read = |plan: &Plan| (plan.openings().count(), plan.unseen());
+        assert_eq!(read(&plan), (1, 9 * 6_554), "six tenths of a list more are none");
+        assert!(!plan.deepen(|| 1_000) && read(&plan) == (1, 9 * 6_554), "a thousand postings are cheaper");
+        assert!(plan.deepen(|| 2_000) && read(&plan) == (2, 8 * 6_554));
+        assert!(plan.deepen(|| u64::MAX) && read(&plan) == (3, 7 * 6_554));
+        assert!(plan.deepen(|| u64::MAX) && read(&plan) == (5, 5 * 6_554));
+        assert!(!plan.deepen(|| u64::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_not_read_is_below_its_floor_and_floors_stay_below_the_goal(
+            postings in prop::collection::vec((0u32..8, 1u16..4_000), 0..400),
+            query in prop::collection::btree_map(0u32..10, 1u16..9_000, 0..10),
+            goal in 1u32..65_536,
+            records in prop_oneof![Just(400), Just(40_000)],
+            stages in 1..5,
+        ) {
+            let lists = lists(&postings);
+            let query: Vec<_> = query.into_iter().map(|(term, share)| (TermId(term), share)).collect();
+            let mut plan = Plan::default();
+            plan.make(&query, &lists, records, goal);
+            for _ in 1..stages {
+                let (unseen, cost) = (plan.unseen(), plan.cost());
+                let sunk = |plan: &Plan| plan.deepened().map(|(before, now)| u32::from(before.floor - now.floor)).sum::<u32>();
+                if plan.deepen(|| u64::MAX) {
+                    prop_assert!(plan.unseen() == unseen - sunk(&plan) && plan.cost() >= cost);
+                } else {
+                    prop_assert!(plan.unseen() == unseen && plan.cost() == cost);
+                }
+            }
+            prop_assert!(plan.unseen() < goal);
+
+            let mut unseen = 0;
+            for &(term, share) in &query {
+                let opening = plan.openings().find(|opening| opening.term == term);
+                let mut read = Vec::new();
+                if let Some(opening) = opening {
+                    lists.get(term).for_each(opening.from.into(), |record, bound| {
+                        assert!(bound.min(share) >= opening.floor);
+                        read.push(record);
+                    });
+                }
+                let left = |(record, posting): (u32, &(u32, u16))| {
+                    (posting.0 == term.0 && !read.contains(&record)).then_some(posting.1.min(share))
+                };
+                let most_left = (0..).zip(&postings).filter_map(left).max().unwrap_or(0);
+                if let Some(opening) = opening {
+                    prop_assert!(most_left <= opening.floor && opening.floor <= share);
+                }
+                unseen += u32::from(most_left);
+            }
+            prop_assert!(unseen <= plan.unseen());
+        }
+    }
+}

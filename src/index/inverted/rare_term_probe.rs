@@ -1,0 +1,41 @@
+//! The short cut for duplicates: records that share rare terms with the probe come first.
+//!
+//! A near-duplicate shares most of its original's rare terms, and their lists are short. So before
+//! anything is planned, the records in the shortest lists are counted, and the few that come up
+//! most often are looked at. On a crawl half the pages are near-duplicates, and most are decided
+//! here; for the others it costs some hundred nanoseconds. It can only find matches sooner: what it
+//! does not find, the plan does.
+
+use super::impact_classes::record_of;
+use super::postings::{List, Lists};
+use crate::model::TermId;
+
+/// A longer list is not rare.
+const LONGEST: usize = 8;
+
+/// No more postings are looked at.
+const MOST_POSTINGS: usize = 64;
+
+/// Records that are named.
+const MOST_RECORDS: usize = 4;
+
+/// Replaces `likely` by the records that share most rare terms with the probe, most first.
+pub(super) fn find(shares: &[(TermId, u16)], lists: &Lists, likely: &mut Vec<u32>) {
+    likely.clear();
+    // The newest terms are the rarest.
+    for &(term, _) in shares.iter().rev() {
+        if lists.len_of(term) <= LONGEST
+            && let List::Short(postings) = lists.get(term)
+        {
+            likely.extend(postings.iter().map(|&posting| record_of(posting)));
+            if likely.len() >= MOST_POSTINGS {
+                break;
+            }
+        }
+    }
+    likely.sort_unstable();
+    let mut counted: Vec<(usize, u32)> = likely.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
+    counted.sort_unstable_by_key(|&(count, record)| (std::cmp::Reverse(count), record));
+    likely.clear();
+    likely.extend(counted.iter().take(MOST_RECORDS).map(|&(_, record)| record));
+}

@@ -1,0 +1,50 @@
+//! *What do the rooms say to each other?*
+//!
+//! The shared nouns: plain values that flow from room to room, and the three seams behind which a
+//! remote engine can stand one day. Invariants live in constructors, so that the next room need
+//! not check again. Nothing here does I/O, reads a clock or knows a runtime.
+//!
+//! | value | made by | promises |
+//! |---|---|---|
+//! | [`CanonicalUrl`] | [`Normaliser`] | absolute, http or https, normalised once, no fragment |
+//! | [`Lease`] | frontier | a URL to fetch now, with its depth and delivery count |
+//! | [`Fetched`] | fetch | status, headers, capped and decoded body, time |
+//! | [`Rendered`] | render | distinct terms with their field counts, links; no HTML |
+//! | [`Verdict`] | detect | unique, or the stored page it repeats and the score |
+//! | [`Batch`] | crawl | everything that one commit makes durable |
+
+pub mod arrays;
+mod batch;
+mod focus;
+mod ids;
+mod outcome;
+mod page;
+mod page_line;
+mod page_terms;
+mod provenance;
+mod seam;
+mod url;
+mod verdict;
+mod weights;
+
+pub use batch::{
+    Batch, CommitMark, HostRow, OutcomeRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow, UrlState,
+    WarcLocation,
+};
+pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
+pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
+pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
+pub use page::{
+    Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, Term, TermCounts, TermOrder,
+    WantedOrder,
+};
+pub use page_line::{EarlierVerdict, ErrorLine, Foretelling, PageLine};
+pub use page_terms::PageTerms;
+pub use provenance::{Markup, Provenance, Source};
+pub use seam::{
+    Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,
+    Offered, PageStore, PutPage, Unchanged, Wait,
+};
+pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
+pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
+pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};

@@ -1,0 +1,238 @@
+//! What elements mean: links, and what the page says of itself.
+//!
+//! Both parsers meet here: they differ in how they find out which elements there are, not in what
+//! they make of them.
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use crate::model::{Fetched, Field, Normaliser, OutLink, RobotsDirectives};
+
+use super::link_context::Anchor;
+use super::links::{Added, Links};
+use super::main_text::Refresh;
+use super::metadata::{Claims, WhenRank, WhoRank};
+use super::text::Text;
+use super::whitespace::folded;
+use super::{Options, WordCache, directives, json_ld, refresh};
+
+/// Longest title kept, in characters.
+const LONGEST_TITLE: usize = 1000;
+
+/// What was found on a page.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    pub text: Text,
+    pub title: Option<String>,
+    pub language: Option<String>,
+    pub robots: RobotsDirectives,
+    pub canonical: Option<String>,
+    pub links: Vec<OutLink>,
+    pub links_dropped: u32,
+    pub links_over_limit: u32,
+    pub names_itself: bool,
+    /// Against what links were resolved, where there can be any.
+    pub base: Option<Url>,
+    /// The first refresh that leads anywhere.
+    pub refresh: Option<Refresh>,
+    /// What the page claims of author and date.
+    pub claims: Claims,
+    /// Where links begin, if that is asked for.
+    pub anchors: Vec<Anchor>,
+}
+
+/// The attributes of an element.
+pub(super) trait Attributes {
+    /// The value of the attribute of that name, which is in lower case.
+    fn value(&self, name: &str) -> Option<Cow<'_, str>>;
+}
+
+/// Gathers what elements mean.
+pub(super) struct Findings<'a> {
+    agent: &'a str,
+    /// When the page was had, milliseconds since 1970.
+    now: i64,
+    pub document: Document,
+    pub links: Links<'a>,
+    title: Option<String>,
+    /// The part of the text in which that of a link to the author begins.
+    author_part: Option<usize>,
+    has_author_link: bool,
+    wants_places: bool,
+    /// Octets of JSON-LD that may yet be read.
+    json_ld_left: usize,
+}
+
+impl<'a> Findings<'a> {
+    pub fn new(page: &'a Fetched, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+        let plain = options.word_cache == WordCache::Plain;
+        let text = if plain { Text::plain() } else { Text::default() };
+        Self {
+            agent: &options.robots_agent,
+            now: page.started_at,
+            document: Document { text, claims: Claims::new(page.started_at), ..Document::default() },
+            links: Links::new(normaliser, &page.url, options.max_links, plain),
+            title: None,
+            author_part: None,
+            has_author_link: false,
+            // Before its text is settled a plain one has no places.
+            wants_places: options.running && !plain,
+            json_ld_left: json_ld::MOST_OCTETS,
+        }
+    }
+
+    /// Text that a reader sees.
+    #[inline]
+    pub fn text(&mut self, field: Field, text: &str) {
+        if field == Field::Title
+            && let Some(title) = &mut self.title
+        {
+            title.push_str(text);
+        }
+        self.document.text.push(field, text);
+    }
+
+    /// Opens the page's title, which is the first; answers whether this is it.
+    pub fn open_title(&mut self) -> bool {
+        let is_first = self.title.is_none();
+        self.title.get_or_insert_default();
+        is_first
+    }
+
+    /// The field of the text of a link.
+    #[inline]
+    pub fn anchor(&mut self, href: &str, rel: Rel) -> Field {
+        if rel.author || self.author_part.is_some() {
+            self.author_link(rel.author);
+        }
+        let added = self.links.add(href, rel.nofollow);
+        if self.wants_places {
+            let link = added.as_ref().and_then(|added| added.link);
+            self.document.anchors.push(Anchor { link, start: self.document.text.len() });
+        }
+        match added {
+            Some(Added { same_site: true, .. }) => Field::AnchorSameSite,
+            _ => Field::AnchorOtherSite,
+        }
+    }
+
+    /// A link begins, so that one to the author has ended. The name is its first line; one link is
+    /// enough, so that it does not matter whether a tree holds it once more.
+    fn author_link(&mut self, begins: bool) {
+        let line = self.author_part.take().and_then(|part| self.document.text.link_from(part));
+        if let Some(name) = line {
+            self.document.claims.who(WhoRank::Link, name);
+            self.has_author_link = true;
+        }
+        if begins && !self.has_author_link {
+            self.author_part = Some(self.document.text.part_count());
+        }
+    }
+
+    /// A `time` element.
+    pub fn time(&mut self, element: &impl Attributes) {
+        if self.document.claims.wants_when(WhenRank::Time)
+            && let Some(date) = element.value("datetime")
+        {
+            self.document.claims.when(WhenRank::Time, &date);
+        }
+    }
+
+    /// The content of a `script` element that [is JSON-LD](is_json_ld).
+    pub fn json_ld(&mut self, script: &str) {
+        let Some(left) = self.json_ld_left.checked_sub(script.len()) else { return };
+        self.json_ld_left = left;
+        json_ld::read(script, &mut self.document.claims);
+    }
+
+    /// Elements that link by an attribute and have no text.
+    pub fn link(&mut self, element: &impl Attributes, attribute: &str) {
+        if let Some(reference) = element.value(attribute).filter(|reference| !reference.trim().is_empty()) {
+            self.links.add(&reference, rel(element).nofollow);
+        }
+    }
+
+    /// `meta` elements: redirects, directives, keywords and description, author and date.
+    pub fn meta(&mut self, element: &impl Attributes) {
+        let Some(content) = element.value("content") else { return };
+        if element.value("http-equiv").is_some_and(|key| key.trim().eq_ignore_ascii_case("refresh")) {
+            if let Some((seconds, target)) = refresh::read(&content) {
+                self.links.add(target, false);
+                if self.document.refresh.is_none() {
+                    self.document.refresh = self.links.resolve(target).ok().map(|url| Refresh { seconds, url });
+                }
+            }
+            return;
+        }
+        let Some(name) = element.value("name") else {
+            let other = ["property", "http-equiv", "itemprop"].into_iter().find_map(|key| element.value(key));
+            return other.iter().for_each(|name| self.document.claims.meta(name, &content));
+        };
+        directives::add_meta(&mut self.document.robots, &name, &content, self.agent, self.now);
+        if name.trim().eq_ignore_ascii_case("keywords") {
+            self.document.text.push_hidden(Field::Keywords, &content);
+        } else if name.trim().eq_ignore_ascii_case("description") {
+            self.document.text.push_hidden(Field::Description, &content);
+        } else {
+            self.document.claims.meta(&name, &content);
+        }
+    }
+
+    /// `link` elements: the canonical URL is recorded, next and previous pages and other languages
+    /// are links.
+    pub fn link_element(&mut self, element: &impl Attributes) {
+        let (Some(rel), Some(href)) = (element.value("rel"), element.value("href")) else { return };
+        let has = |name: &str| rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(name));
+        if has("canonical") && self.document.canonical.is_none() {
+            self.document.canonical = self.links.resolve(&href).ok().map(|url| url.to_string());
+        }
+        let is_page = element.value("type").is_none_or(|kind| kind.trim().eq_ignore_ascii_case("text/html"));
+        let other_language = has("alternate") && element.value("hreflang").is_some() && !has("stylesheet");
+        if has("next") || has("prev") || (other_language && is_page) {
+            self.links.add(&href, has("nofollow"));
+        }
+    }
+
+    pub fn finish(mut self) -> Document {
+        self.author_link(false);
+        let mut document = self.document;
+        document.title = self.title.map(|title| folded(&title, LONGEST_TITLE)).filter(|title| !title.is_empty());
+        document.links_dropped = self.links.dropped;
+        document.links_over_limit = self.links.over_limit;
+        document.names_itself = self.links.names_itself;
+        (document.links, document.base) = self.links.into_found();
+        document
+    }
+}
+
+/// What a link says of its target.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rel {
+    pub nofollow: bool,
+    pub author: bool,
+}
+
+impl Rel {
+    /// Of a link within a link, where one ends and the other goes on is not known to both parsers.
+    pub fn within(self, mut fields: impl Iterator<Item = Field>) -> Self {
+        let author = self.author && !fields.any(Field::is_anchor);
+        Self { author, ..self }
+    }
+}
+
+/// Reads the `rel` of a link.
+#[inline]
+pub(super) fn rel(element: &impl Attributes) -> Rel {
+    let Some(rel) = element.value("rel") else { return Rel::default() };
+    let has = |name: &str| rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(name));
+    Rel { nofollow: has("nofollow"), author: has("author") }
+}
+
+/// Whether a `script` element holds JSON-LD.
+#[inline]
+pub(super) fn is_json_ld(element: &impl Attributes) -> bool {
+    let kind = element.value("type").unwrap_or_default();
+    // Of a media type with parameters, the part before them counts.
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/ld+json")
+}

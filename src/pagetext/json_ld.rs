@@ -1,0 +1,161 @@
+//! Who and when, as JSON-LD in a `script` element tells it (JSON-LD 1.1; the words are those of
+//! schema.org).
+//!
+//! A script describes one thing, a list of things, or a `@graph` of them; the page is one of them, or
+//! the `mainEntity` of one. Of what stands deeper, such as the authors of comments, nothing is used.
+
+use serde_json::{Map, Value};
+
+use super::metadata::{Claims, WhenRank, WhoRank};
+
+/// What is kept of scripts is bounded: longer ones are passed over.
+pub(super) const MOST_OCTETS: usize = 64 * 1024;
+/// Things of one script that are looked at.
+const MOST_THINGS: usize = 256;
+
+const WHO: [(&str, WhoRank); 4] = [
+    ("author", WhoRank::JsonLdAuthor),
+    ("creator", WhoRank::JsonLdCreator),
+    ("copyrightHolder", WhoRank::JsonLdHolder),
+    ("publisher", WhoRank::JsonLdPublisher),
+];
+const WHEN: [(&str, WhenRank); 2] =
+    [("datePublished", WhenRank::JsonLdPublished), ("dateModified", WhenRank::JsonLdModified)];
+
+/// Adds what a script claims. A broken one claims nothing.
+pub(super) fn read(script: &str, claims: &mut Claims) {
+    let Some(root) = parsed(script) else { return };
+    let mut things = Vec::new();
+    gather(&root, &mut things);
+    for thing in &things {
+        for (key, rank) in WHO {
+            if let Some(name) = thing.get(key).and_then(|value| name(value, &things)) {
+                claims.who(rank, name);
+            }
+        }
+        for (key, rank) in WHEN {
+            if let Some(date) = thing.get(key).and_then(first_text) {
+                claims.when(rank, date);
+            }
+        }
+    }
+}
+
+/// The first value of a script. Old pages wrap scripts in comments or CDATA sections, which JSON does
+/// not know.
+fn parsed(script: &str) -> Option<Value> {
+    const CDATA: &str = "<![CDATA[";
+    let script =
+        script.split_once(CDATA).filter(|(before, _)| before.len() < CDATA.len()).map_or(script, |(_, rest)| rest);
+    let start = script.find(['{', '['])?;
+    // Nesting beyond 128 levels is an error of its own.
+    serde_json::Deserializer::from_str(&script[start..]).into_iter().next()?.ok()
+}
+
+/// The things that a value describes, in order.
+fn gather<'a>(value: &'a Value, things: &mut Vec<&'a Map<String, Value>>) {
+    if things.len() >= MOST_THINGS {
+        return;
+    }
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| gather(value, things)),
+        Value::Object(thing) => {
+            things.push(thing);
+            for key in ["@graph", "mainEntity", "mainEntityOfPage"] {
+                thing.get(key).into_iter().for_each(|value| gather(value, things));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The name of a person or an organisation: itself, the first of several, an object's `name`, or
+/// that of the thing to which it refers.
+fn name<'a>(value: &'a Value, things: &[&'a Map<String, Value>]) -> Option<&'a str> {
+    match value {
+        Value::String(name) => Some(name),
+        Value::Array(values) => values.iter().find_map(|value| name(value, things)),
+        Value::Object(object) => object.get("name").and_then(first_text).or_else(|| {
+            let id = object.get("@id")?.as_str()?;
+            let is_it = |thing: &&&Map<String, Value>| thing.get("@id").and_then(Value::as_str) == Some(id);
+            things.iter().filter(is_it).find_map(|thing| thing.get("name").and_then(first_text))
+        }),
+        _ => None,
+    }
+}
+
+/// A text, the first of several, or the `@value` of an object, which may say its type or language.
+fn first_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(values) => values.iter().find_map(first_text),
+        Value::Object(object) => object.get("@value")?.as_str(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claimed(script: &str) -> (Option<String>, Option<String>) {
+        let mut claims = Claims::new(1_767_225_600_000);
+        read(script, &mut claims);
+        let found = claims.into_parts();
+        (found.0.map(|(name, _)| name), found.1.map(|(date, _)| date))
+    }
+
+    fn who(script: &str) -> Option<String> {
+        claimed(script).0
+    }
+
+    #[test]
+    fn names_are_found_in_all_shapes() {
+        for script in [
+            r#"{"author":"Jane Roe"}"#,
+            r#"{"author":["Jane Roe","John Doe"]}"#,
+            r#"{"author":{"@type":"Person","name":"Jane Roe"}}"#,
+            r#"{"author":[{"name":"Jane Roe"},{"name":"John Doe"}]}"#,
+            r#"{"author":{"name":["Jane Roe"]}}"#,
+            r#"{"author":{"name":{"@value":"Jane Roe","@language":"en"}}}"#,
+            r#"[{"@type":"BreadcrumbList"},{"creator":"Jane Roe"}]"#,
+            r#"{"@graph":[{"publisher":{"name":"Press"}},{"author":{"@id":"x#j"}},{"@id":"x#j","name":"Jane Roe"}]}"#,
+            r#"{"@type":"WebPage","mainEntity":{"author":"Jane Roe"}}"#,
+            r#"{"publisher":{"name":"Press"},"author":{"name":"Jane \u0052oe"}}"#,
+            r#"{"copyrightHolder":{"name":"Jane Roe"},"publisher":"Press"}"#,
+            "//<![CDATA[\n{\"author\":\"Jane Roe\"}\n//]]>",
+            "<!-- [{\"author\":\"Jane\n Roe\"}, {}] -->",
+        ] {
+            let expected = if script.contains("\n Roe") { None } else { Some("Jane Roe") };
+            assert_eq!(who(script).as_deref(), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_stands_deeper_or_is_broken_claims_nothing() {
+        for script in [
+            "",
+            "{",
+            "}{",
+            "[]",
+            "null",
+            r#"{"author":"#,
+            r#"{"author":"Jane Roe",}"#,
+            r#"{"author":null,"publisher":7,"creator":{"name":{}}}"#,
+            r#"{"author":{"@id":"x"}}"#,
+            r#"{"author":"\ud800"}"#,
+            r#"{"review":[{"author":"Jane Roe","datePublished":"2019-03-01"}]}"#,
+            r#"{"author":"https://a.test/jane"}"#,
+        ] {
+            assert_eq!(claimed(script), (None, None), "{script}");
+        }
+        assert_eq!(who(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))), None);
+    }
+
+    #[test]
+    fn the_date_of_publication_comes_first() {
+        let script = r#"{"dateModified":"2020-01-01","@graph":[{"datePublished":["2019-03-01T10:00:00+01:00"]}]}"#;
+        assert_eq!(claimed(script).1.as_deref(), Some("2019-03-01T09:00:00Z"));
+        assert_eq!(claimed(r#"{"datePublished":"soon","dateModified":"2020-01-01"}"#).1.as_deref(), Some("2020-01-01"));
+    }
+}

@@ -1,0 +1,235 @@
+//! The links of a page: resolved, each once.
+//!
+//! Pages name the same targets again and again (menus, indexes, fragments of one page), and
+//! resolving is what costs. So each spelling of a reference is resolved once; its fragment, which
+//! is never sent, does not count as spelling.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use url::Url;
+
+use crate::model::{CanonicalUrl, Normaliser, OutLink, UrlError};
+
+use super::byte_search;
+
+/// Links of a page of usual size.
+const USUAL_LINKS: usize = 64;
+
+/// Where a reference leads.
+#[derive(Clone, Copy)]
+enum Target {
+    /// To no URL to crawl.
+    Nowhere,
+    /// To the page itself, which is not among its links.
+    Itself { same_site: bool },
+    /// To one more than are collected.
+    OverLimit { same_site: bool },
+    /// To the link at this position.
+    Link { same_site: bool, at: usize },
+}
+
+/// A reference that leads to a URL to crawl.
+pub(super) struct Added {
+    /// Whether that lies in the page's registrable domain.
+    pub same_site: bool,
+    /// Its place among the links, if it is one of them.
+    pub link: Option<usize>,
+}
+
+/// Collects links in order of first appearance.
+pub(super) struct Links<'a> {
+    normaliser: &'a Normaliser,
+    page: &'a CanonicalUrl,
+    /// The registrable domain of `page`.
+    site: &'a str,
+    base: Url,
+    most: usize,
+    found: Vec<OutLink>,
+    /// Positions in `found`, by URL. Keyed at random: pages choose what is hashed.
+    by_url: HashTable<usize>,
+    hasher: DefaultHashBuilder,
+    /// Targets of the references seen since the base was set, by their text up to the fragment.
+    targets: HashMap<Box<str>, Target>,
+    /// Whether each reference is resolved where it stands: the yardstick.
+    plain: bool,
+    pub dropped: u32,
+    pub over_limit: u32,
+    /// Whether the page links to itself as it would to another one, not only to its own fragments.
+    pub names_itself: bool,
+}
+
+impl<'a> Links<'a> {
+    /// For the links of `page`, at most `most` of them.
+    pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
+        Self {
+            normaliser,
+            page,
+            site: page.registrable_domain(),
+            base: page.as_url().clone(),
+            most,
+            found: Vec::with_capacity(USUAL_LINKS),
+            by_url: HashTable::with_capacity(USUAL_LINKS),
+            hasher: DefaultHashBuilder::default(),
+            targets: HashMap::with_capacity(USUAL_LINKS),
+            plain,
+            dropped: 0,
+            over_limit: 0,
+            names_itself: false,
+        }
+    }
+
+    /// Sets the base for what follows, as the first `base[href]` does. Only http and https can be
+    /// a base; others are passed over.
+    pub fn set_base(&mut self, href: &str) {
+        if let Ok(base) = self.page.as_url().join(href)
+            && matches!(base.scheme(), "http" | "https")
+        {
+            self.base = base;
+            self.targets.clear();
+        }
+    }
+
+    /// Resolves a reference without collecting it.
+    pub fn resolve(&self, reference: &str) -> Result<CanonicalUrl, UrlError> {
+        self.normaliser.resolve(&self.base, reference)
+    }
+
+    /// Collects the link. A URL that is linked twice is nofollow only if both links say so.
+    /// Answers where its target lies; `None` if it is no URL to crawl.
+    pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<Added> {
+        if self.plain {
+            let target = self.find(reference);
+            return self.count(target, reference, nofollow);
+        }
+        let reference = without_fragment(reference);
+        let target = match self.targets.get(reference) {
+            Some(target) => *target,
+            None => {
+                let target = self.find(reference);
+                self.targets.insert(reference.into(), target);
+                target
+            }
+        };
+        self.count(target, reference, nofollow)
+    }
+
+    fn count(&mut self, target: Target, reference: &str, nofollow: bool) -> Option<Added> {
+        match target {
+            Target::Nowhere => {
+                self.dropped = self.dropped.saturating_add(1);
+                None
+            }
+            Target::Itself { same_site } => {
+                self.names_itself |= !matches!(reference.trim_ascii().bytes().next(), None | Some(b'#'));
+                Some(Added { same_site, link: None })
+            }
+            Target::OverLimit { same_site } => {
+                self.over_limit = self.over_limit.saturating_add(1);
+                Some(Added { same_site, link: None })
+            }
+            Target::Link { same_site, at } => {
+                self.found[at].nofollow &= nofollow;
+                Some(Added { same_site, link: Some(at) })
+            }
+        }
+    }
+
+    /// Resolves a reference, and collects its URL, as nofollow, if it is new.
+    fn find(&mut self, reference: &str) -> Target {
+        let Ok(url) = self.resolve(reference) else { return Target::Nowhere };
+        let same_site = url.host() == self.page.host() || url.registrable_domain() == self.site;
+        if url == *self.page {
+            return Target::Itself { same_site };
+        }
+        let hash = self.hasher.hash_one(url.as_str());
+        if let Some(&at) = self.by_url.find(hash, |&at| self.found[at].url == url) {
+            return Target::Link { same_site, at };
+        }
+        if self.found.len() >= self.most {
+            return Target::OverLimit { same_site };
+        }
+        let at = self.found.len();
+        self.found.push(OutLink { url, nofollow: true });
+        let hash_of = |&at: &usize| self.hasher.hash_one(self.found[at].url.as_str());
+        self.by_url.insert_unique(hash, at, hash_of);
+        Target::Link { same_site, at }
+    }
+
+    /// The links, and against what the last of them were resolved.
+    pub fn into_found(mut self) -> (Vec<OutLink>, Option<Url>) {
+        self.found.shrink_to_fit();
+        (self.found, Some(self.base))
+    }
+}
+
+/// The reference up to its fragment. A space before the `#` would be one at the end without it, and
+/// those do not count: such a reference is left as it is.
+fn without_fragment(reference: &str) -> &str {
+    match byte_search::find(b'#', reference.as_bytes()).map(|at| &reference[..at]) {
+        Some(rest) if rest.bytes().next_back().is_none_or(|last| last > b' ') => rest,
+        _ => reference,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn url(text: &str) -> CanonicalUrl {
+        Normaliser::default().absolute(text).unwrap()
+    }
+
+    #[test]
+    fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
+        let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
+        let mut links = Links::new(&normaliser, &page, 3, false);
+        let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "#f"]
+            .map(|reference| links.add(reference, true).map(|added| added.same_site))
+            .to_vec();
+        let yes = Some(true);
+        assert_eq!(answers, [yes, yes, yes, yes, yes, yes, None, None, yes]);
+        let mut same_site = |reference, nofollow| links.add(reference, nofollow).map(|added| added.same_site);
+        assert_eq!(same_site("//other.test/", true), Some(false));
+        assert_eq!(same_site("//a.test/", false), yes);
+        for _ in 0..2 {
+            assert_eq!(same_site("//other.test/more", false), Some(false));
+        }
+        assert_eq!(same_site("x", false), yes);
+        assert_eq!((links.dropped, links.over_limit), (2, 2));
+        for (reference, names_itself) in [("#top", false), (" #top", false), ("", false), ("page?q#top", true)] {
+            links.add(reference, false);
+            assert_eq!(links.names_itself, names_itself, "{reference:?}");
+        }
+        let found: Vec<_> =
+            links.into_found().0.into_iter().map(|link| (link.url.to_string(), link.nofollow)).collect();
+        let expected = [("http://www.a.test/d/x", false), ("http://other.test/", true), ("http://a.test/", false)];
+        assert_eq!(found, expected.map(|(url, nofollow)| (url.to_owned(), nofollow)));
+    }
+
+    #[test]
+    fn a_new_base_holds_for_what_follows() {
+        let (normaliser, page) = (Normaliser::default(), url("http://a.test/d/page"));
+        let mut links = Links::new(&normaliser, &page, 9, false);
+        links.add("x", false);
+        links.set_base("/e/");
+        links.add("x", false);
+        links.set_base("mailto:x");
+        links.add("y", false);
+        let found: Vec<_> = links.into_found().0.into_iter().map(|link| link.url.to_string()).collect();
+        assert_eq!(found, ["http://a.test/d/x", "http://a.test/e/x", "http://a.test/e/y"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_reference_without_its_fragment_leads_where_the_whole_leads(
+            reference in "(https?:|javascript:|mailto:|//|/|\\?)?[a.:/\\\\ \t\n\u{1}%20?&;@é\u{a0}]{0,8}(#[a#/ \t?é]{0,5})?[ \t]?",
+        ) {
+            let base = Url::parse("http://a.test/b/c?d").unwrap();
+            let resolve = |text: &str| Normaliser::default().resolve(&base, text).ok();
+            prop_assert_eq!(resolve(without_fragment(&reference)), resolve(&reference), "{:?}", reference);
+        }
+    }
+}

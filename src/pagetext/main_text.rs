@@ -1,0 +1,111 @@
+//! The text of a page for people and their programs: as a reader meets it, line by line.
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use crate::model::{CanonicalUrl, Field};
+
+use super::text::{Piece, Text};
+
+/// One page in this many may be all navigation: where less than this part of the text would be left,
+/// all of it stays.
+const LEAST_PART: usize = 3;
+
+/// A page as text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading<'a> {
+    /// The main text in reading order, a block a line: headings, paragraphs, list items, cells. White
+    /// space is folded within lines, in preformatted blocks too. Scripts, styles, the title, and what
+    /// stands in `nav`, `aside`, `footer` and `search` are left out; the latter four stay if without
+    /// them less than a third of the text would be left. Plain text is itself.
+    pub text: String,
+    /// The page's source, decoded.
+    pub source: Cow<'a, str>,
+    /// The character encoding by its WHATWG name.
+    pub charset: &'static str,
+    /// Against what the page's links are resolved: its own URL, or what its `base` says.
+    pub base: Url,
+    /// Where the page itself leads on.
+    pub refresh: Option<Refresh>,
+}
+
+/// A `meta[http-equiv=refresh]` that leads to a URL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// After so many seconds.
+    pub seconds: f64,
+    /// To this URL.
+    pub url: CanonicalUrl,
+}
+
+/// The main text; see [`Reading::text`].
+pub(super) fn main_text(text: &Text) -> String {
+    let all = lines(text.pieces());
+    let main = lines(text.pieces().filter(|piece| !piece.aside));
+    if main.len() * LEAST_PART < all.len() { all } else { main }
+}
+
+/// Plain text with line feeds at the ends of lines, and none around it.
+pub(super) fn plain(source: &str) -> String {
+    source.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
+}
+
+/// What a reader sees of these pieces, but for the title.
+fn lines<'a>(pieces: impl Iterator<Item = Piece<'a>>) -> String {
+    let mut text = String::new();
+    for piece in pieces.filter(|piece| piece.visible && piece.field != Field::Title) {
+        if piece.breaks {
+            end_line(&mut text);
+        } else if piece.glued {
+            cut_space(&mut text);
+        }
+        text.push_str(piece.text);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Ends a line that is not empty.
+fn end_line(text: &mut String) {
+    cut_space(text);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+fn cut_space(text: &mut String) {
+    text.truncate(text.trim_end_matches(' ').len());
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Normaliser;
+    use crate::pagetext::tests::page;
+    use crate::pagetext::{Options, Renderer};
+
+    fn text(media_type: &str, body: &str) -> Option<String> {
+        let page = page("http://www.h.test/", media_type, body);
+        Renderer::new(Options::default(), Normaliser::default()).reading(&page).map(|reading| reading.text)
+    }
+
+    #[test]
+    fn a_block_is_a_line_and_nothing_comes_between_what_stands_side_by_side() {
+        let html = "<title>t</title><meta name=description content=d><h1>One <i>two</i></h1>\n<p>See <a href=x>this\n link</a>, \
+                    and <b>t</b>hat.<ul><li>a<li>b</ul><script>s</script>x<br>y<table><td>1<td>2</table>";
+        assert_eq!(text("text/html", html).unwrap(), "One two\nSee this link, and that.\na\nb\nx\ny\n1\n2");
+    }
+
+    #[test]
+    fn what_is_about_the_site_is_left_out_unless_the_page_is_little_else() {
+        let html = |body: &str| format!("<nav>Home <a href=x>About</a></nav><main>{body}</main><footer>(c)</footer>");
+        assert_eq!(text("text/html", &html("<p>All that it says.")).unwrap(), "All that it says.");
+        assert_eq!(text("text/html", &html("<p>it")).unwrap(), "Home About\nit\n(c)");
+    }
+
+    #[test]
+    fn plain_text_is_itself_and_a_picture_has_none() {
+        assert_eq!(text("text/plain", "\u{feff}a\r\n  b <p>\r\rc\n").unwrap(), "a\n  b <p>\n\nc");
+        assert_eq!(text("image/png", "a"), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! What a page claims of its author and its date, and which claim counts.
+//!
+//! Pages say these things several times, in places that are not equally good. **Who:** those who
+//! wrote the page come before those who answer for it (publisher, copyright holder), and among each
+//! what is said for machines before what is said in passing. **When:** the date of publication comes
+//! before that of a change, since of two look-alikes the earlier is sought; both before a `time`
+//! element, which may speak of anything, and the header, which speaks of a file. Each of them is a
+//! moment by which the page was there, so that they can be compared. Of equal claims the first counts,
+//! of several authors the first.
+
+use crate::model::Source;
+
+use super::dates;
+use super::whitespace::folded;
+
+/// Longest name kept, in characters.
+const LONGEST_NAME: usize = 200;
+/// What is longer, in octets, is not looked at.
+const LONGEST_TEXT: usize = 4096;
+/// Texts of one page that are read as dates: a page may be made of what is none.
+const MOST_DATES: u32 = 64;
+
+/// Claims of an author, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WhoRank {
+    Meta,
+    JsonLdAuthor,
+    JsonLdCreator,
+    Link,
+    JsonLdHolder,
+    JsonLdPublisher,
+    Copyright,
+}
+
+/// Claims of a date, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WhenRank {
+    MetaPublished,
+    JsonLdPublished,
+    MetaModified,
+    JsonLdModified,
+    Time,
+    Header,
+}
+
+impl WhoRank {
+    fn source(self) -> Source {
+        match self {
+            WhoRank::Meta => Source::Meta,
+            WhoRank::Link => Source::Link,
+            WhoRank::Copyright => Source::Copyright,
+            WhoRank::JsonLdAuthor | WhoRank::JsonLdCreator | WhoRank::JsonLdHolder | WhoRank::JsonLdPublisher => {
+                Source::JsonLd
+            }
+        }
+    }
+}
+
+impl WhenRank {
+    fn source(self) -> Source {
+        match self {
+            WhenRank::MetaPublished | WhenRank::MetaModified => Source::Meta,
+            WhenRank::JsonLdPublished | WhenRank::JsonLdModified => Source::JsonLd,
+            WhenRank::Time => Source::Time,
+            WhenRank::Header => Source::Header,
+        }
+    }
+}
+
+/// A value, and where it was found.
+pub(super) type Found = Option<(String, Source)>;
+
+/// The best claims so far.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    who: Option<(WhoRank, String)>,
+    when: Option<(WhenRank, String)>,
+    /// When the page was had, milliseconds since 1970.
+    fetched_at: i64,
+    /// Texts that were read as dates.
+    dates: u32,
+}
+
+impl Claims {
+    pub fn new(fetched_at: i64) -> Self {
+        Self::default().fetched(fetched_at)
+    }
+
+    /// The same claims of a page that was had at this time.
+    pub fn fetched(self, fetched_at: i64) -> Self {
+        Self { fetched_at, ..self }
+    }
+
+    /// Whether a claim of this rank would count.
+    pub fn wants_who(&self, rank: WhoRank) -> bool {
+        self.who.as_ref().is_none_or(|(best, _)| rank < *best)
+    }
+
+    /// Whether a claim of this rank would count.
+    pub fn wants_when(&self, rank: WhenRank) -> bool {
+        self.when.as_ref().is_none_or(|(best, _)| rank < *best)
+    }
+
+    /// A claim of an author; what is no name does not count.
+    pub fn who(&mut self, rank: WhoRank, text: &str) {
+        if self.wants_who(rank)
+            && let Some(name) = name(text)
+        {
+            self.who = Some((rank, name));
+        }
+    }
+
+    /// A claim of a date; what is no date does not count.
+    pub fn when(&mut self, rank: WhenRank, text: &str) {
+        if !self.wants_when(rank) || (self.dates >= MOST_DATES && rank != WhenRank::Header) {
+            return;
+        }
+        self.dates += 1;
+        if let Some(date) = dates::normalised(text, self.fetched_at) {
+            self.when = Some((rank, date));
+        }
+    }
+
+    /// What a `meta` element of this name claims, if it speaks of author or date at all.
+    pub fn meta(&mut self, name: &str, content: &str) {
+        match meaning(name) {
+            Some(Meaning::Who) => self.who(WhoRank::Meta, content),
+            Some(Meaning::Published) => self.when(WhenRank::MetaPublished, content),
+            Some(Meaning::Modified) => self.when(WhenRank::MetaModified, content),
+            None => {}
+        }
+    }
+
+    /// Author and date.
+    pub fn into_parts(self) -> (Found, Found) {
+        let who = self.who.map(|(rank, name)| (name, rank.source()));
+        (who, self.when.map(|(rank, date)| (date, rank.source())))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Meaning {
+    Who,
+    Published,
+    Modified,
+}
+
+/// Names of `meta` elements: of HTML, Open Graph, Dublin Core and Highwire.
+const META: [(&str, Meaning); 20] = [
+    ("author", Meaning::Who),
+    ("article:author", Meaning::Who),
+    ("citation_author", Meaning::Who),
+    ("dc.creator", Meaning::Who),
+    ("dcterms.creator", Meaning::Who),
+    ("date", Meaning::Published),
+    ("article:published_time", Meaning::Published),
+    ("citation_publication_date", Meaning::Published),
+    ("citation_date", Meaning::Published),
+    ("datepublished", Meaning::Published),
+    ("dc.date", Meaning::Published),
+    ("dc.date.issued", Meaning::Published),
+    ("dc.date.created", Meaning::Published),
+    ("dcterms.issued", Meaning::Published),
+    ("dcterms.date", Meaning::Published),
+    ("last-modified", Meaning::Modified),
+    ("revised", Meaning::Modified),
+    ("article:modified_time", Meaning::Modified),
+    ("datemodified", Meaning::Modified),
+    ("dcterms.modified", Meaning::Modified),
+];
+
+fn meaning(name: &str) -> Option<Meaning> {
+    let name = name.trim();
+    META.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, meaning)| *meaning)
+}
+
+/// A name in one spelling of white space; `None` if it is an address or has no letters.
+pub(super) fn name(text: &str) -> Option<String> {
+    if text.len() > LONGEST_TEXT || text.contains("://") {
+        return None;
+    }
+    let name = folded(text, LONGEST_NAME);
+    let name = name.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '|'));
+    let name = match name.split_at_checked(3) {
+        Some((by, rest)) if by.eq_ignore_ascii_case("by ") => rest,
+        _ => name,
+    };
+    name.chars().any(char::is_alphabetic).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_folded_and_addresses_are_none() {
+        assert_eq!(name(" By  Jane\n\u{a0}Roe, ").as_deref(), Some("Jane Roe"));
+        assert_eq!(name("Byron").as_deref(), Some("Byron"));
+        assert_eq!(name("李明").as_deref(), Some("李明"));
+        assert_eq!(name(&"x".repeat(1000)).map(|name| name.len()), Some(LONGEST_NAME));
+        for text in ["", " ", "2019", "https://social.test/jane", "|", &"x".repeat(LONGEST_TEXT + 1)] {
+            assert_eq!(name(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_better_claim_counts_and_of_equal_ones_the_first() {
+        let mut claims = Claims::new(1_767_225_600_000);
+        claims.who(WhoRank::Copyright, "Press");
+        claims.who(WhoRank::Meta, "https://social.test/jane");
+        claims.meta(" Author ", "Jane Roe");
+        claims.meta("DC.Creator", "John Doe");
+        claims.who(WhoRank::JsonLdAuthor, "John Doe");
+        claims.when(WhenRank::Header, "Fri, 01 Mar 2019 10:20:30 GMT");
+        claims.meta("revised", "2020-01-01");
+        claims.meta("article:published_time", "not yet");
+        claims.when(WhenRank::Time, "2021-01-01");
+        let (who, when) = claims.into_parts();
+        assert_eq!(who, Some(("Jane Roe".to_owned(), Source::Meta)));
+        assert_eq!(when, Some(("2020-01-01".to_owned(), Source::Meta)));
+    }
+}

@@ -1,0 +1,37 @@
+//! Which terms does a query stand for?
+
+use std::collections::BTreeSet;
+
+use super::stem::{LANGUAGES, Terms};
+use super::tokens;
+use crate::model::Term;
+
+/// The terms that the words of a query become on pages of any language, ascending: what a page is
+/// written in is not known before it is read. Words that are stop words everywhere, or are left as
+/// they are somewhere, stand for themselves.
+pub fn query_terms(query: &str) -> Vec<Term> {
+    let languages: Vec<Terms> = LANGUAGES.iter().map(|language| Terms::of(Some(language), true, true)).collect();
+    let mut terms = BTreeSet::new();
+    let mut lower = String::new();
+    tokens::for_each(query, |start, end| {
+        tokens::lower(&query[start..end], &mut lower);
+        terms.insert(Term::from(&*lower));
+        let is_term = |language: &&Terms| !language.is_stop_word(&lower);
+        terms.extend(languages.iter().filter(is_term).map(|language| Term::from(&*language.stem(&lower))));
+    });
+    terms.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_stands_for_its_words_and_their_stems() {
+        let terms = query_terms("crawling 搜索引擎");
+        for term in ["crawling", "crawl", "搜索", "索引", "引擎"] {
+            assert!(terms.iter().any(|found| &**found == term), "{term}: {terms:?}");
+        }
+        assert!(query_terms(" -- ").is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! Where does a sentence end?
+//!
+//! At a full stop, a question mark or an exclamation mark with a space behind it (closing quotes and
+//! brackets may stand between), at their forms in scripts without spaces, and where a line of the page
+//! ends: at the bounds of blocks, at `br`, at an empty line of plain text. So `3.24` and `example.org`
+//! end none; an abbreviation such as `e.g.` does, which costs little: a sentence of a word or two is
+//! passed over by whoever compares sentences.
+
+use crate::model::{TermOrder, WantedOrder};
+
+use super::text::{Lines, Text};
+
+/// Cuts the words of a text, as they are met, into sentences.
+pub(super) struct Sentences<'t> {
+    text: &'t str,
+    lines: Lines<'t>,
+    is_listed: bool,
+    /// Where the word before ended.
+    end: usize,
+    /// Whether a word of the sentence that is open was met.
+    is_open: bool,
+    terms: Vec<u32>,
+    order: TermOrder,
+}
+
+impl<'t> Sentences<'t> {
+    /// The sentences of a text, if they are asked for.
+    pub fn new(text: &'t Text, wanted: WantedOrder) -> Option<Self> {
+        let WantedOrder { sentence_count, sentences: is_listed, .. } = wanted;
+        let (lines, text, order) = (text.lines(), text.as_str(), TermOrder::default());
+        (sentence_count || is_listed).then(|| Self {
+            text,
+            lines,
+            is_listed,
+            end: 0,
+            is_open: false,
+            terms: Vec::new(),
+            order,
+        })
+    }
+
+    /// Takes the next word, and its term, unless it is a stop word.
+    pub fn add(&mut self, start: usize, end: usize, term: Option<u32>) {
+        let (breaks, is_visible) = self.lines.at(start);
+        // The pairs of characters of a run overlap.
+        if breaks || ends_sentence(self.text.get(self.end..start).unwrap_or_default()) {
+            self.close();
+        }
+        self.end = end;
+        if is_visible {
+            self.is_open = true;
+            self.terms.extend(term.filter(|_| self.is_listed));
+        }
+    }
+
+    fn close(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.order.sentence_count = self.order.sentence_count.saturating_add(1);
+        }
+        if !self.terms.is_empty() {
+            self.order.sentences.push(self.terms.as_slice().to_vec());
+            self.terms.clear();
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> TermOrder {
+        self.close();
+        self.order
+    }
+}
+
+/// Whether a sentence ends between two words.
+fn ends_sentence(between: &str) -> bool {
+    let mut is_ended = false;
+    for c in between.chars() {
+        match c {
+            '。' | '．' | '！' | '？' | '｡' | '…' => return true,
+            '.' | '!' | '?' => is_ended = true,
+            '"' | '\'' | ')' | ']' | '}' | '’' | '”' | '»' | '」' | '』' | '）' => {}
+            _ if c.is_whitespace() => {
+                if is_ended {
+                    return true;
+                }
+            }
+            _ => is_ended = false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_at_a_mark_before_a_space() {
+        for between in [". ", "! ", "? ", "?! ", ".\" ", ".) ", "... ", "。", "！", "」。", " . "] {
+            assert!(ends_sentence(between), "{between:?}");
+        }
+        for between in [" ", "", ".", ", ", ": ", " - ", " (", ".5 ", "、", " \"", ".-"] {
+            assert!(!ends_sentence(between), "{between:?}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Terms by number, kept from page to page, and where each stands on the page that is rendered now.
+//!
+//! Many words have one term. A word knows its term's number, so that no term is hashed because a
+//! page repeats it, and terms that are met together lie together.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::model::{FieldCounts, TermCounts};
+
+/// The number and the position of what is no term.
+pub(super) const STOP_WORD: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(super) struct KeptTerms {
+    text: String,
+    terms: Vec<KeptTerm>,
+    by_text: HashTable<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KeptTerm {
+    start: u32,
+    length: u32,
+    /// The page on which the term was met last, and its position there.
+    page: u32,
+    position: u32,
+}
+
+impl KeptTerm {
+    fn of<'t>(&self, text: &'t str) -> &'t str {
+        let start = self.start as usize;
+        &text[start..start + self.length as usize]
+    }
+}
+
+impl KeptTerms {
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// The term of that number.
+    pub fn get(&self, number: u32) -> Option<&str> {
+        self.terms.get(number as usize).map(|term| term.of(&self.text))
+    }
+
+    /// The number of a term.
+    pub fn number(&mut self, term: &str, hasher: &DefaultHashBuilder) -> u32 {
+        let Self { text, terms, by_text } = self;
+        let hash = hasher.hash_one(term);
+        if let Some(&known) = by_text.find(hash, |&at| terms[at as usize].of(text) == term) {
+            return known;
+        }
+        // Bodies are limited to far less than 2^32 octets, so this is never more than there is room
+        // for.
+        let (Ok(number), Ok(start), Ok(length)) =
+            (u32::try_from(terms.len()), u32::try_from(text.len()), u32::try_from(term.len()))
+        else {
+            return STOP_WORD;
+        };
+        text.push_str(term);
+        terms.push(KeptTerm { start, length, page: 0, position: 0 });
+        by_text.insert_unique(hash, number, |&at| hasher.hash_one(terms[at as usize].of(text)));
+        number
+    }
+
+    /// The position of a term among those of this page, to which it is added if it is new.
+    #[inline]
+    pub fn place(&mut self, number: u32, page: u32, on_page: &mut Vec<TermCounts>) -> u32 {
+        let Some(term) = self.terms.get_mut(number as usize) else { return STOP_WORD };
+        if term.page != page {
+            term.page = page;
+            term.position = u32::try_from(on_page.len()).unwrap_or(STOP_WORD);
+            on_page.push(TermCounts { term: term.of(&self.text).into(), counts: FieldCounts::default() });
+        }
+        term.position
+    }
+}

@@ -1,0 +1,183 @@
+//! Counts the terms of a page by field.
+
+use crate::model::{Field, RunningTerms, TermCounts, TermOrder, WantedOrder};
+
+use super::WordCache;
+use super::link_context::{Anchor, Running};
+use super::sentences::Sentences;
+use super::shingles::{self, Sequence};
+use super::short_word_cache::ShortWord;
+use super::stem::Terms;
+use super::text::Text;
+use super::tokens;
+use super::words::Words;
+
+/// Words that are looked up together.
+const BATCH: usize = 24;
+
+/// A word of a text.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    short: Option<ShortWord>,
+    start: usize,
+    end: usize,
+}
+
+/// The distinct terms of one page.
+pub(super) struct TermTable<'w, 't> {
+    language: Terms,
+    cache: WordCache,
+    kept: &'w mut Words,
+    terms: Vec<TermCounts>,
+    sentences: Option<Sentences<'t>>,
+    sequence: Option<Sequence>,
+    running: Option<Running<'t>>,
+}
+
+/// Distinct terms of a page of usual size.
+const USUAL_TERMS: usize = 512;
+
+impl<'w, 't> TermTable<'w, 't> {
+    /// Terms of this language, looked up in `kept` as far as `cache` allows.
+    pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
+        kept.begin_page();
+        Self {
+            language,
+            cache,
+            kept,
+            terms: Vec::with_capacity(USUAL_TERMS),
+            sentences: None,
+            sequence: None,
+            running: None,
+        }
+    }
+
+    /// Counts every word of `text` in `field`.
+    pub fn count(&mut self, field: Field, text: &str) {
+        self.count_each(text, |_| field);
+    }
+
+    /// Counts every word of a page. All parts are read at once: between two of them stands a space,
+    /// and most are a word or two.
+    /// What of their order is wanted is found on the way.
+    /// Where the links stand that begin at `anchors` is told if there are any to tell of.
+    pub fn count_parts(
+        &mut self,
+        text: &'t Text,
+        wanted: WantedOrder,
+        anchors: Option<&'t [Anchor]>,
+    ) -> (TermOrder, Option<RunningTerms>) {
+        self.sentences = Sentences::new(text, wanted);
+        self.sequence = wanted.shingles.then(Sequence::default);
+        self.running = anchors.map(|anchors| Running::new(text, anchors));
+        self.count_all(text);
+        let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
+        if let Some(sequence) = self.sequence.take() {
+            (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
+        }
+        (order, self.running.take().map(Running::finish))
+    }
+
+    fn count_all(&mut self, text: &Text) {
+        if self.sentences.is_none()
+            && self.running.is_none()
+            && matches!(self.cache, WordCache::Plain | WordCache::None)
+        {
+            return text.parts().for_each(|(field, part)| self.count(field, part));
+        }
+        let mut fields = text.fields();
+        self.count_each(text.as_str(), |position| fields.at(position));
+    }
+
+    /// Counts every word in the field that belongs to its position.
+    fn count_each(&mut self, text: &str, mut field: impl FnMut(usize) -> Field) {
+        let cache = self.cache;
+        if matches!(cache, WordCache::Plain | WordCache::None) {
+            let word = |start, end| {
+                let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
+                let field = field(start);
+                self.add(term, field);
+                self.place(term, field, start, end);
+            };
+            return match cache {
+                WordCache::Plain => tokens::for_each_by_crate(text, word),
+                _ => tokens::for_each(text, word),
+            };
+        }
+        let mut batch = [Found::default(); BATCH];
+        let mut length = 0;
+        tokens::for_each(text, |start, end| {
+            batch[length] = Found { short: ShortWord::of(text, start, end), start, end };
+            length += 1;
+            if length == BATCH {
+                self.count_batch(&batch, text, &mut field);
+                length = 0;
+            }
+        });
+        self.count_batch(&batch[..length], text, &mut field);
+    }
+
+    fn count_batch(&mut self, batch: &[Found], text: &str, field: &mut impl FnMut(usize) -> Field) {
+        self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
+        for &Found { short, start, end } in batch {
+            let word = &text[start..end];
+            let Self { language, kept, terms, .. } = self;
+            let term = match short {
+                Some(short) => kept.short(short, word, language, terms),
+                None => kept.long(word, language, terms),
+            };
+            let field = field(start);
+            self.add(term, field);
+            self.place(term, field, start, end);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, term: u32, field: Field) {
+        if let Some(term) = self.terms.get_mut(term as usize) {
+            term.counts.add(field);
+        }
+        if let Some(sequence) = &mut self.sequence {
+            sequence.add(term, field);
+        }
+    }
+
+    /// Tells where a term stands, if anybody asked.
+    #[inline]
+    fn place(&mut self, term: u32, field: Field, start: usize, end: usize) {
+        let is_term = (term as usize) < self.terms.len();
+        if let Some(sentences) = &mut self.sentences {
+            sentences.add(start, end, is_term.then_some(term));
+        }
+        if let Some(running) = &mut self.running {
+            running.add(start, field, is_term.then_some(term));
+        }
+    }
+
+    /// The terms in order of first appearance.
+    pub fn into_terms(mut self) -> Vec<TermCounts> {
+        self.terms.shrink_to_fit();
+        self.terms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_occurrence_counts_in_its_field_under_its_stem() {
+        let mut words = Words::default();
+        for cache in [WordCache::None, WordCache::Page, WordCache::Kept] {
+            let mut table = TermTable::new(Terms::of(Some("en"), true, true), cache, &mut words);
+            table.count(Field::Title, "The crawlers");
+            table.count(Field::Body, "a crawler crawls the crawler");
+            let terms = table.into_terms();
+            let counts: Vec<(&str, u32, u32)> = terms
+                .iter()
+                .map(|t| (&*t.term, t.counts.0[Field::Title as usize], t.counts.0[Field::Body as usize]))
+                .collect();
+            assert_eq!(counts, [("crawler", 1, 2), ("crawl", 0, 1)]);
+        }
+    }
+}

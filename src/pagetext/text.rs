@@ -1,0 +1,292 @@
+//! The text of a page, in parts by field.
+
+use crate::model::{Digest, Field};
+
+use super::whitespace::{ends_in_space, fold_into};
+
+/// The text of a page as it is read, cut into parts of one field each. White space is folded to
+/// single spaces, of which one stands between two parts and none at the start.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    text: String,
+    parts: Vec<Part>,
+    broken: bool,
+    /// Open elements that are about the site rather than the page.
+    asides: u32,
+    /// Whether the text is kept as it stands until it is [settled](Text::settle): the yardstick.
+    plain: bool,
+}
+
+#[derive(Debug)]
+struct Part {
+    field: Field,
+    start: usize,
+    /// Keywords and descriptions are not seen by a reader.
+    visible: bool,
+    /// Whether a line ends before it.
+    breaks: bool,
+    /// Whether the space before it is ours: in the page nothing stands between.
+    glued: bool,
+    /// Whether it is about the site rather than the page.
+    aside: bool,
+}
+
+/// A part as a reader meets it.
+pub(super) struct Piece<'a> {
+    pub field: Field,
+    pub text: &'a str,
+    pub visible: bool,
+    /// Whether a line ends before it.
+    pub breaks: bool,
+    /// Whether in the page nothing stands between it and the part before.
+    pub glued: bool,
+    /// Whether it is about the site rather than the page.
+    pub aside: bool,
+}
+
+impl Text {
+    /// A text that is folded only when it is [settled](Text::settle).
+    pub fn plain() -> Self {
+        Self { plain: true, ..Self::default() }
+    }
+
+    /// Makes room for so many octets.
+    pub fn reserve(&mut self, octets: usize) {
+        self.text.reserve(octets);
+        self.parts.reserve(octets / 64);
+    }
+
+    /// Adds text. It goes on where the text before ended, unless a break or another field lies
+    /// between: `foo<b>bar</b>` is one word.
+    #[inline]
+    pub fn push(&mut self, field: Field, text: &str) {
+        let goes_on = !self.broken && self.parts.last().is_some_and(|part| part.field == field && part.visible);
+        if !goes_on {
+            let glued = !self.broken && !self.ends_in_white_space() && !text.starts_with(char::is_whitespace);
+            self.open(Part { field, start: 0, visible: true, breaks: self.broken, glued, aside: self.asides > 0 });
+        }
+        self.broken = false;
+        if self.plain {
+            self.text.push_str(text);
+        } else {
+            fold_into(&mut self.text, text);
+        }
+    }
+
+    /// Adds text that a reader does not see.
+    pub fn push_hidden(&mut self, field: Field, text: &str) {
+        self.broken = true;
+        self.push(field, text);
+        self.broken = true;
+        if let Some(part) = self.parts.last_mut() {
+            part.visible = false;
+        }
+    }
+
+    /// Whether white space comes before what follows, or nothing at all.
+    fn ends_in_white_space(&self) -> bool {
+        self.text.chars().next_back().is_none_or(char::is_whitespace)
+    }
+
+    /// Begins a part where the text ends now.
+    fn open(&mut self, part: Part) {
+        if !self.plain && !ends_in_space(&self.text) {
+            self.text.push(' ');
+        }
+        self.parts.push(Part { start: self.text.len(), ..part });
+    }
+
+    /// Begins an element that is about the site rather than the page. A line must end before it.
+    pub fn begin_aside(&mut self) {
+        self.asides += 1;
+    }
+
+    /// Ends such an element.
+    pub fn end_aside(&mut self) {
+        self.asides = self.asides.saturating_sub(1);
+    }
+
+    /// Ends the line: what follows is another word.
+    #[inline]
+    pub fn break_line(&mut self) {
+        self.broken = true;
+    }
+
+    /// Folds the white space of a text that was kept as it stands.
+    pub fn settle(&mut self) {
+        if !std::mem::take(&mut self.plain) {
+            return;
+        }
+        let plain = std::mem::take(self);
+        for (part, text) in plain.ranges() {
+            self.open(Part { ..*part });
+            for word in text.split_whitespace() {
+                if !ends_in_space(&self.text) {
+                    self.text.push(' ');
+                }
+                self.text.push_str(word);
+            }
+        }
+    }
+
+    /// All text, for the language detector.
+    pub fn as_str(&self) -> &str {
+        self.text.trim_end_matches(' ')
+    }
+
+    /// The parts in order.
+    pub fn parts(&self) -> impl Iterator<Item = (Field, &str)> {
+        self.ranges().map(|(part, text)| (part.field, text))
+    }
+
+    /// The parts in order, with what there is to know of them.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        self.ranges().map(|(&Part { field, visible, breaks, glued, aside, .. }, text)| Piece {
+            field,
+            text,
+            visible,
+            breaks,
+            glued,
+            aside,
+        })
+    }
+
+    /// Where lines begin, and which parts a reader sees.
+    pub fn lines(&self) -> Lines<'_> {
+        Lines { parts: &self.parts, at: 0 }
+    }
+
+    /// Octets so far.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// How many parts there are.
+    pub fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The text of the first link from this part on that is not blank.
+    pub fn link_from(&self, part: usize) -> Option<&str> {
+        let links = (part..self.parts.len()).filter(|at| self.parts[*at].field.is_anchor());
+        let mut texts = links.map(|at| &self.text[self.parts[at].start..self.end(at)]);
+        texts.find(|text| !text.trim().is_empty())
+    }
+
+    /// The rest of the part in which this position lies, and the part that follows, if a reader sees them.
+    pub fn visible_from(&self, position: usize) -> Option<(&str, Option<&str>)> {
+        let next = self.parts.partition_point(|part| part.start <= position);
+        let visible = |at: usize| self.parts.get(at).filter(|part| part.visible);
+        let this = next.checked_sub(1)?;
+        visible(this)?;
+        let following = visible(next).map(|part| &self.text[part.start..self.end(next)]);
+        Some((&self.text[position..self.end(this)], following))
+    }
+
+    /// Where a part ends.
+    fn end(&self, part: usize) -> usize {
+        self.parts.get(part + 1).map_or(self.text.len(), |next| next.start)
+    }
+
+    /// The fields by position.
+    pub fn fields(&self) -> Fields<'_> {
+        Fields { parts: &self.parts, at: 0 }
+    }
+
+    /// Digest of the visible text with white space folded to single spaces; `None` if there is none.
+    pub fn digest(&self) -> Option<Digest> {
+        let digest = |text: &str| (!text.is_empty()).then(|| Digest::of(text.as_bytes()));
+        if self.parts.iter().all(|part| part.visible) {
+            return digest(self.as_str());
+        }
+        let visible = self.ranges().filter(|(part, _)| part.visible).map(|(_, text)| text);
+        digest(visible.collect::<String>().trim_end_matches(' '))
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = (&Part, &str)> {
+        let ends = self.parts.iter().skip(1).map(|part| part.start).chain([self.text.len()]);
+        self.parts.iter().zip(ends).map(|(part, end)| (part, &self.text[part.start..end]))
+    }
+}
+
+/// Fields of positions that are asked for in order.
+pub(super) struct Fields<'a> {
+    parts: &'a [Part],
+    at: usize,
+}
+
+impl Fields<'_> {
+    /// The field of the part in which this position lies.
+    #[inline]
+    pub fn at(&mut self, position: usize) -> Field {
+        while self.parts.get(self.at + 1).is_some_and(|next| next.start <= position) {
+            self.at += 1;
+        }
+        self.parts.get(self.at).map_or(Field::Body, |part| part.field)
+    }
+}
+
+/// What a position is to a reader; positions are asked for in order.
+pub(super) struct Lines<'a> {
+    parts: &'a [Part],
+    at: usize,
+}
+
+impl Lines<'_> {
+    /// Whether a line has begun since the position asked for before, and whether a reader sees this
+    /// one.
+    pub fn at(&mut self, position: usize) -> (bool, bool) {
+        let mut breaks = false;
+        while let Some(next) = self.parts.get(self.at + 1).filter(|next| next.start <= position) {
+            breaks |= next.breaks;
+            self.at += 1;
+        }
+        (breaks, self.parts.get(self.at).is_none_or(|part| part.visible))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn digest_of(text: &str) -> Option<Digest> {
+        Some(Digest::of(text.as_bytes()))
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_in_the_digest() {
+        let mut text = Text::default();
+        text.push_hidden(Field::Keywords, " a b");
+        text.push(Field::Body, "c ");
+        text.push(Field::Body, " d");
+        text.push_hidden(Field::Description, "e");
+        assert_eq!(text.as_str(), "a b c d e");
+        assert_eq!(text.digest(), digest_of("c d"));
+        let parts: Vec<_> = text.parts().map(|(field, text)| (field.name(), text)).collect();
+        assert_eq!(parts, [("keywords", "a b "), ("body", "c d "), ("description", "e")]);
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_the_same_whenever_it_is_folded(pieces in prop::collection::vec((0..4, "[a é\u{a0}\u{2003}\n]{0,4}"), 0..8)) {
+            let (mut text, mut plain) = (Text::default(), Text::plain());
+            for to in [&mut text, &mut plain] {
+                for (kind, piece) in &pieces {
+                    match kind {
+                        0 => to.push(Field::Body, piece),
+                        1 => to.push(Field::Heading, piece),
+                        2 => to.push_hidden(Field::Keywords, piece),
+                        _ => to.break_line(),
+                    }
+                }
+            }
+            plain.settle();
+            prop_assert_eq!(text.as_str(), plain.as_str());
+            prop_assert_eq!(text.digest(), plain.digest());
+            let parts = |text: &Text| text.parts().map(|(field, text)| (field, text.trim_end().to_owned())).collect::<Vec<_>>();
+            prop_assert_eq!(parts(&text), parts(&plain));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Where does the content of an element end whose content is text?
+
+use memchr::memchr;
+
+/// How the content of an element is read if it holds no elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pagetext) enum RawText {
+    /// With character references: `title`, `textarea`.
+    References,
+    /// As it stands: `style`, `xmp`, `iframe`, `noembed`, `noframes`, `noscript`.
+    Plain,
+    /// `script`, which may hold a comment that holds a script.
+    Script,
+    /// `plaintext`: everything that follows.
+    All,
+}
+
+/// Where the text that begins at `start` ends, and where what follows the end tag begins.
+pub(super) fn end(html: &str, start: usize, kind: RawText, element: &str) -> (usize, usize) {
+    if kind == RawText::All {
+        return (html.len(), html.len());
+    }
+    let bytes = html.as_bytes();
+    let mut script = Script::default();
+    let mut at = start;
+    while let Some(found) = memchr(b'<', &bytes[at..]) {
+        let open = at + found;
+        if kind == RawText::Script {
+            script.text(&bytes[at..open]);
+        }
+        at = open + 1;
+        if !script.hides_end_tags() && bytes.get(at) == Some(&b'/') && is_name(&bytes[at + 1..], element.as_bytes()) {
+            let name_end = at + 1 + element.len();
+            return (open, tag_end(html, name_end));
+        }
+        if kind == RawText::Script {
+            at = script.open(bytes, open);
+        }
+    }
+    (html.len(), html.len())
+}
+
+/// Whether the name stands here and ends.
+fn is_name(bytes: &[u8], name: &[u8]) -> bool {
+    bytes.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
+        && matches!(bytes.get(name.len()), Some(b' ' | b'\n' | b'\t' | b'\x0c' | b'/' | b'>'))
+}
+
+/// Where what follows the end tag begins whose name ends here.
+fn tag_end(html: &str, name_end: usize) -> usize {
+    let mut tag = super::Tag::default();
+    // The name itself is no more than the letter before, which is enough to read the attributes.
+    super::tags::read(html, name_end - 1, &mut tag).unwrap_or(html.len())
+}
+
+/// The "script data escaped" states: within `<!--` and `-->` a `<script>` hides the end tag that
+/// follows it.
+#[derive(Default)]
+struct Script {
+    escaped: bool,
+    double: bool,
+    /// Dashes that stood last, at most two.
+    dashes: usize,
+}
+
+impl Script {
+    fn hides_end_tags(&self) -> bool {
+        self.double
+    }
+
+    /// Text without "<".
+    fn text(&mut self, text: &[u8]) {
+        if !self.escaped {
+            return;
+        }
+        for &byte in text {
+            match byte {
+                b'-' => self.dashes = (self.dashes + 1).min(2),
+                b'>' if self.dashes == 2 => {
+                    *self = Self::default();
+                    return;
+                }
+                _ => self.dashes = 0,
+            }
+        }
+    }
+
+    /// A "<" at this position that begins no end tag of the script; answers where to go on.
+    fn open(&mut self, bytes: &[u8], open: usize) -> usize {
+        self.dashes = 0;
+        let rest = &bytes[open + 1..];
+        if !self.escaped {
+            if rest.starts_with(b"!--") {
+                self.escaped = true;
+                self.dashes = 2;
+                return open + 4;
+            }
+        } else if !self.double {
+            self.double = is_name(rest, b"script");
+        } else if rest.first() == Some(&b'/') {
+            self.double = !is_name(&rest[1..], b"script");
+        }
+        open + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(html: &str, kind: RawText, element: &str) -> (String, String) {
+        let (text, next) = end(html, 0, kind, element);
+        (html[..text].to_owned(), html[next..].to_owned())
+    }
+
+    #[test]
+    fn only_the_elements_own_end_tag_ends_it() {
+        let (text, rest) = content("a</b></TITLEx></title foo='>'>b", RawText::References, "title");
+        assert_eq!((text.as_str(), rest.as_str()), ("a</b></TITLEx>", "b"));
+        assert_eq!(content("a</titl", RawText::References, "title").0, "a</titl");
+        assert_eq!(content("</p></plaintext>", RawText::All, "plaintext").1, "");
+    }
+
+    #[test]
+    fn a_script_in_a_comment_in_a_script_hides_its_end_tag() {
+        let end = |html| content(html, RawText::Script, "script").1;
+        assert_eq!(end("<!-- </script>x"), "x");
+        assert_eq!(end("<!-- <script> </script> --></script>x"), "x");
+        assert_eq!(end("<!-- <script> --></script>x"), "x");
+        assert_eq!(end("<!--<script></script>a</script>x"), "x");
+        assert_eq!(end("<script></script>x"), "x");
+        assert_eq!(end("<!--><script></script>x"), "x");
+        assert_eq!(end("<!-- <scriptx> </script>x"), "x");
+    }
+}

@@ -1,0 +1,381 @@
+//! Where does a word begin and end?
+//!
+//! Words are those of Unicode Standard Annex 29. Scripts without spaces between words (Han and
+//! Kana) are cut into overlapping pairs of characters instead.
+//!
+//! The rules of the annex come to little for the characters of which most texts consist: letters,
+//! digits and low lines stick together, and some punctuation sticks between two letters or two
+//! digits. Those characters are told apart by a table; where any other is met, the words around it
+//! are left to `unicode_segmentation`, up to the next space.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::word_scan::Runs;
+
+/// Longer words are cut: they are encoded data, and nobody compares their ends.
+const LONGEST_WORD: usize = 64;
+
+/// What a character does to the words beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// It ends words, and is none.
+    Gap,
+    Letter,
+    Digit,
+    /// The low line sticks to letters and digits, and is no word alone.
+    Joiner,
+    /// Sticks between letters.
+    MidLetter,
+    /// Sticks between digits.
+    MidDigit,
+    /// Sticks between letters, and between digits.
+    Mid,
+    /// Of a script without spaces.
+    Unspaced,
+    /// The rules are not so simple.
+    Unknown,
+}
+
+/// The classes of ASCII.
+static ASCII: [Class; 128] = {
+    let mut classes = [Class::Gap; 128];
+    let mut at = 0;
+    while at < 128 {
+        #[allow(clippy::cast_possible_truncation)] // Below 128.
+        let byte = at as u8;
+        classes[at] = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'0'..=b'9' => Class::Digit,
+            b'_' => Class::Joiner,
+            b':' => Class::MidLetter,
+            b',' | b';' => Class::MidDigit,
+            b'.' | b'\'' => Class::Mid,
+            _ => Class::Gap,
+        };
+        at += 1;
+    }
+    classes
+};
+
+/// The class of a character beyond ASCII. Only what is frequent and surely of the class is named.
+fn class_of(c: char) -> Class {
+    match c {
+        _ if is_unspaced(c) => Class::Unspaced,
+        '\u{aa}' | '\u{b5}' | '\u{ba}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2c1}' => {
+            Class::Letter
+        }
+        '\u{386}' | '\u{388}'..='\u{38a}' | '\u{38c}' | '\u{38e}'..='\u{3a1}' | '\u{3a3}'..='\u{3f5}' => Class::Letter,
+        '\u{3f7}'..='\u{481}' | '\u{48a}'..='\u{52f}' | '\u{1e00}'..='\u{1eff}' | '\u{ac00}'..='\u{d7a3}' => {
+            Class::Letter
+        }
+        '\u{b7}' => Class::MidLetter,
+        '\u{2018}' | '\u{2019}' => Class::Mid,
+        '\u{a0}'..='\u{a9}' | '\u{ab}' | '\u{ac}' | '\u{ae}'..='\u{b1}' | '\u{b4}' | '\u{b6}' | '\u{bb}' | '\u{bf}' => {
+            Class::Gap
+        }
+        '\u{d7}' | '\u{f7}' | '\u{2010}'..='\u{2017}' | '\u{201a}'..='\u{2023}' | '\u{2025}' | '\u{2026}' => Class::Gap,
+        '\u{2030}'..='\u{203b}' | '\u{2190}'..='\u{21ff}' | '\u{2200}'..='\u{22ff}' | '\u{2500}'..='\u{25ff}' => {
+            Class::Gap
+        }
+        '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff01}' | '\u{ff08}' | '\u{ff09}' | '\u{ff1f}' => {
+            Class::Gap
+        }
+        _ => Class::Unknown,
+    }
+}
+
+/// Calls `word` with where every word of the text begins and ends.
+pub(super) fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let mut runs = Runs::new(bytes);
+    let mut at = 0;
+    // Where what is left to the crate may begin at the earliest.
+    let mut settled = 0;
+    while let Some(start) = runs.next_start(at) {
+        at = start;
+        // Nearly all words are letters and digits, and then a gap.
+        if bytes[at].is_ascii_alphanumeric() {
+            let end = runs.next_end(at);
+            if ends_word(bytes, end) {
+                word(at, end);
+                at = end;
+                settled = at;
+                continue;
+            }
+        }
+        match char_at(text, at) {
+            (Class::Letter | Class::Digit | Class::Joiner, _) => {
+                let found = scan(text, at);
+                if found.unknown {
+                    at = by_crate(text, at, &mut word);
+                } else {
+                    if found.is_word {
+                        word(at, found.end);
+                    }
+                    at = found.end;
+                }
+                settled = at;
+            }
+            (Class::Unspaced, _) => {
+                at = unspaced_run(text, at, &mut word);
+                settled = at;
+            }
+            (Class::Unknown, _) => {
+                at = by_crate(text, before(text, settled, at), &mut word);
+                settled = at;
+            }
+            (_, width) => at += width,
+        }
+    }
+}
+
+/// Whether a word surely ends here, by this character or, if that might stick, by the next.
+#[inline]
+fn ends_word(bytes: &[u8], at: usize) -> bool {
+    let class = |at: usize| match bytes.get(at) {
+        Some(&byte) => ASCII.get(usize::from(byte)).copied().unwrap_or(Class::Unknown),
+        None => Class::Gap,
+    };
+    match class(at) {
+        Class::Gap => true,
+        Class::Mid | Class::MidLetter | Class::MidDigit => {
+            !matches!(class(at + 1), Class::Letter | Class::Digit | Class::Unknown)
+        }
+        _ => false,
+    }
+}
+
+/// The lower-case form of a word, no longer than words are.
+pub(super) fn lower(word: &str, lower: &mut String) {
+    lower.clear();
+    if word.is_ascii() {
+        lower.push_str(&word[..word.len().min(LONGEST_WORD)]);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.extend(word.chars().take(LONGEST_WORD).flat_map(char::to_lowercase));
+    }
+}
+
+/// A word, and what of it could not be told.
+struct Found {
+    end: usize,
+    /// Whether a letter or a digit is in it.
+    is_word: bool,
+    unknown: bool,
+}
+
+/// Reads on from a character that may begin a word.
+#[inline]
+fn scan(text: &str, start: usize) -> Found {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    let mut is_word = false;
+    let mut last = Class::Gap;
+    // Nearly all words are letters, and then a gap.
+    while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+        at += 1;
+    }
+    if at > start {
+        is_word = true;
+        last = Class::Letter;
+    }
+    while let Some(&byte) = bytes.get(at) {
+        let (class, width) = if byte < 128 { (ASCII[usize::from(byte)], 1) } else { char_at(text, at) };
+        match class {
+            Class::Letter | Class::Digit => {
+                is_word = true;
+                last = class;
+                at += width;
+            }
+            Class::Joiner => {
+                last = class;
+                at += width;
+            }
+            Class::Mid | Class::MidLetter | Class::MidDigit => {
+                let (next, next_width) = char_at(text, at + width);
+                let sticks = next == last
+                    && matches!(
+                        (last, class),
+                        (Class::Letter, Class::Mid | Class::MidLetter) | (Class::Digit, Class::Mid | Class::MidDigit)
+                    );
+                if next == Class::Unknown {
+                    return Found { end: at, is_word, unknown: true };
+                }
+                if !sticks {
+                    break;
+                }
+                at += width + next_width;
+            }
+            Class::Gap | Class::Unspaced => break,
+            Class::Unknown => return Found { end: at, is_word, unknown: true },
+        }
+    }
+    Found { end: at, is_word, unknown: false }
+}
+
+/// The class of the character at this position, and its width. Behind the end there is a gap.
+fn char_at(text: &str, at: usize) -> (Class, usize) {
+    match text.as_bytes().get(at) {
+        None => (Class::Gap, 0),
+        Some(&byte) if byte < 128 => (ASCII[usize::from(byte)], 1),
+        Some(_) => match text.get(at..).and_then(|rest| rest.chars().next()) {
+            Some(c) => (class_of(c), c.len_utf8()),
+            None => (Class::Gap, 1),
+        },
+    }
+}
+
+/// Where the crate has to begin so that it sees what an unknown character may stick to: the
+/// character before it, and all spaces.
+fn before(text: &str, settled: usize, at: usize) -> usize {
+    let spaces = text[settled..at].trim_end_matches(' ').len();
+    if settled + spaces < at {
+        return settled + spaces;
+    }
+    text[settled..at].char_indices().next_back().map_or(at, |(before, _)| settled + before)
+}
+
+/// Leaves what follows to the crate, up to a space behind which a character of ASCII stands, or to a
+/// script without spaces. Answers where that is.
+fn by_crate(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
+    let mut end = text.len();
+    let mut after_space = false;
+    let mut unknown = false;
+    for (at, c) in text[start..].char_indices() {
+        let is_end = unknown && after_space && c.is_ascii() && c != ' ';
+        if is_end || is_unspaced(c) {
+            end = start + at;
+            break;
+        }
+        unknown |= !c.is_ascii();
+        after_space = c.is_ascii_whitespace();
+    }
+    for (at, found) in text[start..end].unicode_word_indices() {
+        word(start + at, start + at + found.len());
+    }
+    end
+}
+
+/// Whether a character belongs to a script that is written without spaces between words.
+pub(super) fn is_unspaced(c: char) -> bool {
+    c >= '\u{3005}'
+        && matches!(c,
+            '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+            | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Overlapping pairs of the characters that follow; a single character is itself. Answers where
+/// they end.
+fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
+    let mut two_back = None;
+    let mut last = start;
+    let mut end = text.len();
+    for (at, c) in text[start..].char_indices() {
+        let at = start + at;
+        if !is_unspaced(c) {
+            end = at;
+            break;
+        }
+        if let Some(first) = two_back {
+            word(first, at);
+        }
+        if at > start {
+            two_back = Some(last);
+        }
+        last = at;
+    }
+    word(two_back.unwrap_or(start), end);
+    end
+}
+
+/// The same by the crate alone: what [`for_each`] has to give.
+pub(super) fn for_each_by_crate(text: &str, mut word: impl FnMut(usize, usize)) {
+    let mut at = 0;
+    while at < text.len() {
+        let spaced = text[at..].find(is_unspaced).map_or(text.len(), |found| at + found);
+        for (start, found) in text[at..spaced].unicode_word_indices() {
+            word(at + start, at + start + found.len());
+        }
+        at = if spaced < text.len() { unspaced_run(text, spaced, &mut word) } else { spaced };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for_each(text, |start, end| {
+            let mut lowered = String::new();
+            lower(&text[start..end], &mut lowered);
+            words.push(lowered);
+        });
+        words
+    }
+
+    fn both(text: &str) -> (Vec<&str>, Vec<&str>) {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for_each(text, |start, end| ours.push(&text[start..end]));
+        for_each_by_crate(text, |start, end| theirs.push(&text[start..end]));
+        (ours, theirs)
+    }
+
+    #[test]
+    fn words_are_lower_case_and_keep_numbers_and_names() {
+        assert_eq!(
+            words("The gtk_widget_show() of GTK 3.24, don't!"),
+            ["the", "gtk_widget_show", "of", "gtk", "3.24", "don't"]
+        );
+        assert_eq!(words("ÉTÉ Straße"), ["été", "straße"]);
+        assert!(words(" -- ... \n").is_empty());
+    }
+
+    #[test]
+    fn han_and_kana_are_cut_into_pairs() {
+        assert_eq!(words("搜索引擎 ok 中"), ["搜索", "索引", "引擎", "ok", "中"]);
+        assert_eq!(words("ウェブabc"), ["ウェ", "ェブ", "abc"]);
+        assert_eq!(words("한국어 문서"), ["한국어", "문서"]);
+    }
+
+    #[test]
+    fn endless_words_are_cut() {
+        assert_eq!(words(&"x".repeat(10_000)), ["x".repeat(64)]);
+    }
+
+    #[test]
+    fn every_character_is_of_its_class() {
+        for c in '\0'..='\u{ffff}' {
+            for text in [
+                format!("{c}"),
+                format!("a{c}b"),
+                format!("1{c}2"),
+                format!("a{c}2 _{c}_ a{c}.b a.{c}b"),
+                format!("é{c}й {c}a -{c} {c}{c}a"),
+            ] {
+                let (ours, theirs) = both(&text);
+                assert_eq!(ours, theirs, "U+{:04X}", u32::from(c));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn words_are_those_of_the_annex(
+            text in "([a-z0-9A-Z]{0,2}[_:;,.' \n\t\"-]{0,2}[\u{301}\u{ad}\u{200d}\u{2019}é·א\u{5f3}ァ中й²½ⅷ\u{1F469}\u{1F1E6}𝐀\u{901}]{0,2}){0,8}"
+        ) {
+            let (ours, theirs) = both(&text);
+            prop_assert_eq!(ours, theirs);
+        }
+
+        #[test]
+        fn words_of_any_text_are_those_of_the_annex(text in "\\PC{0,40}") {
+            let (ours, theirs) = both(&text);
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The list of active formatting elements (WHATWG HTML, section 13.2.4.3) and the "adoption agency
+//! algorithm" (13.2.6.4.7).
+//!
+//! What the algorithm moves in a tree stays within elements of the same kind, so that no text changes its field, but
+//! for headings that change places with a link, and blocks that leave one; only what is open for the text that follows
+//! has to be settled.
+
+use crate::model::Field;
+use crate::pagetext::document::Rel;
+use crate::pagetext::names::{INLINE, Name, SCOPE, SPECIAL};
+use crate::pagetext::tokenizer::{Tag, references};
+
+use super::stack::{Open, Space};
+use super::{Builder, Stop};
+
+/// An element that is opened again where it was closed by the way, or a bound.
+#[derive(Clone, Debug)]
+pub(super) enum Formatting<'a> {
+    Marker,
+    Element(Element<'a>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Element<'a> {
+    name: Name,
+    /// The element on the stack.
+    id: u32,
+    /// The attributes as they are written.
+    rest: &'a str,
+    field: Option<Field>,
+    /// The target of a link as it is written, and what is said of it.
+    link: Option<(&'a str, Rel)>,
+}
+
+impl<'a> Builder<'a, '_> {
+    pub(super) fn push_marker(&mut self) {
+        self.formatting.push(Formatting::Marker);
+    }
+
+    pub(super) fn clear_to_marker(&mut self) {
+        while let Some(Formatting::Element(_)) = self.formatting.pop() {}
+    }
+
+    /// Inserts an element and adds it to the list, of which no more than three are the same.
+    pub(super) fn insert_formatting(&mut self, tag: &Tag<'a>) {
+        let same = |entry: &(usize, &Element)| entry.1.name == tag.name && tag.says_the_same(entry.1.rest);
+        let mut earliest = None;
+        let mut count = 0;
+        for (at, _) in self.since_marker().filter(same) {
+            earliest = Some(at);
+            count += 1;
+        }
+        if let Some(at) = earliest.filter(|_| count >= 3) {
+            self.formatting.remove(at);
+        }
+        let open = self.element(tag, Space::Html);
+        let link = match tag.name {
+            Name::A => tag.as_written("href").map(|href| (href, self.rel(tag))),
+            _ => None,
+        };
+        let element = Element { name: tag.name, id: open.id, rest: tag.rest, field: open.field, link };
+        self.push(open);
+        self.formatting.push(Formatting::Element(element));
+    }
+
+    /// "Reconstruct the active formatting elements".
+    #[inline]
+    pub(super) fn reconstruct_formatting(&mut self) {
+        if let Some(Formatting::Element(last)) = self.formatting.last()
+            && self.stack.position(last.id).is_none()
+        {
+            self.reopen_formatting();
+        }
+    }
+
+    fn reopen_formatting(&mut self) {
+        let is_bound = |entry: &Formatting| match entry {
+            Formatting::Marker => true,
+            Formatting::Element(element) => self.stack.position(element.id).is_some(),
+        };
+        let first = self.formatting.iter().rposition(is_bound).map_or(0, |at| at + 1);
+        for at in first..self.formatting.len() {
+            if let Some(open) = self.again(at) {
+                if self.foster && self.stack.in_table_part() {
+                    self.stop(Stop::OutOfOrder("formatting of a table outside of its cells"));
+                }
+                if open.breaks {
+                    self.findings.document.text.break_line();
+                }
+                self.push(open);
+            }
+        }
+    }
+
+    /// Another element like the one in the list, which takes its place there.
+    fn again(&mut self, at: usize) -> Option<Open<'a>> {
+        self.next_id += 1;
+        let id = self.next_id;
+        let Some(Formatting::Element(element)) = self.formatting.get_mut(at) else { return None };
+        element.id = id;
+        if let Some((href, rel)) = element.link {
+            // The tree holds one more link, so that it counts as one.
+            self.findings.anchor(&references::in_attribute(href), rel);
+        }
+        let breaks = !element.name.is(INLINE);
+        let (name, field) = (element.name, element.field);
+        Some(Open { name, space: Space::Html, written: "", id, field, hidden: false, breaks, holds_html: false })
+    }
+
+    /// The list from its end to the last marker.
+    fn since_marker(&self) -> impl Iterator<Item = (usize, &Element<'a>)> {
+        self.formatting.iter().enumerate().rev().map_while(|(at, entry)| match entry {
+            Formatting::Marker => None,
+            Formatting::Element(element) => Some((at, element)),
+        })
+    }
+
+    fn position_in_list(&self, id: u32) -> Option<usize> {
+        self.formatting.iter().position(|entry| matches!(entry, Formatting::Element(element) if element.id == id))
+    }
+
+    /// An `a` closes the one that is open, however deep.
+    pub(super) fn close_open_anchor(&mut self, tag: &Tag<'a>) {
+        let found = self.since_marker().find(|(_, element)| element.name == Name::A).map(|(_, element)| element.id);
+        let Some(id) = found else { return };
+        self.adopt(tag);
+        if let Some(at) = self.position_in_list(id) {
+            self.formatting.remove(at);
+        }
+        if let Some(at) = self.stack.position(id) {
+            self.remove_at(at);
+        }
+    }
+
+    /// The "adoption agency algorithm", for an end tag.
+    pub(super) fn adopt(&mut self, tag: &Tag<'a>) {
+        let subject = tag.name;
+        if let Some(top) = self.stack.top()
+            && top.named(subject)
+            && self.position_in_list(top.id).is_none()
+        {
+            return self.pop();
+        }
+        for _ in 0..8 {
+            let found = self.since_marker().find(|(_, element)| element.name == subject);
+            let Some((in_list, id)) = found.map(|(at, element)| (at, element.id)) else {
+                return self.any_other_end(tag);
+            };
+            let Some(in_stack) = self.stack.position(id) else {
+                self.formatting.remove(in_list);
+                return;
+            };
+            if !self.stack.is_in(SCOPE, |open| open.id == id) {
+                return;
+            }
+            let furthest = self.stack.0.iter().skip(in_stack).position(|open| open.is(SPECIAL));
+            let Some(furthest) = furthest.map(|at| in_stack + at) else {
+                self.pop_to(in_stack);
+                self.formatting.remove(in_list);
+                return;
+            };
+            if self.foster {
+                return self.stop(Stop::OutOfOrder("formatting of a table outside of its cells"));
+            }
+            if self.stack.0[in_stack].field.is_some() && self.stack.0[furthest].field.is_some() {
+                return self.stop(Stop::OutOfOrder("a heading in a link that becomes a link in a heading"));
+            }
+            self.adopt_block(id, furthest);
+        }
+    }
+
+    /// One round: the block `furthest`, which stands in the formatting element `id`, goes out of it,
+    /// and its content into a new one of the kind.
+    fn adopt_block(&mut self, id: u32, mut furthest: usize) {
+        let mut bookmark = None;
+        let mut at = furthest;
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            at -= 1;
+            let node = self.stack.0[at];
+            if node.id == id {
+                break;
+            }
+            let in_list = self.position_in_list(node.id);
+            match in_list.filter(|_| rounds <= 3) {
+                Some(entry) => {
+                    let Some(open) = self.again(entry) else { return };
+                    bookmark.get_or_insert(open.id);
+                    self.stack.0[at] = open;
+                }
+                None => {
+                    if let Some(entry) = in_list {
+                        self.formatting.remove(entry);
+                    }
+                    if node.hidden {
+                        return self.stop(Stop::OutOfOrder("a block that moves out of a hidden element"));
+                    }
+                    if node.field.is_some() {
+                        return self.stop(Stop::OutOfOrder("a block that moves out of a link"));
+                    }
+                    let open = self.stack.0.remove(at);
+                    self.closed(&open);
+                    furthest -= 1;
+                }
+            }
+        }
+        self.move_entry(id, bookmark, furthest);
+    }
+
+    /// Takes the formatting element off, and puts the new one behind the block.
+    fn move_entry(&mut self, id: u32, bookmark: Option<u32>, furthest: usize) {
+        let Some(mut entry) = self.position_in_list(id) else { return };
+        if let Some(after) = bookmark.and_then(|bookmark| self.position_in_list(bookmark)) {
+            let element = self.formatting.remove(entry);
+            entry = if after < entry { after + 1 } else { after };
+            self.formatting.insert(entry, element);
+        }
+        let Some(open) = self.again(entry) else { return };
+        if let Some(old) = self.stack.position(id) {
+            let open = self.stack.0.remove(old);
+            self.closed(&open);
+        }
+        self.stack.0.insert(furthest, open);
+        self.settle_field();
+    }
+}

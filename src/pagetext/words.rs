@@ -1,0 +1,254 @@
+//! Words and the terms they stand for, kept from page to page.
+//!
+//! Pages of one site share most of their words, and a stem costs some hundred times as much as
+//! looking it up. What is kept is bounded: words are gathered in generations, and when the younger
+//! one is full, the older is forgotten as the next page begins; a word of it that is met again moves
+//! up. That takes 2^17 short words, as many long ones, and some 15 MB at most, beside the words of
+//! one page. With half as many, 24 manuals in 19 languages take a quarter longer; with twice as many they take no less.
+//!
+//! A word is looked up once where it stands, also if it is met again on the same page: its term
+//! knows its position on the page that is rendered just now.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::model::TermCounts;
+
+use super::short_word_cache::{ShortWord, ShortWords};
+use super::stem::Terms;
+use super::term_cache::{KeptTerms, STOP_WORD};
+use super::tokens;
+
+/// Words of one generation, short and long ones each.
+const GENERATION: usize = 1 << 16;
+/// Longer words, in octets, are rare, and looked at anew each time.
+const LONGEST_KEPT: usize = 64;
+
+/// The words of all languages.
+#[derive(Debug)]
+pub(super) struct Words {
+    hasher: DefaultHashBuilder,
+    young: Generation,
+    old: Generation,
+    /// Counts pages, so that positions on other pages are told from those on this one.
+    page: u32,
+    fetched: u32,
+    lower: String,
+    stem: String,
+}
+
+#[derive(Debug)]
+struct Generation {
+    short: ShortWords,
+    long_text: String,
+    long: HashTable<LongWord>,
+    terms: KeptTerms,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LongWord {
+    start: u32,
+    length: u8,
+    language: u8,
+    term: u32,
+}
+
+impl LongWord {
+    fn spelling<'t>(&self, text: &'t str) -> &'t str {
+        let start = self.start as usize;
+        &text[start..start + usize::from(self.length)]
+    }
+}
+
+impl Generation {
+    fn new(hasher: &DefaultHashBuilder) -> Self {
+        Self {
+            short: ShortWords::new(hasher),
+            long_text: String::new(),
+            long: HashTable::new(),
+            terms: KeptTerms::default(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.short.len().max(self.long.len()).max(self.terms.len()) >= GENERATION
+    }
+
+    /// The number of the term of a long word.
+    fn long_term(&self, hash: u64, word: &str, language: u8) -> Option<u32> {
+        let is_same = |kept: &LongWord| kept.language == language && kept.spelling(&self.long_text) == word;
+        self.long.find(hash, is_same).map(|kept| kept.term)
+    }
+
+    fn keep_long(&mut self, hash: u64, word: &str, language: u8, term: u32, hasher: &DefaultHashBuilder) {
+        let (Ok(length), Ok(start)) = (u8::try_from(word.len()), u32::try_from(self.long_text.len())) else { return };
+        self.long_text.push_str(word);
+        let text = &self.long_text;
+        let kept = LongWord { start, length, language, term };
+        self.long.insert_unique(hash, kept, |kept| hasher.hash_one(kept.spelling(text)));
+    }
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let (young, old) = (Generation::new(&hasher), Generation::new(&hasher));
+        Self { hasher, young, old, page: 0, fetched: 0, lower: String::new(), stem: String::new() }
+    }
+}
+
+impl Words {
+    /// Forgets positions of the page before, and words if there are too many.
+    pub fn begin_page(&mut self) {
+        let next = self.page.checked_add(1);
+        // Pages of four thousand millions ago must not be taken for this one.
+        self.page = next.unwrap_or(1);
+        if next.is_none() || self.young.is_full() {
+            self.old = std::mem::replace(&mut self.young, Generation::new(&self.hasher));
+        }
+    }
+
+    /// Looks all these words up at once, so that the memory in which they stand is fetched by the
+    /// time it is needed: a word is in no cache that is near, and to wait for one after the other
+    /// would take longer than all else that is done to it.
+    #[inline]
+    pub fn fetch(&mut self, words: impl Iterator<Item = ShortWord>, language: &Terms) {
+        let number = language.number();
+        // What is found is of no use, but not known to be.
+        self.fetched = words.fold(self.fetched, |all, word| all ^ self.young.short.touch(word, number));
+    }
+
+    /// The position of the term of a short word among those of the page.
+    #[inline]
+    pub fn short(&mut self, short: ShortWord, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+        let term = match self.young.short.term(short, language.number()) {
+            Some(term) => term,
+            None => self.new_short(short, word, language),
+        };
+        self.young.terms.place(term, self.page, on_page)
+    }
+
+    #[cold]
+    fn new_short(&mut self, short: ShortWord, word: &str, language: &Terms) -> u32 {
+        let term = match self.old.short.term(short, language.number()) {
+            Some(older) => self.moved_up(older),
+            None => self.made(word, language),
+        };
+        self.young.short.insert(short, language.number(), term);
+        term
+    }
+
+    /// The position of the term of a longer word.
+    pub fn long(&mut self, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+        if word.len() > LONGEST_KEPT {
+            return self.anew(word, language, on_page);
+        }
+        let hash = self.hasher.hash_one(word);
+        let number = language.number();
+        let term = match self.young.long_term(hash, word, number) {
+            Some(term) => term,
+            None => {
+                let term = match self.old.long_term(hash, word, number) {
+                    Some(older) => self.moved_up(older),
+                    None => self.made(word, language),
+                };
+                self.young.keep_long(hash, word, number, term, &self.hasher);
+                term
+            }
+        };
+        self.young.terms.place(term, self.page, on_page)
+    }
+
+    /// The position of the term of any word, which is made whether the word is kept or not.
+    pub fn anew(&mut self, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+        let term = self.made(word, language);
+        self.young.terms.place(term, self.page, on_page)
+    }
+
+    /// The number of a term of the older generation in the younger one.
+    fn moved_up(&mut self, older: u32) -> u32 {
+        self.old.terms.get(older).map_or(STOP_WORD, |term| self.young.terms.number(term, &self.hasher))
+    }
+
+    /// Makes the term of a word; answers its number.
+    fn made(&mut self, word: &str, language: &Terms) -> u32 {
+        tokens::lower(word, &mut self.lower);
+        if language.is_stop_word(&self.lower) {
+            return STOP_WORD;
+        }
+        self.stem.clear();
+        self.stem.push_str(&language.stem(&self.lower));
+        self.young.terms.number(&self.stem, &self.hasher)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(words: &mut Words, word: &str, language: &Terms) -> Option<String> {
+        let mut on_page = Vec::new();
+        let position = match ShortWord::of(word, 0, word.len()) {
+            Some(short) => words.short(short, word, language, &mut on_page),
+            None => words.long(word, language, &mut on_page),
+        };
+        assert_eq!(position, if on_page.is_empty() { STOP_WORD } else { 0 });
+        on_page.pop().map(|term| term.term.into())
+    }
+
+    #[test]
+    fn terms_are_the_same_on_every_page_and_differ_by_language() {
+        let (english, german) = (Terms::of(Some("en"), true, true), Terms::of(Some("de"), true, true));
+        let mut words = Words::default();
+        for _ in 0..2 {
+            words.begin_page();
+            for (word, language, expected) in [
+                ("Crawling", &english, Some("crawl")),
+                ("Häuser", &german, Some("haus")),
+                ("die", &english, Some("die")),
+                ("die", &german, None),
+                ("The", &english, None),
+                ("straightforwardness", &english, Some("straightforward")),
+                ("sixteen_letters_", &english, Some("sixteen_letters_")),
+            ] {
+                assert_eq!(term(&mut words, word, language).as_deref(), expected, "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_that_comes_again_has_its_position() {
+        let english = Terms::of(Some("en"), true, true);
+        let mut words = Words::default();
+        for _ in 0..2 {
+            words.begin_page();
+            let mut on_page = Vec::new();
+            for (word, position) in [("zebra", 0), ("word", 1), ("words", 1), ("Word", 1), ("straightforwardness", 2)] {
+                for _ in 0..2 {
+                    let found = match ShortWord::of(word, 0, word.len()) {
+                        Some(short) => words.short(short, word, &english, &mut on_page),
+                        None => words.long(word, &english, &mut on_page),
+                    };
+                    assert_eq!(found, position);
+                    assert_eq!(words.anew(word, &english, &mut on_page), position);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_were_forgotten_are_made_anew() {
+        let none = Terms::of(None, true, true);
+        let mut words = Words::default();
+        for number in 0..3 * GENERATION {
+            words.begin_page();
+            for word in [format!("W{number}"), format!("a_long_word_that_is_kept_W{number}")] {
+                assert_eq!(term(&mut words, &word, &none), Some(word.to_lowercase()));
+            }
+            assert!(words.young.short.len() <= GENERATION && words.young.terms.len() <= GENERATION + 1);
+        }
+        words.begin_page();
+        assert_eq!(term(&mut words, "W1", &none).as_deref(), Some("w1"));
+    }
+}

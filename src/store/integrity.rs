@@ -1,0 +1,437 @@
+//! Is everything there, and does it agree?
+//!
+//! Reads the whole folder as of its last commit, and changes nothing. What a crash left above the
+//! last commit is no problem: it is removed when the crawl goes on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::Deserialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::model::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation};
+
+use super::commit_marker::Witness;
+use super::crawl_file::read_json_file;
+use super::error::{Error, Result};
+use super::folder::Folder;
+use super::generations::Generation;
+use super::reader::{DoneRow, StoreReader};
+use super::warc::{self, Kind};
+use super::warc_files;
+use super::warc_reader::{WarcReader, WarcRecord};
+
+/// So many problems are spelled out; the others are counted.
+const MOST_PROBLEMS: usize = 100;
+
+const CACHE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Checked {
+    pub urls: u64,
+    pub terms: u64,
+    pub pages: u64,
+    pub outcomes: u64,
+    pub hosts: u64,
+    pub page_lines: u64,
+    pub error_lines: u64,
+    pub warc_files: u64,
+    pub warc_records: u64,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// What was looked at.
+    pub checked: Checked,
+    /// The first problems, in words, each naming its place.
+    pub problems: Vec<String>,
+    /// All problems, also those that are not spelled out.
+    pub problem_count: u64,
+}
+
+impl VerifyReport {
+    /// Whether there is no problem.
+    pub fn is_sound(&self) -> bool {
+        self.problem_count == 0
+    }
+
+    fn problem(&mut self, text: impl Into<String>) {
+        self.problem_count += 1;
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(text.into());
+        }
+    }
+
+    /// The value, or its error as a problem.
+    fn noted<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.problem(error.to_string())).ok()
+    }
+}
+
+/// Checks the folder of a crawl that is not running.
+///
+/// # Errors
+/// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], and [`Error::Corrupt`] if not even
+/// the last commit can be read. All else is a problem in the report.
+pub fn verify(folder: &Path) -> Result<VerifyReport> {
+    let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
+    let mut verifier = Verifier {
+        first_warc: Generation::last(folder)?.map_or(0, |generation| generation.next_warc),
+        folder: Folder::new(folder),
+        reader,
+        mark: opened.mark,
+        report: VerifyReport::default(),
+        ids: HashMap::new(),
+        outcomes: Vec::new(),
+        revised: HashSet::new(),
+        pages: HashMap::new(),
+    };
+    let witnessed = Witness::of(&verifier.folder.store()).check(verifier.mark.number);
+    verifier.report.noted(witnessed);
+    for name in ["crawl.json", "status.json"] {
+        verifier.report.noted(read_json_file(&folder.join(name)));
+    }
+    verifier.urls()?;
+    verifier.terms()?;
+    verifier.done()?;
+    verifier.pages()?;
+    verifier.hosts()?;
+    verifier.page_lines();
+    verifier.error_lines();
+    verifier.archive();
+    Ok(verifier.report)
+}
+
+struct Verifier {
+    folder: Folder,
+    /// The first WARC file of this generation: of earlier ones, pages that are as they were may be used.
+    first_warc: u32,
+    reader: StoreReader,
+    mark: crate::model::CommitMark,
+    report: VerifyReport,
+    /// The number of each URL, by the URL's hash.
+    ids: HashMap<u128, UrlId>,
+    /// The outcome of each URL, by number.
+    outcomes: Vec<Option<OutcomeKind>>,
+    /// URLs that were judged anew and have another outcome since.
+    revised: HashSet<UrlId>,
+    /// What is expected at each place of the archive.
+    pages: HashMap<(u32, u64), Expected>,
+}
+
+/// A page as its row says it is archived.
+struct Expected {
+    sequence: Sequence,
+    page: crate::model::PageId,
+    body_digest: Digest,
+    unique: bool,
+    length: u64,
+}
+
+/// The part of a line that is checked.
+#[derive(Deserialize)]
+struct Line {
+    url: String,
+    outcome: String,
+    duplicate_of: Option<String>,
+    revised: Option<EarlierVerdict>,
+}
+
+impl Verifier {
+    fn urls(&mut self) -> Result<()> {
+        for row in self.reader.all_urls()? {
+            let Some((id, row)) = self.report.noted(row) else { continue };
+            self.report.checked.urls += 1;
+            if let Some(other) = self.ids.insert(xxh3_128(row.url.as_bytes()), id) {
+                self.report.problem(format!("URL {id} is URL {other} again: {}", row.url));
+            }
+        }
+        self.outcomes = vec![None; self.mark.urls as usize];
+        Ok(())
+    }
+
+    fn terms(&mut self) -> Result<()> {
+        for row in self.reader.all_terms()? {
+            self.report.checked.terms += u64::from(self.report.noted(row).is_some());
+        }
+        Ok(())
+    }
+
+    fn done(&mut self) -> Result<()> {
+        let mut queued_again = HashSet::new();
+        for row in self.reader.all_done()? {
+            let row = match self.report.noted(row) {
+                Some(DoneRow::Outcome(row)) => row,
+                Some(DoneRow::Requeued(path)) if path.kind == LinkKind::Revision => {
+                    queued_again.insert(path.url);
+                    continue;
+                }
+                _ => continue,
+            };
+            self.report.checked.outcomes += 1;
+            match self.outcomes.get_mut(row.url.index()) {
+                Some(outcome @ None) => *outcome = Some(row.kind),
+                Some(outcome @ Some(OutcomeKind::NearDuplicate)) if queued_again.remove(&row.url) => {
+                    *outcome = Some(row.kind);
+                    self.revised.insert(row.url);
+                }
+                Some(Some(_)) => self.report.problem(format!("URL {} has two outcomes", row.url)),
+                None => self.report.problem(format!("URL {} has an outcome and is not in the log", row.url)),
+            }
+        }
+        let mut counted: BTreeMap<OutcomeKind, u64> = BTreeMap::new();
+        self.outcomes.iter().flatten().for_each(|kind| *counted.entry(*kind).or_default() += 1);
+        let said = |kind| self.mark.totals.outcomes.get(&kind).copied().unwrap_or_default();
+        // No line of the log says of a URL that it is deferred.
+        for kind in OutcomeKind::ALL.into_iter().filter(|kind| *kind != OutcomeKind::Deferred) {
+            let count = counted.get(&kind).copied().unwrap_or_default();
+            if count != said(kind) {
+                let (name, said) = (kind.name(), said(kind));
+                self.report.problem(format!("{count} URLs have the outcome {name}, the totals say {said}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn pages(&mut self) -> Result<()> {
+        let mut unique = vec![false; self.mark.pages as usize];
+        for row in self.reader.all_pages()? {
+            let Some((sequence, row)) = self.report.noted(row) else { continue };
+            self.report.checked.pages += 1;
+            unique[sequence.index()] = row.verdict.is_unique();
+            // What an earlier crawl stored is not in this log.
+            if let Some(of) = row.verdict.duplicate_of().filter(|of| of.as_earlier().is_none())
+                && (of >= sequence || !unique[of.index()])
+            {
+                self.report.problem(format!("page {sequence} repeats page {of}, which is not a stored page before it"));
+            }
+            if row.url.0 >= self.mark.urls {
+                self.report.problem(format!("page {sequence} has URL {}, which is not in the log", row.url));
+            }
+            self.expect(sequence, &row);
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, sequence: Sequence, row: &PageRow) {
+        let Some(WarcLocation { file, offset, length }) = row.location else { return };
+        let (page, body_digest, unique) = (row.page, row.body_digest, row.verdict.is_unique());
+        let expected = Expected { sequence, page, body_digest, unique, length };
+        if let Some(other) = self.pages.insert((file, offset), expected) {
+            self.report.problem(format!("pages {} and {sequence} have the same place in the archive", other.sequence));
+        }
+    }
+
+    fn hosts(&mut self) -> Result<()> {
+        for row in self.reader.all_hosts()? {
+            self.report.checked.hosts += u64::from(self.report.noted(row).is_some());
+        }
+        Ok(())
+    }
+
+    fn page_lines(&mut self) {
+        let (path, length) = (self.folder.pages_as_of(self.mark.number), self.mark.page_line_bytes);
+        let end = self.mark.finished.unwrap_or(length);
+        let mut seen = vec![false; self.outcomes.len()];
+        let mut position = 0;
+        for line in lines(&path, length, &mut self.report) {
+            self.report.checked.page_lines += 1;
+            self.page_line(&line, position >= end, &mut seen);
+            position += line.len() as u64 + 1;
+        }
+        let finished = self.mark.finished.is_some();
+        for (id, (seen, outcome)) in seen.iter().zip(&self.outcomes).enumerate() {
+            if !seen && (finished || outcome.is_some()) {
+                self.report.problem(format!("URL {id} has no line in pages.jsonl"));
+            }
+        }
+    }
+
+    fn page_line(&mut self, text: &[u8], is_unfetched: bool, seen: &mut [bool]) {
+        let number = self.report.checked.page_lines;
+        let line: Line = match serde_json::from_slice(text) {
+            Ok(line) => line,
+            Err(error) => return self.report.problem(format!("pages.jsonl, line {number}: {error}")),
+        };
+        let Some(id) = self.ids.get(&xxh3_128(line.url.as_bytes())) else {
+            return self.report.problem(format!("pages.jsonl, line {number}: {} is not in the log", line.url));
+        };
+        if line.revised.is_none() && self.revised.contains(id) && self.mark.finished.is_none() {
+            // The line of before stays until the crawl ends.
+            return;
+        }
+        if std::mem::replace(&mut seen[id.index()], true) {
+            self.report.problem(format!("pages.jsonl, line {number}: a second line for {}", line.url));
+        }
+        let outcome = self.outcomes[id.index()];
+        let agrees = match outcome {
+            Some(kind) => !is_unfetched && kind.name() == line.outcome,
+            None => is_unfetched && UNFETCHED.iter().any(|kind| kind.name() == line.outcome),
+        };
+        if !agrees {
+            let said = outcome.map_or("none", OutcomeKind::name);
+            self.report.problem(format!("pages.jsonl, line {number}: {}, the log says {said}", line.outcome));
+        }
+        if line.outcome == OutcomeKind::PredictedDuplicate.name()
+            && let Err(reason) = self.foretold(line.duplicate_of.as_deref())
+        {
+            self.report.problem(format!("pages.jsonl, line {number}: {} is foretold to repeat {reason}", line.url));
+        }
+    }
+
+    /// Whether what a page is foretold to repeat was kept. The line alone says what that is: the log has no row of a
+    /// page that was not fetched.
+    fn foretold(&self, of: Option<&str>) -> Result<(), String> {
+        let Some(of) = of else { return Err("no page".to_owned()) };
+        let Some(id) = self.ids.get(&xxh3_128(of.as_bytes())) else {
+            return Err(format!("{of}, which is not in the log"));
+        };
+        match self.outcomes[id.index()] {
+            Some(kind) if kind.is_kept() => Ok(()),
+            Some(kind) => Err(format!("{of}, which is no stored page: the log says {}", kind.name())),
+            None => Err(format!("{of}, which is no stored page: the log has no outcome of it")),
+        }
+    }
+
+    fn error_lines(&mut self) {
+        for line in lines(&self.folder.errors(), self.mark.error_line_bytes, &mut self.report) {
+            self.report.checked.error_lines += 1;
+            if let Err(error) = serde_json::from_slice::<serde_json::Value>(&line) {
+                let number = self.report.checked.error_lines;
+                self.report.problem(format!("errors.jsonl, line {number}: {error}"));
+            }
+        }
+    }
+
+    fn archive(&mut self) {
+        let files = self.report.noted(warc_files::list(&self.folder.warc())).unwrap_or_default();
+        let mut ids = HashSet::new();
+        let mut revisited = Vec::new();
+        for (serial, name) in files {
+            let length = match serial.cmp(&self.mark.warc_file) {
+                std::cmp::Ordering::Less => u64::MAX,
+                std::cmp::Ordering::Equal => self.mark.warc_bytes,
+                std::cmp::Ordering::Greater => continue,
+            };
+            self.report.checked.warc_files += 1;
+            let path = self.folder.warc().join(&name);
+            let mut next = Some(0);
+            while let Some(begin) = next {
+                let opened = from(&path, begin).map_err(|e| Error::io("read", &path, e));
+                next = None;
+                let Some(file) = self.report.noted(opened) else { continue };
+                for record in WarcReader::new(file.take(length.saturating_sub(begin)), begin) {
+                    match record {
+                        Ok(record) => self.record(serial, &name, &record, &mut ids, &mut revisited),
+                        Err(error) => {
+                            next = self.page_behind(serial, error.offset);
+                            self.report.problem(format!("warc/{name}, {error}"));
+                        }
+                    }
+                }
+            }
+        }
+        for (place, original) in revisited {
+            if !ids.contains(&original) {
+                self.report.problem(format!("{place}: the record that it refers to is not in the archive"));
+            }
+        }
+        let mut missing: Vec<_> = self.pages.iter().map(|(place, page)| (page.sequence, *place)).collect();
+        missing.sort();
+        for (sequence, (file, offset)) in missing {
+            self.report.problem(format!("page {sequence} has no record in WARC file {file:05} at offset {offset}"));
+        }
+    }
+
+    /// Where the next page lies in a file of which a record can't be read, and so its end can't be told.
+    fn page_behind(&self, serial: u32, offset: u64) -> Option<u64> {
+        let behind = self.pages.keys().filter(|(file, at)| *file == serial && *at > offset);
+        behind.map(|(_, at)| *at).min()
+    }
+
+    fn record(
+        &mut self,
+        serial: u32,
+        name: &str,
+        record: &WarcRecord,
+        ids: &mut HashSet<u128>,
+        revisited: &mut Vec<(String, u128)>,
+    ) {
+        self.report.checked.warc_records += 1;
+        let place = format!("warc/{name}, offset {}", record.offset);
+        for reason in wrong_digests(record) {
+            self.report.problem(format!("{place}: {reason}"));
+        }
+        let id = record.field("WARC-Record-ID").unwrap_or_default();
+        if !ids.insert(xxh3_128(id.as_bytes())) {
+            self.report.problem(format!("{place}: {id} is there twice"));
+        }
+        if let Some(original) = record.field("WARC-Refers-To") {
+            revisited.push((place.clone(), xxh3_128(original.as_bytes())));
+        }
+        if let Some(expected) = self.pages.remove(&(serial, record.offset))
+            && let Err(reason) = agrees(record, (serial >= self.first_warc).then_some(id), &expected)
+        {
+            self.report.problem(format!("{place}: {reason}, page {}", expected.sequence));
+        }
+    }
+}
+
+/// The outcomes of URLs that were never leased: they get their lines when the crawl ends.
+const UNFETCHED: [OutcomeKind; 3] = [OutcomeKind::Deferred, OutcomeKind::Excluded, OutcomeKind::PredictedDuplicate];
+
+fn wrong_digests(record: &WarcRecord) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut compare = |name: &str, bytes: &[u8]| {
+        if record.field(name).is_some_and(|said| said != warc::digest(&[bytes])) {
+            wrong.push(format!("{name} is another"));
+        }
+    };
+    compare("WARC-Block-Digest", &record.block);
+    if let (true, Some(body)) = (record.kind() == Kind::Response.name(), record.http_body()) {
+        compare("WARC-Payload-Digest", body);
+    }
+    wrong
+}
+
+/// Whether a record is the one that the page's row speaks of. `id` is its name, if it is one of this generation.
+fn agrees(record: &WarcRecord, id: Option<&str>, expected: &Expected) -> Result<(), &'static str> {
+    let kinds: &[Kind] =
+        if expected.unique { &[Kind::Response] } else { &[Kind::Response, Kind::Revisit, Kind::Metadata] };
+    let kind = kinds.iter().find(|kind| kind.name() == record.kind()).ok_or("a record of another type")?;
+    if id.is_some_and(|id| kind.id_of(expected.page) != id) {
+        return Err("the record of another page");
+    }
+    if record.length != expected.length {
+        return Err("a record of another length");
+    }
+    match (kind, record.http_body()) {
+        (Kind::Response, Some(body)) if Digest::of(body) != expected.body_digest => Err("another body"),
+        (Kind::Response, None) => Err("a response without a body"),
+        _ => Ok(()),
+    }
+}
+
+/// The file from this offset on.
+fn from(path: &Path, offset: u64) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    Ok(file)
+}
+
+/// The lines in the first `length` octets of a file, without line ends.
+fn lines(path: &Path, length: u64, report: &mut VerifyReport) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+    let file = report.noted(opened.map_err(|e| Error::io("open", path, e))).map(|(found, file)| {
+        if found < length {
+            report.problem(format!("{} has {found} octets, the last commit says {length}", path.display()));
+        }
+        BufReader::new(file.take(length)).split(b'\n')
+    });
+    file.into_iter().flatten().map_while(std::result::Result::ok)
+}
