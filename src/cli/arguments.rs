@@ -1,6 +1,6 @@
 //! What was typed: commands and flags, before anything is made of it.
 //!
-//! The flags that set something are made from the table of [keys]; here stand the
+//! The flags that set something are made from the table in [schema]; here stand the
 //! commands, and those flags that say what to do now.
 
 use std::path::PathBuf;

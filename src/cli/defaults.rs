@@ -19,7 +19,7 @@ const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
 };
 
 impl Default for Settings {
-    /// The defaults of all [keys].
+    /// The defaults of all keys of the [schema].
     fn default() -> Self {
         let mut settings = blank();
         for key in schema::all() {

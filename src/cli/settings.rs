@@ -2,7 +2,7 @@
 //!
 //! A field stands here under the name of its key: `settings.scope.depth` is `scope.depth` in a
 //! file, `NDCRAWL_SCOPE_DEPTH` in the environment and `--depth` on the command line. Defaults and
-//! documentation are in the table of [keys].
+//! documentation are in the table in [schema].
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
