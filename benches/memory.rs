@@ -33,7 +33,7 @@ use program::{Place, Run, Running};
 use web::{Answer, Content, Web};
 
 const LINKS: u64 = 1000;
-/// Makes URLs as long as those of real sites: 80 octets.
+/// Makes URLs as long as those of real sites: 80 bytes.
 const FOLDER: &str = "/sections/of-this-site/archive/2024/articles";
 /// Queued URLs at which memory is looked at.
 const LOOKS: [u64; 3] = [100_000, 500_000, 1_000_000];
@@ -119,7 +119,7 @@ fn main() {
     println!("resumed: first page asked for after {:.1} s", seconds(started));
     look_at(&place, &mut running, |look| look.stored > before.1.stored).print(seconds(started));
     stop(running, &place);
-    assert!(whole < BAR, "a queued URL costs {whole:.0} octets");
+    assert!(whole < BAR, "a queued URL costs {whole:.0} bytes");
 }
 
 fn crawl(place: &Place, seed: &str) -> Run {
@@ -173,7 +173,7 @@ fn bytes_per_url(before: Look, after: Look) -> f64 {
 
 fn growth(before: Look, after: Look) -> String {
     format!(
-        "{:.0} octets for each URL from {} to {} queued, {:.0} of them the index's",
+        "{:.0} bytes for each URL from {} to {} queued, {:.0} of them the index's",
         bytes_per_url(before, after),
         before.queued,
         after.queued,

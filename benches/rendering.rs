@@ -144,8 +144,8 @@ const TOKENIZER: &str = "html5ever's tokenizer alone";
 
 fn speed(files: &[&PathBuf], only: &str) {
     let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
-    let octets: usize = pages.iter().map(|page| page.body.len()).sum();
-    println!("\n{} pages, {} octets a page", pages.len(), octets / pages.len());
+    let bytes: usize = pages.iter().map(|page| page.body.len()).sum();
+    println!("\n{} pages, {} bytes a page", pages.len(), bytes / pages.len());
     println!("{:<44} {:>9} {:>8} {:>8}", "", "us/page", "MB/s", "times");
     let mut yardstick = None;
     for (name, parser, word_cache) in ROWS.into_iter().filter(|(name, ..)| name.contains(only)) {
@@ -155,20 +155,20 @@ fn speed(files: &[&PathBuf], only: &str) {
                 std::hint::black_box(renderer.render(page));
             }
         });
-        row(name, time, pages.len(), octets, *yardstick.get_or_insert(time));
+        row(name, time, pages.len(), bytes, *yardstick.get_or_insert(time));
     }
     if TOKENIZER.contains(only) {
         let time = measured(|| pages.iter().for_each(tokenize));
-        row(TOKENIZER, time, pages.len(), octets, yardstick.unwrap_or(time));
+        row(TOKENIZER, time, pages.len(), bytes, yardstick.unwrap_or(time));
     }
 }
 
-fn row(name: &str, time: Duration, pages: usize, octets: usize, yardstick: Duration) {
+fn row(name: &str, time: Duration, pages: usize, bytes: usize, yardstick: Duration) {
     let seconds = time.as_secs_f64();
     println!(
         "{name:<44} {:>9.1} {:>8.1} {:>8.2}",
         seconds * 1e6 / pages as f64,
-        octets as f64 / 1e6 / seconds,
+        bytes as f64 / 1e6 / seconds,
         yardstick.as_secs_f64() / seconds
     );
 }

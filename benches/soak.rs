@@ -201,11 +201,11 @@ fn main() {
         figures(&look_until(&place, &mut running, pages * to / 100))
     });
     let ended = running.finish().expect_code(0);
-    println!("{pages} pages in {:.0} s; on disk {:.0} MiB", ended.elapsed.as_secs_f64(), mebibytes(octets(&place)));
+    println!("{pages} pages in {:.0} s; on disk {:.0} MiB", ended.elapsed.as_secs_f64(), mebibytes(disk_bytes(&place)));
 
     let [first, .., last] = &figures;
     let growth = f64::from(1 << 20) * (last.unstated - first.unstated) / (last.urls - first.urls);
-    println!("{growth:.0} octets for each URL that the program does not state");
+    println!("{growth:.0} bytes for each URL that the program does not state");
     let parts: [(&str, Part); 4] = [
         ("memory beside index and frontier", |figures| figures.unstated),
         ("handles", |figures| figures.handles),
@@ -263,7 +263,7 @@ fn median(looks: &[Look], part: fn(&Look) -> u64) -> u64 {
     parts[parts.len() / 2]
 }
 
-fn octets(place: &Place) -> u64 {
+fn disk_bytes(place: &Place) -> u64 {
     fn of(path: &std::path::Path) -> u64 {
         let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
         entries

@@ -1,7 +1,7 @@
-//! What is asked of everything that reads foreign octets, whatever they are: that it does not panic, and
+//! What is asked of everything that reads foreign bytes, whatever they are: that it does not panic, and
 //! what else holds of its answer at once.
 //!
-//! `tests/fuzz` has the programs that look for octets of which it does not hold, and `tests/fuzz/corpus` those
+//! `tests/fuzz` has the programs that look for bytes of which it does not hold, and `tests/fuzz/corpus` those
 //! by which they begin; the test below puts the latter to the same questions. Compiled for these two only.
 
 use std::io::Write;
@@ -23,7 +23,7 @@ use crate::store::WarcReader;
 pub use crate::dedup::fuzzing::input as dedup_input;
 pub use crate::store::fuzzing::rows as store_rows;
 
-/// A name, and what reads the octets under it.
+/// A name, and what reads the bytes under it.
 type Target = (&'static str, fn(&[u8]));
 
 /// What can be asked, by the names of the folders of the corpus.
@@ -74,14 +74,14 @@ fn rendered(renderer: &Renderer, page: &Fetched) -> (Rendered, Option<String>) {
 }
 
 /// The first line is a `Content-Type`, what follows a body.
-fn parted(octets: &[u8]) -> (&[u8], &[u8]) {
-    let end = octets.iter().position(|&octet| octet == b'\n').unwrap_or(octets.len());
-    (&octets[..end], octets.get(end + 1..).unwrap_or_default())
+fn parted(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
 }
 
 /// A page in UTF-8: both parsers find the same.
-pub fn rendering(octets: &[u8]) {
-    let Some(page) = page(b"text/html; charset=utf-8", octets) else { return };
+pub fn rendering(bytes: &[u8]) {
+    let Some(page) = page(b"text/html; charset=utf-8", bytes) else { return };
     let (fast, fast_text) = rendered(&FAST, &page);
     let (dom, dom_text) = rendered(&DOM, &page);
     assert_eq!(fast_text, dom_text);
@@ -89,8 +89,8 @@ pub fn rendering(octets: &[u8]) {
 }
 
 /// A page of any type and encoding: what was decoded is text, and read as that text it reads the same.
-pub fn charset(octets: &[u8]) {
-    let (content_type, body) = parted(octets);
+pub fn charset(bytes: &[u8]) {
+    let (content_type, body) = parted(bytes);
     let Some(first) = page(content_type, body) else { return };
     let renderer = &*FAST;
     let charset = renderer.render(&first).charset;
@@ -104,13 +104,13 @@ pub fn charset(octets: &[u8]) {
 
 /// A robots.txt: its sitemaps and its delay are such as can be used, and what it allows is the same once it
 /// was kept and restored.
-pub fn robots(octets: &[u8]) {
+pub fn robots(bytes: &[u8]) {
     const PATHS: [&str; 4] = ["/", "/a/b.html?c=d", "/%7Eu/%e4%2f*$", "/robots.txt"];
-    let row = RobotsRow { fetched_at: NOW, status: 200, body: octets.to_vec() };
+    let row = RobotsRow { fetched_at: NOW, status: 200, body: bytes.to_vec() };
     let options = fetch::Options::default();
     let robots = Robots::new("http://a.test:80", row, &options);
     let restored = Robots::new("http://a.test:80", robots.row().clone(), &options);
-    let own = String::from_utf8_lossy(octets);
+    let own = String::from_utf8_lossy(bytes);
     for path in PATHS.into_iter().chain(own.split_ascii_whitespace().take(8)) {
         assert_eq!(robots.allows_text(path), restored.allows_text(path));
     }
@@ -120,8 +120,8 @@ pub fn robots(octets: &[u8]) {
 }
 
 /// A URL, alone and as a reference: the canonical spelling is its own, and its name is one for a file.
-pub fn url(octets: &[u8]) {
-    let text = String::from_utf8_lossy(octets);
+pub fn url(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
     let normaliser = Normaliser::default();
     let Some(base) = read_reference(None, "http://www.h.test/a/b;c?d#e").ok() else { return };
     for url in [normaliser.absolute(&text), normaliser.resolve(&base, &text)].into_iter().flatten() {
@@ -137,8 +137,8 @@ pub fn url(octets: &[u8]) {
 
 /// A URL, another one, and a file of rules: a rule between the two makes something of the first, and no rule makes
 /// of a URL the URL itself.
-pub fn url_rules(octets: &[u8]) {
-    let text = String::from_utf8_lossy(octets);
+pub fn url_rules(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines();
     let (url, original) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     if let Some(rule) = dust::difference(url, original) {
@@ -154,18 +154,18 @@ pub fn url_rules(octets: &[u8]) {
 }
 
 /// A sitemap: it names the same once it is compressed, and no more than it may.
-pub fn sitemap(octets: &[u8]) {
+pub fn sitemap(bytes: &[u8]) {
     let limits = SitemapLimits { entries: 20, bytes: 1 << 20 };
-    let sitemap = parse_sitemap(octets, &limits);
+    let sitemap = parse_sitemap(bytes, &limits);
     assert!(sitemap.pages.len() + sitemap.sitemaps.len() <= limits.entries);
-    if !octets.starts_with(&[0x1f, 0x8b]) {
-        assert_eq!(parse_sitemap(&gzipped(octets), &limits), sitemap);
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        assert_eq!(parse_sitemap(&gzipped(bytes), &limits), sitemap);
     }
 }
 
 /// A WARC file as it lies there, and as the one member of a compressed one: records follow each other.
-pub fn warc(octets: &[u8]) {
-    for file in [octets, &gzipped(octets)] {
+pub fn warc(bytes: &[u8]) {
+    for file in [bytes, &gzipped(bytes)] {
         let mut end = 0;
         for record in WarcReader::new(file, 0).flatten() {
             assert_eq!(record.offset, end);
@@ -177,8 +177,8 @@ pub fn warc(octets: &[u8]) {
 }
 
 /// A configuration file: what can be read can be shown, and an error is told in its lines.
-pub fn configuration(octets: &[u8]) {
-    let Ok(text) = std::str::from_utf8(octets) else { return };
+pub fn configuration(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
     match file::from_text("ndcrawl.toml", text).and_then(merge::merge) {
         Ok(settings) => assert!(settings.to_json().is_object()),
         Err(error) => assert!(error.to_string().lines().count() <= 2),
@@ -186,8 +186,8 @@ pub fn configuration(octets: &[u8]) {
 }
 
 /// A text of a page where people see it, and what a header line says: nothing gets out of its place.
-pub fn text(octets: &[u8]) {
-    let text = String::from_utf8_lossy(octets);
+pub fn text(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
     assert!(!terminal_safe(&text).contains(char::is_control));
     assert!(!escaped(&text).contains(|c: char| c.is_control() || "<>\"'".contains(c)));
     let cell = csv_cell(&text);
@@ -199,10 +199,10 @@ pub fn text(octets: &[u8]) {
     let _ = pagetext::robots_directives([&*text], [("robots", &*text)], "ndcrawl", NOW);
 }
 
-fn gzipped(octets: &[u8]) -> Vec<u8> {
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     // Writing to memory does not fail.
-    let _ = encoder.write_all(octets);
+    let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }
 
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_foreign_octets_is_read_as_it_should_be() {
+    fn what_is_kept_of_foreign_bytes_is_read_as_it_should_be() {
         for (name, read) in TARGETS {
             let files = fs::read_dir(fuzz_folder().join("corpus").join(name)).unwrap();
             let files: BTreeSet<_> = files.map(|entry| entry.unwrap().path()).collect();

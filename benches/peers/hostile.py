@@ -106,7 +106,7 @@ def crawl(name, program, arguments):
 
 
 def wait(child, seconds):
-    """Whether it ended by itself, and the most memory that it had, in octets."""
+    """Whether it ended by itself, and the most memory that it had, in bytes."""
     end, ended, killed = time.time() + seconds, True, False
     while True:
         pid, _, usage = os.wait4(child.pid, os.WNOHANG)

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::arguments::ExportArguments;
 use super::clusters::Clusters;
 use super::error::{CliError, exit};
-use super::format::{counted, octets};
+use super::format::{byte_size, counted};
 use super::output_dir::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::status::{RunState, StatusFile};
@@ -222,11 +222,11 @@ fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: Ta
     let name = terminal_safe(&file.display().to_string()).into_owned();
     if is_stdout(file) {
         if !quiet {
-            write_stderr(&format!("{count}, {}", octets(tally.octets)));
+            write_stderr(&format!("{count}, {}", byte_size(tally.bytes)));
         }
         return Ok(exit::FINISHED);
     }
-    let mut text = format!("{count}, {}: {name}\n", octets(tally.octets));
+    let mut text = format!("{count}, {}: {name}\n", byte_size(tally.bytes));
     if arguments.format == Format::Warc {
         text += &format!("index: {}\n", terminal_safe(&index_of(file).display().to_string()));
     }

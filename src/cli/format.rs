@@ -16,7 +16,7 @@ pub fn thousands(number: u64) -> String {
 }
 
 /// `512 B`, `1.5 MiB`.
-pub fn octets(bytes: u64) -> String {
+pub fn byte_size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -77,8 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn octets_have_one_place_and_the_right_unit() {
-        let texts = [0, 1023, 1024, 1536, (1 << 20) - 1, 1 << 30].map(octets);
+    fn bytes_have_one_place_and_the_right_unit() {
+        let texts = [0, 1023, 1024, 1536, (1 << 20) - 1, 1 << 30].map(byte_size);
         assert_eq!(texts, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 GiB"]);
     }
 

@@ -126,7 +126,7 @@ and nothing else in the folder is changed.";
 pub const AFTER_CHECK_HELP: &str = "\
 Each line of stdin is a JSON object and is answered at once by one on stdout, by the same functions
 that a crawl goes by and with its default settings; nothing is fetched. What is no question gets
-{\"error\": WHY}, and the next line is read. Octets that are no text go under NAME_b64, in Base64.
+{\"error\": WHY}, and the next line is read. Bytes that are no text go under NAME_b64, in Base64.
 
   KIND         asked with                                     answered with
   robots       robots, url, agent [status]                    allowed, crawl_delay_s, sitemaps

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::format::{clock, duplicate_rate, octets, percent, thousands};
+use super::format::{byte_size, clock, duplicate_rate, percent, thousands};
 use super::terminal::{terminal_safe, write_stderr};
 use super::value_enums::ProgressMode;
 
@@ -43,7 +43,7 @@ pub struct Snapshot {
     pub failed: u64,
     /// URLs that a rule kept out.
     pub excluded: u64,
-    /// Octets of decoded bodies.
+    /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Memory in use.
     pub memory_bytes: u64,
@@ -173,8 +173,8 @@ pub fn bar_lines(now: &Snapshot) -> [String; 2] {
             thousands(now.exact_duplicates),
             thousands(now.failed),
             thousands(now.excluded),
-            octets(now.bytes),
-            octets(now.memory_bytes)
+            byte_size(now.bytes),
+            byte_size(now.memory_bytes)
         ),
     ]
 }

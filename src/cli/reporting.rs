@@ -23,9 +23,9 @@ const CURVE_PAGES_AT_END: u32 = 5_000;
 pub(super) fn write(arguments: &ReportArguments) -> Result<u8, CliError> {
     let settings = saved_settings::settings(&arguments.dir)?;
     let path = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT_FILE));
-    let octets = write_to(&path, &arguments.dir, &settings, arguments.curve_pages)?;
+    let bytes = write_to(&path, &arguments.dir, &settings, arguments.curve_pages)?;
     let path = path.display().to_string();
-    write_stderr(&format!("wrote {} ({})", terminal_safe(&path), format::octets(octets)));
+    write_stderr(&format!("wrote {} ({})", terminal_safe(&path), format::byte_size(bytes)));
     Ok(exit::FINISHED)
 }
 

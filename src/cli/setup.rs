@@ -226,7 +226,7 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         // A sitemap's pages are one link away from the site.
         sitemaps: settings.scope.sitemaps && settings.scope.depth > 0,
         soft_404: settings.scope.soft_404,
-        index_memory: settings.dedup.memory.octets(),
+        index_memory: settings.dedup.memory.bytes(),
         random_seed: settings.random_seed,
         max_time: settings.scope.max_time,
         ..crawl::Options::default()

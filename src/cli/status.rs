@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::CliError;
-use super::format::{counted, duplicate_rate, octets, span, thousands};
+use super::format::{byte_size, counted, duplicate_rate, span, thousands};
 use super::terminal::terminal_safe;
 use crate::detect::DeciderStats;
 use crate::model::{FrontierCounts, OutcomeKind, Totals};
@@ -53,7 +53,7 @@ pub struct StatusFile {
     pub requests: u64,
     /// Requests made to learn what sites answer to wrong addresses.
     pub probes: u64,
-    /// Octets of decoded bodies.
+    /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Memory in use.
     pub memory_bytes: u64,
@@ -72,8 +72,9 @@ pub struct StatusFile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadStatus {
-    /// Octets of the files, compressed or not.
-    pub octets: u64,
+    /// Bytes of the files, compressed or not.
+    #[serde(alias = "bytes")]
+    pub bytes: u64,
     /// Of so many; `None` if it is a stream.
     pub of: Option<u64>,
 }
@@ -198,8 +199,8 @@ impl StatusFile {
             Some(read) => writeln!(
                 text,
                 "{} read{}: {}",
-                octets(read.octets),
-                read.of.map_or(String::new(), |of| format!(" of {}", octets(of))),
+                byte_size(read.bytes),
+                read.of.map_or(String::new(), |of| format!(" of {}", byte_size(of))),
                 counted(self.seen, "page", "pages")
             ),
             None => writeln!(
@@ -217,14 +218,15 @@ impl StatusFile {
             "{}{:.1} pages/s, memory {}\nindex of {} in {}, lists and sketches {} a page",
             if self.read.is_some() { String::new() } else { self.traffic() },
             self.pages_per_second,
-            octets(self.memory_bytes),
+            byte_size(self.memory_bytes),
             counted(self.index.records, "page", "pages"),
-            octets(self.index.bytes),
-            octets(self.index.bytes_per_record())
+            byte_size(self.index.bytes),
+            byte_size(self.index.bytes_per_record())
         );
         if let Some(bytes) = self.frontier_bytes_per_url() {
             let what = counted(self.seen, "URL", "URLs");
-            let _ = writeln!(text, "frontier of {what} in {}, {} a URL", octets(self.frontier_bytes), octets(bytes));
+            let _ =
+                writeln!(text, "frontier of {what} in {}, {} a URL", byte_size(self.frontier_bytes), byte_size(bytes));
         }
         if let Some(over_budget) = self.index.over_budget() {
             let _ = writeln!(text, "{over_budget}");
@@ -239,7 +241,7 @@ impl StatusFile {
     }
 
     fn traffic(&self) -> String {
-        format!("{}, {}, ", counted(self.requests, "request", "requests"), octets(self.bytes))
+        format!("{}, {}, ", counted(self.requests, "request", "requests"), byte_size(self.bytes))
     }
 
     /// Whether it runs and for how long, in one line.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::format::{counted, duplicate_rate, octets, percent, span, thousands};
+use super::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
 use super::table::{aligned, shortened};
 use super::terminal::terminal_safe;
 use crate::report::{Behind, Lost, Predictions};
@@ -28,7 +28,7 @@ pub struct Summary {
     pub requests: u64,
     /// Requests made to learn what sites answer to wrong addresses.
     pub probes: u64,
-    /// Octets of decoded bodies.
+    /// Bytes of decoded bodies.
     pub bytes: u64,
     /// URLs ever seen.
     pub seen: u64,
@@ -265,7 +265,7 @@ impl Summary {
         };
         let how = if color { format!("\u{1b}[1m{how}\u{1b}[0m") } else { how };
         let requests = counted(self.requests, "request", "requests");
-        format!("{how} after {}: {requests}, {}\n", span(self.elapsed), octets(self.bytes))
+        format!("{how} after {}: {requests}, {}\n", span(self.elapsed), byte_size(self.bytes))
     }
 
     fn outcomes(&self) -> String {

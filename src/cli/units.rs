@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Units of time in milliseconds, the largest first.
 const TIME_UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
-/// Units of size in octets, the largest first.
+/// Units of size in bytes, the largest first.
 const SIZE_UNITS: [(&str, u64); 4] = [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
 
 /// Reads `500ms`, `2s`, `1.5m`, `1h`, `1d`; a bare number is seconds. Parts of a millisecond are
@@ -32,7 +32,7 @@ pub fn show_duration(duration: Duration) -> String {
     whole.map_or_else(|| format!("{millis}ms"), |(unit, factor)| format!("{}{unit}", millis / factor))
 }
 
-/// A number of octets; `K`, `M`, `G` and `T` are powers of 1024.
+/// A number of bytes; `K`, `M`, `G` and `T` are powers of 1024.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Size(pub u64);
 
@@ -68,7 +68,7 @@ pub enum Memory {
     /// A quarter of the machine's.
     #[default]
     Quarter,
-    /// So many octets.
+    /// So many bytes.
     Size(Size),
 }
 
@@ -90,8 +90,8 @@ impl fmt::Display for Memory {
 }
 
 impl Memory {
-    /// In octets; `None` if the machine does not say how much it has.
-    pub fn octets(self) -> Option<u64> {
+    /// In bytes; `None` if the machine does not say how much it has.
+    pub fn bytes(self) -> Option<u64> {
         match self {
             Memory::Quarter => machine_memory().map(|all| all / 4),
             Memory::Size(size) => Some(size.0),
@@ -105,8 +105,8 @@ fn machine_memory() -> Option<u64> {
     let group = group.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(u64::MAX);
     let table = std::fs::read_to_string("/proc/meminfo").ok()?;
     let total = table.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibioctets: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some((kibioctets * 1024).min(group))
+    let kibibytes: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some((kibibytes * 1024).min(group))
 }
 
 fn split_number(text: &str) -> (&str, &str) {
@@ -139,7 +139,7 @@ mod tests {
         assert!("much".parse::<Memory>().unwrap_err().contains("is not a size"));
         assert_eq!(["auto", "512M"].map(|text| text.parse::<Memory>().unwrap().to_string()), ["auto", "512M"]);
         if cfg!(target_os = "linux") {
-            let quarter = Memory::Quarter.octets().unwrap();
+            let quarter = Memory::Quarter.bytes().unwrap();
             assert!(quarter > 1 << 20, "{quarter}");
         }
     }
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn sizes_are_powers_of_1024() {
-        for (text, octets) in [("10M", 10 << 20), ("64K", 64 << 10), ("1G", 1 << 30), ("7", 7), ("1.5K", 1536)] {
-            assert_eq!(text.parse(), Ok(Size(octets)), "{text}");
+        for (text, bytes) in [("10M", 10 << 20), ("64K", 64 << 10), ("1G", 1 << 30), ("7", 7), ("1.5K", 1536)] {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
         }
         assert_eq!("10MiB".parse(), Ok(Size(10 << 20)));
         assert_eq!("10mb".parse(), Ok(Size(10 << 20)));

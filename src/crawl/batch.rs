@@ -11,7 +11,7 @@ use super::reference_crawls::Against;
 
 /// Judged pages in one batch.
 const PAGES: usize = 100;
-/// Octets of bodies in one batch, the last body not counted.
+/// Bytes of bodies in one batch, the last body not counted.
 const BYTES: usize = 16 << 20;
 /// URLs with a new state in one batch, those of the last page not counted.
 const URLS: usize = 50_000;
@@ -31,7 +31,7 @@ pub(crate) struct Sealed {
     pub lines: Vec<Line>,
     /// Pages for the archive, each with the index of its row in `batch.pages`.
     pub puts: Vec<(usize, PutPage)>,
-    /// Octets of the bodies.
+    /// Bytes of the bodies.
     pub bytes: usize,
     /// URLs that were first seen, queued again or have got their outcome.
     pub urls: usize,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_full_of_urls_or_octets_though_it_has_few_pages() {
+    fn a_batch_is_full_of_urls_or_bytes_though_it_has_few_pages() {
         assert!(!Sealed { urls: URLS - 1, bytes: BYTES - 1, ..Sealed::default() }.is_full());
         assert!(Sealed { urls: URLS, ..Sealed::default() }.is_full());
         assert!(Sealed { bytes: BYTES, ..Sealed::default() }.is_full());

@@ -22,7 +22,7 @@ pub struct Archived {
     folder: PathBuf,
     /// WARC files, by name and serial number.
     files: Vec<(String, u32)>,
-    /// File and offset by the hash of the URL: some 40 octets a page.
+    /// File and offset by the hash of the URL: some 40 bytes a page.
     places: HashMap<u128, (u32, u64)>,
 }
 

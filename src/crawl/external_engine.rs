@@ -12,7 +12,7 @@
 //! Where the engine cannot come to by itself, it is told to begin: entries are seeds, what sitemaps name, links to
 //! other origins, and links of pages that were fetched without being asked for.
 //!
-//! Memory: about 50 octets for a URL that waits to be asked for, 16 for one that was asked for in vain.
+//! Memory: about 50 bytes for a URL that waits to be asked for, 16 for one that was asked for in vain.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

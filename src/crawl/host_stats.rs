@@ -6,7 +6,7 @@ use crate::model::{Exclusion, HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
 
 use super::messages::Attempts;
 
-/// Octets of the longest robots.txt that is kept from run to run.
+/// Bytes of the longest robots.txt that is kept from run to run.
 const LONGEST_ROBOTS: usize = 32 * 1024;
 
 /// Counters in all and by origin. Origins that changed since the last commit are remembered, so

@@ -78,7 +78,7 @@ impl Watch {
         self.frontier.counts()
     }
 
-    /// Octets of the frontier's tables. Costs a look at every origin.
+    /// Bytes of the frontier's tables. Costs a look at every origin.
     pub fn frontier_bytes(&self) -> u64 {
         self.frontier.bytes()
     }

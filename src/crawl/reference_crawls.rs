@@ -201,11 +201,11 @@ impl Against {
         let place = number as usize;
         let end = *self.ends.get(place).ok_or(AgainstError::Changed)?;
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let mut octets = vec![0; (end - start) as usize];
+        let mut bytes = vec![0; (end - start) as usize];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(start))?;
-        file.read_exact(&mut octets)?;
-        postcard::from_bytes(&octets).map_err(|error| AgainstError::Spool(std::io::Error::other(error)))
+        file.read_exact(&mut bytes)?;
+        postcard::from_bytes(&bytes).map_err(|error| AgainstError::Spool(std::io::Error::other(error)))
     }
 }
 
@@ -242,10 +242,10 @@ impl Writer {
             if row.verdict.is_unique() {
                 let url = reader.url(row.url)?.ok_or(CrawlError::Lost { what: "URL", id: row.url.0 })?.url;
                 let row = self.renumbered(folder, url, row, &names)?;
-                let octets =
+                let bytes =
                     postcard::to_stdvec(&row).map_err(|error| AgainstError::Spool(std::io::Error::other(error)))?;
-                self.out.write_all(&octets).map_err(AgainstError::from)?;
-                let end = self.ends.last().copied().unwrap_or(0) + octets.len() as u64;
+                self.out.write_all(&bytes).map_err(AgainstError::from)?;
+                let end = self.ends.last().copied().unwrap_or(0) + bytes.len() as u64;
                 self.ends.push(end);
             }
         }

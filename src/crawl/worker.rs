@@ -22,7 +22,7 @@ use super::soft_404::{Probes, Stopped};
 use super::store_sources::Urls;
 use super::{CrawlError, Stop};
 
-/// Octets of a body that is rendered among the requests: a millisecond's work.
+/// Bytes of a body that is rendered among the requests: a millisecond's work.
 const SHORT: usize = 64 * 1024;
 
 /// What workers share.
@@ -188,7 +188,7 @@ impl Worker {
         }
     }
 
-    /// Whether its media type is asked for, by what its header says and by what its first octets are.
+    /// Whether its media type is asked for, by what its header says and by what its first bytes are.
     pub(super) fn is_wanted(&self, fetched: &Fetched) -> bool {
         self.fetcher.accepts(&fetched.media_type())
             && no_text(&fetched.body).is_none_or(|found| self.fetcher.accepts(found))

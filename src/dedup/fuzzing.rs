@@ -4,7 +4,7 @@ use super::input::{Item, Options, items};
 use crate::model::Normaliser;
 
 /// A WARC file or lines of JSON, compressed or not: it comes to an end, and no body is longer than it may be.
-pub fn input(octets: &[u8]) {
+pub fn input(bytes: &[u8]) {
     let normaliser = Normaliser::default();
     let Ok(base) = normaliser.absolute("http://localhost/") else { return };
     let options = Options {
@@ -16,9 +16,9 @@ pub fn input(octets: &[u8]) {
         normaliser,
     };
     let mut read = 0;
-    for item in items("input".to_owned(), octets, &options) {
+    for item in items("input".to_owned(), bytes, &options) {
         read += 1;
-        assert!(read <= octets.len() * 1100, "more items than octets could ever hold");
+        assert!(read <= bytes.len() * 1100, "more items than bytes could ever hold");
         match item {
             Item::Answer(answer) => assert!(answer.body.len() <= options.max_body),
             Item::Damaged(damage) => assert!(!damage.why.is_empty()),

@@ -35,7 +35,7 @@ pub struct Setup {
     pub renderer: Renderer,
     /// Media types that are pages.
     pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
-    /// Memory of the index in octets; `None` for no bound.
+    /// Memory of the index in bytes; `None` for no bound.
     pub index_memory: Option<u64>,
     /// A snapshot of the index is written after so many pages.
     pub snapshot_after: u32,
@@ -58,8 +58,8 @@ pub struct Tally {
     pub damaged: u64,
     /// The first of these.
     pub damages: Vec<Damage>,
-    /// Octets of bodies.
-    pub octets: u64,
+    /// Bytes of bodies.
+    pub bytes: u64,
 }
 
 /// How a run ended.
@@ -167,9 +167,9 @@ impl Dedup {
         Watch { live: self.judge.live.clone() }
     }
 
-    /// Judges all that is read and not known, and closes the store. `octets` counts what was read of the
+    /// Judges all that is read and not known, and closes the store. `bytes` counts what was read of the
     /// files; `stop` ends the reading.
-    pub fn run(mut self, octets: &AtomicU64, stop: &AtomicBool) -> Result<Ending, CrawlError> {
+    pub fn run(mut self, bytes: &AtomicU64, stop: &AtomicBool) -> Result<Ending, CrawlError> {
         self.store.reopen()?;
         self.judge.committed.look(&self.store)?;
         let mut seen = HashSet::new();
@@ -188,7 +188,7 @@ impl Dedup {
         };
         let mut tally = Tally::default();
         let stop = Stop { asked: stop, committed: self.judge.committed.clone() };
-        self.pass(octets, &stop, sift, &mut tally)?;
+        self.pass(bytes, &stop, sift, &mut tally)?;
 
         let outgrown = if stop.is_asked() { HashMap::new() } else { self.judge.outgrown()? };
         let mut not_revised = 0;
@@ -203,7 +203,7 @@ impl Dedup {
     /// Judges what is read and sifted, and commits it.
     fn pass(
         &mut self,
-        octets: &AtomicU64,
+        bytes: &AtomicU64,
         stop: &Stop<'_>,
         sift: impl FnMut(Item) -> Work + Send,
         tally: &mut Tally,
@@ -215,7 +215,7 @@ impl Dedup {
             judge.commits = Some(commits);
             let committed = judge.committed.clone();
             let committer = scope.spawn(move || commit_all(store, &archive, batches, &committed));
-            let judged = pipe(setup, octets, stop, sift, |done| take(judge, tally, done)).and_then(|()| judge.flush());
+            let judged = pipe(setup, bytes, stop, sift, |done| take(judge, tally, done)).and_then(|()| judge.flush());
             judge.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             // If the committer has failed, the judge was only stopped by that.
@@ -289,7 +289,7 @@ fn take(judge: &mut Judge, tally: &mut Tally, done: Done) -> Result<(), CrawlErr
     match done {
         Done::Answer(arrival, renews) => {
             tally.answers += 1;
-            tally.octets += arrival.fetched.body.len() as u64;
+            tally.bytes += arrival.fetched.body.len() as u64;
             judge.take(arrival, renews)?;
         }
         Done::Note(Note::Known) => (tally.answers, tally.known) = (tally.answers + 1, tally.known + 1),
@@ -308,7 +308,7 @@ fn take(judge: &mut Judge, tally: &mut Tally, done: Done) -> Result<(), CrawlErr
 /// Reads, sifts and renders everything, and hands it on in order.
 fn pipe(
     setup: &Setup,
-    octets: &AtomicU64,
+    bytes: &AtomicU64,
     stop: &Stop<'_>,
     mut sift: impl FnMut(Item) -> Work + Send,
     mut take: impl FnMut(Done) -> Result<(), CrawlError>,
@@ -324,7 +324,7 @@ fn pipe(
             outlets.push(outlet);
         }
         scope.spawn(move || {
-            let items = setup.inputs.items(&setup.input, octets).take_while(|_| !stop.is_asked());
+            let items = setup.inputs.items(&setup.input, bytes).take_while(|_| !stop.is_asked());
             for (item, inlet) in items.zip(inlets.iter().cycle()) {
                 // A closed channel means that the judge has failed, which says why.
                 if inlet.send(sift(item)).is_err() {

@@ -279,7 +279,7 @@ impl Families {
         }
     }
 
-    /// Octets that they take, but for their texts.
+    /// Bytes that they take, but for their texts.
     pub(super) fn bytes(&self) -> usize {
         let of = |known: &Known| {
             known.hosts.capacity() * size_of::<(Box<str>, u32)>()

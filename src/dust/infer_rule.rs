@@ -7,7 +7,7 @@ use super::rule::{Change, Rule};
 const DIRECTORIES: usize = 4;
 /// Parameters that a rule may drop.
 const PARAMETERS: usize = 4;
-/// Octets of an end that a rule may replace.
+/// Bytes of an end that a rule may replace.
 const END: usize = 40;
 
 /// The rule by which the first of two canonical URLs becomes the second, or, if only parameters tell them apart, by

@@ -48,7 +48,7 @@ pub struct Foretold {
 
 /// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family,
 /// as many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16
-/// octets for each page and redirect, 9 to 18 for each link to a counterpart, and some hundreds for each rule.
+/// bytes for each page and redirect, 9 to 18 for each link to a counterpart, and some hundreds for each rule.
 pub struct Learner {
     seed: u64,
     table: Table,
@@ -97,7 +97,7 @@ impl Learner {
         }
     }
 
-    /// Octets that it takes, but for the texts of rules.
+    /// Bytes that it takes, but for the texts of rules.
     pub fn bytes(&self) -> usize {
         self.table.bytes()
             + self.originals.allocation_size()

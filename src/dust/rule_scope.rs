@@ -3,7 +3,7 @@
 use super::parts::Parts;
 use super::rule::Rule;
 
-/// Octets of a context's name at most.
+/// Bytes of a context's name at most.
 const LONGEST: usize = 120;
 
 /// The context of URLs whose file name is that of pages about which the rule was right some times and never wrong:

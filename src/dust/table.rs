@@ -220,7 +220,7 @@ impl Table {
         Some(place)
     }
 
-    /// Octets that they take, but for their texts.
+    /// Bytes that they take, but for their texts.
     pub(super) fn bytes(&self) -> usize {
         let of = |entry: &Entry| {
             entry.contexts.capacity() * size_of::<(Box<str>, Validity)>() + entry.names.allocation_size()

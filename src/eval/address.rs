@@ -52,22 +52,22 @@ fn file_of(url: &CanonicalUrl) -> Option<PathBuf> {
 
 /// Without percent-encoding; `None` if that is no text.
 fn unescaped(segment: &str) -> Option<String> {
-    let mut octets = Vec::with_capacity(segment.len());
+    let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.as_bytes();
     while let [first, tail @ ..] = rest {
         let escaped = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
         match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(octet) => {
-                octets.push(octet);
+            Some(byte) => {
+                bytes.push(byte);
                 rest = &tail[2..];
             }
             None => {
-                octets.push(*first);
+                bytes.push(*first);
                 rest = tail;
             }
         }
     }
-    String::from_utf8(octets).ok()
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub struct Page {
     /// As detectors see it.
     pub candidate: Candidate,
     /// The length of its body.
-    pub octets: usize,
+    pub bytes: usize,
 }
 
 /// A page that can't be had.
@@ -47,8 +47,8 @@ pub struct Missing {
 pub struct RenderingCost {
     /// Pages rendered.
     pub pages: usize,
-    /// Octets of their bodies.
-    pub octets: usize,
+    /// Bytes of their bodies.
+    pub bytes: usize,
     /// The time for which threads ran, all together; reading files is not in it.
     pub thread_time: Duration,
     /// The time on the wall, reading files included.
@@ -94,7 +94,7 @@ impl Pages {
         self.pages.push(match done {
             Ok((page, time)) => {
                 self.cost.pages += 1;
-                self.cost.octets += page.octets;
+                self.cost.bytes += page.bytes;
                 self.cost.thread_time += time;
                 Some(page)
             }
@@ -144,7 +144,7 @@ fn one(folder: &Path, address: &Address, group: u32, renderer: &Renderer) -> Res
     // As in a crawl: a panic in a parser is this page's failure.
     let candidate = catch_unwind(AssertUnwindSafe(|| candidate(&fetched, group, renderer)))
         .map_err(|_| missing("rendering failed".to_owned()))?;
-    Ok((Page { candidate, octets: fetched.body.len() }, started.elapsed()))
+    Ok((Page { candidate, bytes: fetched.body.len() }, started.elapsed()))
 }
 
 fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> Candidate {
@@ -191,6 +191,6 @@ mod tests {
         // The brackets of plain text are text; so `p` is a term there.
         assert!(terms(0) > 0 && terms(2) > 0);
         assert!(pages.pages[1].is_none());
-        assert!(pages.cost.octets > 0);
+        assert!(pages.cost.bytes > 0);
     }
 }

@@ -135,7 +135,7 @@ mod tests {
             order: TermOrder::default(),
             renews: None,
         };
-        Page { candidate, octets: text.len() }
+        Page { candidate, bytes: text.len() }
     }
 
     #[test]

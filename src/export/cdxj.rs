@@ -39,6 +39,6 @@ pub fn cdxj(source: Source<'_>, mut output: Output) -> Result<Tally> {
         }
     })?;
     sorting.write(|line| output.write_all(line.as_bytes()).map_err(|error| output.error(error)))?;
-    tally.octets = output.finish()?;
+    tally.bytes = output.finish()?;
     Ok(tally)
 }

@@ -40,7 +40,7 @@ pub fn jsonl(source: Source<'_>, html: bool, compression: Compression, output: O
         let written = serde_json::to_writer(&mut lines, &row).map_err(io::Error::from);
         written.and_then(|()| lines.write_all(b"\n")).map_err(error)
     })?;
-    tally.octets = lines.finish().map_err(error)?.finish()?;
+    tally.bytes = lines.finish().map_err(error)?.finish()?;
     Ok(tally)
 }
 

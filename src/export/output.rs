@@ -13,8 +13,8 @@ use super::error::{ExportError, Result};
 pub struct Tally {
     /// Pages written, or counted.
     pub pages: u64,
-    /// Octets written.
-    pub octets: u64,
+    /// Bytes written.
+    pub bytes: u64,
     /// Of the pages, stored ones whose body is not archived.
     pub without_body: u64,
     /// Pages left out since they ask not to be passed on.
@@ -31,7 +31,7 @@ impl Tally {
 /// Where an export goes. Dropped before it is finished, a file leaves nothing behind.
 pub struct Output {
     to: Option<BufWriter<To>>,
-    octets: u64,
+    bytes: u64,
     path: PathBuf,
 }
 
@@ -54,13 +54,13 @@ impl Output {
             return Err(error(io::ErrorKind::IsADirectory.into()));
         }
         let file = File::create(open_name(path)).map_err(error)?;
-        Ok(Self { to: Some(BufWriter::with_capacity(64 * 1024, To::File(file))), octets: 0, path: path.to_owned() })
+        Ok(Self { to: Some(BufWriter::with_capacity(64 * 1024, To::File(file))), bytes: 0, path: path.to_owned() })
     }
 
     /// A stream, called `name` in errors.
     pub fn stream(name: &str, to: impl Write + Send + 'static) -> Self {
         let to = Some(BufWriter::with_capacity(64 * 1024, To::Stream(Box::new(to))));
-        Self { to, octets: 0, path: PathBuf::from(name) }
+        Self { to, bytes: 0, path: PathBuf::from(name) }
     }
 
     /// The file's name.
@@ -68,9 +68,9 @@ impl Output {
         &self.path
     }
 
-    /// Octets written so far.
-    pub fn octets(&self) -> u64 {
-        self.octets
+    /// Bytes written so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Names the file in an error of writing to it.
@@ -85,7 +85,7 @@ impl Output {
     pub fn finish(mut self) -> Result<u64> {
         self.settle().map_err(|source| self.error(source))?;
         self.to = None;
-        Ok(self.octets)
+        Ok(self.bytes)
     }
 
     fn settle(&mut self) -> io::Result<()> {
@@ -103,7 +103,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(to) = &mut self.to else { return Err(io::ErrorKind::BrokenPipe.into()) };
         let written = to.write(bytes)?;
-        self.octets += written as u64;
+        self.bytes += written as u64;
         Ok(written)
     }
 

@@ -16,7 +16,7 @@ pub struct Source<'a> {
     pub folder: &'a Path,
     /// Which pages.
     pub selection: &'a Selection,
-    /// Told, for every line, how many octets of how many have been read.
+    /// Told, for every line, how many bytes of how many have been read.
     pub watch: &'a dyn Fn(u64, u64),
 }
 
@@ -30,7 +30,7 @@ impl Source<'_> {
         let mut lines = PageLines::open(self.folder)?;
         while let Some(line) = lines.next() {
             let line = line?;
-            (self.watch)(lines.octets(), lines.length());
+            (self.watch)(lines.bytes(), lines.length());
             match self.selection.choose(&line) {
                 Choice::Taken => {
                     tally.pages += 1;

@@ -1,6 +1,6 @@
 //! Rows as a Parquet file.
 //!
-//! A row group is written when its rows hold [`GROUP_OCTETS`] of text, so that memory does not depend on
+//! A row group is written when its rows hold [`GROUP_BYTES`] of text, so that memory does not depend on
 //! the number of rows. Columns are written by themselves; no table format stands between.
 
 use std::io;
@@ -21,8 +21,8 @@ use super::output::{Output, Tally};
 use super::pages::Source;
 use super::row::{Origin, Row};
 
-/// A row group is closed when its texts have reached so many octets.
-const GROUP_OCTETS: usize = 32 * 1024 * 1024;
+/// A row group is closed when its texts have reached so many bytes.
+const GROUP_BYTES: usize = 32 * 1024 * 1024;
 
 const SCHEMA: &str = "
 message page {
@@ -79,21 +79,21 @@ pub fn parquet(source: Source<'_>, html: bool, output: Output) -> Result<Tally> 
     let schema = Arc::new(parse_message_type(&schema).map_err(error)?);
     let mut writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
     let mut group = Vec::new();
-    let mut octets = 0;
+    let mut group_bytes = 0;
     source.each(&mut tally, |line, tally| {
         let row = Row::read(line, html, &mut contents, tally)?;
-        octets += weight(&row);
+        group_bytes += weight(&row);
         group.push(row);
-        if octets >= GROUP_OCTETS {
+        if group_bytes >= GROUP_BYTES {
             write_group(&mut writer, std::mem::take(&mut group), html).map_err(error)?;
-            octets = 0;
+            group_bytes = 0;
         }
         Ok(())
     })?;
     if !group.is_empty() {
         write_group(&mut writer, group, html).map_err(error)?;
     }
-    tally.octets = writer.into_inner().map_err(error)?.finish()?;
+    tally.bytes = writer.into_inner().map_err(error)?.finish()?;
     Ok(tally)
 }
 
@@ -110,7 +110,7 @@ fn properties() -> WriterProperties {
     properties.build()
 }
 
-/// Octets of a row in memory, about.
+/// Bytes of a row in memory, about.
 fn weight(row: &Row) -> usize {
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     size_of::<Row>() + 512 + length(&row.text) + row.html.as_ref().map_or(0, length)

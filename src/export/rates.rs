@@ -85,7 +85,7 @@ pub fn rates(source: Source<'_>, by: By, mut output: Output) -> Result<Tally> {
     for line in std::iter::once(heading).chain(lines) {
         output.write_all(format!("{line}\r\n").as_bytes()).map_err(|error| output.error(error))?;
     }
-    tally.octets = output.finish()?;
+    tally.bytes = output.finish()?;
     Ok(tally)
 }
 

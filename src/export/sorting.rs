@@ -7,28 +7,28 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
 use super::error::{ExportError, Result};
 
-/// Lines are sorted in memory up to so many octets.
-const RUN_OCTETS: usize = 32 * 1024 * 1024;
+/// Lines are sorted in memory up to so many bytes.
+const RUN_BYTES: usize = 32 * 1024 * 1024;
 
-/// Takes lines, each with its end, and hands them out sorted by their octets.
+/// Takes lines, each with its end, and hands them out sorted by their bytes.
 pub(super) struct Sorting {
     lines: Vec<String>,
-    octets: usize,
-    run_octets: usize,
+    bytes: usize,
+    run_bytes: usize,
     runs: Vec<BufReader<File>>,
 }
 
 impl Default for Sorting {
     fn default() -> Self {
-        Self { lines: Vec::new(), octets: 0, run_octets: RUN_OCTETS, runs: Vec::new() }
+        Self { lines: Vec::new(), bytes: 0, run_bytes: RUN_BYTES, runs: Vec::new() }
     }
 }
 
 impl Sorting {
     pub fn add(&mut self, line: String) -> Result<()> {
-        self.octets += line.len() + size_of::<String>();
+        self.bytes += line.len() + size_of::<String>();
         self.lines.push(line);
-        if self.octets >= self.run_octets { self.end_run().map_err(error) } else { Ok(()) }
+        if self.bytes >= self.run_bytes { self.end_run().map_err(error) } else { Ok(()) }
     }
 
     /// Hands out all lines, ascending.
@@ -60,7 +60,7 @@ impl Sorting {
         let mut run = run.into_inner().map_err(io::IntoInnerError::into_error)?;
         run.rewind()?;
         self.runs.push(BufReader::new(run));
-        self.octets = 0;
+        self.bytes = 0;
         Ok(())
     }
 }
@@ -84,9 +84,9 @@ mod tests {
         #[test]
         fn lines_come_sorted_whether_they_fit_into_memory_or_not(
             lines in prop::collection::vec("[a-c]{0,4}", 0..40),
-            run_octets in 1usize..400,
+            run_bytes in 1usize..400,
         ) {
-            let mut sorting = Sorting { run_octets, ..Sorting::default() };
+            let mut sorting = Sorting { run_bytes, ..Sorting::default() };
             for line in &lines {
                 sorting.add(format!("{line}\n")).unwrap();
             }

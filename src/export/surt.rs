@@ -50,7 +50,7 @@ fn path(path: &str) -> String {
 /// Without empty and dot segments; a slash at the end stays.
 fn normal_path(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
-    for segment in path.split(|&octet| octet == b'/').skip(1) {
+    for segment in path.split(|&byte| byte == b'/').skip(1) {
         match segment {
             b"." => {}
             b".." if !kept.is_empty() => drop(kept.pop()),
@@ -99,7 +99,7 @@ fn unescaped_once(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&first, behind)) = rest.split_first() {
-        let digit = |at: usize| behind.get(at).and_then(|&octet| char::from(octet).to_digit(16));
+        let digit = |at: usize| behind.get(at).and_then(|&byte| char::from(byte).to_digit(16));
         match (first, digit(0), digit(1)) {
             (b'%', Some(high), Some(low)) => {
                 plain.push((high * 16 + low) as u8);
@@ -116,11 +116,11 @@ fn unescaped_once(text: &[u8]) -> Vec<u8> {
 
 /// With escapes for all but the visible characters of ASCII, and for `#` and `%`.
 fn escaped(text: &[u8]) -> String {
-    let octet = |&octet: &u8| match octet {
-        b'!'..=b'~' if !matches!(octet, b'#' | b'%') => char::from(octet).to_string(),
-        _ => format!("%{octet:02X}"),
+    let byte = |&byte: &u8| match byte {
+        b'!'..=b'~' if !matches!(byte, b'#' | b'%') => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
     };
-    text.iter().map(octet).collect()
+    text.iter().map(byte).collect()
 }
 
 /// Session marks of ASP.NET in paths: what stands before and behind them stays.

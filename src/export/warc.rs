@@ -34,7 +34,7 @@ pub fn warc(source: Source<'_>, mut output: Output, index: Option<Output>) -> Re
         tally.count_body(&line, first.kind() == "response");
         let length = last.offset + last.length - first.offset;
         if let Some(entry) = Entry::of(first) {
-            sorting.add(entry.at(output.octets(), &name).line())?;
+            sorting.add(entry.at(output.bytes(), &name).line())?;
         }
         let members = archive.member(file, first.offset, length)?;
         output.write_all(&members).map_err(|error| output.error(error))
@@ -43,7 +43,7 @@ pub fn warc(source: Source<'_>, mut output: Output, index: Option<Output>) -> Re
         sorting.write(|line| index.write_all(line.as_bytes()).map_err(|error| index.error(error)))?;
         index.finish()?;
     }
-    tally.octets = output.finish()?;
+    tally.bytes = output.finish()?;
     Ok(tally)
 }
 

@@ -55,7 +55,7 @@ pub(super) fn unresolved(error: &ResolveError) -> FetchFailure {
     }
 }
 
-/// Fewer octets came than were announced.
+/// Fewer bytes came than were announced.
 pub(super) fn incomplete() -> FetchFailure {
     FetchFailure::passing(FailureClass::Protocol, "incomplete: the server closed the connection too early")
 }

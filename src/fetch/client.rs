@@ -49,7 +49,7 @@ struct Inner {
 
 /// What of a body is wanted.
 pub(super) struct Wanted {
-    /// Octets that are kept.
+    /// Bytes that are kept.
     pub(super) max_body: usize,
     /// Whether the body is read whatever its type is.
     pub(super) any_type: bool,
@@ -342,9 +342,9 @@ mod tests {
         Fetcher::new(options).unwrap().get(&server.url("/")).await
     }
 
-    fn gzip(octets: &[u8]) -> Vec<u8> {
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(octets).unwrap();
+        encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     }
 
@@ -356,8 +356,8 @@ mod tests {
     #[tokio::test]
     async fn an_exchange_is_recorded_as_it_was() {
         let answer = "HTTP/1.1 200 Fine\r\nContent-Type: text/html\r\nX-Odd: \u{e9}\r\nContent-Length: 2\r\n\r\nok";
-        let octets: Vec<u8> = answer.chars().map(|c| c as u8).collect();
-        let server = Server::saying(octets, Then::Close).await;
+        let bytes: Vec<u8> = answer.chars().map(|c| c as u8).collect();
+        let server = Server::saying(bytes, Then::Close).await;
         let fetched = get(Options { from: Some("me@a.test".into()), ..options() }, &server).await.unwrap();
         assert_eq!((fetched.status, fetched.version, fetched.reason.as_str()), (200, "HTTP/1.1", "Fine"));
         assert_eq!((fetched.body.as_slice(), fetched.truncated), (b"ok".as_slice(), false));
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_bomb_is_cut_at_the_limit_of_decoded_octets() {
+    async fn a_bomb_is_cut_at_the_limit_of_decoded_bytes() {
         let server = Server::saying(coded("gzip", &gzip(&vec![b' '; 64 << 20])), Then::Close).await;
         let fetched = get(Options { max_body: 100_000, ..options() }, &server).await.unwrap();
         assert_eq!((fetched.body.len(), fetched.truncated), (100_000, true));
@@ -410,10 +410,10 @@ mod tests {
             (b"SSH-2.0-OpenSSH\r\n\r\n", FailureClass::Protocol, false),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n", FailureClass::Protocol, true),
         ];
-        for (octets, class, retryable) in cases {
-            let server = Server::saying(octets, Then::Close).await;
+        for (bytes, class, retryable) in cases {
+            let server = Server::saying(bytes, Then::Close).await;
             let failure = get(options(), &server).await.unwrap_err();
-            assert_eq!((failure.class, failure.retryable), (class, retryable), "{failure}: {}", octets.escape_ascii());
+            assert_eq!((failure.class, failure.retryable), (class, retryable), "{failure}: {}", bytes.escape_ascii());
         }
         let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", Then::Close).await;
         assert!(get(options(), &server).await.unwrap_err().detail.starts_with("incomplete"));
@@ -441,8 +441,8 @@ mod tests {
     #[tokio::test]
     async fn each_stage_has_its_time() {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
-        for (octets, word) in [(String::new(), "header"), (head.to_owned(), "body"), (format!("{head}some"), "body")] {
-            let server = Server::saying(octets, Then::Stall).await;
+        for (bytes, word) in [(String::new(), "header"), (head.to_owned(), "body"), (format!("{head}some"), "body")] {
+            let server = Server::saying(bytes, Then::Stall).await;
             let start = Instant::now();
             let failure = get(quick(), &server).await.unwrap_err();
             assert_eq!((failure.class, failure.retryable), (FailureClass::Timeout, true));
@@ -481,8 +481,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_header_without_measure_is_refused() {
-        for octets in [70_000, 2 << 20] {
-            let answer = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(octets));
+        for bytes in [70_000, 2 << 20] {
+            let answer = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(bytes));
             let server = Server::saying(answer, Then::Close).await;
             let failure = get(options(), &server).await.unwrap_err();
             assert_eq!((failure.class, failure.retryable), (FailureClass::TooLarge, false), "{failure}");

@@ -51,8 +51,7 @@ impl<'a> Exchange<'a> {
         })?;
         match size(response.headers()) {
             size if size > self.options.max_header => {
-                let detail =
-                    format!("the response's header has {size} octets, {} are allowed", self.options.max_header);
+                let detail = format!("the response's header has {size} bytes, {} are allowed", self.options.max_header);
                 Err(Unsent { failure: FetchFailure::lasting(FailureClass::TooLarge, detail), connecting: false })
             }
             _ => Ok(response),
@@ -82,7 +81,7 @@ impl<'a> Exchange<'a> {
         accepts(&self.options.accept_types, text.split(';').next().unwrap_or_default())
     }
 
-    /// Reads the body up to `max_body` octets; says whether there was more.
+    /// Reads the body up to `max_body` bytes; says whether there was more.
     async fn read_body(
         &self,
         response: &mut Response,
@@ -126,7 +125,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// A content coding that is still named was not undone: its octets are no text.
+/// A content coding that is still named was not undone: its bytes are no text.
 fn check_coding(headers: &HeaderMap) -> Result<(), FetchFailure> {
     match headers.get(CONTENT_ENCODING) {
         Some(coding) if !coding.is_empty() && !coding.as_bytes().eq_ignore_ascii_case(b"identity") => {

@@ -91,7 +91,7 @@ pub(super) fn as_received(headers: &HeaderMap) -> Vec<Header> {
     lines(headers).filter(|(name, _)| !of_transfer.iter().any(|other| other.as_str() == name)).collect()
 }
 
-/// Octets of a header: names, values, and the four of `: ` and the line's end.
+/// Bytes of a header: names, values, and the four of `: ` and the line's end.
 pub(super) fn size(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
 }

@@ -33,9 +33,9 @@ pub struct Options {
     pub retries: u32,
     /// A longer `Retry-After` is taken as this long.
     pub max_retry_after: Duration,
-    /// Octets of a body that are kept, counted after decompression.
+    /// Bytes of a body that are kept, counted after decompression.
     pub max_body: usize,
-    /// Octets of a response's header.
+    /// Bytes of a response's header.
     pub max_header: usize,
     /// Media types whose bodies are read; `*` stands for any run of characters.
     pub accept_types: Vec<String>,
@@ -59,7 +59,7 @@ pub struct Options {
     pub max_crawl_delay: Duration,
     /// Whether robots.txt is neither asked for nor obeyed.
     pub ignore_robots: bool,
-    /// Octets of robots.txt that are read (RFC 9309, section 2.5: at least 500 KiB).
+    /// Bytes of robots.txt that are read (RFC 9309, section 2.5: at least 500 KiB).
     pub robots_max_bytes: usize,
     /// How long robots.txt is good for (RFC 9309, section 2.4: at most a day).
     pub robots_ttl: Duration,

@@ -58,7 +58,7 @@ pub struct Traffic {
     pub requests: u64,
     /// Requests that got no answer.
     pub unanswered: u64,
-    /// Octets of decoded bodies.
+    /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Sum of response times in microseconds.
     pub response_micros: u64,

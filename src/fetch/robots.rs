@@ -159,7 +159,7 @@ fn whole_lines(body: &[u8], limit: usize) -> &[u8] {
         return body;
     }
     let body = &body[..limit];
-    let end = body.iter().rposition(|&octet| matches!(octet, b'\n' | b'\r')).unwrap_or(limit);
+    let end = body.iter().rposition(|&byte| matches!(byte, b'\n' | b'\r')).unwrap_or(limit);
     &body[..end]
 }
 
@@ -189,7 +189,7 @@ pub(super) fn now_millis() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::test::{conformance, octets};
+    use crate::fetch::test::{bytes, conformance};
 
     fn robots(status: u16, body: &[u8], agent: &str) -> Robots {
         let row = RobotsRow { fetched_at: 0, status, body: body.to_vec() };
@@ -240,7 +240,7 @@ mod tests {
         let Some(cases) = conformance("robots.json") else { return };
         let mut wrong = Vec::new();
         for case in &cases {
-            let body = octets(case, "robots");
+            let body = bytes(case, "robots");
             for check in case["checks"].as_array().unwrap() {
                 let url = check["url"].as_str().unwrap();
                 let allowed =
@@ -257,7 +257,7 @@ mod tests {
     fn the_conformance_cases_of_crawl_delays_hold() {
         let Some(cases) = conformance("crawl_delay.json") else { return };
         for case in cases.iter().filter(|case| !case["crawl_delay_s"].is_string()) {
-            let robots = robots(200, &octets(case, "robots"), case["agent"].as_str().unwrap());
+            let robots = robots(200, &bytes(case, "robots"), case["agent"].as_str().unwrap());
             assert_eq!(robots.crawl_delay().map(|delay| delay.as_secs_f64()), case["crawl_delay_s"].as_f64(), "{case}");
         }
     }
@@ -266,7 +266,7 @@ mod tests {
     fn the_conformance_cases_of_sitemaps_hold() {
         let Some(cases) = conformance("robots_sitemaps.json") else { return };
         for case in cases.iter().filter(|case| case["sitemaps"].is_array()) {
-            let robots = robots(200, &octets(case, "robots"), "ndcrawl");
+            let robots = robots(200, &bytes(case, "robots"), "ndcrawl");
             let sitemaps: Vec<&str> = robots.sitemaps().iter().map(Url::as_str).collect();
             let expected: Vec<&str> = case["sitemaps"].as_array().unwrap().iter().filter_map(|s| s.as_str()).collect();
             assert_eq!(sitemaps, expected, "{case}");

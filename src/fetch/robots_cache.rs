@@ -14,10 +14,10 @@ use crate::model::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normal
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
 const MAX_REDIRECTS: u32 = 5;
 
-/// Octets of robots.txt files that are held in memory; those not used for longest go first.
+/// Bytes of robots.txt files that are held in memory; those not used for longest go first.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Octets that an entry is taken to need beside its text.
+/// Bytes that an entry is taken to need beside its text.
 const ENTRY_BYTES: usize = 512;
 
 /// What is remembered of each origin's robots.txt.
@@ -52,7 +52,7 @@ impl RobotsCache {
         self.table().entries.get(origin).is_some_and(|entry| entry.slot.try_lock().is_err())
     }
 
-    /// Notes the size of an entry and, if all are too many octets, drops the older half.
+    /// Notes the size of an entry and, if all are too many bytes, drops the older half.
     fn note_size(&self, origin: &str, body: usize) {
         let table = &mut *self.table();
         if let Some(entry) = table.entries.get_mut(origin) {

@@ -5,7 +5,7 @@
 //! lenience of Google's parser): groups are chosen by product token, rules without a path are
 //! dropped, what is said before any group is nobody's. The matcher gets one group with plain rules.
 
-/// Google's parser reads no more octets of a line.
+/// Google's parser reads no more bytes of a line.
 const LONGEST_LINE: usize = 16_663;
 
 /// What a robots.txt says to one crawler.
@@ -168,14 +168,14 @@ pub(super) fn spell(path: &str, decode: bool) -> String {
     let mut rest = path;
     while let Some((before, after)) = rest.split_once('%') {
         spelt.push_str(before);
-        let octet = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        rest = match octet {
-            Some(octet) if decode && (octet.is_ascii_alphanumeric() || b"-._~".contains(&octet)) => {
-                spelt.push(octet.into());
+        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        rest = match byte {
+            Some(byte) if decode && (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) => {
+                spelt.push(byte.into());
                 &after[2..]
             }
-            Some(octet) => {
-                spelt.push_str(&format!("%{octet:02X}"));
+            Some(byte) => {
+                spelt.push_str(&format!("%{byte:02X}"));
                 &after[2..]
             }
             None => {
@@ -189,15 +189,15 @@ pub(super) fn spell(path: &str, decode: bool) -> String {
 
 /// The text without the byte order mark, of which some files have lost a part.
 fn without_bom(text: &[u8]) -> &[u8] {
-    b"\xef\xbb\xbf".iter().fold(text, |rest, &octet| rest.strip_prefix(&[octet]).unwrap_or(rest))
+    b"\xef\xbb\xbf".iter().fold(text, |rest, &byte| rest.strip_prefix(&[byte]).unwrap_or(rest))
 }
 
-/// The text, octets that are no UTF-8 as percent-escapes: that is how they stand in a URL.
-fn as_text(octets: &[u8]) -> String {
-    let mut text = String::with_capacity(octets.len());
-    for chunk in octets.utf8_chunks() {
+/// The text, bytes that are no UTF-8 as percent-escapes: that is how they stand in a URL.
+fn as_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|octet| format!("%{octet:02X}")));
+        text.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
     }
     text
 }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_that_are_no_text_are_spelt_as_in_a_url() {
+    fn bytes_that_are_no_text_are_spelt_as_in_a_url() {
         let part = our_part(b"\xef\xbb\xbfUser-agent: *\nDisallow: /caf\xe9\n", "ndcrawl");
         assert_eq!(part.rules, [(false, "/caf%E9".to_owned())]);
     }

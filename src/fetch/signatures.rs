@@ -1,11 +1,11 @@
 //! What a body is, whatever its header says: pictures, sound, films, archives and PDF tell by their
-//! first octets.
+//! first bytes.
 //!
 //! The patterns are those of the MIME Sniffing Standard (WHATWG), sections 6.1, 6.2 and 6.4, and the
 //! one for PDF in section 7.1. Departure: the standard believes a server that says `text/html`; a
 //! crawler that did would make terms of a picture.
 
-/// First octets of files that are no text; `None` stands for any octet.
+/// First bytes of files that are no text; `None` stands for any byte.
 const SIGNATURES: [(&str, &[Option<u8>]); 15] = [
     ("image/png", &exactly(*b"\x89PNG\r\n\x1a\n")),
     ("image/jpeg", &exactly(*b"\xff\xd8\xff")),
@@ -27,17 +27,17 @@ const SIGNATURES: [(&str, &[Option<u8>]); 15] = [
 /// The media type of a body that is no text; `None` if it may be one.
 pub fn no_text(body: &[u8]) -> Option<&'static str> {
     let begins = |pattern: &[Option<u8>]| {
-        let mut octets = body.iter();
-        pattern.iter().all(|expected| octets.next().is_some_and(|octet| expected.is_none_or(|known| known == *octet)))
+        let mut bytes = body.iter();
+        pattern.iter().all(|expected| bytes.next().is_some_and(|byte| expected.is_none_or(|known| known == *byte)))
     };
     SIGNATURES.iter().find(|(_, pattern)| begins(pattern)).map(|(name, _)| *name)
 }
 
-const fn exactly<const N: usize>(octets: [u8; N]) -> [Option<u8>; N] {
+const fn exactly<const N: usize>(bytes: [u8; N]) -> [Option<u8>; N] {
     let mut pattern = [None; N];
     let mut at = 0;
     while at < N {
-        pattern[at] = Some(octets[at]);
+        pattern[at] = Some(bytes[at]);
         at += 1;
     }
     pattern
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_known_by_its_octets_and_text_is_never_taken_for_one() {
+    fn a_picture_is_known_by_its_bytes_and_text_is_never_taken_for_one() {
         for (body, expected) in [
             (&b"\x89PNG\r\n\x1a\n\0\0"[..], Some("image/png")),
             (b"RIFF\x01\x02\x03\x04WEBPVP", Some("image/webp")),

@@ -25,8 +25,8 @@ pub(super) fn conformance(name: &str) -> Option<Vec<Value>> {
     Some(file["cases"].as_array().unwrap().clone())
 }
 
-/// A field of a case that is text, or octets in base 64 under the name with `_b64`.
-pub(super) fn octets(case: &Value, field: &str) -> Vec<u8> {
+/// A field of a case that is text, or bytes in base 64 under the name with `_b64`.
+pub(super) fn bytes(case: &Value, field: &str) -> Vec<u8> {
     match case[field].as_str() {
         Some(text) => text.as_bytes().to_vec(),
         None => {
@@ -51,14 +51,14 @@ pub(super) fn options() -> Options {
     }
 }
 
-/// What the server does after it has sent its octets.
+/// What the server does after it has sent its bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Then {
     Close,
     Stall,
 }
 
-/// A server on loopback that answers each connection's first request with the octets that `answer`
+/// A server on loopback that answers each connection's first request with the bytes that `answer`
 /// makes of the request.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
@@ -80,9 +80,9 @@ impl Server {
     }
 
     /// A server that always sends the same.
-    pub(super) async fn saying(octets: impl Into<Vec<u8>>, then: Then) -> Self {
-        let octets = octets.into();
-        Self::new(move |_| (octets.clone(), then)).await
+    pub(super) async fn saying(bytes: impl Into<Vec<u8>>, then: Then) -> Self {
+        let bytes = bytes.into();
+        Self::new(move |_| (bytes.clone(), then)).await
     }
 
     pub(super) fn url(&self, path: &str) -> CanonicalUrl {
@@ -107,13 +107,13 @@ async fn serve(
 ) {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
-        let Ok(octet) = stream.read_u8().await else { return };
-        request.push(octet);
+        let Ok(byte) = stream.read_u8().await else { return };
+        request.push(byte);
     }
     let request = String::from_utf8(request).unwrap();
-    let (octets, then) = answer(&request);
+    let (bytes, then) = answer(&request);
     seen.lock().unwrap().push(request);
-    let _ = stream.write_all(&octets).await;
+    let _ = stream.write_all(&bytes).await;
     if then == Then::Stall {
         tokio::time::sleep(Duration::from_secs(60)).await;
     }

@@ -43,7 +43,7 @@
 //! rest waits.
 //!
 //! Only what was expected is restored after a restart: clues as they were at first sight, and all that was
-//! learnt of regions and siblings. Memory for a waiting URL: about 50 octets, and for a region or a page with
+//! learnt of regions and siblings. Memory for a waiting URL: about 50 bytes, and for a region or a page with
 //! links about 20.
 
 use std::time::{Duration, Instant};
@@ -183,7 +183,7 @@ impl Prospects {
         }
     }
 
-    /// Octets that they take.
+    /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         let tables = self.waiting.allocation_size() + self.on_lease.allocation_size() + self.sources.allocation_size();
         tables + self.region_numbers.allocation_size() + self.regions.capacity() * size_of::<Region>()

@@ -17,7 +17,7 @@ impl<T> Chunks<T> {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }
 
-    /// Octets that it takes.
+    /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.chunks.len() * CHUNK * size_of::<T>()
     }

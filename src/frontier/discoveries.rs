@@ -29,7 +29,7 @@ impl Discoveries {
         range.end = url.0 + 1;
     }
 
-    /// Octets that they take.
+    /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         self.0.allocation_size()
     }

@@ -75,7 +75,7 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         }
     }
 
-    /// Octets of memory that the tables take, which grow with the URLs that were seen. Costs a look at every origin
+    /// Bytes of memory that the tables take, which grow with the URLs that were seen. Costs a look at every origin
     /// under the lock.
     pub fn bytes(&self) -> u64 {
         self.engine().bytes() as u64

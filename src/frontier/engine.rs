@@ -241,7 +241,7 @@ impl<L: UrlLog> Engine<L> {
         }
     }
 
-    /// Octets of the tables. Costs a look at every origin.
+    /// Bytes of the tables. Costs a look at every origin.
     pub(super) fn bytes(&self) -> usize {
         self.seen.bytes()
             + self.phases.bytes()

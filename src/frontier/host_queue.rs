@@ -2,7 +2,7 @@
 //!
 //! Order: rank, then what is suspected to be a duplicate last, then what is expected of it in a focused crawl, then
 //! depth, then arrival; a URL that was given back
-//! goes to the front of its priority once it is due. Memory for a URL: 4 octets, in blocks that are freed as they are
+//! goes to the front of its priority once it is due. Memory for a URL: 4 bytes, in blocks that are freed as they are
 //! emptied; one that was given back and is not yet due costs about 40.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -107,7 +107,7 @@ impl OriginQueue {
         self.len
     }
 
-    /// Octets that it takes, but for what it takes empty.
+    /// Bytes that it takes, but for what it takes empty.
     pub(super) fn bytes(&self) -> usize {
         let queues = self.ready.iter().map(|(_, queue)| queue.bytes()).sum::<usize>();
         let waiting = self.waiting.len() * size_of::<((Instant, u64), (Priority, u32))>();

@@ -7,7 +7,7 @@
 //! when it has been served; so all take turns, and none can starve another.
 //!
 //! An origin is not in the calendar while nothing waits there, while it has as many leases as it may
-//! have, and while its host has had its pages. Memory: some 530 octets for an origin with a URL.
+//! have, and while its host has had its pages. Memory: some 530 bytes for an origin with a URL.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -161,7 +161,7 @@ impl Origins {
         self.busy
     }
 
-    /// Octets that they and what waits at them take. Costs a look at every origin.
+    /// Bytes that they and what waits at them take. Costs a look at every origin.
     pub(super) fn bytes(&self) -> usize {
         let queues = self.origins.iter().map(|origin| origin.queue.bytes()).sum::<usize>();
         let hosts = self.hosts.iter().map(|host| host.origins.capacity() * size_of::<u32>()).sum::<usize>();

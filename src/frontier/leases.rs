@@ -37,7 +37,7 @@ struct Delivery {
 pub(super) struct Leases(HashMap<u32, Delivery>);
 
 impl Leases {
-    /// Octets that they take.
+    /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         self.0.allocation_size()
     }

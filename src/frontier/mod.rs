@@ -20,7 +20,7 @@
 //! and at the next start the log is read back row by row. Texts of URLs are not held: those of leased
 //! ones are read back through [`UrlLog`], a few at a time.
 //!
-//! | held in memory for | octets |
+//! | held in memory for | bytes |
 //! |---|---|
 //! | a seen URL: hash, place in the table, state | 15 to 20.5 |
 //! | a queued URL: its number, besides | 4 |
@@ -36,9 +36,9 @@
 //! | a URL not yet committed: its row | 64 and its text |
 //! | rows read ahead, in all | 8,192 rows |
 //!
-//! The test `a_queued_url_costs_less_than_100_octets_of_resident_memory` measures it, and
+//! The test `a_queued_url_costs_less_than_100_bytes_of_resident_memory` measures it, and
 //! `cargo test --lib frontier::tests::memory -- --nocapture` prints the figure:
-//! 26 octets for each of 200,000 URLs of 1,000 hosts, and as many for each of a million of one host.
+//! 26 bytes for each of 200,000 URLs of 1,000 hosts, and as many for each of a million of one host.
 //!
 //! **Order.** Between origins by the time at which they are due, and in turn among those that are;
 //! within an origin by rank, then depth, then arrival; in a focused crawl what promises most goes first, within an

@@ -35,7 +35,7 @@ impl Names {
         self.table.find(hash, |&number| self.text(number) == text).copied()
     }
 
-    /// Octets that they take.
+    /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.texts.iter().map(|text| text.len()).sum::<usize>();
         texts + self.texts.capacity() * size_of::<Box<str>>() + self.table.allocation_size()

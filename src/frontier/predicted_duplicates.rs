@@ -89,7 +89,7 @@ impl Foretelling {
         }
     }
 
-    /// Octets that it takes.
+    /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         let waiting = self.waiting.values().map(|waiting| waiting.capacity() * size_of::<Next>()).sum::<usize>();
         let tables = self.left_out.allocation_size() + self.waiting.allocation_size();

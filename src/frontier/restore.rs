@@ -3,7 +3,7 @@
 //! What is in memory is derived from the log alone: each row, each requeueing, each outcome. No text
 //! is kept. A limit on depth that has changed since is applied to what is not done: rows that it
 //! lets in are queued, rows that it keeps out are deferred. Cost: some hashing and one look at the
-//! row's text each; while it lasts, 4 octets more for each URL.
+//! row's text each; while it lasts, 4 bytes more for each URL.
 
 use super::chunks::Chunks;
 use super::engine::Engine;

@@ -40,7 +40,7 @@ impl<L: UrlLog> Rows<L> {
         Self { log, pending: VecDeque::new(), committed: 0, taken: 0, blocks: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Octets that those in memory take. Costs a look at each.
+    /// Bytes that those in memory take. Costs a look at each.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.pending.iter().chain(self.blocks.values().flatten()).map(|row| row.url.capacity());
         let kept = self.blocks.values().map(|rows| rows.capacity() * size_of::<UrlRow>());

@@ -46,7 +46,7 @@ impl Drawn {
         self.0.remove(&id.0);
     }
 
-    /// Octets that it takes.
+    /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.0.allocation_size()
     }

@@ -5,7 +5,7 @@
 //! at a hundred million. The seed is drawn for each crawl, so that nobody can prepare URLs whose
 //! hashes meet.
 //!
-//! Memory for a URL: 8 octets of hash and 5 of table at a load between 7/16 and 7/8, which makes
+//! Memory for a URL: 8 bytes of hash and 5 of table at a load between 7/16 and 7/8, which makes
 //! 13.7 to 19.4. The table is in [`SHARDS`] parts that grow one at a time, so that growing doubles
 //! a sixty-fourth and takes no noticeable time.
 
@@ -34,7 +34,7 @@ impl SeenSet {
         self.hashes.len()
     }
 
-    /// Octets that it takes.
+    /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.hashes.bytes() + self.shards.iter().map(HashTable::allocation_size).sum::<usize>()
     }

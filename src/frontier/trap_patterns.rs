@@ -16,7 +16,7 @@
 //! out is queued.
 //!
 //! All this follows from the outcomes in their order, which the log keeps; so it is the same after a
-//! restart. Memory: some 60 octets for each pattern with a run, of which there are [`MOST`] at most.
+//! restart. Memory: some 60 bytes for each pattern with a run, of which there are [`MOST`] at most.
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -91,7 +91,7 @@ impl Patterns {
         Self { seed, is_on, runs: HashMap::new(), closed: 0, reopened: false }
     }
 
-    /// Octets that they take.
+    /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         let originals = self.runs.values().map(|run| run.originals.capacity() * size_of::<UrlId>()).sum::<usize>();
         originals + self.runs.allocation_size()

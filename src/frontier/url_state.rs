@@ -53,46 +53,46 @@ impl Phase {
     }
 }
 
-/// The part of a state octet that holds the phase.
+/// The part of a state byte that holds the phase.
 const PHASE: u8 = 0b1111;
 /// The URL is a seed, or redirects alone lead to it from one.
 const FROM_SEED: u8 = 1 << 4;
 /// The URL was queued again to be judged anew, which happens once at most.
 const REVISED: u8 = 1 << 5;
 
-/// The state octets of all URLs, and how many URLs are in each phase.
+/// The state bytes of all URLs, and how many URLs are in each phase.
 pub(super) struct Phases {
-    octets: Chunks<u8>,
+    codes: Chunks<u8>,
     counts: [u64; Phase::ALL.len()],
 }
 
 impl Phases {
     pub(super) fn new() -> Self {
-        Self { octets: Chunks::new(), counts: [0; Phase::ALL.len()] }
+        Self { codes: Chunks::new(), counts: [0; Phase::ALL.len()] }
     }
 
-    /// Octets that they take.
+    /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
-        self.octets.bytes()
+        self.codes.bytes()
     }
 
     pub(super) fn push(&mut self, phase: Phase, from_seed: bool) {
-        self.octets.push(phase.code() | if from_seed { FROM_SEED } else { 0 });
+        self.codes.push(phase.code() | if from_seed { FROM_SEED } else { 0 });
         self.counts[usize::from(phase.code())] += 1;
     }
 
     /// `None` for a URL that was never seen.
     pub(super) fn get(&self, id: UrlId) -> Option<Phase> {
-        let octet = self.octets.get(id.index())?;
-        Phase::ALL.get(usize::from(octet & PHASE)).copied()
+        let code = self.codes.get(id.index())?;
+        Phase::ALL.get(usize::from(code & PHASE)).copied()
     }
 
     /// Changes the phase of a URL that was seen.
     pub(super) fn set(&mut self, id: UrlId, phase: Phase) {
-        if let Some(octet) = self.octets.get_mut(id.index()) {
-            self.counts[usize::from(*octet & PHASE)] -= 1;
+        if let Some(code) = self.codes.get_mut(id.index()) {
+            self.counts[usize::from(*code & PHASE)] -= 1;
             self.counts[usize::from(phase.code())] += 1;
-            *octet = *octet & !PHASE | phase.code();
+            *code = *code & !PHASE | phase.code();
         }
     }
 
@@ -113,8 +113,8 @@ impl Phases {
     }
 
     fn mark(&mut self, id: UrlId, mark: u8) {
-        if let Some(octet) = self.octets.get_mut(id.index()) {
-            *octet |= mark;
+        if let Some(code) = self.codes.get_mut(id.index()) {
+            *code |= mark;
         }
     }
 
@@ -129,7 +129,7 @@ impl Phases {
     }
 
     fn has(&self, id: UrlId, mark: u8) -> bool {
-        self.octets.get(id.index()).is_some_and(|octet| octet & mark != 0)
+        self.codes.get(id.index()).is_some_and(|code| code & mark != 0)
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_phase_survives_its_octet_and_leaves_the_marks_alone() {
+    fn every_phase_survives_its_byte_and_leaves_the_marks_alone() {
         let mut phases = Phases::new();
         phases.push(Phase::Queued, true);
         for phase in Phase::ALL {

@@ -53,7 +53,7 @@ pub struct Options {
     pub timeout: Duration,
     /// Requests that a page may make.
     pub max_requests: u32,
-    /// Octets that a page may have of them, in all.
+    /// Bytes that a page may have of them, in all.
     pub max_bytes: usize,
 }
 
@@ -87,7 +87,7 @@ pub enum DrawError {
     #[error("the page's scripts could not be stopped")]
     Stuck,
     /// What was drawn is larger than a page may be.
-    #[error("the drawn page has more than {0} octets")]
+    #[error("the drawn page has more than {0} bytes")]
     TooLarge(usize),
 }
 

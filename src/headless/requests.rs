@@ -21,7 +21,7 @@ pub(super) struct Requests<'a> {
     /// Whether the page itself was given.
     is_given: AtomicBool,
     asked: AtomicU32,
-    octets: AtomicUsize,
+    bytes: AtomicUsize,
     origins: Mutex<BTreeSet<String>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Requests<'a> {
             page,
             is_given: AtomicBool::new(false),
             asked: AtomicU32::new(0),
-            octets: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
             origins: Mutex::default(),
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Requests<'a> {
             return Some(kept);
         }
         let is_over = self.asked.fetch_add(1, Ordering::AcqRel) >= browser.options.max_requests;
-        if is_over || self.octets.load(Ordering::Acquire) >= browser.options.max_bytes {
+        if is_over || self.bytes.load(Ordering::Acquire) >= browser.options.max_bytes {
             return None;
         }
         self.origins.lock().unwrap_or_else(PoisonError::into_inner).insert(url.origin());
@@ -85,7 +85,7 @@ impl<'a> Requests<'a> {
         }
         let fetched = browser.fetcher.polite_get_any_type(&url).await;
         let answer = fetched.inspect_err(|error| tracing::debug!(%url, %error, "a page goes without it")).ok()?;
-        self.octets.fetch_add(answer.body.len(), Ordering::AcqRel);
+        self.bytes.fetch_add(answer.body.len(), Ordering::AcqRel);
         let answer = Arc::new(answer);
         if is_script {
             browser.scripts.keep(&answer);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::{CanonicalUrl, Fetched};
 
-/// Octets that are kept; then all are forgotten.
+/// Bytes that are kept; then all are forgotten.
 const MOST: usize = 32 << 20;
 
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Scripts(Mutex<Kept>);
 #[derive(Default)]
 struct Kept {
     by_url: HashMap<String, Arc<Fetched>>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Scripts {
@@ -30,10 +30,10 @@ impl Scripts {
             return;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.octets + script.body.len() > MOST {
+        if kept.bytes + script.body.len() > MOST {
             *kept = Kept::default();
         }
-        kept.octets += script.body.len();
+        kept.bytes += script.body.len();
         kept.by_url.insert(script.url.as_str().to_owned(), script.clone());
     }
 }

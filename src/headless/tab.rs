@@ -144,7 +144,7 @@ impl Tab {
         self.page.send_command(HandleJavaScriptDialogParams::new(false)).await.map(drop).map_err(failed)
     }
 
-    /// The document as it stands, at most so many octets of it. Scripts that run are stopped.
+    /// The document as it stands, at most so many bytes of it. Scripts that run are stopped.
     async fn document(&mut self, most: usize) -> Result<String, DrawError> {
         self.page.send_command(TerminateExecutionParams::default()).await.map_err(failed)?;
         let outer = format!(

@@ -127,7 +127,7 @@ pub struct HostRow {
     pub requests: u64,
     /// Requests that got no answer.
     pub unanswered: u64,
-    /// Octets of decoded bodies.
+    /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Sum of response times in microseconds.
     pub response_micros: u64,
@@ -161,7 +161,7 @@ pub struct Totals {
     pub probes: u64,
     /// Pages that say no more than what their site answers to wrong addresses.
     pub soft_404s: u64,
-    /// Octets of decoded bodies.
+    /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Links that are no http or https URLs.
     pub links_dropped: u64,

@@ -157,7 +157,7 @@ pub enum Exclusion {
     CrawlDelay,
     /// The page asks not to be indexed. Its links were used.
     NoIndex,
-    /// The media type, by the header or the first octets, is not asked for.
+    /// The media type, by the header or the first bytes, is not asked for.
     Type,
     /// The URL looks like a trap (repeated segments, too many segments).
     Trap,

@@ -63,7 +63,7 @@ impl Fetched {
     }
 }
 
-/// The text of a term: up to 24 octets stand in the value itself.
+/// The text of a term: up to 24 bytes stand in the value itself.
 pub type Term = compact_str::CompactString;
 
 /// One distinct term of a page and where it stands.

@@ -40,7 +40,7 @@ pub struct PageLine {
     /// The media type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// Octets of the decoded body.
+    /// Bytes of the decoded body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Whether the body was cut at the limit.

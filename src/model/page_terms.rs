@@ -1,17 +1,17 @@
-//! The terms of a judged page, packed into one run of octets as the log keeps them.
+//! The terms of a judged page, packed into one run of bytes as the log keeps them.
 //!
 //! ```text
 //! terms    = { head | distance from the term before | count }*
 //!          | { head | distance from the term before | set of fields, one bit each | count in each of these, LEB128 }*
-//! head     = octets of the distance less one, 2 bits | octets of the count less one, 2 bits | field, 3 bits
+//! head     = bytes of the distance less one, 2 bits | bytes of the count less one, 2 bits | field, 3 bits
 //!          | whether there is a set of fields, 1 bit
 //! ```
 //!
-//! A page has hundreds of terms. They ascend, so that most distances take one octet or two, and most terms
+//! A page has hundreds of terms. They ascend, so that most distances take one byte or two, and most terms
 //! stand in one field. Numbers are little-endian, and as long as the head says: a number's length is a branch
 //! that is guessed wrong, unless it is told beforehand.
 //!
-//! Eight counts of a term are 32 octets, nearly all of them 0. What becomes of a page between its verdict and the disk
+//! Eight counts of a term are 32 bytes, nearly all of them 0. What becomes of a page between its verdict and the disk
 //! therefore reads its packed terms, a tenth of that: the commit only copies them.
 
 use std::fmt;
@@ -23,15 +23,15 @@ use super::{Field, FieldCounts, FieldWeights, TermId};
 
 /// The head says that there is a set of fields.
 const MANY: u8 = 0x80;
-/// Octets of a term in one field at most.
+/// Bytes of a term in one field at most.
 const ONE_FIELD: usize = 1 + 4 + 4;
-/// Octets of a term at most: head, distance, set of fields and eight counts.
+/// Bytes of a term at most: head, distance, set of fields and eight counts.
 const MOST: usize = 1 + 4 + 1 + 8 * 5;
 
 /// The distinct terms of a page, ascending by id, with their field counts.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PageTerms {
-    octets: Box<[u8]>,
+    bytes: Box<[u8]>,
     len: u32,
     last: Option<TermId>,
 }
@@ -48,12 +48,12 @@ impl PageTerms {
             same
         });
         let last = terms.last().map(|&(term, _)| term);
-        Self { octets: pack(&terms).into(), len: terms.len() as u32, last }
+        Self { bytes: pack(&terms).into(), len: terms.len() as u32, last }
     }
 
     /// The terms, ascending. Cost: some nanoseconds a term.
     pub fn iter(&self) -> impl Iterator<Item = (TermId, FieldCounts)> {
-        let mut unpacking = Unpacking::of(&self.octets);
+        let mut unpacking = Unpacking::of(&self.bytes);
         std::iter::from_fn(move || {
             let mut counts = FieldCounts::default();
             let term = unpacking.step(|field, count| counts.0[field as usize] = count)?;
@@ -63,7 +63,7 @@ impl PageTerms {
 
     /// The terms, ascending, with what they [weigh](FieldWeights::weigh).
     pub fn weighed(&self, weights: FieldWeights) -> impl Iterator<Item = (TermId, u64)> {
-        let mut unpacking = Unpacking::of(&self.octets);
+        let mut unpacking = Unpacking::of(&self.bytes);
         std::iter::from_fn(move || {
             let mut weight = 0;
             let term =
@@ -88,12 +88,12 @@ impl PageTerms {
     }
 
     /// Reads what was [packed](pack), and nothing else.
-    fn of_octets(octets: &[u8]) -> Option<Self> {
-        let (mut unpacking, mut len) = (Unpacking::of(octets), 0);
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (mut unpacking, mut len) = (Unpacking::of(bytes), 0);
         while unpacking.step(|_, _| ()).is_some() {
             len += 1;
         }
-        unpacking.octets.is_empty().then(|| Self { octets: octets.into(), len, last: unpacking.before })
+        unpacking.bytes.is_empty().then(|| Self { bytes: bytes.into(), len, last: unpacking.before })
     }
 }
 
@@ -111,7 +111,7 @@ impl fmt::Debug for PageTerms {
 
 impl Serialize for PageTerms {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.octets)
+        serializer.serialize_bytes(&self.bytes)
     }
 }
 
@@ -125,9 +125,9 @@ impl<'de> Deserialize<'de> for PageTerms {
                 f.write_str("a page's terms")
             }
 
-            fn visit_bytes<E: Error>(self, octets: &[u8]) -> Result<PageTerms, E> {
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<PageTerms, E> {
                 let fault = "a term is cut short, does not ascend, or has a number that is too large";
-                PageTerms::of_octets(octets).ok_or_else(|| E::custom(fault))
+                PageTerms::of_bytes(bytes).ok_or_else(|| E::custom(fault))
             }
         }
         deserializer.deserialize_bytes(Packed)
@@ -136,26 +136,26 @@ impl<'de> Deserialize<'de> for PageTerms {
 
 /// Terms ascend, each once.
 fn pack(terms: &[(TermId, FieldCounts)]) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(terms.len() * ONE_FIELD + MOST);
+    let mut bytes = Vec::with_capacity(terms.len() * ONE_FIELD + MOST);
     let mut before = 0u32;
     for (term, counts) in terms {
         let distance = term.0 - before;
         before = term.0;
-        let (fields, far) = (fields_of(counts), octets_of(distance));
+        let (fields, far) = (fields_of(counts), bytes_of(distance));
         if fields.is_power_of_two() {
             let field = fields.trailing_zeros() as usize;
             let count = counts.0[field & 7];
-            let many = octets_of(count);
-            put(&mut octets, (far - 1) | (many - 1) << 2 | field << 4, distance, far);
-            octets.extend_from_slice(&count.to_le_bytes());
-            octets.truncate(octets.len() - 4 + many);
+            let many = bytes_of(count);
+            put(&mut bytes, (far - 1) | (many - 1) << 2 | field << 4, distance, far);
+            bytes.extend_from_slice(&count.to_le_bytes());
+            bytes.truncate(bytes.len() - 4 + many);
         } else {
-            put(&mut octets, (far - 1) | usize::from(MANY), distance, far);
-            octets.push(fields as u8);
-            counts.0.iter().filter(|&&count| count > 0).for_each(|&count| push(&mut octets, count));
+            put(&mut bytes, (far - 1) | usize::from(MANY), distance, far);
+            bytes.push(fields as u8);
+            counts.0.iter().filter(|&&count| count > 0).for_each(|&count| push(&mut bytes, count));
         }
     }
-    octets
+    bytes
 }
 
 /// The set of fields in which a term stands, one bit each, found without a branch.
@@ -166,23 +166,23 @@ fn fields_of(FieldCounts(counts): &FieldCounts) -> u32 {
 
 /// Reads packed terms one by one, and ends before what is none.
 struct Unpacking<'a> {
-    octets: &'a [u8],
+    bytes: &'a [u8],
     before: Option<TermId>,
 }
 
 impl<'a> Unpacking<'a> {
-    fn of(octets: &'a [u8]) -> Self {
-        Self { octets, before: None }
+    fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, before: None }
     }
 
     /// The next term, with what is to be done with each of its counts.
     #[inline(always)]
     fn step(&mut self, mut counted: impl FnMut(Field, u32)) -> Option<TermId> {
-        let mut octets = self.octets;
-        let head = *octets.first()?;
+        let mut bytes = self.bytes;
+        let head = *bytes.first()?;
         let mut padded = [0; ONE_FIELD];
-        let begin = octets.first_chunk().unwrap_or_else(|| {
-            padded[..octets.len()].copy_from_slice(octets);
+        let begin = bytes.first_chunk().unwrap_or_else(|| {
+            padded[..bytes.len()].copy_from_slice(bytes);
             &padded
         });
         let far = usize::from(head & 3) + 1;
@@ -192,54 +192,54 @@ impl<'a> Unpacking<'a> {
         if head & MANY == 0 {
             let many = usize::from(head >> 2 & 3) + 1;
             counted(Field::ALL[usize::from(head >> 4 & 7)], get(&begin[1 + far..], many));
-            octets = octets.get(1 + far + many..)?;
+            bytes = bytes.get(1 + far + many..)?;
         } else {
-            let (&fields, after) = octets.get(1 + far..)?.split_first()?;
-            octets = after;
+            let (&fields, after) = bytes.get(1 + far..)?.split_first()?;
+            bytes = after;
             let mut left = fields;
             while left != 0 {
-                counted(Field::ALL[left.trailing_zeros() as usize], take(&mut octets)?);
+                counted(Field::ALL[left.trailing_zeros() as usize], take(&mut bytes)?);
                 left &= left - 1;
             }
         }
-        (self.octets, self.before) = (octets, Some(term));
+        (self.bytes, self.before) = (bytes, Some(term));
         Some(term)
     }
 }
 
-/// Octets of a number: one at least.
-fn octets_of(number: u32) -> usize {
+/// Bytes of a number: one at least.
+fn bytes_of(number: u32) -> usize {
     4 - (number | 1).leading_zeros() as usize / 8
 }
 
-/// Writes a head, and a distance of so many octets.
-fn put(octets: &mut Vec<u8>, head: usize, distance: u32, far: usize) {
-    // Eight at once, of which those stay that are wanted: no branch, and no call for a few octets.
-    octets.extend_from_slice(&(head as u64 | u64::from(distance) << 8).to_le_bytes());
-    octets.truncate(octets.len() - 7 + far);
+/// Writes a head, and a distance of so many bytes.
+fn put(bytes: &mut Vec<u8>, head: usize, distance: u32, far: usize) {
+    // Eight at once, of which those stay that are wanted: no branch, and no call for a few bytes.
+    bytes.extend_from_slice(&(head as u64 | u64::from(distance) << 8).to_le_bytes());
+    bytes.truncate(bytes.len() - 7 + far);
 }
 
-/// Reads a number of so many octets, 1 to 4, of which four are there.
-fn get(octets: &[u8], many: usize) -> u32 {
-    let number = octets.first_chunk().map_or(0, |&octets| u32::from_le_bytes(octets));
+/// Reads a number of so many bytes, 1 to 4, of which four are there.
+fn get(bytes: &[u8], many: usize) -> u32 {
+    let number = bytes.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
     number & u32::MAX >> (32 - 8 * many)
 }
 
-fn push(octets: &mut Vec<u8>, mut number: u32) {
+fn push(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
-        octets.push(number as u8 | 0x80);
+        bytes.push(number as u8 | 0x80);
         number >>= 7;
     }
-    octets.push(number as u8);
+    bytes.push(number as u8);
 }
 
-fn take(octets: &mut &[u8]) -> Option<u32> {
+fn take(bytes: &mut &[u8]) -> Option<u32> {
     let mut number = 0u64;
     for shift in (0..35).step_by(7) {
-        let (&octet, after) = octets.split_first()?;
-        *octets = after;
-        number |= u64::from(octet & 0x7f) << shift;
-        if octet < 0x80 {
+        let (&byte, after) = bytes.split_first()?;
+        *bytes = after;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
             return u32::try_from(number).ok();
         }
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_takes_three_octets_where_it_stands_in_one_field_near_the_one_before() {
+    fn a_term_takes_three_bytes_where_it_stands_in_one_field_near_the_one_before() {
         assert_eq!(pack(&[once(5, 3), once(205, 3)]), [0x70, 5, 3, 0x70, 200, 3]);
     }
 
@@ -271,12 +271,12 @@ mod tests {
 
     #[test]
     fn what_is_cut_short_does_not_ascend_or_is_too_large_is_refused() {
-        let octets = pack(&[(TermId(300), FieldCounts([1, 0, 0, 0, 0, 0, 0, 300]))]);
-        assert!((1..octets.len()).all(|end| PageTerms::of_octets(&octets[..end]).is_none()));
-        assert_eq!(PageTerms::of_octets(&[0x80, 5, 1, 0xff, 0xff, 0xff, 0xff, 0x1f]), None, "more than 32 bits");
-        assert_eq!(PageTerms::of_octets(&[0x80, 5, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), None, "more than five octets");
-        assert_eq!(PageTerms::of_octets(&[0x70, 5, 1, 0x70, 0, 1]), None, "a term twice");
-        assert_eq!(PageTerms::of_octets(&[0x70, 5, 1, 0x73, 255, 255, 255, 255, 1]), None, "beyond the last number");
+        let bytes = pack(&[(TermId(300), FieldCounts([1, 0, 0, 0, 0, 0, 0, 300]))]);
+        assert!((1..bytes.len()).all(|end| PageTerms::of_bytes(&bytes[..end]).is_none()));
+        assert_eq!(PageTerms::of_bytes(&[0x80, 5, 1, 0xff, 0xff, 0xff, 0xff, 0x1f]), None, "more than 32 bits");
+        assert_eq!(PageTerms::of_bytes(&[0x80, 5, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), None, "more than five bytes");
+        assert_eq!(PageTerms::of_bytes(&[0x70, 5, 1, 0x70, 0, 1]), None, "a term twice");
+        assert_eq!(PageTerms::of_bytes(&[0x70, 5, 1, 0x73, 255, 255, 255, 255, 1]), None, "beyond the last number");
     }
 
     proptest! {
@@ -286,7 +286,7 @@ mod tests {
         ) {
             let terms: Vec<_> = terms.into_iter().map(|(term, counts)| (TermId(term), FieldCounts(counts))).collect();
             let packed = PageTerms::new(terms.clone());
-            prop_assert_eq!(PageTerms::of_octets(&packed.octets), Some(packed.clone()));
+            prop_assert_eq!(PageTerms::of_bytes(&packed.bytes), Some(packed.clone()));
             prop_assert_eq!(packed.len(), terms.len());
             let weights = FieldWeights([1, 2, 3, 5, 7, 11, 13, u16::MAX]);
             prop_assert!(packed.weighed(weights).eq(terms.iter().map(|(term, counts)| (*term, weights.weigh(counts)))));
@@ -294,8 +294,8 @@ mod tests {
         }
 
         #[test]
-        fn any_octets_are_read_or_refused(octets in prop::collection::vec(any::<u8>(), 0..40)) {
-            if let Some(terms) = PageTerms::of_octets(&octets) {
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            if let Some(terms) = PageTerms::of_bytes(&bytes) {
                 let again: PageTerms = terms.iter().collect();
                 prop_assert!(again.iter().eq(terms.iter()));
                 prop_assert_eq!((again.len(), again.last()), (terms.len(), terms.last()));

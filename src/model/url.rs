@@ -5,7 +5,7 @@
 //! change what a server answers: the parsing of the WHATWG URL standard, which lower-cases scheme
 //! and host, writes hosts in ASCII, drops default ports, resolves dot segments (also `%2e`) and
 //! escapes what must be escaped; then RFC 3986, section 6.2.2: escapes in upper case, unreserved
-//! octets unescaped; then what no server is meant to see or what names a visit, not a page:
+//! bytes unescaped; then what no server is meant to see or what names a visit, not a page:
 //!
 //! | dropped | why |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | [`NormaliseOptions::strip_params`] | session and campaign marks, in query and path |
 //!
 //! Not done, since it is not safe: sorting the query, folding `//`, dropping `www.`, `index.html`
-//! or a slash at the end, http to https, unescaping reserved octets, lower-casing the path.
+//! or a slash at the end, http to https, unescaping reserved bytes, lower-casing the path.
 //!
 //! Cost: one parse, and one more pass over path and query; linear in the length.
 
@@ -69,12 +69,12 @@ impl CanonicalUrl {
     }
 
     /// A name for a file that holds something of this page: the host as far as it is plain, so that
-    /// people find it, and a digest of the whole URL. At most 98 octets of `a-z 0-9 . - _`, whatever
+    /// people find it, and a digest of the whole URL. At most 98 bytes of `a-z 0-9 . - _`, whatever
     /// the URL; two URLs have two names, also where case does not count.
     pub fn file_name(&self) -> String {
-        const HOST_OCTETS: usize = 64;
+        const HOST_BYTES: usize = 64;
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
-        let name: String = self.host().trim_start_matches(['.', '-']).chars().take(HOST_OCTETS).map(plain).collect();
+        let name: String = self.host().trim_start_matches(['.', '-']).chars().take(HOST_BYTES).map(plain).collect();
         let name = if name.is_empty() { "page" } else { &name };
         format!("{name}-{}", Digest::of(self.as_str().as_bytes()))
     }

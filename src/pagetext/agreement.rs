@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_render_the_same_by_both_parsers(body in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_render_the_same_by_both_parsers(body in prop::collection::vec(any::<u8>(), 0..200)) {
         assert_agree(&body);
     }
 

@@ -1,6 +1,6 @@
 //! Where does this byte stand next? For bytes that mostly stand near.
 //!
-//! Tags, attributes and the text between two tags are a few octets long. A call of `memchr` takes
+//! Tags, attributes and the text between two tags are a few bytes long. A call of `memchr` takes
 //! longer than to look at those in place, eight at a time.
 
 use memchr::memchr;

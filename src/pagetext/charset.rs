@@ -1,7 +1,7 @@
-//! Which characters do these octets stand for?
+//! Which characters do these bytes stand for?
 //!
 //! The order is that of browsers (WHATWG HTML, section 13.2.3): byte order mark, then the charset
-//! of `Content-Type`, then what the document declares in its first 1024 octets, then a detector.
+//! of `Content-Type`, then what the document declares in its first 1024 bytes, then a detector.
 
 use std::borrow::Cow;
 
@@ -141,7 +141,7 @@ fn is_tag(rest: &[u8]) -> bool {
 /// Name and value, both in lower case.
 type Attribute = (Vec<u8>, Vec<u8>);
 
-/// The attributes up to the end of the tag, and how many octets were read.
+/// The attributes up to the end of the tag, and how many bytes were read.
 fn attributes(tag: &[u8]) -> (Vec<Attribute>, usize) {
     let mut found: Vec<Attribute> = Vec::new();
     let mut at = 0;

@@ -5,9 +5,9 @@ use memchr::memchr3_iter;
 use super::metadata::name;
 use super::text::Text;
 
-/// Such lines stand at the end of a page, so that no more of it is looked at, in octets.
+/// Such lines stand at the end of a page, so that no more of it is looked at, in bytes.
 const TAIL: usize = 4096;
-/// What is longer, in octets, is a sentence and no name.
+/// What is longer, in bytes, is a sentence and no name.
 const LONGEST: usize = 100;
 /// Signs that may stand side by side: `Copyright © (c)`.
 const MOST_SIGNS: u32 = 3;
@@ -26,7 +26,7 @@ pub(super) fn holder(text: &Text) -> Option<String> {
     let from = boundary(all, all.len().saturating_sub(TAIL));
     let tail = &all[from..];
     let mut last = None;
-    // One pass for the first octets of all signs; the first of "©" is rare in any text.
+    // One pass for the first bytes of all signs; the first of "©" is rare in any text.
     for at in memchr3_iter(0xc2, b'(', b'C', tail.as_bytes()) {
         if sign(&tail[at..]).is_some()
             && let Some((line, next)) = text.visible_from(from + at)

@@ -60,7 +60,7 @@ pub(super) struct Findings<'a> {
     author_part: Option<usize>,
     has_author_link: bool,
     wants_places: bool,
-    /// Octets of JSON-LD that may yet be read.
+    /// Bytes of JSON-LD that may yet be read.
     json_ld_left: usize,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Findings<'a> {
             has_author_link: false,
             // Before its text is settled a plain one has no places.
             wants_places: options.running && !plain,
-            json_ld_left: json_ld::MOST_OCTETS,
+            json_ld_left: json_ld::MOST_BYTES,
         }
     }
 

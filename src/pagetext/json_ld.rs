@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::metadata::{Claims, WhenRank, WhoRank};
 
 /// What is kept of scripts is bounded: longer ones are passed over.
-pub(super) const MOST_OCTETS: usize = 64 * 1024;
+pub(super) const MOST_BYTES: usize = 64 * 1024;
 /// Things of one script that are looked at.
 const MOST_THINGS: usize = 256;
 

@@ -6,7 +6,7 @@ use whichlang::Lang;
 
 use super::tokens::is_unspaced;
 
-/// Octets of the pieces of a text that the detector reads. The head of a page alone is navigation, whose few words
+/// Bytes of the pieces of a text that the detector reads. The head of a page alone is navigation, whose few words
 /// are often taken for another language.
 const PIECE_BYTES: usize = 32;
 /// Letters that are asked for, for each piece that is read: it holds more, in most scripts. 24 such pieces told the

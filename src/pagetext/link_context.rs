@@ -8,7 +8,7 @@ use crate::model::{Field, LinkPlace, RunningTerms};
 pub(super) struct Anchor {
     /// Its place among the page's links, if it is one of them.
     pub link: Option<usize>,
-    /// Octets of text before it.
+    /// Bytes of text before it.
     pub start: usize,
 }
 

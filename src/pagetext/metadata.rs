@@ -15,7 +15,7 @@ use super::whitespace::folded;
 
 /// Longest name kept, in characters.
 const LONGEST_NAME: usize = 200;
-/// What is longer, in octets, is not looked at.
+/// What is longer, in bytes, is not looked at.
 const LONGEST_TEXT: usize = 4096;
 /// Texts of one page that are read as dates: a page may be made of what is none.
 const MOST_DATES: u32 = 64;

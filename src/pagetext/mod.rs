@@ -1,6 +1,6 @@
 //! *Which terms and links does this page hold?*
 //!
-//! A page goes through these steps: its octets are decoded, its elements are followed in one pass over the text
+//! A page goes through these steps: its bytes are decoded, its elements are followed in one pass over the text
 //! ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language is settled, and the words of
 //! each field are counted under their stems, or under those of their synonyms. Nothing of the markup remains.
 //! [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the order of their source are
@@ -206,7 +206,7 @@ impl Renderer {
         )
     }
 
-    /// Renders a page. Cost: linear in its length, some 5 ns an octet of the pages that are measured by
+    /// Renders a page. Cost: linear in its length, some 5 ns a byte of the pages that are measured by
     /// `benches/rendering.rs`; by a tree three to four times that, and by a tree of which every word is
     /// stemmed more than five times.
     pub fn render(&self, page: &Fetched) -> Rendered {

@@ -115,12 +115,12 @@ impl Name {
         if length == 0 || length > LONGEST || text[start + length - 1] == 0 {
             return Self::Other;
         }
-        let octets = match text[start..].first_chunk::<LONGEST>() {
+        let bytes = match text[start..].first_chunk::<LONGEST>() {
             // What follows the name is cut off.
-            Some(octets) => u128::from_le_bytes(*octets) & (u128::MAX >> (128 - 8 * length)),
+            Some(bytes) => u128::from_le_bytes(*bytes) & (u128::MAX >> (128 - 8 * length)),
             None => number(&text[start..start + length]),
         };
-        let number = lower(octets);
+        let number = lower(bytes);
         let mut slot = slot(number);
         loop {
             let (known, name) = SLOTS[slot];
@@ -156,7 +156,7 @@ static SLOTS: [(u128, Name); SLOT_COUNT] = {
     slots
 };
 
-/// The octets of a name as one number.
+/// The bytes of a name as one number.
 const fn number(text: &[u8]) -> u128 {
     let mut number = 0;
     let mut at = text.len();
@@ -167,7 +167,7 @@ const fn number(text: &[u8]) -> u128 {
     number
 }
 
-/// Upper-case letters become lower-case ones. So do some octets of which no name consists, which
+/// Upper-case letters become lower-case ones. So do some bytes of which no name consists, which
 /// are none of a name afterwards either.
 const fn lower(number: u128) -> u128 {
     number | (number & u128::from_ne_bytes([0x40; 16])) >> 1

@@ -9,7 +9,7 @@ use super::whitespace::folded;
 
 /// Longest purpose kept, in characters.
 const LONGEST_WHY: usize = 300;
-/// Octets of a page within which its document type is sought.
+/// Bytes of a page within which its document type is sought.
 const HEAD: usize = 1024;
 
 /// What is known of any page, and all that is known of one whose body is not read.

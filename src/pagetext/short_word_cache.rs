@@ -1,5 +1,5 @@
 //! Short words with the numbers of their terms: what [`HashTable`](hashbrown::HashTable) does for any words, for
-//! those of at most 16 octets, which nearly all are.
+//! those of at most 16 bytes, which nearly all are.
 //!
 //! Such a word is one number, so that it is hashed by one multiplication and compared without a call.
 
@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-/// The octets of a short word, filled up with zeros; no word holds the octet 0.
+/// The bytes of a short word, filled up with zeros; no word holds the byte 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortWord(u128);
 
@@ -20,13 +20,13 @@ impl ShortWord {
             return None;
         }
         let bytes = text.as_bytes();
-        if let Some(Ok(octets)) = bytes.get(start..start + 16).map(<[u8; 16]>::try_from) {
+        if let Some(Ok(block)) = bytes.get(start..start + 16).map(<[u8; 16]>::try_from) {
             // What follows the word is cut off.
-            return Some(Self(u128::from_le_bytes(octets) & (u128::MAX >> (128 - 8 * length))));
+            return Some(Self(u128::from_le_bytes(block) & (u128::MAX >> (128 - 8 * length))));
         }
-        let mut octets = [0; 16];
-        octets[..length].copy_from_slice(&bytes[start..end]);
-        Some(Self(u128::from_le_bytes(octets)))
+        let mut block = [0; 16];
+        block[..length].copy_from_slice(&bytes[start..end]);
+        Some(Self(u128::from_le_bytes(block)))
     }
 }
 

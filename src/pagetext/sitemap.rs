@@ -12,7 +12,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::charset;
 
-/// Elements nested deeper are in none of the formats, and every open one is remembered: a few octets of
+/// Elements nested deeper are in none of the formats, and every open one is remembered: a few bytes of
 /// gzip can open millions.
 const MOST_OPEN: usize = 256;
 
@@ -21,7 +21,7 @@ const MOST_OPEN: usize = 256;
 pub struct SitemapLimits {
     /// Entries read; sitemaps.org allows 50,000.
     pub entries: usize,
-    /// Octets after decompression; sitemaps.org allows 50 MiB.
+    /// Bytes after decompression; sitemaps.org allows 50 MiB.
     pub bytes: u64,
 }
 

@@ -65,7 +65,7 @@ impl Synonyms {
     /// Names the first line that is no row.
     pub fn read(name: &str, table: &[u8]) -> Result<Self, SynonymsError> {
         let mut reading = Reading::default();
-        for (number, line) in (1..).zip(table.split(|octet| *octet == b'\n')) {
+        for (number, line) in (1..).zip(table.split(|byte| *byte == b'\n')) {
             let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
             let text = text.map(|text| if number == 1 { text.trim_start_matches('\u{feff}') } else { text });
             let read = text.and_then(|text| reading.line(text));

@@ -52,7 +52,7 @@ impl KeptTerms {
         if let Some(&known) = by_text.find(hash, |&at| terms[at as usize].of(text) == term) {
             return known;
         }
-        // Bodies are limited to far less than 2^32 octets, so this is never more than there is room
+        // Bodies are limited to far less than 2^32 bytes, so this is never more than there is room
         // for.
         let (Ok(number), Ok(start), Ok(length)) =
             (u32::try_from(terms.len()), u32::try_from(text.len()), u32::try_from(term.len()))

@@ -50,10 +50,10 @@ impl Text {
         Self { plain: true, ..Self::default() }
     }
 
-    /// Makes room for so many octets.
-    pub fn reserve(&mut self, octets: usize) {
-        self.text.reserve(octets);
-        self.parts.reserve(octets / 64);
+    /// Makes room for so many bytes.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.text.reserve(bytes);
+        self.parts.reserve(bytes / 64);
     }
 
     /// Adds text. It goes on where the text before ended, unless a break or another field lies
@@ -156,7 +156,7 @@ impl Text {
         Lines { parts: &self.parts, at: 0 }
     }
 
-    /// Octets so far.
+    /// Bytes so far.
     pub fn len(&self) -> usize {
         self.text.len()
     }

@@ -50,10 +50,10 @@ fn percent_decoded(segment: &str) -> String {
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let octet = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match octet.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(octet) if bytes[at] == b'%' => {
-                decoded.push(octet);
+        let byte = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match byte.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) if bytes[at] == b'%' => {
+                decoded.push(byte);
                 at += 3;
             }
             _ => {

@@ -4,7 +4,7 @@
 const OTHER: u8 = 0;
 /// U+0020, which is copied if none stands before it.
 const SPACE: u8 = 1;
-/// White space that becomes a space, or the first octet of a character that may be such.
+/// White space that becomes a space, or the first byte of a character that may be such.
 const ODD: u8 = 2;
 
 /// What a byte means to folding.

@@ -1,11 +1,11 @@
 //! Where do runs of letters and digits begin and end?
 //!
 //! Words are short, so that a loop over their characters ends where the processor did not expect it.
-//! So 64 octets are told apart at once, and what is asked is the next bit that is set.
+//! So 64 bytes are told apart at once, and what is asked is the next bit that is set.
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-/// Octets of a block.
+/// Bytes of a block.
 const BLOCK: usize = 64;
 
 /// The runs of ASCII letters, digits and low lines in a text. It is fast if positions are asked for in order.
@@ -15,7 +15,7 @@ pub(super) struct Runs<'a> {
     block: usize,
     /// Bits for letters, digits and low lines.
     runs: u64,
-    /// Bits for octets beyond ASCII.
+    /// Bits for bytes beyond ASCII.
     others: u64,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Runs<'a> {
         runs
     }
 
-    /// The next position from here on of a run, or of an octet beyond ASCII.
+    /// The next position from here on of a run, or of a byte beyond ASCII.
     #[inline]
     pub fn next_start(&mut self, at: usize) -> Option<usize> {
         self.next(at, |runs| runs.runs | runs.others)
@@ -57,15 +57,15 @@ impl<'a> Runs<'a> {
 
     fn load(&mut self, block: usize) {
         let rest = &self.bytes[block..];
-        let mut octets = [0; BLOCK];
-        let octets = rest.first_chunk::<BLOCK>().unwrap_or_else(|| {
-            octets[..rest.len()].copy_from_slice(rest);
-            &octets
+        let mut padded = [0; BLOCK];
+        let window = rest.first_chunk::<BLOCK>().unwrap_or_else(|| {
+            padded[..rest.len()].copy_from_slice(rest);
+            &padded
         });
         self.block = block;
         let mut eights = [0; BLOCK / 8];
-        for (eight, octets) in eights.iter_mut().zip(octets.as_chunks::<8>().0) {
-            *eight = u64::from_le_bytes(*octets);
+        for (eight, bytes) in eights.iter_mut().zip(window.as_chunks::<8>().0) {
+            *eight = u64::from_le_bytes(*bytes);
         }
         let is_ascii = eights.iter().fold(0, |all, eight| all | eight) & HIGH == 0;
         self.others = if is_ascii { 0 } else { side_by_side(&eights, |eight| eight & HIGH) };
@@ -73,20 +73,20 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// The highest bit of each octet that is a letter, a digit or a low line.
+/// The highest bit of each byte that is a letter, a digit or a low line.
 #[inline]
-fn in_run(octets: u64) -> u64 {
-    let low = octets & !HIGH;
-    // Sums of numbers below 128 do not reach the octet above.
+fn in_run(block: u64) -> u64 {
+    let low = block & !HIGH;
+    // Sums of numbers below 128 do not reach the byte above.
     let at_least = |number: u64, least: u8| number + ONES * u64::from(0x80 - least);
     let folded = low | (ONES * 0x20);
     let letters = at_least(folded, b'a') & !at_least(folded, b'z' + 1);
     let digits = at_least(low, b'0') & !at_least(low, b'9' + 1);
     let joiners = !at_least(low ^ (ONES * u64::from(b'_')), 1);
-    (letters | digits | joiners) & !octets & HIGH
+    (letters | digits | joiners) & !block & HIGH
 }
 
-/// The highest bit that `told` has for each octet, side by side.
+/// The highest bit that `told` has for each byte, side by side.
 #[inline]
 fn side_by_side(eights: &[u64; BLOCK / 8], told: impl Fn(u64) -> u64) -> u64 {
     let mut all = 0;

@@ -22,7 +22,7 @@ use super::tokens;
 
 /// Words of one generation, short and long ones each.
 const GENERATION: usize = 1 << 16;
-/// Longer words, in octets, are rare, and looked at anew each time.
+/// Longer words, in bytes, are rare, and looked at anew each time.
 const LONGEST_KEPT: usize = 64;
 
 /// The words of all languages.

@@ -72,7 +72,7 @@ pub struct Size {
     pub exact: u64,
 }
 
-/// What the lines tell. Memory goes by hosts and by stored pages that are repeated, and 8 octets a request.
+/// What the lines tell. Memory goes by hosts and by stored pages that are repeated, and 8 bytes a request.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     /// URLs by outcome.

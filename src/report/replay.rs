@@ -9,7 +9,7 @@
 //! near-duplicates too early are judged again, here as there.
 //!
 //! Cost: one pass over the log and one decision a page for each threshold. Stored records are read back from the log,
-//! so that memory goes by the index, some 700 octets a stored page, not by the pages.
+//! so that memory goes by the index, some 700 bytes a stored page, not by the pages.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

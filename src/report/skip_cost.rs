@@ -49,7 +49,7 @@ pub struct Lost {
 }
 
 /// Follows the links of unique pages, as a crawl that skips those of duplicates does, and counts what is not
-/// reached. A longer way round counts as well, whatever the limit on depth. Memory: 4 octets a link.
+/// reached. A longer way round counts as well, whatever the limit on depth. Memory: 4 bytes a link.
 ///
 /// # Errors
 /// If the logs can't be read.

@@ -44,16 +44,16 @@ impl ArchiveReader {
         Ok(WarcReader::new(self.file(name, offset)?, offset))
     }
 
-    /// The octets of a record as they stand in the file, compressed.
+    /// The bytes of a record as they stand in the file, compressed.
     ///
     /// # Errors
     /// As [`ArchiveReader::record`].
     pub fn member(&mut self, name: &str, offset: u64, length: u64) -> Result<Vec<u8>> {
-        let mut octets = Vec::new();
-        let read = self.file(name, offset)?.take(length).read_to_end(&mut octets);
+        let mut bytes = Vec::new();
+        let read = self.file(name, offset)?.take(length).read_to_end(&mut bytes);
         read.map_err(|error| Error::io("read", &self.folder.join(name), error))?;
-        if octets.len() as u64 == length {
-            Ok(octets)
+        if bytes.len() as u64 == length {
+            Ok(bytes)
         } else {
             Err(Error::corrupt(name, format!("it ends within the record at offset {offset}")))
         }

@@ -19,7 +19,7 @@ use super::error::{Error, Result};
 use super::folder::Folder;
 use super::log_file::LogFile;
 
-/// Octets of lines that are written at a time.
+/// Bytes of lines that are written at a time.
 const AT_ONCE: usize = 256 * 1024;
 
 /// The part of a line that is looked at.
@@ -29,7 +29,7 @@ struct Line {
     revised: Option<IgnoredAny>,
 }
 
-/// Writes the lines of the first `length` octets of `from` that are not superseded to a new file.
+/// Writes the lines of the first `length` bytes of `from` that are not superseded to a new file.
 pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Disk) -> Result<LogFile> {
     let mut revised = HashSet::new();
     each_line(from, length, |_, line| {

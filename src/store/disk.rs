@@ -114,7 +114,7 @@ impl Disk {
     }
 }
 
-/// Octets that the user may still write to the disk on which `path` lies. Where the system has no
+/// Bytes that the user may still write to the disk on which `path` lies. Where the system has no
 /// such call, the largest number.
 ///
 /// # Errors

@@ -123,7 +123,7 @@ impl Error {
         match error {
             sled::Error::Io(source) => Self::io(action, Path::new(place), source),
             // Its own words end with where in its code that was.
-            sled::Error::Corruption { .. } => Self::corrupt(place, "the database has octets that it did not write"),
+            sled::Error::Corruption { .. } => Self::corrupt(place, "the database has bytes that it did not write"),
             other => Self::corrupt(place, other),
         }
     }

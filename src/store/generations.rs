@@ -75,7 +75,7 @@ impl Generation {
             read => read.map_err(|error| Error::io("read", &path, error))?,
         };
         let lines =
-            bytes.split(|octet| *octet == b'\n').filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok());
+            bytes.split(|byte| *byte == b'\n').filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok());
         Ok(lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect())
     }
 }

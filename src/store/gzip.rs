@@ -5,7 +5,7 @@
 
 use libdeflater::{CompressionLvl, Compressor};
 
-/// Octets of room that are kept from member to member.
+/// Bytes of room that are kept from member to member.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Makes one member after the other.

@@ -424,12 +424,12 @@ fn from(path: &Path, offset: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// The lines in the first `length` octets of a file, without line ends.
+/// The lines in the first `length` bytes of a file, without line ends.
 fn lines(path: &Path, length: u64, report: &mut VerifyReport) -> impl Iterator<Item = Vec<u8>> + use<> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let file = report.noted(opened.map_err(|e| Error::io("open", path, e))).map(|(found, file)| {
         if found < length {
-            report.problem(format!("{} has {found} octets, the last commit says {length}", path.display()));
+            report.problem(format!("{} has {found} bytes, the last commit says {length}", path.display()));
         }
         BufReader::new(file.take(length)).split(b'\n')
     });

@@ -34,7 +34,7 @@ impl LogFile {
             .map_err(|e| Error::io("open", path, e))?;
         let found = file.metadata().map_err(|e| Error::io("read", path, e))?.len();
         if found < length {
-            let reason = format!("it has {found} octets, the last commit says {length}");
+            let reason = format!("it has {found} bytes, the last commit says {length}");
             return Err(Error::corrupt(path.display().to_string(), reason));
         }
         let (path, disk) = (path.to_owned(), disk.clone());

@@ -14,18 +14,18 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// How the folder is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Cache of the database in octets; not a bound on its memory. It is divided among 256 parts, and
+    /// Cache of the database in bytes; not a bound on its memory. It is divided among 256 parts, and
     /// a part looks at its size after every 64th access only, so that up to 16,384 pages of the
     /// database stay in memory whatever is asked for here.
     pub cache_bytes: u64,
     /// Whether pages are archived.
     pub warc: bool,
-    /// A WARC file that has reached this many octets is closed before the next page.
+    /// A WARC file that has reached this many bytes is closed before the next page.
     pub warc_size: u64,
     /// Level of compression, 1 to 12. 1 costs 2/3 of the time of 3 and 2/5 of that of 6, for files
     /// that are larger by 5 and by 10 %.
     pub gzip_level: u32,
-    /// Free space in octets below which the crawl is to stop; see [`super::Store::has_room`].
+    /// Free space in bytes below which the crawl is to stop; see [`super::Store::has_room`].
     pub min_free: u64,
     /// The machine's name as it stands in names of WARC files; letters, digits, dots and hyphens.
     pub host_name_for_warc: String,

@@ -20,7 +20,7 @@ pub struct PageLines {
     file: BufReader<File>,
     text: Vec<u8>,
     number: u64,
-    octets: u64,
+    bytes: u64,
     length: u64,
     /// The lines that count for pages that were judged anew.
     revised: HashMap<String, u64>,
@@ -40,7 +40,7 @@ impl PageLines {
         let length = file.metadata().map_err(|error| Error::io("open", &path, error))?.len();
         let file = BufReader::with_capacity(64 * 1024, file);
         let revised = HashMap::new();
-        let mut lines = Self { path, file, text: Vec::new(), number: 0, octets: 0, length, revised };
+        let mut lines = Self { path, file, text: Vec::new(), number: 0, bytes: 0, length, revised };
         lines.find_revised()?;
         Ok(lines)
     }
@@ -55,16 +55,16 @@ impl PageLines {
                 }
             }
         }
-        (self.number, self.octets) = (0, 0);
+        (self.number, self.bytes) = (0, 0);
         self.file.rewind().map_err(|error| Error::io("read", &self.path, error))
     }
 
-    /// Octets read so far.
-    pub fn octets(&self) -> u64 {
-        self.octets
+    /// Bytes read so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    /// Octets of the file.
+    /// Bytes of the file.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -73,7 +73,7 @@ impl PageLines {
     fn read_text(&mut self) -> Result<bool> {
         self.text.clear();
         let read = self.file.read_until(b'\n', &mut self.text);
-        self.octets += read.map_err(|error| Error::io("read", &self.path, error))? as u64;
+        self.bytes += read.map_err(|error| Error::io("read", &self.path, error))? as u64;
         self.number += 1;
         Ok(self.text.last() == Some(&b'\n'))
     }
@@ -85,21 +85,21 @@ impl PageLines {
         serde_json::from_slice(&self.text).map_err(|error| Error::corrupt(place(), why(error)))
     }
 
-    /// The octet at which the line began that was read last.
+    /// The byte at which the line began that was read last.
     pub fn began(&self) -> u64 {
-        self.octets - self.text.len() as u64
+        self.bytes - self.text.len() as u64
     }
 
-    /// The line that [`began`](Self::began) at this octet. Not to be mixed with reading one after the other.
+    /// The line that [`began`](Self::began) at this byte. Not to be mixed with reading one after the other.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Corrupt`] if no whole line begins there.
-    pub fn at(&mut self, octet: u64) -> Result<PageLine> {
-        self.file.seek(SeekFrom::Start(octet)).map_err(|error| Error::io("read", &self.path, error))?;
+    pub fn at(&mut self, byte: u64) -> Result<PageLine> {
+        self.file.seek(SeekFrom::Start(byte)).map_err(|error| Error::io("read", &self.path, error))?;
         if self.read_text()? {
             return self.parse();
         }
-        Err(Error::corrupt(format!("{}, octet {octet}", self.path.display()), "no line begins there"))
+        Err(Error::corrupt(format!("{}, byte {byte}", self.path.display()), "no line begins there"))
     }
 
     fn read(&mut self) -> Result<Option<PageLine>> {
@@ -133,7 +133,7 @@ mod tests {
         std::fs::write(folder.path().join("pages.jsonl"), format!("{good}{good}{{\"url\":")).unwrap();
         let mut lines = PageLines::open(folder.path()).unwrap();
         assert_eq!(lines.by_ref().map(|line| line.unwrap().outcome).collect::<Vec<_>>(), ["stored", "stored"]);
-        assert_eq!(lines.octets(), lines.length());
+        assert_eq!(lines.bytes(), lines.length());
         assert_eq!(lines.at(good.len() as u64).unwrap().url, "http://a.test/");
         assert!(lines.at(2 * good.len() as u64).is_err(), "a line without its end");
         std::fs::write(folder.path().join("pages.jsonl"), format!("{good}nonsense\n")).unwrap();

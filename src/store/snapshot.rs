@@ -150,7 +150,7 @@ impl StoreReader {
     }
 }
 
-/// Whether the first `contents` octets have the checksum that follows them.
+/// Whether the first `contents` bytes have the checksum that follows them.
 fn is_sound(file: &mut File, contents: u64) -> io::Result<bool> {
     let mut hash = Xxh3::new();
     let mut buffer = vec![0; BUFFER];
@@ -249,11 +249,11 @@ mod tests {
             let mut damaged = sound.clone();
             damaged[place] ^= 0x20;
             fs::write(&path, damaged).unwrap();
-            assert!(reader.snapshot("so and so").is_none(), "octet {place}");
+            assert!(reader.snapshot("so and so").is_none(), "byte {place}");
         }
         for length in [0, 1, 15, 16, 40, sound.len() - 1] {
             fs::write(&path, &sound[..length]).unwrap();
-            assert!(reader.snapshot("so and so").is_none(), "{length} octets");
+            assert!(reader.snapshot("so and so").is_none(), "{length} bytes");
         }
         fs::write(&path, sound).unwrap();
         assert!(reader.snapshot("so and so").is_some());

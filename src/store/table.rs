@@ -150,7 +150,7 @@ impl<'a> Loader<'a> {
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         debug_assert_eq!(key.len(), self.table.key_bytes);
         let pieces = value.len().div_ceil(PIECE_BYTES).max(1);
-        let count = u16::try_from(pieces).map_err(|_| Error::Batch(format!("a row of {} octets", value.len())))?;
+        let count = u16::try_from(pieces).map_err(|_| Error::Batch(format!("a row of {} bytes", value.len())))?;
         let piece_of = |number: u16| {
             let start = usize::from(number) * PIECE_BYTES;
             let key = value_chunk::key(key, number);

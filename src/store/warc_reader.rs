@@ -69,12 +69,12 @@ impl WarcRecord {
     /// left out.
     pub fn http_head(&self) -> Option<HttpHead> {
         let body = self.http_body()?;
-        let mut lines = self.block[..self.block.len() - body.len()].split(|&octet| octet == b'\n');
+        let mut lines = self.block[..self.block.len() - body.len()].split(|&byte| byte == b'\n');
         let status = String::from_utf8_lossy(lines.next()?);
         let mut status = status.strip_prefix("HTTP/")?.split_ascii_whitespace().skip(1);
         let status = status.next()?.parse().ok()?;
         let header = |line: &[u8]| {
-            let colon = line.iter().position(|&octet| octet == b':')?;
+            let colon = line.iter().position(|&byte| byte == b':')?;
             let name = std::str::from_utf8(&line[..colon]).ok()?;
             Some((name.trim().to_owned(), line[colon + 1..].trim_ascii().to_owned()))
         };

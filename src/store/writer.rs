@@ -26,7 +26,7 @@ use super::shared::Shared;
 use super::table::{Loader, Table};
 use super::warc_files::WarcFiles;
 
-/// Lines of URLs that were never leased are appended this many octets at a time.
+/// Lines of URLs that were never leased are appended this many bytes at a time.
 const LINES_BYTES: usize = 256 * 1024;
 
 /// What was found when the folder was opened.

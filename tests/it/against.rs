@@ -86,8 +86,9 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let name = entry.file_name().into_string().unwrap();
         match entry.file_type().unwrap().is_dir() {
             true if name == "store" => {}
-            true => found
-                .extend(contents(&entry.path()).into_iter().map(|(file, octets)| (format!("{name}/{file}"), octets))),
+            true => {
+                found.extend(contents(&entry.path()).into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)))
+            }
             false if name == "ndcrawl.lock" => {}
             false => drop(found.insert(name, fs::read(entry.path()).unwrap())),
         }

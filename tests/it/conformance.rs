@@ -31,7 +31,7 @@ const KNOWN: [(&str, &[&str], &str); 5] = [
         "w3lib takes any attribute for http-equiv that sounds like it; the standard and browsers do not",
     ),
     ("encoding_w3lib.json", &["w3enc-2"], "the standard has no UTF-32"),
-    ("encoding_w3lib.json", &["w3enc-118"], "nothing is declared, and a detector guesses from a single octet"),
+    ("encoding_w3lib.json", &["w3enc-118"], "nothing is declared, and a detector guesses from a single byte"),
 ];
 
 /// How much a case binds.
@@ -265,7 +265,7 @@ fn encodings_as_w3lib_reads_them() {
         }
     };
     for (case, answer) in suite.answers("html", question) {
-        // A mark of the order of octets is told with its own length.
+        // A mark of the order of bytes is told with its own length.
         let expected = if case["out"].is_array() { &case["out"][0] } else { &case["out"] };
         let got = text(&answer, "encoding").to_ascii_lowercase();
         let passes = match expected.as_str() {

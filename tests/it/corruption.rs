@@ -71,9 +71,9 @@ fn damage(folder: &Path, random: &mut Random) -> Damage {
         _ => all[random.below(all.len())].clone(),
     };
     let path = folder.join(&file);
-    let mut octets = fs::read(&path).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
     // The database keeps room behind what it has written.
-    let used = octets.iter().rposition(|&octet| octet != 0).map_or(1, |last| last + 1);
+    let used = bytes.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
     let kind = match random.below(8) {
         0 => "removed",
         1 => "cut",
@@ -82,22 +82,22 @@ fn damage(folder: &Path, random: &mut Random) -> Damage {
     };
     match kind {
         "removed" => fs::remove_file(&path).unwrap(),
-        "cut" => octets.truncate(random.below(used)),
+        "cut" => bytes.truncate(random.below(used)),
         "zeros" => {
             let begin = random.below(used);
-            let end = octets.len().min(begin + 1 + random.below(600));
-            octets[begin..end].fill(0);
+            let end = bytes.len().min(begin + 1 + random.below(600));
+            bytes[begin..end].fill(0);
         }
         _ => {
             for _ in 0..=random.below(4) {
-                if let Some(octet) = octets.get_mut(random.below(used)) {
-                    *octet ^= 1 << random.below(8);
+                if let Some(byte) = bytes.get_mut(random.below(used)) {
+                    *byte ^= 1 << random.below(8);
                 }
             }
         }
     }
     if kind != "removed" {
-        fs::write(&path, octets).unwrap();
+        fs::write(&path, bytes).unwrap();
     }
     Damage { file, kind }
 }

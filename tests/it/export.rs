@@ -246,8 +246,8 @@ fn a_crawl_at_work_a_missing_folder_and_a_damaged_archive_are_told_apart() {
     let unknown = export(&place, &["--format", "csv", "--outcome", "kept"]).expect_code(2);
     assert!(unknown.errors()[0].contains("'kept' is none of stored, "), "{}", unknown.stderr);
     let archive = fs::read_dir(place.path("out/warc")).unwrap().next().unwrap().unwrap().path();
-    let octets = fs::read(&archive).unwrap();
-    fs::write(&archive, &octets[..octets.len() / 2]).unwrap();
+    let bytes = fs::read(&archive).unwrap();
+    fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
     for format in ["parquet", "jsonl", "warc", "cdxj"] {
         let broken = export(&place, &["--format", format, "-o", "new"]).expect_code(4);
         assert!(broken.errors()[0].contains("is damaged"), "{}", broken.stderr);

@@ -191,7 +191,7 @@ impl Seen<'_> {
         self.outcome() == "stored" && self.line()["title"] == title
     }
 
-    fn is_cut_at_ten_mebioctets(&self) -> bool {
+    fn is_cut_at_ten_mebibytes(&self) -> bool {
         self.is("stored", 1) && self.line()["truncated"] == true && self.line()["bytes"] == 10 << 20
     }
 
@@ -234,9 +234,9 @@ const BEHAVIOURS: &[Behaviour] = &[
     ("stall-headers", "an answer that does not come is given up when its time is over", |url| {
         url.is("failed timeout", 3)
     }),
-    ("endless-body", "an endless body is cut at the limit", |url| url.is_cut_at_ten_mebioctets()),
-    ("gzip-bomb", "a bomb is cut at the limit of octets that are unpacked", |url| {
-        url.is_cut_at_ten_mebioctets() && url.is_titled("bomb")
+    ("endless-body", "an endless body is cut at the limit", |url| url.is_cut_at_ten_mebibytes()),
+    ("gzip-bomb", "a bomb is cut at the limit of bytes that are unpacked", |url| {
+        url.is_cut_at_ten_mebibytes() && url.is_titled("bomb")
     }),
     ("gzip-lie", "text that claims to be packed fails to decode", |url| url.is("failed decode", 1)),
     ("gzip-ok", "a packed page is read", |url| url.is_titled("gzip ok")),
@@ -255,21 +255,21 @@ const BEHAVIOURS: &[Behaviour] = &[
         url.is("redirected", 1) && url.beside("/private/secret.html").is("excluded robots", 0)
     }),
     ("length-too-big", "a body that ends too early is no page", |url| url.is("failed protocol", 3)),
-    ("length-too-small", "octets behind the end of a body are no answer", |url| {
+    ("length-too-small", "bytes behind the end of a body are no answer", |url| {
         url.is("stored", 1) && url.line()["bytes"] == 50
     }),
     ("reset-mid-body", "a connection that is reset is said to be", |url| {
         url.is("failed connect", 3) && url.error().contains("reset")
     }),
-    ("empty-reply", "an answer without an octet is tried as often as configured", |url| url.is("failed protocol", 3)),
+    ("empty-reply", "an answer without a byte is tried as often as configured", |url| url.is("failed protocol", 3)),
     ("garbage", "what is no HTTP is said to be none", |url| url.is("failed protocol", 1)),
-    ("charset-wrong", "octets that the charset does not know are replaced", |url| {
+    ("charset-wrong", "bytes that the charset does not know are replaced", |url| {
         url.is_titled("caf\u{fffd} na\u{fffd}ve")
     }),
     ("invalid-utf8", "invalid UTF-8 and NUL come to lines that are valid", |url| {
         url.is("stored", 1) && url.line()["title"].as_str().is_some_and(|title| title.contains('\u{fffd}'))
     }),
-    ("one-line-5mb", "five megaoctets on a line are read to the link at their end", |url| {
+    ("one-line-5mb", "five megabytes on a line are read to the link at their end", |url| {
         url.is_titled("one line") && url.line()["truncated"].is_null() && !url.beside("/ok/5").line().is_null()
     }),
     ("links-100k", "of too many links the first ten thousand are seen", |url| {

@@ -177,15 +177,15 @@ fn contents(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
 /// What a file holds, without the moment at which it was written. A WARC file names it in its first record, whose
 /// length, and with it all offsets in its index, may depend on it.
 fn content(path: &Path) -> Vec<u8> {
-    let octets = fs::read(path).unwrap();
+    let bytes = fs::read(path).unwrap();
     let mut text = String::new();
     match path.to_str().unwrap() {
-        name if name.ends_with(".warc.gz") && MultiGzDecoder::new(&octets[..]).read_to_string(&mut text).is_ok() => {
+        name if name.ends_with(".warc.gz") && MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).is_ok() => {
             let moment = text.lines().find(|line| line.starts_with("WARC-Date: ")).unwrap().to_owned();
             text.replacen(&moment, "", 1).into_bytes()
         }
-        name if name.ends_with(".cdxj") => octets.into_iter().filter(|octet| !octet.is_ascii_digit()).collect(),
-        _ => octets,
+        name if name.ends_with(".cdxj") => bytes.into_iter().filter(|byte| !byte.is_ascii_digit()).collect(),
+        _ => bytes,
     }
 }
 
@@ -205,9 +205,9 @@ fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl
             fs::write(place.path("killed").join(name), BEFORE).unwrap();
         }
         kills += usize::from(is_killed(write("killed"), time, &mut moments));
-        for (name, octets) in contents(place, "killed") {
-            let is_whole = expected.get(&name).is_none_or(|whole| octets == *whole);
-            assert!(is_whole || (!begins_anew && octets == BEFORE), "{what}: half of {name} has its final name");
+        for (name, bytes) in contents(place, "killed") {
+            let is_whole = expected.get(&name).is_none_or(|whole| bytes == *whole);
+            assert!(is_whole || (!begins_anew && bytes == BEFORE), "{what}: half of {name} has its final name");
         }
         write("killed").finish().expect_code(0);
         assert!(contents(place, "killed") == expected, "{what}: what a kill has left shows");

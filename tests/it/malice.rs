@@ -1,4 +1,4 @@
-//! What servers say to do harm, octet by octet: a page costs at most its limits, and the other hosts do
+//! What servers say to do harm, byte by byte: a page costs at most its limits, and the other hosts do
 //! not notice.
 
 use std::collections::BTreeMap;
@@ -35,9 +35,9 @@ fn answer(mut stream: TcpStream, say: &Say) -> io::Result<()> {
     stream.set_write_timeout(Some(ENOUGH))?;
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
-        let mut octet = [0];
-        stream.read_exact(&mut octet)?;
-        request.push(octet[0]);
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        request.push(byte[0]);
     }
     let request = String::from_utf8_lossy(&request).into_owned();
     say(request.split(' ').nth(1).unwrap_or_default(), &mut stream)
@@ -77,19 +77,19 @@ fn page(stream: &mut TcpStream, body: impl AsRef<[u8]>) -> io::Result<()> {
 }
 
 /// Says the same until nobody listens.
-fn forever(stream: &mut TcpStream, octets: &[u8], pause: Duration) -> io::Result<()> {
+fn forever(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> io::Result<()> {
     let started = Instant::now();
     while started.elapsed() < ENOUGH {
-        stream.write_all(octets)?;
+        stream.write_all(bytes)?;
         std::thread::sleep(pause);
     }
     Ok(())
 }
 
 /// Begins an answer that never ends.
-fn endless(stream: &mut TcpStream, beginning: &str, octets: &str) -> io::Result<()> {
+fn endless(stream: &mut TcpStream, beginning: &str, bytes: &str) -> io::Result<()> {
     stream.write_all(beginning.as_bytes())?;
-    forever(stream, octets.as_bytes(), Duration::from_millis(1))
+    forever(stream, bytes.as_bytes(), Duration::from_millis(1))
 }
 
 fn packed(body: &[u8]) -> Vec<u8> {
@@ -161,7 +161,7 @@ const MALICE: &[Malice] = &[
         let attributes: String = (0..50_000).map(|n| format!(" a{n}=1")).collect();
         page(stream, format!("{}<p{attributes}>x</p><a href=/found-wide>x</a>", text("wide")))
     }),
-    ("/long", "an attribute of nine hundred kilooctets is read", "stored", |stream| {
+    ("/long", "an attribute of nine hundred kilobytes is read", "stored", |stream| {
         page(stream, format!("{}<p title='{}'>x</p>", text("long"), "x".repeat(900_000)))
     }),
     ("/unclosed", "tags that are not closed are read", "stored", |stream| {
@@ -178,7 +178,7 @@ const MALICE: &[Malice] = &[
     }),
     (
         "/bomb.xml.gz",
-        "a sitemap that unpacks to a hundred megaoctets is read to its limit",
+        "a sitemap that unpacks to a hundred megabytes is read to its limit",
         "excluded sitemap",
         |stream| send(stream, "200 OK", "Content-Type: application/gzip\r\n", &packed(&vec![b' '; 100 << 20])),
     ),

@@ -80,10 +80,10 @@ fn is_forgotten(url: &str) -> bool {
 fn a_store_whose_database_is_damaged_is_made_anew_and_the_crawl_goes_on() {
     crawled_with(|place| {
         let path = place.path("out/store/db");
-        let mut octets = fs::read(&path).unwrap();
-        let used = octets.iter().rposition(|&octet| octet != 0).unwrap();
-        octets[..used].iter_mut().step_by(97).for_each(|octet| *octet ^= 0x55);
-        fs::write(&path, octets).unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        let used = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+        bytes[..used].iter_mut().step_by(97).for_each(|byte| *byte ^= 0x55);
+        fs::write(&path, bytes).unwrap();
     });
 }
 

@@ -14,7 +14,7 @@ mod html;
 
 /// Pages that may be left to the parser that builds a tree.
 const DETOURS: f64 = 0.02;
-/// So many octets lie between two cuts of a page.
+/// So many bytes lie between two cuts of a page.
 const STEP: usize = 97;
 
 fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {

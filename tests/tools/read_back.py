@@ -134,7 +134,7 @@ def fastwarc():
 
 
 def cdxj_indexer():
-    """The indexes are, octet for octet, those that the tool makes."""
+    """The indexes are, byte for byte, those that the tool makes."""
     for index, archives in [("pages.cdxj", [file("pages.warc.gz")]), ("index.cdxj", sorted(map(str, OUT.glob("warc/*.gz"))))]:
         made = subprocess.run(["cdxj-indexer", "--sort", *archives], check=True, capture_output=True).stdout
         assert (EXPORTS / index).read_bytes() == made, index

@@ -38,9 +38,9 @@ pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
 }
 
 fn page(question: &Question) -> Result<Fetched, Refusal> {
-    let body = match question.octets("data")? {
-        Some(octets) => octets,
-        None => question.octets("html")?.unwrap_or_default(),
+    let body = match question.bytes("data")? {
+        Some(bytes) => bytes,
+        None => question.bytes("html")?.unwrap_or_default(),
     };
     let url = question.text("page_url")?.filter(|url| !url.is_empty()).unwrap_or(PAGE_URL);
     let mut headers: Vec<Header> = question

@@ -41,14 +41,14 @@ impl Question {
         self.text(name)?.ok_or_else(|| Refusal::new(format!("{name}: missing")))
     }
 
-    /// Octets: a text as UTF-8, or under `NAME_b64` in Base64.
-    pub(super) fn octets(&self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    /// Bytes: a text as UTF-8, or under `NAME_b64` in Base64.
+    pub(super) fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
         let packed = format!("{name}_b64");
         let Some(text) = self.text(&packed)? else {
             return Ok(self.text(name)?.map(|text| text.as_bytes().to_vec()));
         };
-        let octets = BASE64.decode(text.trim().as_bytes());
-        octets.map(Some).map_err(|error| Refusal::new(format!("{packed}: {error}")))
+        let bytes = BASE64.decode(text.trim().as_bytes());
+        bytes.map(Some).map_err(|error| Refusal::new(format!("{packed}: {error}")))
     }
 
     /// Whether it is set to true.
@@ -117,9 +117,9 @@ mod tests {
     }
 
     #[test]
-    fn octets_may_be_packed() {
+    fn bytes_may_be_packed() {
         let question = Question::read(br#"{"a":"\u00e9","b_b64":"6Q=="}"#).unwrap();
-        assert_eq!(question.octets("a").unwrap().unwrap(), "é".as_bytes());
-        assert_eq!(question.octets("b").unwrap().unwrap(), [0xe9]);
+        assert_eq!(question.bytes("a").unwrap().unwrap(), "é".as_bytes());
+        assert_eq!(question.bytes("b").unwrap().unwrap(), [0xe9]);
     }
 }

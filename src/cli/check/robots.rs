@@ -13,7 +13,7 @@ const ORIGIN: &str = "http://a.test";
 /// Answers `allowed`, `crawl_delay_s` and `sitemaps`. The rules alone are asked: a crawl may ask for
 /// robots.txt itself whatever they say.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    let body = question.octets("robots")?.unwrap_or_default();
+    let body = question.bytes("robots")?.unwrap_or_default();
     let options = match question.text("agent")? {
         Some(agent) => Options { robots_agent: agent.to_owned(), ..Options::default() },
         None => Options::default(),

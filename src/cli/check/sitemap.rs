@@ -13,7 +13,7 @@ const URL: &str = "http://h.test/sitemap.xml";
 /// Answers `pages` and `sitemaps`: those on the sitemap's own host, and not the sitemap itself.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let url = canonical(question.text("url")?.unwrap_or(URL))?;
-    let body = question.octets("body")?.unwrap_or_default();
+    let body = question.bytes("body")?.unwrap_or_default();
     let sitemap = parse_sitemap(&body, &SitemapLimits::default());
     let normaliser = Normaliser::default();
     let of_host = |named: &[String]| normaliser.on_host(&url, named.iter().map(String::as_str));

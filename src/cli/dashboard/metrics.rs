@@ -25,7 +25,7 @@ pub(super) fn metrics(status: &StatusFile) -> String {
         ("seen_total", "counter", "URLs ever seen.", status.seen as f64),
         ("origins", "gauge", "Origins with something to do.", status.origins as f64),
         ("requests_total", "counter", "Requests made, robots.txt included.", status.requests as f64),
-        ("bytes_total", "counter", "Octets of decoded bodies.", status.bytes as f64),
+        ("bytes_total", "counter", "Bytes of decoded bodies.", status.bytes as f64),
         ("memory_bytes", "gauge", "Memory in use.", status.memory_bytes as f64),
         ("frontier_bytes", "gauge", "Of that, what is known of URLs.", status.frontier_bytes as f64),
         ("index_records", "gauge", "Stored pages in the index.", index.records as f64),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Shown;
 use super::history::{History, Sample};
-use crate::cli::format::{octets, percent, span};
+use crate::cli::format::{byte_size, percent, span};
 use crate::cli::status::{StatusFile, WaitingOrigin};
 use crate::crawl::Why;
 use crate::html_writer::plot::{self, Axes, Curve, curves};
@@ -53,19 +53,19 @@ fn cards(status: &StatusFile) -> String {
         (thousands(status.queued), format!("URLs queued on {}", counted(status.origins, "site", "sites"))),
         (thousands(status.leased), "in flight".to_owned()),
         (rate, "of the pages compared are duplicates".to_owned()),
-        (thousands(status.requests), format!("requests, {} received", octets(status.bytes))),
-        (octets(status.memory_bytes), "of memory".to_owned()),
+        (thousands(status.requests), format!("requests, {} received", byte_size(status.bytes))),
+        (byte_size(status.memory_bytes), "of memory".to_owned()),
         (
-            octets(index.bytes),
+            byte_size(index.bytes),
             format!(
                 "of it the index of {}, lists and sketches {} a page",
                 counted(index.records, "page", "pages"),
-                octets(index.bytes_per_record())
+                byte_size(index.bytes_per_record())
             ),
         ),
         (
-            octets(status.frontier_bytes),
-            format!("of it the frontier, {} a URL", octets(status.frontier_bytes_per_url().unwrap_or_default())),
+            byte_size(status.frontier_bytes),
+            format!("of it the frontier, {} a URL", byte_size(status.frontier_bytes_per_url().unwrap_or_default())),
         ),
         (thousands(status.seen), format!("URLs seen, {} deferred", thousands(status.deferred))),
     ];
@@ -159,7 +159,7 @@ fn moments(samples: &[Sample]) -> String {
             Cell::Figure(thousands(sample.queued)),
             Cell::Figure(thousands(sample.compared)),
             Cell::Figure(rate),
-            Cell::Figure(octets(sample.memory_bytes)),
+            Cell::Figure(byte_size(sample.memory_bytes)),
         ]
         .into()
     };

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::arguments::DedupArguments;
 use super::error::{CliError, exit};
-use super::format::{counted, duplicate_rate, octets, percent, thousands};
+use super::format::{byte_size, counted, duplicate_rate, percent, thousands};
 use super::output_dir::{self, CrawlFile, Phase, store_error};
 use super::run::crawl_error;
 use super::seeds::Seeds;
@@ -63,7 +63,7 @@ pub fn run(settings: &Settings, arguments: &DedupArguments) -> Result<u8, CliErr
         keep_duplicates: crawl_options.keep_duplicates,
         inputs,
     };
-    let (ignored, total) = (setup.inputs.ignored, setup.inputs.octets);
+    let (ignored, total) = (setup.inputs.ignored, setup.inputs.bytes);
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let mut file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .of_dedup(&arguments.inputs)?;
@@ -116,11 +116,11 @@ fn tell(
     }
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let fresh = tally.answers - tally.known;
-    let rate = (fresh as f64 / seconds, tally.octets as f64 / 1e6 / seconds);
+    let rate = (fresh as f64 / seconds, tally.bytes as f64 / 1e6 / seconds);
     if arguments.json {
         let object = json!({
             "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
-            "damaged": tally.damaged, "ignored_files": ignored, "octets": tally.octets, "stopped": is_stopped,
+            "damaged": tally.damaged, "ignored_files": ignored, "bytes": tally.bytes, "stopped": is_stopped,
             "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": seconds,
             "pages_per_second": rate.0, "megabytes_per_second": rate.1, "out": settings.out.dir,
             "report": report,
@@ -143,7 +143,7 @@ fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, r
         "{how} after {:.1} s: {}, {}; {:.0} pages and {:.1} MB a second\n\n",
         elapsed.as_secs_f64(),
         counted(tally.answers, "page read", "pages read"),
-        octets(tally.octets),
+        byte_size(tally.bytes),
         rate.0,
         rate.1
     );

@@ -37,7 +37,7 @@ pub(super) fn run(
         let _in_runtime = runtime.enter();
         signals::listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?
     };
-    let (octets_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
+    let (bytes_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
     runtime.spawn({
         let is_stopped = is_stopped.clone();
         async move {
@@ -50,7 +50,7 @@ pub(super) fn run(
     let watched = Watched {
         seen_before: watch.totals().outcomes.values().sum(),
         watch,
-        octets_read: &octets_read,
+        bytes_read: &bytes_read,
         total,
         began: Instant::now(),
     };
@@ -58,7 +58,7 @@ pub(super) fn run(
     let (end, is_over) = channel();
     let ended = std::thread::scope(|scope| {
         scope.spawn(|| watched.show(&bar, &settings.out.dir, is_over));
-        let ended = dedup.run(&octets_read, &is_stopped);
+        let ended = dedup.run(&bytes_read, &is_stopped);
         drop(end);
         ended
     });
@@ -76,7 +76,7 @@ struct Watched<'a> {
     watch: Watch,
     /// Pages of earlier runs.
     seen_before: u64,
-    octets_read: &'a AtomicU64,
+    bytes_read: &'a AtomicU64,
     total: Option<u64>,
     began: Instant,
 }
@@ -85,7 +85,7 @@ impl Watched<'_> {
     /// Shows how it comes along until the other end of `is_over` is gone.
     fn show(&self, bar: &ProgressBar, folder: &Path, is_over: Receiver<()>) {
         for tick in 0u32.. {
-            bar.set_position(self.octets_read.load(Ordering::Relaxed));
+            bar.set_position(self.bytes_read.load(Ordering::Relaxed));
             if tick.is_multiple_of(STATUS_TICKS) {
                 self.tell(folder, RunState::Running);
             }
@@ -103,7 +103,7 @@ impl Watched<'_> {
         let status = StatusFile {
             elapsed_seconds: seconds,
             pages_per_second: (seen - self.seen_before) as f64 / seconds.max(1e-3),
-            read: Some(ReadStatus { octets: self.octets_read.load(Ordering::Relaxed), of: self.total }),
+            read: Some(ReadStatus { bytes: self.bytes_read.load(Ordering::Relaxed), of: self.total }),
             ..StatusFile::now(state, &totals, &counts, &index)
         };
         status.write(folder);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::format::{counted, octets, percent, thousands};
+use crate::cli::format::{byte_size, counted, percent, thousands};
 use crate::cli::table::aligned;
 use crate::cli::terminal::terminal_safe;
 use crate::eval::{
@@ -248,7 +248,7 @@ fn cost_table(input: &Input, rows: Vec<Vec<String>>) -> String {
     format!(
         "{}rendering: {time} µs a page of {} in the mean, {rate} pages/s and thread; {:.1} s on {} with reading\n",
         aligned(&heading, &rows, WIDTH),
-        octets(rendering.octets as u64 / (rendering.pages as u64).max(1)),
+        byte_size(rendering.bytes as u64 / (rendering.pages as u64).max(1)),
         rendering.elapsed.as_secs_f64(),
         counted(rendering.threads as u64, "thread", "threads"),
     )

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::judgement::{Considered, Judgement, Second};
 use super::{Explanation, RobotsView, Step};
-use crate::cli::format::{counted, octets, thousands};
+use crate::cli::format::{byte_size, counted, thousands};
 use crate::cli::table::shortened;
 use crate::cli::terminal::terminal_safe;
 use crate::model::PageLine;
@@ -134,7 +134,7 @@ impl Explanation {
         parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
         parts.extend(line.status.map(|status| format!("status {status}")));
         parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
-        parts.extend(line.bytes.map(octets));
+        parts.extend(line.bytes.map(byte_size));
         if line.truncated {
             parts.push("cut at the limit".to_owned());
         }
@@ -191,7 +191,7 @@ fn excluded(reason: &str) -> &'static str {
         "robots-unreachable" => "robots.txt could not be had, which means no for the time being",
         "crawl-delay" => "the host asks for a longer Crawl-delay than --max-crawl-delay allows",
         "noindex" => "the page asks not to be indexed; its links were used",
-        "type" => "its media type, by its header or its first octets, is not asked for (--accept-type)",
+        "type" => "its media type, by its header or its first bytes, is not asked for (--accept-type)",
         "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
         "pattern" => "others of its pattern keep repeating each other (--trap-guard)",
         "soft-404" => "it says what the site answers to wrong addresses (--soft-404)",

@@ -23,7 +23,7 @@ pub const KEYS: &[Key] = &[
         .heading(HTTP),
     key!(http.connect_timeout, Shape::Value("DURATION"), "10s", "Give up a connection attempt after this time"),
     key!(http.header_timeout, Shape::Value("DURATION"), "15s", "Wait at most this long for the head of an answer"),
-    key!(http.idle_timeout, Shape::Value("DURATION"), "10s", "Wait at most this long for the next octets of a body"),
+    key!(http.idle_timeout, Shape::Value("DURATION"), "10s", "Wait at most this long for the next bytes of a body"),
     key!(http.retries, Shape::Value("N"), "2", "Try again N times after a passing failure")
         .flag("retries")
         .heading(HTTP),

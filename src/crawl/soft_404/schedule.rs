@@ -69,7 +69,7 @@ impl Site {
     }
 }
 
-/// What all sites answer to wrong addresses. Memory: some 150 octets an origin, and the words of its answers
+/// What all sites answer to wrong addresses. Memory: some 150 bytes an origin, and the words of its answers
 /// if it has any that a page could be known by.
 #[derive(Debug)]
 pub(in crate::crawl) struct Probes {

@@ -12,7 +12,7 @@ use crate::model::{CanonicalUrl, Digest, Field, Rendered};
 const NUMBER: &str = "#";
 /// Answers may differ by one word in so many that they share.
 const LEAST_COMMON: u32 = 10;
-/// Fewer octets are found within any address by accident.
+/// Fewer bytes are found within any address by accident.
 const LEAST_PART: usize = 3;
 
 /// How often a word stands in a text.

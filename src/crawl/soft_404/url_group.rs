@@ -7,7 +7,7 @@ use crate::model::{CanonicalUrl, Normaliser};
 
 /// Letters of an address that is made up: some 75 bits.
 const LETTERS: usize = 16;
-/// Octets of the longest ending of a file name, with the dot.
+/// Bytes of the longest ending of a file name, with the dot.
 const LONGEST_ENDING: usize = 6;
 
 /// A directory, and how names end there.

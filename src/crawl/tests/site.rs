@@ -64,9 +64,9 @@ impl Site {
 async fn serve(mut stream: TcpStream, asked: Arc<Mutex<Vec<String>>>, answers: Arc<Answers>) {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
-        let Ok(octet) = stream.read_u8().await else { return };
-        request.push(octet);
-        // The first octet of a TLS handshake.
+        let Ok(byte) = stream.read_u8().await else { return };
+        request.push(byte);
+        // The first byte of a TLS handshake.
         if request[0] == 0x16 {
             return;
         }

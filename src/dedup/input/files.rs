@@ -21,8 +21,8 @@ const INDEX: &str = "index.html";
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     files: Vec<Source>,
-    /// Octets of all files; `None` if one of them is standard input.
-    pub octets: Option<u64>,
+    /// Bytes of all files; `None` if one of them is standard input.
+    pub bytes: Option<u64>,
     /// Files in folders that hold no pages by their names.
     pub ignored: u64,
 }
@@ -51,7 +51,7 @@ impl Inputs {
     /// # Errors
     /// If one of the paths is not there or a folder can't be read.
     pub fn find(paths: &[PathBuf]) -> Result<Self, NoInput> {
-        let mut found = Self { octets: Some(0), ..Self::default() };
+        let mut found = Self { bytes: Some(0), ..Self::default() };
         for path in paths {
             found.add(path).map_err(|source| NoInput { path: path.clone(), source })?;
         }
@@ -60,28 +60,28 @@ impl Inputs {
 
     /// Whether everything can be read once more.
     pub fn can_be_read_again(&self) -> bool {
-        self.octets.is_some()
+        self.bytes.is_some()
     }
 
-    /// All that is in the files, in order. `octets` counts what was read of them.
-    pub fn items<'a>(&'a self, options: &'a Options, octets: &'a AtomicU64) -> impl Iterator<Item = Item> + Send + 'a {
+    /// All that is in the files, in order. `bytes` counts what was read of them.
+    pub fn items<'a>(&'a self, options: &'a Options, bytes: &'a AtomicU64) -> impl Iterator<Item = Item> + Send + 'a {
         self.files.iter().flat_map(move |source| -> Items<'a> {
             match source {
                 Source::Collection(path) if parquet::is_parquet(path).is_ok_and(|is| is) => {
-                    parquet::rows(path, options, octets)
+                    parquet::rows(path, options, bytes)
                 }
-                Source::Collection(path) => match open(path, octets) {
+                Source::Collection(path) => match open(path, bytes) {
                     Ok(input) => items(path.display().to_string(), input, options),
                     Err(error) => Box::new(std::iter::once(damaged(path, &error))),
                 },
-                Source::Page { path, below } => Box::new(std::iter::once(page(path, below, options, octets))),
+                Source::Page { path, below } => Box::new(std::iter::once(page(path, below, options, bytes))),
             }
         })
     }
 
     fn add(&mut self, path: &Path) -> io::Result<()> {
         if path.as_os_str() == "-" {
-            self.octets = None;
+            self.bytes = None;
             self.files.push(Source::Collection(path.to_owned()));
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Inputs {
         if about.is_dir() {
             return self.walk(path, "");
         }
-        self.octets = self.octets.map(|octets| octets + about.len());
+        self.bytes = self.bytes.map(|bytes| bytes + about.len());
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.files.push(match media_type(path) {
             Some(_) => Source::Page { path: path.to_owned(), below: name },
@@ -118,7 +118,7 @@ impl Inputs {
                 }
             };
             if kind.is_file() {
-                self.octets = self.octets.map(|octets| octets + entry.metadata().map_or(0, |about| about.len()));
+                self.bytes = self.bytes.map(|bytes| bytes + entry.metadata().map_or(0, |about| about.len()));
                 self.files.push(source);
             }
         }
@@ -135,9 +135,9 @@ fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Item {
     Item::Damaged(Damage { place: path.display().to_string(), why: error.to_string() })
 }
 
-fn page(path: &Path, below: &str, options: &Options, octets: &AtomicU64) -> Item {
+fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Item {
     let mut body = Vec::new();
-    let read = open(&path.to_owned(), octets).and_then(|mut input| {
+    let read = open(&path.to_owned(), bytes).and_then(|mut input| {
         use std::io::Read;
         input.by_ref().take(options.max_body as u64 + 1).read_to_end(&mut body)
     });
@@ -210,17 +210,17 @@ pub(super) mod tests {
         write("a c.html", "<p>a");
         write("picture.png", "x");
         write("b/more.jsonl", "{\"url\":\"http://c.test/\",\"text\":\"c\"}\n");
-        let (options, octets) = (options(), AtomicU64::new(0));
+        let (options, bytes) = (options(), AtomicU64::new(0));
         let inputs = Inputs::find(&[folder.path().to_owned()]).unwrap();
         let urls: Vec<String> = inputs
-            .items(&options, &octets)
+            .items(&options, &bytes)
             .map(|item| match item {
                 Item::Answer(answer) => answer.url.to_string(),
                 other => panic!("{other:?}"),
             })
             .collect();
         assert_eq!(urls, ["http://localhost/base/a%20c.html", "http://localhost/base/b/", "http://c.test/"]);
-        assert_eq!((inputs.ignored, inputs.octets), (1, Some(octets.into_inner())));
+        assert_eq!((inputs.ignored, inputs.bytes), (1, Some(bytes.into_inner())));
         assert!(Inputs::find(&[folder.path().join("none")]).is_err());
     }
 }

@@ -22,10 +22,10 @@ pub(super) struct Answer {
     pub truncated: bool,
 }
 
-/// Takes a block apart. The body comes without transfer and content coding and is cut at `most` octets.
+/// Takes a block apart. The body comes without transfer and content coding and is cut at `most` bytes.
 pub(super) fn answer(block: &[u8], most: usize) -> Result<Answer, String> {
     let (head, body) = parted(block).ok_or("the answer has no end of its header")?;
-    let mut lines = head.split(|octet| *octet == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let (version, status, reason) = status_line(lines.next().unwrap_or_default())?;
     let mut headers: Vec<Header> = lines.filter_map(header).take(MOST_HEADERS).collect();
     let value = |name: &str| {
@@ -92,7 +92,7 @@ fn without_chunks(mut body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The body without its content coding, if it has it: at most so many octets, and whether there were more.
+/// The body without its content coding, if it has it: at most so many bytes, and whether there were more.
 fn decoded(body: &[u8], coding: &str, most: usize) -> Result<(Vec<u8>, bool), String> {
     let mut reader: Box<dyn Read + '_> = match coding {
         "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => Box::new(MultiGzDecoder::new(body)),

@@ -1,7 +1,7 @@
 //! Where pages come from: WARC and WET files of any maker, Parquet, lines of JSON, folders of HTML and
 //! text.
 //!
-//! What a file holds is told by its first octets, not by its name, so that `-` may be any of them but Parquet.
+//! What a file holds is told by its first bytes, not by its name, so that `-` may be any of them but Parquet.
 //! Files of a folder are taken in the order of their names; nothing is kept of a file that was read.
 
 mod files;
@@ -32,7 +32,7 @@ pub struct Options {
     pub html_field: String,
     /// See [`url_field`](Self::url_field).
     pub text_field: String,
-    /// Octets of a body, decoded; what is longer is cut.
+    /// Bytes of a body, decoded; what is longer is cut.
     pub max_body: usize,
     /// How addresses are spelled.
     pub normaliser: Normaliser,
@@ -81,23 +81,23 @@ pub(super) fn items<'a>(place: String, input: impl BufRead + Send + 'a, options:
     }
 }
 
-/// Counts the octets that are read.
+/// Counts the bytes that are read.
 struct Counted<'a, R> {
     input: R,
-    octets: &'a AtomicU64,
+    bytes: &'a AtomicU64,
 }
 
 impl<R: io::Read> io::Read for Counted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        self.octets.fetch_add(read as u64, std::sync::atomic::Ordering::Relaxed);
+        self.bytes.fetch_add(read as u64, std::sync::atomic::Ordering::Relaxed);
         Ok(read)
     }
 }
 
 /// Opens a file or, for `-`, standard input.
-fn open<'a>(path: &PathBuf, octets: &'a AtomicU64) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+fn open<'a>(path: &PathBuf, bytes: &'a AtomicU64) -> io::Result<Box<dyn BufRead + Send + 'a>> {
     let input: Box<dyn io::Read + Send> =
         if path.as_os_str() == "-" { Box::new(io::stdin()) } else { Box::new(std::fs::File::open(path)?) };
-    Ok(Box::new(io::BufReader::with_capacity(256 * 1024, Counted { input, octets })))
+    Ok(Box::new(io::BufReader::with_capacity(256 * 1024, Counted { input, bytes })))
 }

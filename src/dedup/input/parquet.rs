@@ -35,9 +35,9 @@ pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
     Ok(begins == MAGIC)
 }
 
-/// The pages of a file, in order. `octets` counts what was read of it, by row groups.
-pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, octets: &'a AtomicU64) -> Items<'a> {
-    match Table::open(path, options, octets) {
+/// The pages of a file, in order. `bytes` counts what was read of it, by row groups.
+pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
+    match Table::open(path, options, bytes) {
         Ok(table) => Box::new(table),
         Err(why) => {
             Box::new(std::iter::once(Item::Damaged(Damage { place: path.display().to_string(), why: why.to_string() })))
@@ -49,7 +49,7 @@ pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, octets: &'a AtomicU
 struct Table<'a> {
     place: String,
     options: &'a Options,
-    octets: &'a AtomicU64,
+    bytes: &'a AtomicU64,
     reader: SerializedFileReader<File>,
     columns: Columns,
     /// The next row group.
@@ -84,22 +84,12 @@ struct Column<T: DataType> {
 }
 
 impl<'a> Table<'a> {
-    fn open(path: &Path, options: &'a Options, octets: &'a AtomicU64) -> Result<Self, ParquetError> {
+    fn open(path: &Path, options: &'a Options, bytes: &'a AtomicU64) -> Result<Self, ParquetError> {
         let file = File::open(path)?;
         let reader = unharmed(|| SerializedFileReader::new(file))?;
         let columns = Columns::find(reader.metadata().file_metadata().schema_descr().columns(), options)?;
         let place = path.display().to_string();
-        Ok(Self {
-            place,
-            options,
-            octets,
-            reader,
-            columns,
-            group: 0,
-            row: 0,
-            open: None,
-            ready: Vec::new().into_iter(),
-        })
+        Ok(Self { place, options, bytes, reader, columns, group: 0, row: 0, open: None, ready: Vec::new().into_iter() })
     }
 
     /// The next rows; none at the end.
@@ -117,8 +107,8 @@ impl<'a> Table<'a> {
             }
             self.group += 1;
             let group = self.reader.get_row_group(self.group - 1)?;
-            let octets = group.metadata().compressed_size();
-            self.octets.fetch_add(u64::try_from(octets).unwrap_or_default(), Ordering::Relaxed);
+            let bytes = group.metadata().compressed_size();
+            self.bytes.fetch_add(u64::try_from(bytes).unwrap_or_default(), Ordering::Relaxed);
             self.open = Some(Group::open(&*group, self.columns)?);
         }
     }
@@ -346,10 +336,10 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
-    fn read(octets: &[u8]) -> Vec<Item> {
+    fn read(bytes: &[u8]) -> Vec<Item> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pages.parquet");
-        std::fs::write(&path, octets).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         assert!(is_parquet(&path).unwrap());
         rows(&path, &options(), &AtomicU64::new(0)).collect()
     }
@@ -394,9 +384,9 @@ mod tests {
         let whole = file(40);
         let mut damaged = 0;
         for place in 4..whole.len() {
-            let mut octets = whole.clone();
-            octets[place] ^= 1 << (place % 8);
-            damaged += usize::from(read(&octets).iter().any(|item| matches!(item, Item::Damaged(_))));
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1 << (place % 8);
+            damaged += usize::from(read(&bytes).iter().any(|item| matches!(item, Item::Damaged(_))));
         }
         for end in (4..whole.len()).step_by(7) {
             assert!(matches!(read(&whole[..end])[..], [Item::Damaged(_)]), "cut at {end}");

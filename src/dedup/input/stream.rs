@@ -19,11 +19,11 @@ pub(super) fn decoded<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Box
     Ok(Box::new(input))
 }
 
-/// The first octets, which are not taken; white space before them is. Empty at the end only.
+/// The first bytes, which are not taken; white space before them is. Empty at the end only.
 pub(super) fn beginning(input: &mut impl BufRead) -> io::Result<&[u8]> {
     loop {
         let buffer = input.fill_buf()?;
-        let space = buffer.iter().take_while(|octet| octet.is_ascii_whitespace()).count();
+        let space = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         if buffer.is_empty() || space < buffer.len() {
             input.consume(space);
             break;
@@ -39,14 +39,14 @@ mod tests {
 
     use super::*;
 
-    fn text(octets: &[u8]) -> String {
+    fn text(bytes: &[u8]) -> String {
         let mut text = String::new();
-        decoded(octets).unwrap().read_to_string(&mut text).unwrap();
+        decoded(bytes).unwrap().read_to_string(&mut text).unwrap();
         text
     }
 
     #[test]
-    fn what_is_compressed_is_told_by_its_first_octets() {
+    fn what_is_compressed_is_told_by_its_first_bytes() {
         let gzip = |text: &str| {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             encoder.write_all(text.as_bytes()).unwrap();

@@ -9,7 +9,7 @@ use super::{Damage, Item, Options};
 
 /// The longest header of a record.
 const MOST_HEADER: u64 = 256 * 1024;
-/// Octets of a block beyond its body.
+/// Bytes of a block beyond its body.
 const MOST_HEAD: usize = 512 * 1024;
 
 /// The records of a file, in order. Ends after one of which the length can't be told.

@@ -48,11 +48,11 @@ fn section(input: &Input, rows: &[Row]) -> String {
     let time = per(rendering.thread_time.as_secs_f64(), rendering.pages);
     format!(
         "<p>Times are those of the thread, so that other work counts for little; files are read before. Rendering took {} µs a \
-         page of {} octets in the mean. Pages were then decided one by one, as in a crawl: of the <i>records</i> in the index \
+         page of {} bytes in the mean. Pages were then decided one by one, as in a crawl: of the <i>records</i> in the index \
          when a page asks, the first filter leaves |C|, the second |M|, of which some are compared exactly before a match is \
          found. Means over the probes.</p>\n{}",
         escaped(&time),
-        thousands(rendering.octets / rendering.pages.max(1)),
+        thousands(rendering.bytes / rendering.pages.max(1)),
         table("Cost of comparing and deciding", &heading, 1, rows)
     )
 }

@@ -10,7 +10,7 @@ use super::*;
 const URLS: u32 = 200_000;
 const HOSTS: u32 = 1000;
 const BATCH: u32 = 1000;
-const LINE: &str = "octets for a queued URL: ";
+const LINE: &str = "bytes for a queued URL: ";
 const STATED: &str = "stated of what further ones take: ";
 /// From here on nothing else grows: all code has run, and the allocator has its pages.
 const WARM: u32 = 20_000;
@@ -31,7 +31,7 @@ impl UrlLog for EndlessLog {
     }
 }
 
-/// The resident set of this process in octets; `None` where there is no `/proc`.
+/// The resident set of this process in bytes; `None` where there is no `/proc`.
 fn resident() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -55,7 +55,7 @@ fn measure() {
         frontier.take_changes();
         frontier.committed(first + BATCH);
         if first + BATCH == WARM {
-            warm = resident().map(|octets| (octets, frontier.bytes()));
+            warm = resident().map(|bytes| (bytes, frontier.bytes()));
         }
     }
     assert_eq!(frontier.counts().queued, u64::from(URLS));
@@ -68,7 +68,7 @@ fn measure() {
 }
 
 #[test]
-fn a_queued_url_costs_less_than_100_octets_of_resident_memory() {
+fn a_queued_url_costs_less_than_100_bytes_of_resident_memory() {
     let program = std::env::current_exe().unwrap();
     let arguments = ["--ignored", "--exact", "frontier::tests::memory::measure", "--nocapture"];
     let output = Command::new(program).args(arguments).output().unwrap();
@@ -87,7 +87,7 @@ fn a_queued_url_costs_less_than_100_octets_of_resident_memory() {
 }
 
 #[test]
-fn the_stated_octets_grow_with_the_urls() {
+fn the_stated_bytes_grow_with_the_urls() {
     let frontier = EmbeddedFrontier::new(Options::default(), EndlessLog, 1);
     let mut stated = vec![frontier.bytes()];
     for count in [URLS / 4, URLS / 2, URLS] {
@@ -97,12 +97,12 @@ fn the_stated_octets_grow_with_the_urls() {
         stated.push(frontier.bytes());
     }
     let per_url: Vec<f64> = stated.windows(2).zip([URLS / 4, URLS / 4, URLS / 2]).map(growth).collect();
-    println!("{per_url:?} octets for each further URL");
-    assert!(per_url.iter().all(|octets| (15.0..80.0).contains(octets)), "{per_url:?}");
+    println!("{per_url:?} bytes for each further URL");
+    assert!(per_url.iter().all(|bytes| (15.0..80.0).contains(bytes)), "{per_url:?}");
     // What has its outcome leaves its queue, and is remembered.
     (0..URLS).for_each(|id| frontier.restore_done(UrlId(id), true));
     frontier.restored();
-    assert!(frontier.bytes() < stated[3] && frontier.bytes() > u64::from(URLS) * 13, "{} octets", frontier.bytes());
+    assert!(frontier.bytes() < stated[3] && frontier.bytes() > u64::from(URLS) * 13, "{} bytes", frontier.bytes());
 }
 
 fn growth((stated, urls): (&[u64], u32)) -> f64 {

@@ -20,11 +20,11 @@ pub(super) fn prefetch<T>(place: &T) {
 
 /// So many elements of an array are in a cache line.
 pub(super) const fn in_line<T>() -> usize {
-    const OCTETS: usize = 64;
-    OCTETS / size_of::<T>()
+    const BYTES: usize = 64;
+    BYTES / size_of::<T>()
 }
 
-/// Octets that are asked for ahead of where an array is read from end to end: some hundred nanoseconds of reading.
+/// Bytes that are asked for ahead of where an array is read from end to end: some hundred nanoseconds of reading.
 const AHEAD: usize = 1024;
 
 /// Asks for the cache line that will be read some lines after this place of an array.

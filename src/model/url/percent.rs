@@ -1,8 +1,8 @@
-//! One spelling for percent-encoded octets (RFC 3986, sections 2.1, 2.3 and 6.2.2).
+//! One spelling for percent-encoded bytes (RFC 3986, sections 2.1, 2.3 and 6.2.2).
 
 use std::borrow::Cow;
 
-/// Unescapes unreserved octets (`A-Z a-z 0-9 - . _ ~`) and writes all other escapes in upper case.
+/// Unescapes unreserved bytes (`A-Z a-z 0-9 - . _ ~`) and writes all other escapes in upper case.
 ///
 /// What unescaping brings together is looked at again (`%%300` is `%00`), so that the result is its
 /// own normal form. A `%` that begins no escape stays. Linear: every look-back shortens the text.
@@ -13,20 +13,20 @@ pub(super) fn normalise(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         out.push(character);
-        while let Some(octet) = trailing_escape(&out) {
+        while let Some(byte) = trailing_escape(&out) {
             let start = out.len() - 3;
-            if !is_unreserved(octet) {
+            if !is_unreserved(byte) {
                 out[start..].make_ascii_uppercase();
                 break;
             }
             out.truncate(start);
-            out.push(char::from(octet));
+            out.push(char::from(byte));
         }
     }
     Cow::Owned(out)
 }
 
-/// The octet that the last three characters stand for, if they are an escape.
+/// The byte that the last three characters stand for, if they are an escape.
 fn trailing_escape(text: &str) -> Option<u8> {
     let [.., b'%', high, low] = text.as_bytes() else { return None };
     Some(hex_value(*high)? << 4 | hex_value(*low)?)
@@ -41,8 +41,8 @@ fn hex_value(digit: u8) -> Option<u8> {
     }
 }
 
-fn is_unreserved(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b'_' | b'~')
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
     use super::normalise;
 
     #[test]
-    fn unreserved_octets_are_unescaped_and_all_others_keep_their_escape() {
+    fn unreserved_bytes_are_unescaped_and_all_others_keep_their_escape() {
         for (text, expected) in [
             ("/%7Ea%2db", "/~a-b"),
             ("/%2f%3a%c3%a9", "/%2F%3A%C3%A9"),

@@ -49,7 +49,7 @@ impl StripList {
         for parameter in query.split(['&', ';']) {
             let end = at + parameter.len();
             if !self.drops(parameter) {
-                // The separator is the octet before the parameter, but for the first that stays.
+                // The separator is the byte before the parameter, but for the first that stays.
                 kept.push_str(if is_first { parameter } else { &query[at - 1..end] });
                 is_first = false;
             }

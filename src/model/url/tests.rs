@@ -113,7 +113,7 @@ fn a_file_has_a_safe_name_of_its_own_whatever_the_url() {
     let names: Vec<String> = urls.map(|url| plain().absolute(&url).unwrap().file_name()).collect();
     for name in &names {
         assert!(name.len() <= 98 && !name.starts_with(['.', '-']), "{name}");
-        assert!(name.bytes().all(|octet| matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_')), "{name}");
+        assert!(name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_')), "{name}");
     }
     assert_eq!(names.iter().collect::<std::collections::HashSet<_>>().len(), names.len());
 }

@@ -109,7 +109,7 @@ fn cards(report: &Report) -> String {
     ];
     let of_crawls = [
         (thousands(report.totals.requests), "requests, robots.txt included"),
-        (octets(report.totals.bytes), "of pages received"),
+        (byte_size(report.totals.bytes), "of pages received"),
         (thousands(outcome(OutcomeKind::Failed)), "URLs failed"),
         (thousands(outcome(OutcomeKind::Deferred)), "seen, not fetched"),
     ];
@@ -163,11 +163,11 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// `1.5 MiB`.
-fn octets(octets: u64) -> String {
+fn byte_size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let steps = (0..5).take_while(|step| octets as f64 / 1024f64.powi(*step) >= 1023.95).count();
+    let steps = (0..5).take_while(|step| bytes as f64 / 1024f64.powi(*step) >= 1023.95).count();
     let places = usize::from(steps > 0);
-    format!("{:.places$} {}", octets as f64 / 1024f64.powi(steps as i32), UNITS[steps])
+    format!("{:.places$} {}", bytes as f64 / 1024f64.powi(steps as i32), UNITS[steps])
 }
 
 /// `1 h 5 min`, `2 min 3 s`, `1.2 s`, `120 ms`.

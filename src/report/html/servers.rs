@@ -1,6 +1,6 @@
 //! How servers answered, and how they were spared.
 
-use super::{MOST_HOSTS, MOST_TITLE, and_more, octets, share, span};
+use super::{MOST_HOSTS, MOST_TITLE, and_more, byte_size, share, span};
 use crate::html_writer::{Cell, Row, counted, folded, shortened, table, thousands, words};
 use crate::model::{HostRow, OutcomeKind};
 use crate::report::{Report, Site};
@@ -97,7 +97,7 @@ fn origin(report: &Report, host: &HostRow) -> Row {
         Cell::Name(shortened(&host.origin, MOST_TITLE)),
         Cell::Figure(thousands(host.requests)),
         Cell::Figure(share(host.unanswered, host.requests)),
-        Cell::Figure(octets(host.bytes)),
+        Cell::Figure(byte_size(host.bytes)),
         Cell::Figure(response.unwrap_or_else(|| "–".to_owned())),
         gap(gaps.map(|(_, median)| median)),
         gap(gaps.map(|(least, _)| least)),

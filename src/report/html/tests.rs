@@ -153,7 +153,7 @@ fn a_report_on_a_hundred_thousand_pages_of_many_hosts_stays_short() {
         })
         .collect();
     let html = report.html();
-    assert!(html.len() < 3 << 20, "{} octets", html.len());
+    assert!(html.len() < 3 << 20, "{} bytes", html.len());
     assert!(html.contains("… and 2,900 more hosts"));
     assert!(!html.contains(&long[..MOST_TITLE + 40]));
 }
@@ -169,7 +169,7 @@ fn a_crawl_that_compared_nothing_has_a_report_too() {
 }
 
 #[test]
-fn figures_of_octets_and_times_are_short() {
-    assert_eq!([0, 1023, 1536, 1 << 30].map(octets), ["0 B", "1023 B", "1.5 KiB", "1.0 GiB"]);
+fn figures_of_bytes_and_times_are_short() {
+    assert_eq!([0, 1023, 1536, 1 << 30].map(byte_size), ["0 B", "1023 B", "1.5 KiB", "1.0 GiB"]);
     assert_eq!([120, 1234, 123_000, 3_900_000].map(span), ["120 ms", "1.2 s", "2 min 3 s", "1 h 5 min"]);
 }

@@ -121,15 +121,15 @@ fn lose(from: &Path, durable: &Image, seen: &Image, is_lost: &mut impl FnMut() -
 /// Each sector is as it was or as it should be; where there was none, there may be zeros.
 fn torn(old: &[u8], new: &[u8], is_lost: &mut impl FnMut() -> bool) -> Vec<u8> {
     let length = if is_lost() { old.len() } else { new.len() };
-    let mut octets: Vec<u8> = new.iter().copied().chain(std::iter::repeat(0)).take(length).collect();
-    for (number, sector) in octets.chunks_mut(SECTOR).enumerate() {
+    let mut bytes: Vec<u8> = new.iter().copied().chain(std::iter::repeat(0)).take(length).collect();
+    for (number, sector) in bytes.chunks_mut(SECTOR).enumerate() {
         let begin = number * SECTOR;
         let before = |place: usize| old.get(begin + place).copied().unwrap_or(0);
-        if sector.iter().enumerate().any(|(place, octet)| before(place) != *octet) && is_lost() {
-            sector.iter_mut().enumerate().for_each(|(place, octet)| *octet = before(place));
+        if sector.iter().enumerate().any(|(place, byte)| before(place) != *byte) && is_lost() {
+            sector.iter_mut().enumerate().for_each(|(place, byte)| *byte = before(place));
         }
     }
-    octets
+    bytes
 }
 
 /// How far a crawl has come.
