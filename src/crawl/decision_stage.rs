@@ -17,9 +17,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::detect::EmbeddedDecider;
 use crate::focus::Focus;
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{
-    Candidate, CanonicalUrl, Decider, Frontier, Judged, Lease, LinkKind, PageId, Relevance, Sequence, UrlId,
-};
+use crate::model::{Candidate, CanonicalUrl, Judged, Lease, LinkKind, PageId, Relevance, Sequence, UrlId};
 use crate::pagetext::Renderer;
 use crate::store::StoreReader;
 
@@ -177,7 +175,7 @@ impl Judge {
         let outgrown = self.decider.outgrown(from)?;
         let urls: Vec<UrlId> = outgrown.iter().filter_map(|page| self.page_urls.get(page.index()).copied()).collect();
         let is_any = !urls.is_empty();
-        self.runtime.block_on(self.frontier.revise(urls))?;
+        self.frontier.revise(urls)?;
         Ok(self.frontier.reopen()? || is_any)
     }
 
@@ -208,7 +206,7 @@ impl Judge {
             return Ok(Vec::new());
         }
         self.decider.committed(Sequence(self.committed_pages.load(Ordering::Acquire)));
-        Ok(self.runtime.block_on(self.decider.decide(candidates))?)
+        Ok(self.decider.decide_now(candidates)?)
     }
 
     /// Hands the batch to the committer. Waits until the one before is committed.

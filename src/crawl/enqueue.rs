@@ -1,7 +1,7 @@
 //! What becomes of links: they are offered to the frontier. Those that a rule keeps out get their
 //! outcome when the crawl ends, since a seed or its redirect may still take them into scope.
 
-use crate::model::{CanonicalUrl, Deferral, Disposition, Frontier, Lease, Link, LinkKind, Offered, UrlId};
+use crate::model::{CanonicalUrl, Deferral, Disposition, Lease, Link, LinkKind, Offered, UrlId};
 
 use super::CrawlError;
 use super::decision_stage::Judge;
@@ -42,7 +42,7 @@ impl Judge {
         if page.names_itself {
             // The URL was seen; that it is named there is for the frontier to know.
             let itself = link(lease.url.clone(), lease.depth, Some(lease.id), kind);
-            self.runtime.block_on(self.frontier.offer(vec![itself]))?;
+            self.frontier.offer(vec![itself])?;
         }
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
@@ -62,7 +62,7 @@ impl Judge {
         }
         let offered = match &self.asked {
             Some(asked) => self.runtime.block_on(asked.name(&self.frontier, links, from))?,
-            None => self.runtime.block_on(self.frontier.offer(links))?,
+            None => self.frontier.offer(links)?,
         };
         self.building.urls += offered.iter().filter(|offered| offered.disposition != Disposition::Seen).count();
         Ok(offered)

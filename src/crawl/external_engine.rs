@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, Notify, oneshot};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::frontier::{EmbeddedFrontier, FrontierError};
-use crate::model::{CanonicalUrl, Deferral, Disposition, Fetched, Frontier, Lease, Link, LinkKind, Offered, UrlId};
+use crate::model::{CanonicalUrl, Deferral, Disposition, Fetched, Lease, Link, LinkKind, Offered, UrlId};
 
 use super::store_sources::Urls;
 
@@ -101,7 +101,7 @@ impl Asked {
         for link in &mut links {
             asked_for.push(state.leave_to_engine(link, read_at.as_deref()));
         }
-        let offered = frontier.offer(links).await?;
+        let offered = frontier.offer(links)?;
         let mut is_any_entry = false;
         for (left, offered) in asked_for.into_iter().zip(&offered) {
             if let Some((key, named, entry)) = left.filter(|(_, named, _)| may_be_asked_for(named, offered)) {
@@ -125,7 +125,7 @@ impl Asked {
                 return Ok(Answer::Nothing);
             };
             let link = Link { url, depth, referrer, kind, hops, rank, only_seen: None, clue: None };
-            let Some(Offered { id, disposition }) = frontier.offer(vec![link]).await?.pop() else {
+            let Some(Offered { id, disposition }) = frontier.offer(vec![link])?.pop() else {
                 return Ok(Answer::Nothing);
             };
             match disposition {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::detect::DeciderStats;
 use crate::fetch::Fetcher;
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{Frontier, FrontierCounts, Totals};
+use crate::model::{FrontierCounts, Totals};
 
 use super::queue_status::{Waiting, explained};
 use super::store_sources::Urls;

@@ -2,8 +2,8 @@
 
 use crate::focus::Appraisal;
 use crate::model::{
-    Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Frontier, Judged, Lease, Link,
-    LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
+    Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind,
+    Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
 };
 
 use super::CrawlError;
@@ -306,7 +306,7 @@ impl Judge {
         building.lines.push(Line { line, put });
         building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));
         let ack = Ack { id: lease.id, kind: outcome.kind(), repeats: outcome.repeats(), worth };
-        Ok(self.runtime.block_on(self.frontier.ack(vec![ack]))?)
+        Ok(self.frontier.ack(vec![ack])?)
     }
 }
 

@@ -7,14 +7,13 @@
 
 use std::collections::HashMap;
 
-use tokio::runtime::Runtime;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::EmbeddedDecider;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
-    Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Exclusion, Frontier, Judged, Link, LinkKind, Normaliser,
-    OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
+    Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Exclusion, Judged, Link, LinkKind, Normaliser, OutcomeKind,
+    OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::Renderer;
 use crate::store::{self, Generation, Identity, PageLines, Store};
@@ -77,7 +76,6 @@ pub fn rebuild(
         normaliser: setup.normaliser,
         decider,
         store,
-        runtime: tokio::runtime::Builder::new_current_thread().build().map_err(|_| CrawlError::Panic("rebuild"))?,
         batch: Batch::default(),
         totals: Totals::default(),
         numbers: HashMap::new(),
@@ -105,7 +103,6 @@ struct Rebuilder {
     renderer: Renderer,
     normaliser: Normaliser,
     store: Store,
-    runtime: Runtime,
     batch: Batch,
     totals: Totals,
     /// URLs with lines, by their hashes.
@@ -221,7 +218,7 @@ impl Rebuilder {
     }
 
     fn offer(&mut self, links: Vec<Link>) -> Result<Vec<UrlId>, CrawlError> {
-        let offered = self.runtime.block_on(self.frontier.offer(links))?;
+        let offered = self.frontier.offer(links)?;
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
 

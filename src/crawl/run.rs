@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::detect::{self, EmbeddedDecider};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::model::{CanonicalUrl, Deferral, Frontier, HostRow, Normaliser, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Deferral, HostRow, Normaliser, Sequence, UrlId};
 use crate::pagetext::{self, Renderer};
 use crate::store::{Identity, Store};
 

@@ -7,7 +7,7 @@ use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{Frontier, Wait};
+use crate::model::Wait;
 
 use super::external_engine::Asked;
 use super::messages::Message;
@@ -16,8 +16,6 @@ use super::store_sources::Urls;
 use super::worker::Worker;
 use super::{CrawlError, Stop, StopReason};
 
-/// A remote frontier gives a URL to somebody else after this time.
-const LEASE_TTL: Duration = Duration::from_secs(600);
 /// If the first seeds fail, or are silent for [`SILENCE`], and no origin has ever answered, it is likely
 /// the network that fails, and so many seeds are tried together: otherwise it would take long to find
 /// out.
@@ -72,7 +70,7 @@ impl Scheduler {
             }
             let asked = self.asked.as_ref().map_or(0, |asked| asked.count());
             let free = self.limit().saturating_sub(workers.len());
-            let answer = self.frontier.lease(free, Instant::now(), LEASE_TTL).await?;
+            let answer = self.frontier.lease(free, Instant::now())?;
             for lease in answer.leases {
                 let worker = self.worker.clone();
                 workers.spawn(async move { worker.work(lease).await });

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, no_text, retry_after, retry_status};
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Frontier, Lease, LinkKind, Normaliser, Unchanged};
+use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Normaliser, Unchanged};
 use crate::pagetext::{Renderer, SitemapLimits, parse_sitemap};
 
 use super::conditional_fetch::{Archived, ArchivedPage};
@@ -63,7 +63,7 @@ impl Worker {
         let step = self.step(&mut lease).await;
         // Before the lease ends, so that the origin's next URL is not leased too early.
         if let Some(due) = self.fetcher.next_start(&origin) {
-            self.frontier.postpone(&origin, due).await?;
+            self.frontier.postpone(&origin, due);
         }
         let traffic = self.fetcher.take_traffic(&origin);
         let probes = self.probes.take_requests(&origin);
@@ -76,7 +76,7 @@ impl Worker {
                 if let Some(attempts) = attempts {
                     let _ = self.messages.send(Message::Attempts(attempts)).await;
                 }
-                self.frontier.nak(lease, not_before).await?;
+                self.frontier.nak(&lease, not_before);
                 self.changed.notify_one();
             }
         }

@@ -13,8 +13,8 @@ use super::records::{LoggedPage, RecordSource, Records};
 use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::model::{
-    Candidate, DecidedBy, Decider, Digest, Judged, PageId, PageRow, PageTerms, Sequence, TermCounts, TermId, TermOrder,
-    TermRow, Verdict,
+    Candidate, DecidedBy, Digest, Judged, PageId, PageRow, PageTerms, Sequence, TermCounts, TermId, TermOrder, TermRow,
+    Verdict,
 };
 use crate::similarity::Record;
 
@@ -216,7 +216,7 @@ impl<S: RecordSource> EmbeddedDecider<S> {
         }
     }
 
-    /// Decides a batch, in order. [`Decider::decide`] does just this.
+    /// Decides a batch, in order. A unique page is in the index before the next page is compared.
     ///
     /// # Errors
     /// If a stored record can't be read back, or a number has run out. Nothing can be decided after
@@ -597,14 +597,6 @@ impl<S: RecordSource> EmbeddedDecider<S> {
             Some(term) => Err(DetectError::UnknownTerm { page, term }),
             None => Ok(()),
         }
-    }
-}
-
-impl<S: RecordSource> Decider for EmbeddedDecider<S> {
-    type Error = DetectError;
-
-    async fn decide(&mut self, batch: Vec<Candidate>) -> Result<Vec<Judged>, DetectError> {
-        self.decide_now(batch)
     }
 }
 

@@ -1,15 +1,15 @@
 //! The frontier of a crawl that runs in one process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::engine::Engine;
 use super::scope::Standing;
 use super::{FrontierError, Options, Prediction, UrlLog, WaitingOrigin};
 use crate::dust::ListedRule;
 use crate::model::{
-    Ack, CanonicalUrl, Deferral, Frontier, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance,
-    Requeue, UrlId, UrlRow,
+    Ack, CanonicalUrl, Deferral, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance, Requeue,
+    UrlId, UrlRow,
 };
 
 /// Numbers that [`EmbeddedFrontier::unfinished`] looks at under one lock.
@@ -46,8 +46,8 @@ pub enum Remaining {
 /// microseconds, and while up to 32 rows are read back from the log.
 ///
 /// The order of a commit: [`take_changes`](Self::take_changes), write them, then
-/// [`committed`](Self::committed). The order for a page: [`offer`](Frontier::offer) its links and
-/// [`postpone`](Frontier::postpone) its origin, then [`ack`](Frontier::ack) it; otherwise the crawl
+/// [`committed`](Self::committed). The order for a page: [`offer`](Self::offer) its links and
+/// [`postpone`](Self::postpone) its origin, then [`ack`](Self::ack) it; otherwise the crawl
 /// may look finished, or the origin due, in between.
 pub struct EmbeddedFrontier<L> {
     engine: Mutex<Engine<L>>,
@@ -184,44 +184,46 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     pub fn hosts_waiting(&self, most: usize) -> Vec<WaitingOrigin> {
         self.engine().origins.longest(most)
     }
-}
 
-impl<L: UrlLog> Frontier for EmbeddedFrontier<L> {
-    type Error = FrontierError;
-
-    async fn offer(&self, links: Vec<Link>) -> Result<Vec<Offered>, FrontierError> {
+    /// Marks links as seen and queues them, in one step. Replies in the order of the links.
+    pub fn offer(&self, links: Vec<Link>) -> Result<Vec<Offered>, FrontierError> {
         let mut engine = self.engine();
         links.into_iter().map(|link| engine.offer(link)).collect()
     }
 
-    async fn lease(&self, most: usize, now: Instant, _ttl: Duration) -> Result<LeaseAnswer, FrontierError> {
+    /// Leases at most `most` URLs that are due at `now`. A lease ends with an ack, a nak or the process.
+    pub fn lease(&self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
         self.engine().lease(most, now)
     }
 
-    async fn ack(&self, done: Vec<Ack>) -> Result<(), FrontierError> {
+    /// Ends leases whose URLs have an outcome. An ack without a lease changes nothing.
+    pub fn ack(&self, done: Vec<Ack>) -> Result<(), FrontierError> {
         let mut engine = self.engine();
         done.into_iter().try_for_each(|ack| engine.ack(ack))
     }
 
-    async fn nak(&self, lease: Lease, not_before: Instant) -> Result<(), FrontierError> {
-        self.engine().nak(&lease, not_before);
-        Ok(())
+    /// Gives a lease back: its URL is due again at `not_before`. The frontier keeps `lease.attempts`.
+    pub fn nak(&self, lease: &Lease, not_before: Instant) {
+        self.engine().nak(lease, not_before);
     }
 
-    async fn revise(&self, urls: Vec<UrlId>) -> Result<(), FrontierError> {
+    /// Queues URLs with an outcome again, for a new verdict ([`LinkKind::Revision`](crate::model::LinkKind)). Their
+    /// earlier pages no longer count against the budgets.
+    pub fn revise(&self, urls: Vec<UrlId>) -> Result<(), FrontierError> {
         let mut engine = self.engine();
         urls.into_iter().try_for_each(|id| engine.revise(id))
     }
 
-    async fn postpone(&self, origin: &str, not_before: Instant) -> Result<(), FrontierError> {
+    /// Makes nothing of this origin (`scheme://host:port`) due before `not_before`.
+    pub fn postpone(&self, origin: &str, not_before: Instant) {
         let mut engine = self.engine();
         if let Some(number) = engine.origins.number(origin) {
             engine.origins.postpone(number, not_before);
         }
-        Ok(())
     }
 
-    fn counts(&self) -> FrontierCounts {
+    /// Returns the sizes.
+    pub fn counts(&self) -> FrontierCounts {
         self.engine().counts()
     }
 }

@@ -1,8 +1,7 @@
 //! *What do the rooms say to each other?*
 //!
-//! The shared nouns: plain values that flow from room to room, and the three seams behind which a
-//! remote engine can stand one day. Invariants live in constructors, so that the next room need
-//! not check again. Nothing here does I/O, reads a clock or knows a runtime.
+//! The shared nouns: plain values that flow from room to room. Invariants live in constructors, so that the next
+//! room need not check again. Nothing here does I/O, reads a clock or knows a runtime.
 //!
 //! | value | made by | promises |
 //! |---|---|---|
@@ -15,14 +14,16 @@
 
 pub mod arrays;
 mod batch;
+mod decision;
 mod focus;
+mod frontier_api;
 mod ids;
 mod outcome;
 mod page;
 mod page_line;
 mod page_terms;
 mod provenance;
-mod seam;
+mod put_page;
 mod url;
 mod verdict;
 mod weights;
@@ -31,7 +32,9 @@ pub use batch::{
     Batch, CommitMark, HostRow, OutcomeRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow, UrlState,
     WarcLocation,
 };
+pub use decision::{Candidate, Judged};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
+pub use frontier_api::{Ack, Disposition, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::{
@@ -41,10 +44,7 @@ pub use page::{
 pub use page_line::{EarlierVerdict, ErrorLine, Foretelling, PageLine};
 pub use page_terms::PageTerms;
 pub use provenance::{Markup, Provenance, Source};
-pub use seam::{
-    Ack, Candidate, Decider, Disposition, Frontier, FrontierCounts, Judged, Lease, LeaseAnswer, Link, LinkKind,
-    Offered, PageStore, PutPage, Unchanged, Wait,
-};
+pub use put_page::{PutPage, Unchanged};
 pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
 pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
 pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};

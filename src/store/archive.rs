@@ -1,4 +1,4 @@
-//! Where pages are kept: WARC files behind the seam [`PageStore`].
+//! Where pages are kept: WARC files.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::model::{CommitMark, DecidedBy, Digest, PageId, PageRow, PageStore, PutPage, Verdict, WarcLocation};
+use crate::model::{CommitMark, DecidedBy, Digest, PageId, PageRow, PutPage, Verdict, WarcLocation};
 
 use super::error::{Error, Result};
 use super::gzip::Gzip;
@@ -171,18 +171,6 @@ impl State {
             let key = (page.fetched.url.as_str().to_owned(), page.fetched.started_at);
             young.bodies.insert(key, (page.page, page.body_digest));
         }
-    }
-}
-
-impl PageStore for Archive {
-    type Error = Error;
-
-    async fn put(&mut self, pages: Vec<PutPage>) -> Result<Vec<Option<WarcLocation>>> {
-        pages.iter().map(|page| self.put_page(page)).collect()
-    }
-
-    async fn get(&self, location: WarcLocation) -> Result<Vec<u8>> {
-        self.body(location)
     }
 }
 

@@ -21,7 +21,7 @@ fn page(url: &str, source: UrlId, promise: f64) -> Link {
 
 fn ack(bench: &Bench, id: UrlId, worth: Option<f64>) {
     let worth = worth.map(Relevance::of);
-    now_or_never(bench.frontier.ack(vec![Ack { id, kind: OutcomeKind::Stored, repeats: None, worth }])).unwrap();
+    bench.frontier.ack(vec![Ack { id, kind: OutcomeKind::Stored, repeats: None, worth }]).unwrap();
 }
 
 /// A page that names pages of a host about the topic, of which one was fetched already, and the first pages of ten
@@ -147,7 +147,7 @@ fn a_host_that_is_likely_a_copy_is_tried_after_those_that_are_not() {
         let repeats = ids.iter().find(|(name, _)| *name == other).map(|(_, id)| *id);
         let kind = if repeats.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
         let worth = Some(Relevance::of(0.0));
-        now_or_never(bench.frontier.ack(vec![Ack { id: lease.id, kind, repeats, worth }])).unwrap();
+        bench.frontier.ack(vec![Ack { id: lease.id, kind, repeats, worth }]).unwrap();
         ids.push((name.clone(), lease.id));
         tried.push(name);
     }

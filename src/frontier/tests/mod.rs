@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::{Changes, EmbeddedFrontier, FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, Frontier, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
+    Ack, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
 };
 
 /// A log in memory.
@@ -66,7 +66,7 @@ fn link(url: &str, depth: u16) -> Link {
     }
 }
 
-/// The frontier over a log in memory, called without a runtime: its futures never wait.
+/// A frontier over a log in memory.
 struct Bench {
     frontier: EmbeddedFrontier<MemoryLog>,
     log: MemoryLog,
@@ -84,30 +84,30 @@ impl Bench {
     }
 
     fn offer(&self, link: Link) -> Offered {
-        now_or_never(self.frontier.offer(vec![link])).unwrap()[0]
+        self.frontier.offer(vec![link]).unwrap()[0]
     }
 
     fn lease(&self, most: usize, second: u64) -> LeaseAnswer {
-        now_or_never(self.frontier.lease(most, self.at(second), Duration::MAX)).unwrap()
+        self.frontier.lease(most, self.at(second)).unwrap()
     }
 
     fn ack(&self, id: UrlId, is_page: bool) {
         let kind = if is_page { OutcomeKind::Stored } else { OutcomeKind::Failed };
-        now_or_never(self.frontier.ack(vec![Ack { id, kind, repeats: None, worth: None }])).unwrap();
+        self.frontier.ack(vec![Ack { id, kind, repeats: None, worth: None }]).unwrap();
     }
 
     /// A page was found there, which repeats another or none.
     fn ack_page(&self, id: UrlId, repeats: Option<UrlId>) {
         let kind = page_kind(repeats);
-        now_or_never(self.frontier.ack(vec![Ack { id, kind, repeats, worth: None }])).unwrap();
+        self.frontier.ack(vec![Ack { id, kind, repeats, worth: None }]).unwrap();
     }
 
     fn nak(&self, lease: Lease, second: u64) {
-        now_or_never(self.frontier.nak(lease, self.at(second))).unwrap();
+        self.frontier.nak(&lease, self.at(second));
     }
 
     fn postpone(&self, origin: &str, second: u64) {
-        now_or_never(self.frontier.postpone(origin, self.at(second))).unwrap();
+        self.frontier.postpone(origin, self.at(second));
     }
 
     fn commit(&self) -> Changes {
@@ -153,12 +153,4 @@ struct History {
 /// The outcome of a page.
 fn page_kind(repeats: Option<UrlId>) -> OutcomeKind {
     if repeats.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored }
-}
-
-fn now_or_never<T>(future: impl Future<Output = T>) -> T {
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    match std::pin::pin!(future).poll(&mut context) {
-        std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => panic!("the frontier waits for nothing"),
-    }
 }

@@ -194,10 +194,10 @@ fn what_repeats_a_page_that_is_a_redirect_to_nothing_by_now_is_fetched() {
     bench.offer(link("http://site.test/nothing", 1));
     let nothing = bench.lease(1, 0).leases[0].id;
     bench.ack(nothing, false);
-    now_or_never(bench.frontier.revise(vec![of])).unwrap();
+    bench.frontier.revise(vec![of]).unwrap();
     assert_eq!(bench.lease(1, 0).leases.iter().map(|lease| lease.id).collect::<Vec<_>>(), [of]);
     let gone = Ack { id: of, kind: OutcomeKind::Redirected, repeats: Some(nothing), worth: None };
-    now_or_never(bench.frontier.ack(vec![gone])).unwrap();
+    bench.frontier.ack(vec![gone]).unwrap();
     assert_eq!(bench.lease(9, 0).leases.iter().map(|lease| lease.id).collect::<Vec<_>>(), [left[0]]);
     assert!(left[1..].iter().all(|id| bench.frontier.prediction(*id).is_some()));
 }
@@ -238,7 +238,7 @@ fn redirects_to_the_site_are_evidence_too() {
                 Some(target) => (OutcomeKind::Redirected, Some(target)),
                 None => (OutcomeKind::Stored, None),
             };
-            now_or_never(bench.frontier.ack(vec![Ack { id: lease.id, kind, repeats, worth: None }])).unwrap();
+            bench.frontier.ack(vec![Ack { id: lease.id, kind, repeats, worth: None }]).unwrap();
         }
     }
     let left = left_out(&bench);

@@ -3,7 +3,7 @@ use std::process::Command;
 
 use super::super::{Archive, Error, Options, Store, WarcReader, WarcRecord};
 use super::support::{fetched, identity, open, options, put};
-use crate::model::{DecidedBy, Detector, PageStore, Score, Sequence, Verdict};
+use crate::model::{DecidedBy, Detector, Score, Sequence, Verdict};
 
 const SAME_BYTES: Verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::BodyDigest };
 const NEAR: Verdict = Verdict::NearDuplicate {
@@ -83,16 +83,15 @@ fn each_page_gets_the_records_that_suit_it() {
 fn bodies_come_back_and_a_page_put_twice_is_there_once() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, _) = open(folder.path()).unwrap();
-    let mut archive = store.archive();
+    let archive = store.archive();
     let body: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
     let page = put(1, fetched("http://a.test/", &body), Verdict::Unique, None);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let places = runtime.block_on(archive.put(vec![page.clone(), page.clone()])).unwrap();
+    let places = [(); 2].map(|()| archive.put_page(&page).unwrap());
     assert_eq!(places[0], places[1]);
     store.commit(Default::default()).unwrap();
     assert_eq!(archive.put_page(&page).unwrap(), places[0]);
     let place = places[0].unwrap();
-    assert_eq!(runtime.block_on(archive.get(place)).unwrap(), body);
+    assert_eq!(archive.body(place).unwrap(), body);
     assert!(archive.file_name(place.file).unwrap().ends_with("-00000-localhost.warc.gz"));
 
     let copy = put(2, fetched("http://a.test/b", &body), SAME_BYTES, Some(&page.fetched));

@@ -1,0 +1,153 @@
+//! The messages between the frontier and the crawl: links offered, URLs leased, leases ended.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CanonicalUrl, Clue, Deferral, Exclusion, Expectation, Foretelling, OutcomeKind, Relevance, UrlId};
+
+/// How a URL was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// By the user. Seeds are never out of scope.
+    Seed,
+    /// By a robots.txt, as a sitemap: the crawl reads it for its links. Never out of scope.
+    SitemapFile,
+    /// By a sitemap.
+    Sitemap,
+    /// By a page.
+    Page,
+    /// By a page that is a duplicate.
+    Duplicate,
+    /// By a redirect.
+    Redirect,
+    /// By this crawl, which revises the verdict of a page that it judged too early.
+    Revision,
+}
+
+/// A URL that the crawl offers to the frontier.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Where it leads.
+    pub url: CanonicalUrl,
+    /// Links from a seed.
+    pub depth: u16,
+    /// The page or redirect that names it.
+    pub referrer: Option<UrlId>,
+    /// How it is named.
+    pub kind: LinkKind,
+    /// Redirect hops in a row, this one included.
+    pub hops: u8,
+    /// Queue order before depth: 0 for most links, 1 for links to fetch last.
+    pub rank: u8,
+    /// If set, the frontier only marks the URL as seen, for this reason. A later offer without it queues the URL.
+    pub only_seen: Option<Deferral>,
+    /// The evidence on the naming page that the URL is on topic, in a focused crawl.
+    pub clue: Option<Clue>,
+}
+
+/// What the frontier did with an offered link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// New, or deferred until now: the frontier queued it.
+    Queued,
+    /// Queued, leased or done before.
+    Seen,
+    /// Recorded and not queued.
+    Deferred(Deferral),
+    /// New and kept out by a rule.
+    Excluded(Exclusion),
+}
+
+/// The frontier's reply to one offered link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// The URL's number.
+    pub id: UrlId,
+    /// What the frontier did with it.
+    pub disposition: Disposition,
+}
+
+/// A URL to fetch now.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    /// The URL's number.
+    pub id: UrlId,
+    /// The URL.
+    pub url: CanonicalUrl,
+    /// Links from a seed.
+    pub depth: u16,
+    /// The page that named it.
+    pub referrer: Option<UrlId>,
+    /// How it was named.
+    pub kind: LinkKind,
+    /// Redirect hops that led to it in a row.
+    pub hops: u8,
+    /// See [`Link::rank`].
+    pub rank: u8,
+    /// How often the frontier has leased it, this time included.
+    pub deliveries: u32,
+    /// Requests made for it so far.
+    pub attempts: u32,
+    /// The best clues to it, in a focused crawl.
+    pub clue: Option<Clue>,
+    /// Its expected relevance, in a focused crawl.
+    pub expectation: Option<Expectation>,
+    /// The prediction that it is a duplicate, if the crawl fetches it to test the rule.
+    pub foretelling: Option<Box<Foretelling>>,
+}
+
+/// What to wait for when there are fewer leases than requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Nothing is queued and no lease is alive: the crawl is over.
+    Done,
+    /// A queued URL becomes due at this moment.
+    Until(Instant),
+    /// Only an ack, a nak or an offer can change anything.
+    Event,
+}
+
+/// The frontier's reply to a request for leases.
+#[derive(Clone, Debug)]
+pub struct LeaseAnswer {
+    /// At most as many as requested.
+    pub leases: Vec<Lease>,
+    /// What to wait for before the next request.
+    pub wait: Wait,
+}
+
+/// The end of a lease: the URL has its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// The URL.
+    pub id: UrlId,
+    /// Its outcome; pages count against the budgets.
+    pub kind: OutcomeKind,
+    /// The URL of the page that it repeats, or the target of the redirect.
+    pub repeats: Option<UrlId>,
+    /// The relevance of the page, in a focused crawl; `None` if it tells nothing about URLs near it.
+    pub worth: Option<Relevance>,
+}
+
+/// Sizes of the frontier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontierCounts {
+    /// URLs ever seen.
+    pub seen: u64,
+    /// URLs in a queue.
+    pub queued: u64,
+    /// Leases alive.
+    pub leased: u64,
+    /// URLs on record that are not queued.
+    pub deferred: u64,
+    /// URLs that a rule kept out at first sight.
+    pub excluded: u64,
+    /// URLs that rules predict to be duplicates.
+    #[serde(default)]
+    pub predicted: u64,
+    /// Origins with something queued or leased.
+    pub origins: u64,
+    /// Pages fetched so far, as the budgets count them.
+    pub pages: u64,
+}

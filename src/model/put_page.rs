@@ -1,0 +1,39 @@
+//! A page on its way to the archive.
+
+use std::sync::Arc;
+
+use super::{Digest, Fetched, PageId, Verdict, WarcLocation};
+
+/// A page for the archive.
+#[derive(Clone, Debug)]
+pub struct PutPage {
+    /// The page's deterministic name.
+    pub page: PageId,
+    /// The exchange with the server.
+    pub fetched: Arc<Fetched>,
+    /// Digest of the body.
+    pub body_digest: Digest,
+    /// Digest of the body as the archive spells it: `sha1:` and base 32.
+    pub payload_digest: String,
+    /// The decider's verdict.
+    pub verdict: Verdict,
+    /// For a duplicate: the stored page's URL, and when it was fetched (milliseconds since 1970).
+    pub original: Option<(String, i64)>,
+    /// Whether the archive keeps the body of a duplicate too.
+    pub keep_body: bool,
+    /// The archived response of an earlier crawl, if the page has not changed since.
+    pub unchanged: Option<Unchanged>,
+}
+
+/// A page in the archive of an earlier crawl of the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchanged {
+    /// Where the response is.
+    pub location: WarcLocation,
+    /// Its `WARC-Record-ID`.
+    pub record_id: String,
+    /// Its `WARC-Date`.
+    pub fetched_at: String,
+    /// Whether the server answered with status 304; if not, it sent the same body again.
+    pub by_status: bool,
+}
