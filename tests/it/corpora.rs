@@ -77,24 +77,39 @@ impl Drop for Served {
     }
 }
 
-/// The sites, fetched once for all runs; the reason if they cannot be had.
+/// The sites of the labelled crawl, for nginx; the reason if there are none.
 pub fn sites(corpora: &Path) -> Result<PathBuf, String> {
+    match missing(&["nginx", "python3"]) {
+        Some(program) => Err(format!("no {program}")),
+        None => fetch_sites(corpora, "sites", &SITES),
+    }
+}
+
+/// Downloads these sites, once for all runs, into a folder of this name; the reason if that fails.
+pub fn fetch_sites(corpora: &Path, folder: &str, sites: &[&str]) -> Result<PathBuf, String> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(program) = missing(&["nginx", "python3", "apt-get", "dpkg-deb"]) {
+    if let Some(program) = missing(&["apt-get", "dpkg-deb"]) {
         return Err(format!("no {program}"));
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sites");
-    if SITES.iter().all(|site| folder.join(site).is_dir()) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    if sites.iter().all(|site| folder.join(site).is_dir()) {
         return Ok(folder);
     }
     let fetched = Command::new("sh")
         .arg(corpora.join("fetch-sites.sh"))
-        .args(["-s", &SITES.join(",")])
+        .args(["-s", &sites.join(",")])
         .arg(&folder)
         .output()
         .map_err(|error| error.to_string())?;
     if fetched.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&fetched.stderr).trim().to_owned()) }
+}
+
+/// Whether a fetched site is made of the package versions that the list of sites names.
+pub fn is_as_listed(folder: &Path, site: &str) -> bool {
+    let versions = std::fs::read_to_string(folder.join("VERSIONS.tsv")).unwrap_or_default();
+    let mut of_site = versions.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    of_site.all(|fields| fields.len() == 4 && (fields[0] != site || fields[2] == fields[3]))
 }
 
 /// The figures that `score-crawl.py` prints, by name.

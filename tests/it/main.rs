@@ -30,6 +30,7 @@
 //! | `evaluation` | what `eval` says of labelled pages |
 //! | `planted` | that the planted distances are what they claim to be |
 //! | `synthetic` | that the sets on which the index is measured are always the same |
+//! | `golden` | that verdicts and texts are those that were kept |
 //! | `architecture` | who imports whom |
 //!
 //! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan, `crowd`
@@ -57,6 +58,7 @@ mod exactness;
 mod explain;
 mod export;
 mod focus;
+mod golden;
 mod graph;
 mod hostile;
 mod invariants;

@@ -1,0 +1,310 @@
+//! Golden outputs: verdicts and texts of the program, compared with those kept in `tests/golden`.
+//!
+//! Verdicts change only with a decision to change them; texts change with every reworded help or message.
+//! `NDCRAWL_GOLDEN=write cargo test --test it golden` renews the files, and `NDCRAWL_GOLDEN_PROGRAM=PATH`
+//! names another build of the program to take the outputs from.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::corpora::{corpora, fetch_sites, is_as_listed};
+use crate::program::{Place, Run, pages};
+use crate::shared::skipped;
+use crate::web::{Answer, Content, Web};
+
+/// The commands whose `--help` is kept; the empty one is the program itself.
+const COMMANDS: [&str; 19] = [
+    "",
+    "crawl",
+    "status",
+    "clusters",
+    "dedup",
+    "export",
+    "explain",
+    "rules",
+    "rules list",
+    "report",
+    "demo",
+    "verify",
+    "reindex",
+    "eval",
+    "check",
+    "config",
+    "config init",
+    "completions",
+    "man",
+];
+
+/// Command lines that fail, each in a folder of its own that holds [`FILES`].
+const MISTAKES: [&str; 29] = [
+    "",
+    "not-a-command",
+    "ftp://h.test/",
+    "--dept 3 http://h.test/",
+    "--delay 5x http://h.test/",
+    "-t 1.5 http://h.test/",
+    "--include ( http://h.test/",
+    "--resolve bad http://h.test/",
+    "--proxy ftp://h.test http://h.test/",
+    "--seeds missing.txt",
+    "--rules missing.jsonl http://h.test/",
+    "--config missing.toml http://h.test/",
+    "--config unknown.toml http://h.test/",
+    "--config wrong.toml http://h.test/",
+    "--config broken.toml http://h.test/",
+    "--resume http://h.test/",
+    "--fresh -o full http://h.test/",
+    "dedup missing",
+    "export missing",
+    "export missing --format jsonl",
+    "explain missing http://h.test/",
+    "clusters missing",
+    "verify missing",
+    "report missing",
+    "status missing",
+    "rules list missing",
+    "reindex missing",
+    "check bogus",
+    "eval --pairs missing.tsv",
+];
+
+const FILES: [(&str, &str); 4] = [
+    ("unknown.toml", "[scope]\ndept = 3\n"),
+    ("wrong.toml", "[scope]\ndepth = \"x\"\n"),
+    ("broken.toml", "no key"),
+    ("full/file", ""),
+];
+
+/// One request at a time, so that the order of the pages is always the same.
+const ONE_BY_ONE: [&str; 15] = [
+    "--concurrency",
+    "1",
+    "--host-concurrency",
+    "1",
+    "--delay",
+    "0",
+    "--ip-delay",
+    "0",
+    "--allow-private",
+    "--depth",
+    "50",
+    "--no-warc",
+    "--format",
+    "none",
+    "--quiet",
+];
+
+/// Sites of the corpora that are served on loopback, each below its name.
+struct Sites {
+    root: PathBuf,
+    origin: String,
+}
+
+impl Content for Sites {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let path = url.strip_prefix(&self.origin).unwrap_or_default().trim_start_matches('/');
+        let mut file = self.root.join(path);
+        if path.ends_with('/') {
+            file.push("index.html");
+        }
+        match (fs::read(&file), file.extension().and_then(|extension| extension.to_str())) {
+            (Ok(body), Some("html")) => Answer::html(body),
+            (Ok(body), _) => Answer { body, ..Answer::text("") },
+            (Err(_), _) => Answer::error(404),
+        }
+    }
+}
+
+/// A place with the program at the path `ndcrawl`, so that its help always has the same name.
+struct Stage {
+    place: Place,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let place = Place::new();
+        let program = std::env::var_os("NDCRAWL_GOLDEN_PROGRAM");
+        let program = program.map_or_else(|| env!("CARGO_BIN_EXE_ndcrawl").into(), PathBuf::from);
+        fs::create_dir_all(place.path("bin")).unwrap();
+        std::os::unix::fs::symlink(program, place.path("bin/ndcrawl")).unwrap();
+        for (name, text) in FILES {
+            fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
+            place.write(name, text);
+        }
+        Self { place }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::new(&self.place.path("bin/ndcrawl"), &self.place.path("")).args(arguments)
+    }
+
+    /// The verdicts of the run in the folder `out`.
+    fn verdicts(&self) -> Vec<String> {
+        pages(&self.place.path("out")).iter().map(verdict).collect()
+    }
+}
+
+/// The fields of a line that depend on the decisions alone, separated by tabs.
+fn verdict(line: &Value) -> String {
+    let port = Regex::new(r"//127\.0\.0\.1:\d+/").unwrap();
+    let fields = ["outcome", "url", "reason", "duplicate_of", "score", "decided_by"].map(|field| match &line[field] {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => port.replace_all(text, "//127.0.0.1/").into_owned(),
+        other => other.to_string(),
+    });
+    fields.join("\t")
+}
+
+/// Compares with the kept file, or renews it.
+#[track_caller]
+fn assert_golden(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("NDCRAWL_GOLDEN").is_some_and(|action| action == "write") {
+        fs::write(&path, found).unwrap();
+        return;
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    if kept == found {
+        return;
+    }
+    let (kept, found): (Vec<&str>, Vec<&str>) = (kept.lines().collect(), found.lines().collect());
+    let at = kept.iter().zip(&found).take_while(|(kept, found)| kept == found).count();
+    panic!(
+        "{name} differs from line {} on ({} lines kept, {} found)\nkept:  {}\nfound: {}\n\
+         if that is meant: NDCRAWL_GOLDEN=write cargo test --test it golden",
+        at + 1,
+        kept.len(),
+        found.len(),
+        kept.get(at).unwrap_or(&"(end)"),
+        found.get(at).unwrap_or(&"(end)"),
+    );
+}
+
+/// These sites, laid out below one folder; the reason if that cannot be had.
+fn layout(sites: &[&str]) -> Result<PathBuf, String> {
+    let folder = fetch_sites(&corpora()?, "golden-sites", sites)?;
+    match sites.iter().find(|site| !is_as_listed(&folder, site)) {
+        Some(site) => Err(format!("{site} has another version than the labels")),
+        None => Ok(folder),
+    }
+}
+
+/// The verdicts of a crawl that begins at these paths, in the order of the decisions.
+fn crawl_of(root: PathBuf, paths: &[&str], arguments: &[&str]) -> Vec<String> {
+    let web = Web::start(1, |origins| Arc::new(Sites { root, origin: origins[0].clone() }));
+    let seeds: Vec<String> = paths.iter().map(|path| format!("{}/{path}/", web.origins()[0])).collect();
+    let stage = Stage::new();
+    let run = stage.run(&["--out", "out"]).args(ONE_BY_ONE).args(seeds).args(arguments);
+    run.finish().expect_code(0);
+    stage.verdicts()
+}
+
+/// The same, sorted: for runs in which the order depends on time, and the verdicts do not.
+fn sorted(mut verdicts: Vec<String>) -> Vec<String> {
+    verdicts.sort();
+    verdicts
+}
+
+/// Copies the pages of a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|extension| extension == "html") {
+            fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+fn text_of(lines: Vec<String>) -> String {
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+#[test]
+fn the_demo_gives_the_kept_verdicts() {
+    let stage = Stage::new();
+    stage.run(&["demo", "--quiet", "--out", "out"]).finish().expect_code(0);
+    // The demo has several requests in flight, which end in any order.
+    assert_golden("demo.tsv", &text_of(sorted(stage.verdicts())));
+}
+
+#[test]
+fn a_crawl_of_three_sites_gives_the_kept_verdicts() {
+    let sites = ["maint-guide", "debfaq", "gtk2"];
+    match layout(&sites) {
+        Ok(root) => {
+            let arguments = ["--weights", "paper", "--threshold", "0.5", "--duplicate-links", "defer"];
+            assert_golden("crawl-three-sites.tsv", &text_of(crawl_of(root, &sites, &arguments)));
+        }
+        Err(reason) => skipped(&reason),
+    }
+}
+
+#[test]
+fn a_crawl_of_two_editions_of_one_site_gives_the_kept_verdicts() {
+    match layout(&["inst-amd64", "inst-arm64"]) {
+        Ok(root) => {
+            let paths = ["inst-amd64/en", "inst-arm64/en", "inst-amd64/de", "inst-arm64/de"];
+            // Which URLs a rule predicts, and when, depends on how far the judge has come.
+            let verdicts = crawl_of(root, &paths, &["--predicted", "fetch"]);
+            assert_golden("crawl-two-editions.tsv", &text_of(sorted(verdicts)));
+        }
+        Err(reason) => skipped(&reason),
+    }
+}
+
+#[test]
+fn a_dedup_of_two_editions_gives_the_kept_verdicts() {
+    let root = match layout(&["inst-amd64", "inst-arm64"]) {
+        Ok(root) => root,
+        Err(reason) => return skipped(&reason),
+    };
+    let stage = Stage::new();
+    for path in ["inst-amd64/en", "inst-amd64/fr", "inst-arm64/en", "inst-arm64/fr"] {
+        copy(&root.join(path), &stage.place.path("pages").join(path));
+    }
+    let run = stage.run(&["dedup", "pages", "--out", "out", "--no-warc", "--format", "none", "--quiet"]);
+    run.finish().expect_code(0);
+    assert_golden("dedup-two-editions.tsv", &text_of(stage.verdicts()));
+}
+
+#[test]
+fn every_help_reads_as_kept() {
+    let stage = Stage::new();
+    let mut text = String::new();
+    for command in COMMANDS {
+        let mut arguments: Vec<&str> = command.split_whitespace().collect();
+        arguments.push("--help");
+        let help = stage.run(&arguments).finish().expect_code(0).stdout;
+        text.push_str(&format!("$ ndcrawl {}\n{help}\n", arguments.join(" ")));
+    }
+    assert_golden("help.txt", &text);
+}
+
+#[test]
+fn the_settings_read_as_kept() {
+    let stage = Stage::new();
+    let mut text = stage.run(&["config", "show"]).finish().expect_code(0).stdout;
+    text.push_str("$ ndcrawl config init\n");
+    stage.run(&["config", "init", "written.toml"]).finish().expect_code(0);
+    text.push_str(&fs::read_to_string(stage.place.path("written.toml")).unwrap());
+    assert_golden("config.txt", &text);
+}
+
+#[test]
+fn error_messages_read_as_kept() {
+    let mut text = String::new();
+    for line in MISTAKES {
+        let stage = Stage::new();
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let finished = stage.run(&arguments).finish();
+        assert!(finished.code.is_some_and(|code| code != 0), "{line}: {finished:?}");
+        let code = finished.code.unwrap_or_default();
+        text.push_str(&format!("$ ndcrawl {line}\n{}{}= {code}\n\n", finished.stdout, finished.stderr));
+    }
+    assert_golden("errors.txt", &text);
+}
