@@ -7,8 +7,8 @@ use std::path::Path;
 
 use ndcrawl::detect::{EmbeddedDecider, InMemory, Options};
 use ndcrawl::model::{
-    Batch, Digest, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, PageTerms, Sequence, TermId, TermOrder, UrlId,
-    UrlRow, UrlState, Verdict,
+    Batch, Digest, Discovery, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, PageTerms, Sequence, TermId,
+    TermOrder, UrlId, UrlRow, UrlState, Verdict,
 };
 use ndcrawl::similarity::Record;
 use ndcrawl::store::{self, Identity, SnapshotHead, Store, StoreReader};
@@ -127,11 +127,7 @@ fn batch(first: u32, records: &[Record], packed: Vec<PageTerms>, terms: &mut u32
             .take(records.len())
             .map(|number| UrlRow {
                 url: url(number),
-                depth: 1,
-                referrer: None,
-                kind: LinkKind::Page,
-                hops: 0,
-                rank: 0,
+                discovery: Discovery::new(LinkKind::Page, None, 1),
                 state: UrlState::Queued,
                 clue: None,
             })

@@ -83,13 +83,13 @@ impl Sealed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{LinkKind, Requeue, UrlId};
+    use crate::model::{Discovery, Requeue, UrlId};
 
     #[test]
     fn a_url_that_was_queued_again_is_reason_enough_for_a_commit() {
         let mut sealed = Sealed::default();
         assert!(sealed.is_empty());
-        let again = Requeue { url: UrlId(0), depth: 0, referrer: None, kind: LinkKind::Seed, hops: 0, rank: 0 };
+        let again = Requeue { url: UrlId(0), discovery: Discovery::SEED };
         sealed.batch.requeued.push(again);
         assert!(!sealed.is_empty());
     }

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::detect::EmbeddedDecider;
 use crate::focus::Focus;
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{Candidate, CanonicalUrl, Judged, Lease, LinkKind, PageId, Relevance, Sequence, UrlId};
+use crate::model::{Candidate, CanonicalUrl, Discovery, Judged, Lease, LinkKind, PageId, Relevance, Sequence, UrlId};
 use crate::pagetext::Renderer;
 use crate::store::StoreReader;
 
@@ -137,7 +137,10 @@ impl Judge {
                 Message::Attempts(attempts) => self.book.attempts(&attempts),
                 Message::Robots { origin, row, sitemaps } => {
                     self.book.robots(&origin, row);
-                    let links = sitemaps.into_iter().map(|url| link(url, 0, None, LinkKind::SitemapFile)).collect();
+                    let links = sitemaps
+                        .into_iter()
+                        .map(|url| link(url, Discovery::new(LinkKind::SitemapFile, None, 0)))
+                        .collect();
                     self.offer(links, None)?;
                 }
                 Message::Idle(answer) => {
@@ -251,13 +254,13 @@ fn candidate(crawl: &str, lease: &Lease, found: &mut Found, renews: Option<Seque
 
 /// The name of the page that a lease brings. A page is judged anew once at most.
 pub(super) fn name(crawl: &str, lease: &Lease) -> PageId {
-    PageId::new(crawl, lease.url.as_str(), u32::from(lease.kind == LinkKind::Revision))
+    PageId::new(crawl, lease.url.as_str(), u32::from(lease.discovery.kind == LinkKind::Revision))
 }
 
 /// The page that was judged before, if the lease is there to judge it anew.
 pub(super) fn renewed(page_urls: &[UrlId], lease: &Lease) -> Option<Sequence> {
     let earlier = || page_urls.iter().position(|url| *url == lease.id);
-    let number = (lease.kind == LinkKind::Revision).then(earlier).flatten()?;
+    let number = (lease.discovery.kind == LinkKind::Revision).then(earlier).flatten()?;
     u32::try_from(number).ok().map(Sequence)
 }
 

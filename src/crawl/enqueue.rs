@@ -1,7 +1,7 @@
 //! What becomes of links: they are offered to the frontier. Those that a rule keeps out get their
 //! outcome when the crawl ends, since a seed or its redirect may still take them into scope.
 
-use crate::model::{CanonicalUrl, Deferral, Disposition, Lease, Link, LinkKind, Offered, UrlId};
+use crate::model::{CanonicalUrl, Deferral, Discovery, Disposition, Lease, Link, LinkKind, Offered, UrlId};
 
 use super::CrawlError;
 use super::decision_stage::Judge;
@@ -10,7 +10,7 @@ use super::options::DuplicateLinks;
 
 impl Judge {
     pub(super) fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
-        let links = seeds.into_iter().map(|url| link(url, 0, None, LinkKind::Seed)).collect();
+        let links = seeds.into_iter().map(|url| link(url, Discovery::SEED)).collect();
         self.offer(links, None).map(drop)
     }
 
@@ -28,20 +28,21 @@ impl Judge {
         let clues = clues.into_iter().map(Some).chain(std::iter::repeat(None));
         let kind = if of_duplicate { LinkKind::Duplicate } else { LinkKind::Page };
         let last = of_duplicate && self.options.duplicate_links == DuplicateLinks::Defer;
+        let deeper = lease.discovery.depth.saturating_add(1);
         let links = std::mem::take(&mut page.links)
             .into_iter()
             .zip(clues)
             .map(|(out, clue)| Link {
-                rank: u8::from(last),
-                clue,
                 only_seen: self.reason_not_to_follow(&out.url, out.nofollow || page.robots.nofollow, of_duplicate),
-                ..link(out.url, lease.depth.saturating_add(1), Some(lease.id), kind)
+                url: out.url,
+                discovery: Discovery { rank: u8::from(last), ..Discovery::new(kind, Some(lease.id), deeper) },
+                clue,
             })
             .collect();
         let offered = self.offer(links, Some(lease))?;
         if page.names_itself {
             // The URL was seen; that it is named there is for the frontier to know.
-            let itself = link(lease.url.clone(), lease.depth, Some(lease.id), kind);
+            let itself = link(lease.url.clone(), Discovery::new(kind, Some(lease.id), lease.discovery.depth));
             self.frontier.offer(vec![itself])?;
         }
         Ok(offered.into_iter().map(|offered| offered.id).collect())
@@ -69,7 +70,7 @@ impl Judge {
     }
 }
 
-/// A link to be followed like most.
-pub(super) fn link(url: CanonicalUrl, depth: u16, referrer: Option<UrlId>, kind: LinkKind) -> Link {
-    Link { url, depth, referrer, kind, hops: 0, rank: 0, only_seen: None, clue: None }
+/// A link to follow like most.
+pub(super) fn link(url: CanonicalUrl, discovery: Discovery) -> Link {
+    Link { url, discovery, only_seen: None, clue: None }
 }

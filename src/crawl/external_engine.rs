@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, Notify, oneshot};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::frontier::{EmbeddedFrontier, FrontierError};
-use crate::model::{CanonicalUrl, Deferral, Disposition, Fetched, Lease, Link, LinkKind, Offered, UrlId};
+use crate::model::{CanonicalUrl, Deferral, Discovery, Disposition, Fetched, Lease, Link, LinkKind, Offered, UrlId};
 
 use super::store_sources::Urls;
 
@@ -68,11 +68,7 @@ struct State {
 
 /// How a URL was named.
 struct Named {
-    depth: u16,
-    referrer: Option<UrlId>,
-    kind: LinkKind,
-    hops: u8,
-    rank: u8,
+    discovery: Discovery,
     is_entry: bool,
 }
 
@@ -119,12 +115,12 @@ impl Asked {
         let answer = {
             let mut state = self.state.lock().await;
             let key = xxh3_128(url.as_str().as_bytes());
-            let Some(Named { depth, referrer, kind, hops, rank, .. }) = state.named.remove(&key) else {
+            let Some(Named { discovery, .. }) = state.named.remove(&key) else {
                 tracing::debug!(%url, "asked for, and not to be had");
                 state.in_vain.insert(key);
                 return Ok(Answer::Nothing);
             };
-            let link = Link { url, depth, referrer, kind, hops, rank, only_seen: None, clue: None };
+            let link = Link { url, discovery, only_seen: None, clue: None };
             let Some(Offered { id, disposition }) = frontier.offer(vec![link])?.pop() else {
                 return Ok(Answer::Nothing);
             };
@@ -210,13 +206,12 @@ impl State {
     /// third value is the URL if the engine must be told to begin there.
     fn leave_to_engine(&self, link: &mut Link, read_at: Option<&str>) -> Option<(u128, Named, Option<CanonicalUrl>)> {
         let key = xxh3_128(link.url.as_str().as_bytes());
-        if link.only_seen.is_some() || link.kind == LinkKind::SitemapFile || self.in_vain.contains(&key) {
+        if link.only_seen.is_some() || link.discovery.kind == LinkKind::SitemapFile || self.in_vain.contains(&key) {
             return None;
         }
         link.only_seen = Some(Deferral::NotAsked);
         let is_entry = read_at != Some(&link.url.origin());
-        let Link { depth, referrer, kind, hops, rank, .. } = *link;
-        let named = Named { depth, referrer, kind, hops, rank, is_entry };
+        let named = Named { discovery: link.discovery, is_entry };
         Some((key, named, is_entry.then(|| link.url.clone())))
     }
 
@@ -225,7 +220,8 @@ impl State {
         let was_entry = match self.named.get_mut(&key) {
             Some(earlier) => {
                 let was_entry = earlier.is_entry;
-                let is_better = named.depth < earlier.depth || is_way_into_scope(named.kind);
+                let is_better =
+                    named.discovery.depth < earlier.discovery.depth || is_way_into_scope(named.discovery.kind);
                 if is_better {
                     *earlier = named;
                 }
@@ -249,5 +245,5 @@ fn is_way_into_scope(kind: LinkKind) -> bool {
 
 /// What was seen is queued, leased or done, unless it is out of scope and now named in a way that takes it in.
 fn may_be_asked_for(named: &Named, offered: &Offered) -> bool {
-    offered.disposition != Disposition::Seen || is_way_into_scope(named.kind)
+    offered.disposition != Disposition::Seen || is_way_into_scope(named.discovery.kind)
 }

@@ -80,7 +80,7 @@ impl Unfetched {
                     return Err(CrawlError::Lost { what: "the rule that excluded URL", id: id.0 });
                 }
             };
-            let referrer = row.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
+            let referrer = row.discovery.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
             let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
             let mut line = PageLine { pattern, ..page_lines::unleased_line(&row, referrer, &outcome) };
             if let Some(Prediction { of, rule, context, validity, carried }) = prediction {

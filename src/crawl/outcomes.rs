@@ -2,8 +2,8 @@
 
 use crate::focus::Appraisal;
 use crate::model::{
-    Ack, CanonicalUrl, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind,
-    Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
+    Ack, CanonicalUrl, Discovery, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, Lease, Link,
+    LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
 };
 
 use super::CrawlError;
@@ -148,19 +148,20 @@ impl Judge {
         urls: Vec<CanonicalUrl>,
         sitemaps: Vec<CanonicalUrl>,
     ) -> Result<(), CrawlError> {
-        let deeper = lease.depth.saturating_add(1);
+        let deeper = lease.discovery.depth.saturating_add(1);
         let pages = urls.into_iter().map(|url| {
             let clue = self.looking.as_ref().map(|looking| looking.focus.of_url(&url, &looking.renderer));
-            Link { clue, ..link(url, 1, Some(lease.id), LinkKind::Sitemap) }
+            Link { clue, ..link(url, Discovery::new(LinkKind::Sitemap, Some(lease.id), 1)) }
         });
-        let sitemaps = sitemaps.into_iter().map(|url| link(url, deeper, Some(lease.id), LinkKind::SitemapFile));
+        let named = Discovery::new(LinkKind::SitemapFile, Some(lease.id), deeper);
+        let sitemaps = sitemaps.into_iter().map(|url| link(url, named));
         let links = pages.chain(sitemaps).collect();
         self.offer(links, None)?;
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 
     fn redirected(&mut self, lease: &Lease, fetched: &Fetched, to: CanonicalUrl) -> Result<(), CrawlError> {
-        let hops = lease.hops.saturating_add(1);
+        let hops = lease.discovery.hops.saturating_add(1);
         if hops > self.options.max_redirects {
             let detail = format!("more than {} redirects in a row", self.options.max_redirects);
             return self.failed(lease, FailureClass::Redirect, detail, Some(fetched));
@@ -168,7 +169,8 @@ impl Judge {
         let mut outcome = Outcome::Redirected { to: to.to_string(), id: None };
         if let Some(kind) = kind_behind_redirect(lease, &to) {
             let text = to.to_string();
-            let next = Link { hops, rank: lease.rank, clue: lease.clue, ..link(to, lease.depth, Some(lease.id), kind) };
+            let discovery = Discovery { kind, referrer: Some(lease.id), hops, ..lease.discovery };
+            let next = Link { clue: lease.clue, ..link(to, discovery) };
             let offered = self.offer(vec![next], Some(lease))?;
             let id = offered.first().map(|offered| offered.id);
             outcome = Outcome::Redirected { to: text, id };
@@ -206,11 +208,11 @@ impl Judge {
 
     /// Reports that a seed, or what it redirects to, could not be had.
     fn seed_failed(&self, lease: &Lease, why: &str) -> Result<(), CrawlError> {
-        let (mut kind, mut referrer, mut url) = (lease.kind, lease.referrer, lease.url.to_string());
+        let (mut kind, mut referrer, mut url) = (lease.discovery.kind, lease.discovery.referrer, lease.url.to_string());
         // Back through the redirects. It ends: a URL's row names one that was seen before it.
         while let (LinkKind::Redirect, Some(id)) = (kind, referrer) {
             let row = self.frontier.url(id)?;
-            (kind, referrer, url) = (row.kind, row.referrer, row.url);
+            (kind, referrer, url) = (row.discovery.kind, row.discovery.referrer, row.url);
         }
         if kind == LinkKind::Seed {
             let by_redirect =
@@ -237,7 +239,7 @@ impl Judge {
     }
 
     fn line(&self, lease: &Lease, outcome: &Outcome) -> Result<PageLine, CrawlError> {
-        let referrer = match lease.referrer {
+        let referrer = match lease.discovery.referrer {
             Some(id) => Some(self.frontier.url(id)?.url),
             None => None,
         };
@@ -288,7 +290,7 @@ impl Judge {
         put: Option<PutPage>,
         worth: Option<Relevance>,
     ) -> Result<(), CrawlError> {
-        if lease.kind == LinkKind::Revision {
+        if lease.discovery.kind == LinkKind::Revision {
             self.book.revised(&lease.url.origin(), OutcomeKind::NearDuplicate);
         }
         self.book.outcome(&lease.url.origin(), outcome);
@@ -339,7 +341,7 @@ pub(super) fn worth_without_page(outcome: &Outcome) -> Option<Relevance> {
 /// As what the target of a redirect is asked for. That of a sitemap is a sitemap; on another host
 /// it is left alone, as are sitemaps there that a robots.txt names.
 fn kind_behind_redirect(lease: &Lease, to: &CanonicalUrl) -> Option<LinkKind> {
-    match lease.kind {
+    match lease.discovery.kind {
         LinkKind::SitemapFile => (to.host() == lease.url.host()).then_some(LinkKind::SitemapFile),
         _ => Some(LinkKind::Redirect),
     }

@@ -7,18 +7,18 @@ use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageLine, Rende
 pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
     PageLine {
         url: lease.url.to_string(),
-        depth: lease.depth,
+        depth: lease.discovery.depth,
         referrer,
         requests: lease.attempts,
         expected: lease.expectation,
-        prediction: lease.foretelling.as_deref().cloned(),
+        prediction: lease.sampled_prediction.as_deref().cloned(),
         ..outcome_line(outcome)
     }
 }
 
 /// A line for a URL that was seen and not leased.
 pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Outcome) -> PageLine {
-    PageLine { url: row.url.clone(), depth: row.depth, referrer, ..outcome_line(outcome) }
+    PageLine { url: row.url.clone(), depth: row.discovery.depth, referrer, ..outcome_line(outcome) }
 }
 
 /// The fields that the outcome alone fills.

@@ -12,8 +12,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::detect::EmbeddedDecider;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
-    Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Exclusion, Judged, Link, LinkKind, Normaliser, OutcomeKind,
-    OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
+    Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normaliser,
+    OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::Renderer;
 use crate::store::{self, Generation, Identity, PageLines, Store};
@@ -83,7 +83,7 @@ pub fn rebuild(
     };
     rebuilder.batch.error_lines = generation.error_lines()?;
     for seed in setup.seeds {
-        rebuilder.offer(vec![link(seed.url, 0, None, LinkKind::Seed)])?;
+        rebuilder.offer(vec![link(seed.url, Discovery::SEED)])?;
     }
     for line in PageLines::open(&generation.folder)? {
         match line {
@@ -122,7 +122,7 @@ impl Rebuilder {
         let referrer = line.referrer.as_ref().and_then(|url| self.numbers.get(&xxh3_128(url.as_bytes()))).copied();
         let mut left_alone = [Deferral::DuplicateLink, Deferral::NoFollow].into_iter();
         let only_seen = left_alone.find(|reason| Some(reason.name()) == line.reason.as_deref());
-        let offered = Link { only_seen, ..link(url.clone(), line.depth, referrer, LinkKind::Page) };
+        let offered = Link { only_seen, ..link(url.clone(), Discovery::new(LinkKind::Page, referrer, line.depth)) };
         let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
         // These get their lines when the crawl is over.
         let is_kept_out = matches!(self.frontier.url(id)?.state, UrlState::Excluded(_));
@@ -148,7 +148,10 @@ impl Rebuilder {
         let had_links = is_noindex || matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         self.rebuilt.without_links += u64::from(had_links);
         if let Some(to) = line.final_url.as_ref().and_then(|to| self.normaliser.absolute(to).ok()) {
-            let target = self.offer(vec![Link { hops: 1, ..link(to, line.depth, Some(id), LinkKind::Redirect) }])?;
+            let target = self.offer(vec![link(
+                to,
+                Discovery { hops: 1, ..Discovery::new(LinkKind::Redirect, Some(id), line.depth) },
+            )])?;
             self.batch.repeats.extend(target.first().map(|target| (id, *target)));
         }
         self.frontier.restore_done(id, kind.is_page());
@@ -174,7 +177,7 @@ impl Rebuilder {
         let fetched = page.answer;
         let Ok((mut rendered, body_digest, _)) = read(&self.renderer, &fetched) else { return Ok(false) };
         if rendered.names_itself {
-            self.offer(vec![link(url.clone(), depth, Some(id), LinkKind::Page)])?;
+            self.offer(vec![link(url.clone(), Discovery::new(LinkKind::Page, Some(id), depth))])?;
         }
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
@@ -212,7 +215,7 @@ impl Rebuilder {
         let is_obeyed = self.options.obey_nofollow;
         let links = std::mem::take(&mut rendered.links).into_iter().map(|out| Link {
             only_seen: (is_obeyed && (out.nofollow || rendered.robots.nofollow)).then_some(Deferral::NoFollow),
-            ..link(out.url, depth.saturating_add(1), Some(id), LinkKind::Page)
+            ..link(out.url, Discovery::new(LinkKind::Page, Some(id), depth.saturating_add(1)))
         });
         self.offer(links.collect())
     }

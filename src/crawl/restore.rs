@@ -33,7 +33,7 @@ pub(crate) fn frontier(
     for row in reader.all_done()? {
         match row? {
             DoneRow::Requeued(path) => {
-                if path.kind == LinkKind::Revision {
+                if path.discovery.kind == LinkKind::Revision {
                     revised.insert(path.url);
                 }
                 frontier.restore_requeue(&path)?;

@@ -103,7 +103,7 @@ impl Worker {
         lease.attempts += 1;
         let answer = match &archived {
             Some(page) => self.fetcher.polite_get_unless(&lease.url, page.validators()).await,
-            None if lease.kind == LinkKind::SitemapFile => self.fetcher.polite_get_any_type(&lease.url).await,
+            None if lease.discovery.kind == LinkKind::SitemapFile => self.fetcher.polite_get_any_type(&lease.url).await,
             None => self.fetcher.polite_get(&lease.url).await,
         };
         match answer {
@@ -154,7 +154,7 @@ impl Worker {
 
     /// What the generation before has archived of the page. It is read where a thread may wait for the disk.
     async fn archived(&self, lease: &Lease) -> Option<ArchivedPage> {
-        let archived = self.archived.clone().filter(|_| lease.kind != LinkKind::SitemapFile)?;
+        let archived = self.archived.clone().filter(|_| lease.discovery.kind != LinkKind::SitemapFile)?;
         let url = lease.url.clone();
         tokio::task::spawn_blocking(move || archived.look_up(&url)).await.ok().flatten()
     }
@@ -166,7 +166,9 @@ impl Worker {
                 let (page, unchanged) = archived.not_modified(&fetched);
                 self.page(lease, Arc::new(page), true, |_| Some((unchanged, fetched))).await
             }
-            (200..=299, _) if lease.kind == LinkKind::SitemapFile => Step::Found(self.sitemap(lease, fetched)),
+            (200..=299, _) if lease.discovery.kind == LinkKind::SitemapFile => {
+                Step::Found(self.sitemap(lease, fetched))
+            }
             (200..=299, _) if !self.is_wanted(&fetched) => {
                 Step::Found(Found::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
             }

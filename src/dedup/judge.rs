@@ -12,8 +12,8 @@ use crate::crawl::parts::{
 use crate::crawl::{Against, AgainstError, CrawlError};
 use crate::detect::EmbeddedDecider;
 use crate::model::{
-    Candidate, Digest, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind,
-    OutcomeRow, PageId, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
+    Candidate, Digest, Discovery, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome,
+    OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
 };
 use crate::store::StoreReader;
 
@@ -135,19 +135,15 @@ impl Judge {
     ) -> Result<(), CrawlError> {
         let row = UrlRow {
             url: arrival.fetched.url.to_string(),
-            depth: 0,
-            referrer: None,
-            kind: LinkKind::Seed,
-            hops: 0,
-            rank: 0,
+            discovery: Discovery::SEED,
             state: UrlState::Queued,
             clue: None,
         };
         let revised = renews.map(|earlier| self.earlier_verdict(earlier)).transpose()?;
         let url = match renews.and_then(|earlier| self.page_urls.get(earlier.index()).copied()) {
             Some(known) => {
-                let (depth, referrer, hops, rank) = (row.depth, row.referrer, row.hops, row.rank);
-                let again = Requeue { url: known, depth, referrer, kind: LinkKind::Revision, hops, rank };
+                let discovery = Discovery { kind: LinkKind::Revision, ..row.discovery };
+                let again = Requeue { url: known, discovery };
                 self.building.batch.requeued.push(again);
                 self.book.revised(&arrival.fetched.url.origin(), OutcomeKind::NearDuplicate);
                 known

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::engine::Engine;
+use super::engine::{Engine, naming_page};
 use super::{FrontierError, UrlLog};
 use crate::dust::Foretold;
-use crate::model::{LinkKind, UrlId, UrlState};
+use crate::model::{Discovery, UrlId, UrlState};
 
 /// URLs that are looked at before a page is taken for one that leads nowhere else.
 const LOOKED_AT: usize = 1000;
@@ -37,8 +37,8 @@ impl Discoveries {
 
 impl<L: UrlLog> Engine<L> {
     /// Takes note of a URL that is seen for the first time.
-    pub(super) fn note_discovery(&mut self, id: UrlId, kind: LinkKind, referrer: Option<UrlId>) {
-        let page = referrer.filter(|_| matches!(kind, LinkKind::Page | LinkKind::Duplicate));
+    pub(super) fn note_discovery(&mut self, id: UrlId, discovery: Discovery) {
+        let page = naming_page(discovery);
         if let (Some(discoveries), Some(page)) = (&mut self.foretelling.discoveries, page) {
             discoveries.note(page, id);
         }
@@ -50,7 +50,7 @@ impl<L: UrlLog> Engine<L> {
         let Some(range) = discoveries.and_then(|all| all.0.get(&foretold.target.0)) else { return Ok(false) };
         for id in range.clone().take(LOOKED_AT) {
             let row = self.rows.get(UrlId(id))?;
-            let is_named_there = row.referrer == Some(foretold.target) && row.state == UrlState::Queued;
+            let is_named_there = row.discovery.referrer == Some(foretold.target) && row.state == UrlState::Queued;
             let counterpart = self.foretelling.learner.behind(foretold.rule, &row.url).filter(|_| is_named_there);
             if counterpart.is_some_and(|url| self.seen.find(self.seen.hash(&url)).is_none()) {
                 return Ok(true);

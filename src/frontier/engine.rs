@@ -14,7 +14,8 @@ use super::trap_patterns::Patterns;
 use super::url_state::{Phase, Phases};
 use super::{FrontierError, Options, Remaining, UrlLog};
 use crate::model::{
-    Deferral, Disposition, FrontierCounts, Link, LinkKind, Offered, Relevance, Requeue, UrlId, UrlRow, UrlState,
+    Deferral, Discovery, Disposition, FrontierCounts, Link, LinkKind, Offered, Relevance, Requeue, UrlId, UrlRow,
+    UrlState,
 };
 
 /// The frontier without its lock.
@@ -33,7 +34,7 @@ pub(super) struct Engine<L> {
     pub(super) prospects: Option<Prospects>,
     pub(super) foretelling: Foretelling,
     /// How requeued URLs that are not done were named last: this overrides the log's row.
-    pub(super) better_paths: HashMap<u32, Requeue>,
+    pub(super) better_paths: HashMap<u32, Discovery>,
     /// Requeued since the last look.
     pub(super) requeued: Vec<Requeue>,
     /// While an earlier run is restored: the origin of each URL, or [`NO_ORIGIN`](super::restore).
@@ -63,7 +64,7 @@ impl<L: UrlLog> Engine<L> {
 
     /// Seen-check and enqueue in one step.
     pub(super) fn offer(&mut self, link: Link) -> Result<Offered, FrontierError> {
-        let standing = self.standing(link.kind, link.referrer);
+        let standing = self.standing(link.discovery);
         self.scope.widen(&link.url, standing);
         let hash = self.seen.hash(link.url.as_str());
         let counterpart_of = self.counterpart_of(&link)?;
@@ -78,11 +79,13 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// How close to the seeds a URL is that is named in this way.
-    pub(super) fn standing(&self, kind: LinkKind, referrer: Option<UrlId>) -> Standing {
-        match kind {
+    pub(super) fn standing(&self, discovery: Discovery) -> Standing {
+        match discovery.kind {
             LinkKind::Seed => Standing::Seed,
             LinkKind::SitemapFile => Standing::Sitemap,
-            LinkKind::Redirect if referrer.is_some_and(|id| self.phases.is_from_seed(id)) => Standing::SeedRedirect,
+            LinkKind::Redirect if discovery.referrer.is_some_and(|id| self.phases.is_from_seed(id)) => {
+                Standing::SeedRedirect
+            }
             _ => Standing::Other,
         }
     }
@@ -94,18 +97,18 @@ impl<L: UrlLog> Engine<L> {
         }
         match link.only_seen {
             Some(reason) => UrlState::Deferred(reason),
-            None if link.depth > self.depth => UrlState::Deferred(Deferral::Depth),
+            None if link.discovery.depth > self.depth => UrlState::Deferred(Deferral::Depth),
             None => UrlState::Queued,
         }
     }
 
     fn offer_new(&mut self, hash: u64, mut link: Link, standing: Standing) -> Result<Offered, FrontierError> {
         if self.patterns.is_demoted(link.url.as_str()) {
-            link.rank = link.rank.max(1);
+            link.discovery.rank = link.discovery.rank.max(1);
         }
         let state = self.decide(&link, standing);
         let id = self.seen.push(hash)?;
-        self.note_discovery(id, link.kind, link.referrer);
+        self.note_discovery(id, link.discovery);
         let (phase, disposition) = match state {
             UrlState::Queued => (Phase::Queued, Disposition::Queued),
             UrlState::Deferred(reason) => (Phase::Deferred(reason), Disposition::Deferred(reason)),
@@ -116,13 +119,13 @@ impl<L: UrlLog> Engine<L> {
             self.expect(id, &link);
             self.enqueue(id, &link);
         }
-        let Link { url, depth, referrer, kind, hops, rank, clue, .. } = link;
-        self.rows.push(UrlRow { url: url.as_str().to_owned(), depth, referrer, kind, hops, rank, state, clue });
+        let Link { url, discovery, clue, .. } = link;
+        self.rows.push(UrlRow { url: url.as_str().to_owned(), discovery, state, clue });
         Ok(Offered { id, disposition })
     }
 
     fn enqueue(&mut self, id: UrlId, link: &Link) {
-        let priority = self.priority(id, link.rank, link.depth);
+        let priority = self.priority(id, link.discovery);
         // A canonical URL always has an origin.
         if let Some(origin) = self.origins.number(link.url.as_str()) {
             self.origins.push(origin, priority, id);
@@ -132,15 +135,15 @@ impl<L: UrlLog> Engine<L> {
     /// Notes what a link lets one expect, in a focused crawl.
     fn expect(&mut self, id: UrlId, link: &Link) {
         if let (Some(prospects), Some(clue)) = (&mut self.prospects, link.clue) {
-            let source = link.referrer.filter(|_| matches!(link.kind, LinkKind::Page | LinkKind::Duplicate));
+            let source = naming_page(link.discovery);
             prospects.note(id, link.url.as_str(), clue, source);
         }
     }
 
     /// Where a URL stands among those of its origin.
-    pub(super) fn priority(&self, id: UrlId, rank: u8, depth: u16) -> Priority {
+    pub(super) fn priority(&self, id: UrlId, discovery: Discovery) -> Priority {
         let place = self.prospects.as_ref().map_or(Place::FIRST, |prospects| prospects.place(id));
-        Priority { rank, suspicion: 0, place, depth }
+        Priority { rank: discovery.rank, suspicion: 0, place, depth: discovery.depth }
     }
 
     /// Learns from what was found at a URL, and puts those that wait in order anew when it is time.
@@ -192,8 +195,8 @@ impl<L: UrlLog> Engine<L> {
     }
 
     fn requeue(&mut self, id: UrlId, link: &Link, standing: Standing) {
-        let path = self.note_better_path(id, link);
-        self.better_paths.insert(id.0, path);
+        self.note_better_path(id, link);
+        self.better_paths.insert(id.0, link.discovery);
         self.forget_foretold(id);
         self.phases.set(id, Phase::Queued);
         if standing.is_from_seed() {
@@ -203,11 +206,8 @@ impl<L: UrlLog> Engine<L> {
         self.enqueue(id, link);
     }
 
-    fn note_better_path(&mut self, id: UrlId, link: &Link) -> Requeue {
-        let Link { depth, referrer, kind, hops, rank, .. } = *link;
-        let path = Requeue { url: id, depth, referrer, kind, hops, rank };
-        self.requeued.push(path.clone());
-        path
+    fn note_better_path(&mut self, id: UrlId, link: &Link) {
+        self.requeued.push(Requeue { url: id, discovery: link.discovery });
     }
 
     /// Queues a URL that had its outcome, before all others; once, whatever came of it then.
@@ -215,11 +215,11 @@ impl<L: UrlLog> Engine<L> {
         if self.phases.get(id) != Some(Phase::Done) || self.phases.is_revised(id) {
             return Ok(());
         }
-        let UrlRow { url, depth, referrer, hops, .. } = self.rows.get(id)?;
+        let UrlRow { url, discovery, .. } = self.rows.get(id)?;
         let origin = self.origins.number(&url).ok_or(FrontierError::Missing(id))?;
-        let path = Requeue { url: id, depth, referrer, kind: LinkKind::Revision, hops, rank: 0 };
-        self.requeued.push(path.clone());
-        self.better_paths.insert(id.0, path);
+        let discovery = Discovery { kind: LinkKind::Revision, rank: 0, ..discovery };
+        self.requeued.push(Requeue { url: id, discovery });
+        self.better_paths.insert(id.0, discovery);
         self.phases.set(id, Phase::Queued);
         self.phases.mark_revised(id);
         self.pages = self.pages.saturating_sub(1);
@@ -272,4 +272,9 @@ impl<L: UrlLog> Engine<L> {
             Phase::Done => None,
         }
     }
+}
+
+/// The page that names a URL by a link.
+pub(super) fn naming_page(discovery: Discovery) -> Option<UrlId> {
+    discovery.referrer.filter(|_| matches!(discovery.kind, LinkKind::Page | LinkKind::Duplicate))
 }

@@ -163,35 +163,24 @@ impl<L: UrlLog> Engine<L> {
         let url = CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
         self.origins.begin_lease(origin);
         self.phases.set(id, Phase::Leased);
-        let place = self.priority(id, row.rank, row.depth).place;
+        let place = self.priority(id, row.discovery).place;
         if let Some(prospects) = &mut self.prospects {
-            let is_try = row.kind != LinkKind::SitemapFile && self.origins.try_host(origin);
+            let is_try = row.discovery.kind != LinkKind::SitemapFile && self.origins.try_host(origin);
             prospects.begin(id, place, is_try, now);
         }
         let delivery = self.leases.begin(id, origin, priority);
         let mut lease = Lease {
             id,
             url,
-            depth: row.depth,
-            referrer: row.referrer,
-            kind: row.kind,
-            hops: row.hops,
-            rank: row.rank,
+            discovery: self.better_paths.get(&id.0).copied().unwrap_or(row.discovery),
             deliveries: delivery.deliveries,
             attempts: delivery.attempts,
             clue: self.prospects.as_ref().and_then(|prospects| prospects.clue(id)),
             expectation: self.prospects.as_ref().and_then(|prospects| prospects.expectation(id)),
-            foretelling: self.drawn(id).map(Box::new),
+            sampled_prediction: self.drawn(id).map(Box::new),
         };
         if let Some(expectation) = &mut lease.expectation {
             expectation.explored = explored;
-        }
-        if let Some(path) = self.better_paths.get(&id.0) {
-            lease.depth = path.depth;
-            lease.referrer = path.referrer;
-            lease.kind = path.kind;
-            lease.hops = path.hops;
-            lease.rank = path.rank;
         }
         Ok(lease)
     }

@@ -15,7 +15,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::discoveries::Discoveries;
-use super::engine::Engine;
+use super::engine::{Engine, naming_page};
 use super::host_queue::Priority;
 use super::host_queues::{Doubt, Next};
 use super::sampling::Drawn;
@@ -102,8 +102,7 @@ impl Foretelling {
 impl<L: UrlLog> Engine<L> {
     /// The page that names a URL, if that is its own, or looks like another edition of it.
     pub(super) fn counterpart_of(&mut self, link: &Link) -> Result<Option<UrlId>, FrontierError> {
-        let is_of_page = matches!(link.kind, LinkKind::Page | LinkKind::Duplicate);
-        let Some(page) = link.referrer.filter(|_| is_of_page) else { return Ok(None) };
+        let Some(page) = naming_page(link.discovery) else { return Ok(None) };
         if self.foretelling.naming.as_ref().is_none_or(|(id, _)| *id != page) {
             self.foretelling.naming = Some((page, self.rows.get(page)?.url));
         }
@@ -162,7 +161,7 @@ impl<L: UrlLog> Engine<L> {
             return Ok(false);
         }
         let row = self.rows.get(id)?;
-        let kind = self.better_paths.get(&id.0).map_or(row.kind, |path| path.kind);
+        let kind = self.better_paths.get(&id.0).unwrap_or(&row.discovery).kind;
         if matches!(kind, LinkKind::Seed | LinkKind::SitemapFile | LinkKind::Revision) {
             return Ok(false);
         }

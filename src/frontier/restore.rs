@@ -6,11 +6,13 @@
 //! row's text each; while it lasts, 4 bytes more for each URL.
 
 use super::chunks::Chunks;
-use super::engine::Engine;
+use super::engine::{Engine, naming_page};
 use super::scope::Standing;
 use super::url_state::Phase;
 use super::{FrontierError, UrlLog};
-use crate::model::{CanonicalUrl, Deferral, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState};
+use crate::model::{
+    CanonicalUrl, Deferral, Discovery, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState,
+};
 
 /// The origin of each URL while an earlier run is restored.
 pub(super) type Restoring = Option<Chunks<u32>>;
@@ -22,11 +24,11 @@ impl<L: UrlLog> Engine<L> {
     /// Takes the next row of the log.
     pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
         let id = self.seen.push(self.seen.hash(&row.url))?;
-        self.note_discovery(id, row.kind, row.referrer);
-        let standing = self.standing(row.kind, row.referrer);
+        self.note_discovery(id, row.discovery);
+        let standing = self.standing(row.discovery);
         self.restore_scope(id, &row.url, standing)?;
         let phase = match row.state {
-            UrlState::Queued | UrlState::Deferred(Deferral::Depth) => self.phase_by_depth(row.kind, row.depth),
+            UrlState::Queued | UrlState::Deferred(Deferral::Depth) => self.phase_by_depth(row.discovery),
             UrlState::Deferred(reason) => Phase::Deferred(reason),
             UrlState::Excluded(_) => Phase::Excluded,
         };
@@ -35,7 +37,7 @@ impl<L: UrlLog> Engine<L> {
         self.restoring.get_or_insert_with(Chunks::new).push(origin);
         if phase == Phase::Queued {
             self.restore_clue(id, row);
-            self.origins.push(origin, self.priority(id, row.rank, row.depth), id);
+            self.origins.push(origin, self.priority(id, row.discovery), id);
         }
         self.rows.skip();
         Ok(())
@@ -44,7 +46,7 @@ impl<L: UrlLog> Engine<L> {
     /// Of later sightings of a URL nothing is known any more.
     fn restore_clue(&mut self, id: UrlId, row: &UrlRow) {
         if let (Some(prospects), Some(clue)) = (&mut self.prospects, row.clue) {
-            let source = row.referrer.filter(|_| matches!(row.kind, LinkKind::Page | LinkKind::Duplicate));
+            let source = naming_page(row.discovery);
             prospects.note(id, &row.url, clue, source);
         }
     }
@@ -68,7 +70,7 @@ impl<L: UrlLog> Engine<L> {
         Ok(())
     }
 
-    fn phase_by_depth(&self, kind: LinkKind, depth: u16) -> Phase {
+    fn phase_by_depth(&self, Discovery { kind, depth, .. }: Discovery) -> Phase {
         let is_too_deep = depth > self.depth && !matches!(kind, LinkKind::Seed | LinkKind::Revision);
         if is_too_deep { Phase::Deferred(Deferral::Depth) } else { Phase::Queued }
     }
@@ -82,10 +84,10 @@ impl<L: UrlLog> Engine<L> {
     pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
         let id = path.url;
         let before = self.phases.get(id).ok_or(FrontierError::Missing(id))?;
-        if path.kind == LinkKind::Revision {
+        if path.discovery.kind == LinkKind::Revision {
             self.phases.mark_revised(id);
         }
-        let standing = self.standing(path.kind, path.referrer);
+        let standing = self.standing(path.discovery);
         if standing.is_from_seed() {
             let url = self.rows.get(id)?.url;
             self.restore_scope(id, &url, standing)?;
@@ -96,9 +98,9 @@ impl<L: UrlLog> Engine<L> {
             let origin = self.origin_of(id, &url)?;
             self.remember_origin(id, origin);
         }
-        let phase = self.phase_by_depth(path.kind, path.depth);
+        let phase = self.phase_by_depth(path.discovery);
         if phase == Phase::Queued {
-            self.better_paths.insert(id.0, path.clone());
+            self.better_paths.insert(id.0, path.discovery);
         }
         // A limit that lets its first path in has queued it already.
         if before != Phase::Queued {
@@ -106,7 +108,7 @@ impl<L: UrlLog> Engine<L> {
             if let (Phase::Queued, Some(origin)) = (phase, self.restored_origin(id)) {
                 let row = self.rows.get(id)?;
                 self.restore_clue(id, &row);
-                self.origins.push(origin, self.priority(id, path.rank, path.depth), id);
+                self.origins.push(origin, self.priority(id, path.discovery), id);
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::engine::Engine;
 use super::predicted_duplicates::LeftOut;
 use super::url_state::Phase;
 use crate::dust::{Foretold, RuleId};
-use crate::model::{Foretelling, UrlId};
+use crate::model::{SampledPrediction, UrlId};
 
 struct Draw {
     rule: RuleId,
@@ -54,10 +54,10 @@ impl Drawn {
 
 impl<L: UrlLog> Engine<L> {
     /// What was foretold of a URL that is fetched all the same.
-    pub(super) fn drawn(&self, id: UrlId) -> Option<Foretelling> {
+    pub(super) fn drawn(&self, id: UrlId) -> Option<SampledPrediction> {
         let draw = self.foretelling.drawn.0.get(&id.0)?;
         let (rule, context, _) = self.foretelling.learner.rule(draw.rule)?;
-        Some(Foretelling {
+        Some(SampledPrediction {
             rule: rule.to_string(),
             context: context.to_owned(),
             share: 1.0 / draw.one_in as f64,

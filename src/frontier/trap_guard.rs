@@ -36,7 +36,7 @@ impl<L: UrlLog> Engine<L> {
             return Ok(false);
         }
         let row = self.rows.get(next.id)?;
-        let kind = self.better_paths.get(&next.id.0).map_or(row.kind, |path| path.kind);
+        let kind = self.better_paths.get(&next.id.0).unwrap_or(&row.discovery).kind;
         let is_page = !matches!(kind, LinkKind::Seed | LinkKind::SitemapFile | LinkKind::Revision);
         let is_closed = is_page && self.patterns.closed(&row.url).is_some();
         if is_closed {
@@ -59,10 +59,8 @@ impl<L: UrlLog> Engine<L> {
             if self.phases.get(id) == Some(Phase::Closed) {
                 let row = self.rows.get(id)?;
                 if self.patterns.closed(&row.url).is_none() {
-                    let priority = match self.better_paths.get(&id.0) {
-                        Some(path) => self.priority(id, path.rank, path.depth),
-                        None => self.priority(id, row.rank, row.depth),
-                    };
+                    let discovery = self.better_paths.get(&id.0).copied().unwrap_or(row.discovery);
+                    let priority = self.priority(id, discovery);
                     let origin = self.origins.number(&row.url).ok_or(FrontierError::Missing(id))?;
                     self.phases.set(id, Phase::Queued);
                     self.origins.push(origin, priority, id);

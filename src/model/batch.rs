@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clue, Deferral, Digest, Exclusion, FailureClass, LinkKind, OutcomeKind, PageId, PageTerms, Relevance, Sequence,
+    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, OutcomeKind, PageId, PageTerms, Relevance, Sequence,
     Term, TermOrder, UrlId, Verdict,
 };
 
@@ -14,48 +14,32 @@ use super::{
 pub struct UrlRow {
     /// The canonical URL.
     pub url: String,
-    /// Links from a seed.
-    pub depth: u16,
-    /// The page that named it.
-    pub referrer: Option<UrlId>,
-    /// How it was named.
-    pub kind: LinkKind,
-    /// Redirect hops that led to it in a row.
-    pub hops: u8,
-    /// Queue order before depth: 0 for most links, 1 for links that are to be fetched last.
-    pub rank: u8,
-    /// What was decided at first sight.
+    /// The path by which it was first seen.
+    pub discovery: Discovery,
+    /// The frontier's decision at first sight.
     pub state: UrlState,
-    /// What the page that named it lets one expect, in a focused crawl.
+    /// The evidence on the naming page that the URL is on topic, in a focused crawl.
     pub clue: Option<Clue>,
 }
 
-/// What was decided of a URL at first sight.
+/// The frontier's decision about a URL at first sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UrlState {
     /// It waits to be fetched.
     Queued,
-    /// It was seen and waits for a better path.
+    /// Seen; it waits for a better path.
     Deferred(Deferral),
-    /// A rule keeps it out, unless a better path turns up; its line is written when the crawl ends.
+    /// Kept out by a rule, unless a better path turns up; the crawl writes its line at the end.
     Excluded(Exclusion),
 }
 
-/// A deferred or excluded URL to which a better path was found, or one that is to be judged anew.
+/// A URL queued after its first sight: by a better path, or for a new verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requeue {
     /// The URL.
     pub url: UrlId,
-    /// Its depth on the better path.
-    pub depth: u16,
-    /// The page that named it.
-    pub referrer: Option<UrlId>,
-    /// How it was named.
-    pub kind: LinkKind,
-    /// Redirect hops on the better path.
-    pub hops: u8,
-    /// See [`UrlRow::rank`].
-    pub rank: u8,
+    /// The better path.
+    pub discovery: Discovery,
 }
 
 /// A term of the vocabulary. Its [`crate::model::TermId`] is its position in the log of terms.
@@ -228,4 +212,22 @@ pub struct CommitMark {
     /// If the crawl is over: length of `pages.jsonl` without the lines of URLs that were never
     /// leased.
     pub finished: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::LinkKind;
+
+    #[test]
+    fn a_discovery_is_stored_as_its_fields_in_a_row() {
+        let discovery =
+            Discovery { depth: 300, referrer: Some(UrlId(200)), kind: LinkKind::Redirect, hops: 2, rank: 1 };
+        let fields = [0xac, 0x02, 1, 0xc8, 0x01, 5, 2, 1];
+        let row = UrlRow { url: "http://a.test/".to_owned(), discovery, state: UrlState::Queued, clue: None };
+        let stored = [&[14], row.url.as_bytes(), &fields, &[0, 0]].concat();
+        assert_eq!(postcard::to_stdvec(&row).unwrap(), stored);
+        let requeue = Requeue { url: UrlId(7), discovery };
+        assert_eq!(postcard::to_stdvec(&requeue).unwrap(), [&[7], &fields[..]].concat());
+    }
 }

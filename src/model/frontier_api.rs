@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, Clue, Deferral, Exclusion, Expectation, Foretelling, OutcomeKind, Relevance, UrlId};
+use super::{CanonicalUrl, Clue, Deferral, Exclusion, Expectation, OutcomeKind, Relevance, SampledPrediction, UrlId};
 
 /// How a URL was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,21 +25,38 @@ pub enum LinkKind {
     Revision,
 }
 
+/// How a URL came to be known: the path that leads to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discovery {
+    /// Links from a seed.
+    pub depth: u16,
+    /// The page or redirect that names the URL.
+    pub referrer: Option<UrlId>,
+    /// How it is named.
+    pub kind: LinkKind,
+    /// Redirect hops in a row that lead to it, the last one included.
+    pub hops: u8,
+    /// Queue order before depth: 0 for most links, 1 for links to fetch last.
+    pub rank: u8,
+}
+
+impl Discovery {
+    /// A seed.
+    pub const SEED: Self = Self::new(LinkKind::Seed, None, 0);
+
+    /// A discovery without redirects and with the usual rank.
+    pub const fn new(kind: LinkKind, referrer: Option<UrlId>, depth: u16) -> Self {
+        Self { depth, referrer, kind, hops: 0, rank: 0 }
+    }
+}
+
 /// A URL that the crawl offers to the frontier.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Where it leads.
     pub url: CanonicalUrl,
-    /// Links from a seed.
-    pub depth: u16,
-    /// The page or redirect that names it.
-    pub referrer: Option<UrlId>,
-    /// How it is named.
-    pub kind: LinkKind,
-    /// Redirect hops in a row, this one included.
-    pub hops: u8,
-    /// Queue order before depth: 0 for most links, 1 for links to fetch last.
-    pub rank: u8,
+    /// The path to it.
+    pub discovery: Discovery,
     /// If set, the frontier only marks the URL as seen, for this reason. A later offer without it queues the URL.
     pub only_seen: Option<Deferral>,
     /// The evidence on the naming page that the URL is on topic, in a focused crawl.
@@ -75,16 +92,8 @@ pub struct Lease {
     pub id: UrlId,
     /// The URL.
     pub url: CanonicalUrl,
-    /// Links from a seed.
-    pub depth: u16,
-    /// The page that named it.
-    pub referrer: Option<UrlId>,
-    /// How it was named.
-    pub kind: LinkKind,
-    /// Redirect hops that led to it in a row.
-    pub hops: u8,
-    /// See [`Link::rank`].
-    pub rank: u8,
+    /// The best path to it so far.
+    pub discovery: Discovery,
     /// How often the frontier has leased it, this time included.
     pub deliveries: u32,
     /// Requests made for it so far.
@@ -94,7 +103,7 @@ pub struct Lease {
     /// Its expected relevance, in a focused crawl.
     pub expectation: Option<Expectation>,
     /// The prediction that it is a duplicate, if the crawl fetches it to test the rule.
-    pub foretelling: Option<Box<Foretelling>>,
+    pub sampled_prediction: Option<Box<SampledPrediction>>,
 }
 
 /// What to wait for when there are fewer leases than requested.

@@ -34,14 +34,16 @@ pub use batch::{
 };
 pub use decision::{Candidate, Judged};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
-pub use frontier_api::{Ack, Disposition, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
+pub use frontier_api::{
+    Ack, Discovery, Disposition, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait,
+};
 pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::{
     Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, Term, TermCounts, TermOrder,
     WantedOrder,
 };
-pub use page_line::{EarlierVerdict, ErrorLine, Foretelling, PageLine};
+pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
 pub use page_terms::PageTerms;
 pub use provenance::{Markup, Provenance, Source};
 pub use put_page::{PutPage, Unchanged};

@@ -49,7 +49,7 @@ pub enum Outcome {
     },
     /// Seen, not fetched. A better path queues the URL again.
     Deferred(Deferral),
-    /// A rule foretells that the page repeats a stored page. It was not fetched.
+    /// A rule predicts that the page repeats a stored page. The crawl did not fetch it.
     PredictedDuplicate {
         /// The URL of the stored page.
         of: UrlId,

@@ -85,7 +85,7 @@ pub struct PageLine {
     /// The pattern of URLs that keeps repeating itself, for which this one was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The rule that foretells that the page repeats another one.
+    /// The rule that predicts that the page repeats another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The part of the site in which the rule was measured.
@@ -98,9 +98,9 @@ pub struct PageLine {
     /// The share of pages about which the rule was right, in [0, 1], measured on those that were fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<f64>,
-    /// What a rule had foretold of the page, which was fetched all the same.
+    /// The prediction that the page is a duplicate, which the crawl tested by fetching it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prediction: Option<Foretelling>,
+    pub prediction: Option<SampledPrediction>,
     /// The address made up by the crawler, which does not exist and is answered with what this page says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -134,10 +134,10 @@ impl PageLine {
     }
 }
 
-/// That a page was foretold to repeat another one, and was fetched all the same.
+/// A prediction that a page is a duplicate, tested by fetching the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Foretelling {
-    /// The rule that foretold it.
+pub struct SampledPrediction {
+    /// The rule that predicted it.
     pub rule: String,
     /// The part of the site in which the rule was measured.
     pub context: String,

@@ -99,10 +99,10 @@ impl Predictions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Foretelling;
+    use crate::model::SampledPrediction;
 
     fn line(outcome: OutcomeKind, share: Option<f64>, was_left_out: bool) -> PageLine {
-        let prediction = share.map(|share| Foretelling { share, was_left_out, ..Foretelling::default() });
+        let prediction = share.map(|share| SampledPrediction { share, was_left_out, ..SampledPrediction::default() });
         PageLine { outcome: outcome.name().to_owned(), prediction, ..PageLine::default() }
     }
 

@@ -122,12 +122,12 @@ impl Web {
             if !matches!(row.state, UrlState::Queued | UrlState::Deferred(Deferral::DuplicateLink)) {
                 self.kept_out.insert(id);
             }
-            self.named(id, row.kind, row.referrer, &mut begun);
+            self.named(id, row.discovery.kind, row.discovery.referrer, &mut begun);
         }
         for row in reader.all_done()? {
             if let DoneRow::Requeued(row) = row? {
                 self.kept_out.remove(&row.url);
-                self.named(row.url, row.kind, row.referrer, &mut begun);
+                self.named(row.url, row.discovery.kind, row.discovery.referrer, &mut begun);
             }
         }
         for row in reader.all_pages()? {

@@ -26,7 +26,11 @@ pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<Reach> {
         terms: grown("terms", mark.terms, batch.terms.len())?,
         pages: grown("pages", mark.pages, batch.pages.len())?,
     };
-    let referrers = batch.urls.iter().map(|row| row.referrer).chain(batch.requeued.iter().map(|row| row.referrer));
+    let referrers = batch
+        .urls
+        .iter()
+        .map(|row| row.discovery.referrer)
+        .chain(batch.requeued.iter().map(|row| row.discovery.referrer));
     let done = batch.outcomes.iter().map(|row| row.url).chain(batch.requeued.iter().map(|row| row.url));
     let leased = batch.leased.iter().map(|(url, _)| *url);
     let repeats = batch.repeats.iter().flat_map(|(url, of)| [*url, *of]);

@@ -167,7 +167,7 @@ impl Verifier {
         for row in self.reader.all_done()? {
             let row = match self.report.noted(row) {
                 Some(DoneRow::Outcome(row)) => row,
-                Some(DoneRow::Requeued(path)) if path.kind == LinkKind::Revision => {
+                Some(DoneRow::Requeued(path)) if path.discovery.kind == LinkKind::Revision => {
                     queued_again.insert(path.url);
                     continue;
                 }

@@ -185,7 +185,7 @@ impl Crawl {
         let Some(row) = id.map(|id| self.reader.url(id)).transpose().map_err(failed)?.flatten() else {
             return Ok(None);
         };
-        let referrer = row.referrer.map(|id| self.reader.url(id)).transpose().map_err(failed)?.flatten();
+        let referrer = row.discovery.referrer.map(|id| self.reader.url(id)).transpose().map_err(failed)?.flatten();
         Ok(referrer.map(|row| row.url))
     }
 

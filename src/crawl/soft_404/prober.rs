@@ -47,7 +47,9 @@ impl Worker {
         }
         let origin = lease.url.origin();
         self.probes.note_page(&origin);
-        if lease.kind == LinkKind::Revision || lease.url.as_url().path() == "/" || self.frontier.is_from_seed(lease.id)
+        if lease.discovery.kind == LinkKind::Revision
+            || lease.url.as_url().path() == "/"
+            || self.frontier.is_from_seed(lease.id)
         {
             return Ok(None);
         }

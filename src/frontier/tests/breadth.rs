@@ -16,7 +16,7 @@ const NEXT_TO_NOTHING: f64 = 1e-9;
 fn page(url: &str, source: UrlId, promise: f64) -> Link {
     let promise = Relevance::of(promise);
     let clue = Clue { anchor: promise, source: promise, ..Clue::default() };
-    Link { clue: Some(clue), referrer: Some(source), ..link(url, 1) }
+    Link { clue: Some(clue), ..link_from(source, url, 1) }
 }
 
 fn ack(bench: &Bench, id: UrlId, worth: Option<f64>) {

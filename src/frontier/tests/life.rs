@@ -7,7 +7,7 @@ use crate::frontier::{Hold, Remaining, ScopeKind, Trap, WaitingOrigin};
 use crate::model::{Deferral, Disposition, Exclusion, Wait};
 
 fn redirect(url: &str, from: Offered) -> Link {
-    Link { kind: LinkKind::Redirect, referrer: Some(from.id), hops: 1, ..link(url, 1) }
+    Link { discovery: Discovery { hops: 1, ..Discovery::new(LinkKind::Redirect, Some(from.id), 1) }, ..link(url, 1) }
 }
 
 fn paths(answer: &LeaseAnswer) -> Vec<&str> {
@@ -56,10 +56,10 @@ fn a_deferred_url_is_queued_by_a_better_path_and_fetched_by_it() {
     assert_eq!(bench.offer(link("http://a.test/deep", 4)).disposition, Disposition::Queued);
     assert_eq!(bench.offer(link("http://a.test/deep", 3)).disposition, Disposition::Seen);
     let changes = bench.commit();
-    assert_eq!((changes.urls[1].depth, changes.requeued[0].depth), (6, 4));
+    assert_eq!((changes.urls[1].discovery.depth, changes.requeued[0].discovery.depth), (6, 4));
     let seed = bench.lease(1, 0).leases.remove(0);
     bench.ack(seed.id, true);
-    assert_eq!(bench.lease(1, 0).leases[0].depth, 4);
+    assert_eq!(bench.lease(1, 0).leases[0].discovery.depth, 4);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_only_duplicates_named_is_fetched_by_a_deeper_run_once_a_page_has_named_i
     let history = History { requeued: bench.commit().requeued, ..History::default() };
     let again = bench.reopen(Options { depth: 3, ..Options::default() }, &history).unwrap();
     again.ack(again.lease(1, 0).leases[0].id, true);
-    assert_eq!(again.lease(1, 0).leases[0].depth, 3);
+    assert_eq!(again.lease(1, 0).leases[0].discovery.depth, 3);
 }
 
 #[test]

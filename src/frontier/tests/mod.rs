@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::{Changes, EmbeddedFrontier, FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
+    Ack, Discovery, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
 };
 
 /// A log in memory.
@@ -39,15 +39,16 @@ impl UrlLog for MemoryLog {
     }
 }
 
+/// A link that a page names.
+fn link_from(page: UrlId, url: &str, depth: u16) -> Link {
+    Link { discovery: Discovery::new(LinkKind::Page, Some(page), depth), ..link(url, depth) }
+}
+
 /// The row of a link like any other.
 pub(super) fn row(n: u32) -> UrlRow {
     UrlRow {
         url: format!("http://a.test/{n}"),
-        depth: 1,
-        referrer: None,
-        kind: LinkKind::Page,
-        hops: 0,
-        rank: 0,
+        discovery: Discovery::new(LinkKind::Page, None, 1),
         state: UrlState::Queued,
         clue: None,
     }
@@ -56,11 +57,7 @@ pub(super) fn row(n: u32) -> UrlRow {
 fn link(url: &str, depth: u16) -> Link {
     Link {
         url: Normaliser::default().absolute(url).unwrap(),
-        depth,
-        referrer: None,
-        kind: if depth == 0 { LinkKind::Seed } else { LinkKind::Page },
-        hops: 0,
-        rank: 0,
+        discovery: if depth == 0 { Discovery::SEED } else { Discovery::new(LinkKind::Page, None, depth) },
         only_seen: None,
         clue: None,
     }

@@ -51,7 +51,7 @@ pub(super) fn host(url: &str) -> String {
 impl Model {
     pub(super) fn offer(&mut self, link: &Link) -> Offered {
         let text = link.url.as_str();
-        let is_seed = link.kind == LinkKind::Seed;
+        let is_seed = link.discovery.kind == LinkKind::Seed;
         if is_seed {
             self.scope.push(host(text));
         }
@@ -59,7 +59,7 @@ impl Model {
             State::Excluded
         } else if let Some(reason) = link.only_seen {
             State::Deferred(reason)
-        } else if link.depth > DEPTH {
+        } else if link.discovery.depth > DEPTH {
             State::Deferred(Deferral::Depth)
         } else {
             State::Queued
@@ -80,7 +80,7 @@ impl Model {
         let new = Url {
             text: text.to_owned(),
             state: wanted,
-            priority: (link.rank, link.depth),
+            priority: (link.discovery.rank, link.discovery.depth),
             arrival: Some(self.arrivals),
             not_before: 0,
             deliveries: 0,
@@ -134,7 +134,7 @@ impl Model {
         let url = &mut self.urls[lease.id.index()];
         url.state = State::Leased;
         url.deliveries += 1;
-        let got = (lease.url.as_str(), (lease.rank, lease.depth), lease.deliveries, lease.attempts);
+        let got = (lease.url.as_str(), (lease.discovery.rank, lease.discovery.depth), lease.deliveries, lease.attempts);
         assert_eq!(got, (url.text.as_str(), url.priority, url.deliveries, url.attempts));
     }
 

@@ -124,7 +124,7 @@ fn of_what_is_fetched_all_the_same_it_is_told_how_likely_that_was() {
     loop {
         let leases = bench.lease(1, 0).leases;
         let Some(lease) = leases.first() else { break };
-        if let Some(foretelling) = &lease.foretelling {
+        if let Some(foretelling) = &lease.sampled_prediction {
             assert!(foretelling.rule.contains("http://mirror.test/*"), "{foretelling:?}");
             let kind = if foretelling.was_left_out { &mut brought_back } else { &mut drawn };
             kind.push((lease.id, foretelling.share));
@@ -149,7 +149,7 @@ fn a_url_on_which_the_lot_fell_is_fetched_at_a_second_try_too_though_fewer_are_d
     for second in [0, 200] {
         while let Some(lease) = bench.lease(1, second).leases.pop() {
             // The first try fails, and the next one comes when all else is done.
-            if lease.foretelling.is_some() && drawn.insert(lease.id) {
+            if lease.sampled_prediction.is_some() && drawn.insert(lease.id) {
                 bench.nak(lease, 100);
             } else {
                 bench.ack_page(lease.id, judge.judge(lease.id, counterpart(lease.id)));
@@ -262,9 +262,9 @@ fn crawl_lists(options: &Options, dies_after: usize) -> (u64, usize) {
         let Some(lease) = bench.lease(1, 0).leases.pop() else { break };
         let (url, id) = (lease.url.as_str(), lease.id);
         let names = |path: String| {
-            bench.offer(Link { referrer: Some(id), ..link(&format!("{url}{path}"), lease.depth + 1) });
+            bench.offer(link_from(id, &format!("{url}{path}"), lease.discovery.depth + 1));
         };
-        match lease.depth {
+        match lease.discovery.depth {
             0 => (0..60).map(|list| format!("{list}/")).for_each(names),
             1 => (0..2).map(|page| format!("{page}.html")).for_each(names),
             _ => {}
@@ -313,7 +313,7 @@ fn read_manual(bench: &Bench, most: usize, judge: &mut Judge, history: &mut Hist
         let Some(lease) = bench.lease(1, 0).leases.pop() else { return };
         if (1..=PAGES).contains(&lease.id.0) && lease.id.0 % 3 == 0 {
             let translation = lease.url.as_str().replace("/en/", "/de/");
-            bench.offer(Link { referrer: Some(lease.id), ..link(&translation, 2) });
+            bench.offer(link_from(lease.id, &translation, 2));
         }
         let repeats = judge.judge(lease.id, copied(lease.id));
         bench.ack_page(lease.id, repeats);

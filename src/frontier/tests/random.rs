@@ -87,7 +87,7 @@ impl Pair {
 
     fn offer(&mut self, url: usize, kind: u8, depth: u16, rank: u8) {
         let mut link = link(&url_text(url), depth);
-        link.rank = rank;
+        link.discovery.rank = rank;
         match kind {
             0 => link = super::link(&url_text(url), 0),
             1..=4 => link.only_seen = Some(Deferral::DuplicateLink),

@@ -102,5 +102,8 @@ fn what_belongs_to_a_pattern_that_repeats_itself_comes_last() {
     }
     let demoted = bench.offer(link("http://a.test/calendar/new", 1)).id;
     let other = bench.offer(link("http://a.test/news", 5)).id;
-    assert_eq!((bench.frontier.url(demoted).unwrap().rank, bench.frontier.url(other).unwrap().rank), (1, 0));
+    assert_eq!(
+        (bench.frontier.url(demoted).unwrap().discovery.rank, bench.frontier.url(other).unwrap().discovery.rank),
+        (1, 0)
+    );
 }

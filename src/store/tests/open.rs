@@ -2,7 +2,7 @@ use std::fs;
 
 use super::super::{Error, FORMAT, Identity, Store, StoreReader, verify};
 use super::support::{identity, open, options};
-use crate::model::{Batch, LinkKind, OutcomeKind, OutcomeRow, UrlId, UrlRow, UrlState};
+use crate::model::{Batch, Discovery, OutcomeKind, OutcomeRow, UrlId, UrlRow, UrlState};
 
 fn refused(identity: &Identity, folder: &std::path::Path) -> Error {
     match Store::open(folder, options(), identity) {
@@ -107,14 +107,5 @@ fn a_batch_that_names_what_is_not_there_is_refused_and_changes_nothing() {
 
 fn url_row() -> UrlRow {
     let url = "http://a.test/".to_owned();
-    UrlRow {
-        url,
-        depth: 0,
-        referrer: None,
-        kind: LinkKind::Seed,
-        hops: 0,
-        rank: 0,
-        state: UrlState::Queued,
-        clue: None,
-    }
+    UrlRow { url, discovery: Discovery::SEED, state: UrlState::Queued, clue: None }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::super::{Error, Faults, Step, Store, verify};
 use super::support::{identity, open, options};
-use crate::model::{Batch, LinkKind, OutcomeKind, OutcomeRow, Requeue, Totals, UrlId, UrlRow, UrlState};
+use crate::model::{Batch, Discovery, LinkKind, OutcomeKind, OutcomeRow, Requeue, Totals, UrlId, UrlRow, UrlState};
 
 const BEFORE: &str = r#"{"url":"http://a.test/","outcome":"near-duplicate"}"#;
 const OTHER: &str = r#"{"url":"http://b.test/","outcome":"stored"}"#;
@@ -26,11 +26,7 @@ fn totals(stored: u64, near: u64, revised: u64) -> Totals {
 fn revise(store: &mut Store) {
     let row = |name: &str| UrlRow {
         url: format!("http://{name}.test/"),
-        depth: 0,
-        referrer: None,
-        kind: LinkKind::Page,
-        hops: 0,
-        rank: 0,
+        discovery: Discovery::new(LinkKind::Page, None, 0),
         state: UrlState::Queued,
         clue: None,
     };
@@ -41,7 +37,7 @@ fn revise(store: &mut Store) {
         totals: totals(1, 1, 0),
         ..Batch::default()
     };
-    let again = Requeue { url: UrlId(0), depth: 0, referrer: None, kind: LinkKind::Revision, hops: 0, rank: 0 };
+    let again = Requeue { url: UrlId(0), discovery: Discovery::new(LinkKind::Revision, None, 0) };
     let second = Batch { requeued: vec![again], totals: totals(1, 1, 0), ..Batch::default() };
     let third = Batch {
         outcomes: vec![outcome(0, OutcomeKind::Stored)],

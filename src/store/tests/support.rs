@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::model::{
-    Batch, CommitMark, DecidedBy, Detector, Digest, Fetched, FieldCounts, HostRow, LinkKind, Normaliser, OutcomeKind,
-    OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow, UrlId,
-    UrlRow, UrlState, Verdict, WarcLocation,
+    Batch, CommitMark, DecidedBy, Detector, Digest, Discovery, Fetched, FieldCounts, HostRow, LinkKind, Normaliser,
+    OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow,
+    UrlId, UrlRow, UrlState, Verdict, WarcLocation,
 };
 
 use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader, payload_digest};
@@ -145,7 +145,9 @@ impl Model {
             let url = UrlId(dice.below(urls) as u32);
             batch.leased.push((url, dice.below(4) as u32));
             batch.counterparts.push((url, UrlId(dice.below(urls) as u32)));
-            batch.requeued.push(Requeue { url, depth: 1, referrer: None, kind: LinkKind::Page, hops: 0, rank: 1 });
+            batch
+                .requeued
+                .push(Requeue { url, discovery: Discovery { rank: 1, ..Discovery::new(LinkKind::Page, None, 1) } });
             batch.hosts = (0..dice.below(3)).map(|_| host_row(dice)).collect();
             batch.hosts.dedup_by(|a, b| a.origin == b.origin);
         }
@@ -160,7 +162,7 @@ impl Model {
             batch.terms.push(format!("big{}", self.terms.len() + batch.terms.len()).into());
         }
         let last = UrlId((self.urls.len() + batch.urls.len() - 1) as u32);
-        let again = |url| Requeue { url, depth: 2, referrer: Some(last), kind: LinkKind::Seed, hops: 0, rank: 0 };
+        let again = |url| Requeue { url, discovery: Discovery::new(LinkKind::Seed, Some(last), 2) };
         batch.requeued = (0..2000).map(|_| again(last)).collect();
         batch.hosts =
             (0..5).map(|host| HostRow { origin: origin(host), requests: 7777, ..HostRow::default() }).collect();
@@ -240,11 +242,7 @@ impl Model {
 fn url_row(id: usize, dice: &mut Dice) -> UrlRow {
     UrlRow {
         url: format!("http://h{}.test/page/{id}?{}", dice.below(5), "q".repeat(dice.below(60) as usize)),
-        depth: dice.below(9) as u16,
-        referrer: None,
-        kind: LinkKind::Page,
-        hops: 0,
-        rank: 0,
+        discovery: Discovery::new(LinkKind::Page, None, dice.below(9) as u16),
         state: UrlState::Queued,
         clue: None,
     }
