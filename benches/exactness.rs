@@ -21,7 +21,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use ndcrawl::detect::{Audit, DeciderStats, Difference, Options};
+use ndcrawl::detect::{Audit, AuditDifference, DeciderStats, Options};
 use ndcrawl::index::FilterKind;
 use ndcrawl::model::{DecidedBy, Detector, Sequence, Threshold, Verdict};
 
@@ -127,17 +127,17 @@ fn replay(log: &Log, options: &Options) -> Replay {
 
 /// What brute force says of verdicts.
 struct Checked {
-    differences: Vec<Difference>,
+    differences: Vec<AuditDifference>,
     /// The time of all threads together.
     took: Duration,
 }
 
 fn check(log: &Log, options: &Options, verdicts: &[Verdict]) -> Checked {
-    let audit = &Audit::new(options.clone(), &log.pages, verdicts);
+    let audit = &Audit::new(options.clone(), log.pages.iter().map(|page| page.judged()).collect(), verdicts);
     let share = |first: usize| {
         let began = Instant::now();
         let pages = (first..verdicts.len()).step_by(THREADS).map(|page| Sequence(page as u32));
-        let differences: Vec<Difference> = pages.filter_map(|page| audit.difference(page)).collect();
+        let differences: Vec<AuditDifference> = pages.filter_map(|page| audit.difference(page)).collect();
         (differences, began.elapsed())
     };
     let shares: Vec<_> = std::thread::scope(|scope| {
@@ -145,18 +145,18 @@ fn check(log: &Log, options: &Options, verdicts: &[Verdict]) -> Checked {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let took = shares.iter().map(|(_, took)| *took).sum();
-    let mut differences: Vec<Difference> = shares.into_iter().flat_map(|(differences, _)| differences).collect();
+    let mut differences: Vec<AuditDifference> = shares.into_iter().flat_map(|(differences, _)| differences).collect();
     differences.sort_unstable_by_key(|difference| difference.page);
     Checked { differences, took }
 }
 
 /// Near-duplicates that were stored as if there were nothing like them.
-fn missed(differences: &[Difference]) -> usize {
+fn missed(differences: &[AuditDifference]) -> usize {
     differences.iter().filter(|difference| difference.said.is_unique() && !difference.expected.is_unique()).count()
 }
 
-fn tell(differences: &[Difference]) -> usize {
-    for Difference { page, said, expected } in differences.iter().take(TOLD) {
+fn tell(differences: &[AuditDifference]) -> usize {
+    for AuditDifference { page, said, expected } in differences.iter().take(TOLD) {
         println!("    page {page}: {said:?}, but brute force says {expected:?}");
     }
     differences.len()

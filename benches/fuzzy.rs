@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ndcrawl::detect::fuzzy::{FuzzyOptions, FuzzySets};
-use ndcrawl::detect::{EmbeddedDecider, Options, Page};
+use ndcrawl::detect::{Decider, Options, Page};
 use ndcrawl::model::{
-    Candidate, Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, PageTerms, Rendered, Term, TermCounts,
+    Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, PageInput, PageTerms, Rendered, Term, TermCounts,
     TermId, TermOrder, Threshold, WantedOrder,
 };
 use ndcrawl::pagetext::{self, Renderer, query_terms};
@@ -201,8 +201,8 @@ fn stream(rendered: &[Rendered]) {
     ];
     for (name, detector, fuzzy) in rows {
         let threshold = Options::default_threshold(detector, false);
-        let mut decider = EmbeddedDecider::in_memory(Options { detector, threshold, fuzzy, ..Options::default() });
-        let candidates = (0u32..).zip(rendered).map(|(number, rendered)| Candidate {
+        let mut decider = Decider::in_memory(Options { detector, threshold, fuzzy, ..Options::default() });
+        let candidates = (0u32..).zip(rendered).map(|(number, rendered)| PageInput {
             page: PageId::new("bench", "", number),
             group: 0,
             body_digest: Digest::of(&number.to_le_bytes()),
@@ -211,9 +211,9 @@ fn stream(rendered: &[Rendered]) {
             order: rendered.order.clone(),
             renews: None,
         });
-        let batch: Vec<Candidate> = candidates.collect();
+        let batch: Vec<PageInput> = candidates.collect();
         let start = Instant::now();
-        let judged = decider.decide_now(batch).unwrap();
+        let judged = decider.decide(batch).unwrap();
         let time = start.elapsed() / rendered.len() as u32;
         let near = judged.iter().filter(|judged| !judged.verdict.is_unique()).count();
         let stats = decider.stats();

@@ -1,11 +1,11 @@
 //! A polite web crawler that keeps each page once and names the page that every near-duplicate
 //! repeats.
 //!
-//! One crate, gated by whole modules:
+//! The detector is the crate [`neardup`]; its rooms are re-exported here. The rest is gated by whole modules:
 //!
 //! | feature | rooms | for |
 //! |---|---|---|
-//! | none | [`model`], [`index`], [`similarity`], [`detect`] | detecting near-duplicates among weighted terms |
+//! | none | [`model`] | the values that the rooms exchange |
 //! | `html` | `pagetext`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
@@ -29,10 +29,9 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-pub mod detect;
-pub mod index;
 pub mod model;
-pub mod similarity;
+
+pub use neardup::{detect, index, similarity};
 
 #[cfg(feature = "html")]
 pub mod focus;

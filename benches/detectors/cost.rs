@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ndcrawl::detect::{EmbeddedDecider, Options};
-use ndcrawl::model::{Candidate, Digest, PageId, TermCounts, TermOrder, WantedOrder};
+use ndcrawl::detect::{Decider, Options};
+use ndcrawl::model::{Digest, PageId, PageInput, TermCounts, TermOrder, WantedOrder};
 use ndcrawl::pagetext::Renderer;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -34,7 +34,7 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
 }
 
 /// With all that any detector looks at.
-fn rendered(files: &[PathBuf]) -> Vec<Candidate> {
+fn rendered(files: &[PathBuf]) -> Vec<PageInput> {
     let renderer = crate::renderer(WantedOrder { sentence_count: true, sentences: true, shingles: true });
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let pieces = files.chunks(files.len().div_ceil(threads).max(1));
@@ -45,19 +45,19 @@ fn rendered(files: &[PathBuf]) -> Vec<Candidate> {
     })
 }
 
-fn row(name: &str, options: Options, pages: &[Candidate], most: usize) {
+fn row(name: &str, options: Options, pages: &[PageInput], most: usize) {
     let wanted = options.order();
-    let mut decider = EmbeddedDecider::in_memory(options);
+    let mut decider = Decider::in_memory(options);
     let mut spent = Vec::with_capacity(most);
     let mut stored = 0;
     while spent.len() < most {
         let numbers = spent.len()..most.min(spent.len() + BATCH);
-        let batch: Vec<Candidate> = numbers
+        let batch: Vec<PageInput> = numbers
             .map(|number| candidate(number, number / pages.len(), &pages[number % pages.len()], wanted))
             .collect();
         let judged_together = batch.len();
         let before = cpu_time();
-        let judged = decider.decide_now(batch).unwrap();
+        let judged = decider.decide(batch).unwrap();
         let each = (cpu_time() - before) / judged_together as u32;
         spent.extend(std::iter::repeat_n(each, judged_together));
         stored += judged.iter().filter(|judged| judged.verdict.is_unique()).count();
@@ -71,10 +71,10 @@ fn mean_before(spent: &[Duration], mark: usize) -> String {
     format!("{:.1}", window.iter().sum::<Duration>().as_secs_f64() * 1e6 / WINDOW as f64)
 }
 
-fn first_round(file: &Path, renderer: &Renderer) -> Candidate {
+fn first_round(file: &Path, renderer: &Renderer) -> PageInput {
     let fetched = page(file);
     let rendered = renderer.render(&fetched);
-    Candidate {
+    PageInput {
         page: PageId(0),
         group: file.parent().map_or(0, |parent| xxh3_64(parent.to_string_lossy().as_bytes()) as u32),
         body_digest: Digest::of(&fetched.body),
@@ -87,7 +87,7 @@ fn first_round(file: &Path, renderer: &Renderer) -> Candidate {
 
 /// In later rounds every term and every run of words is another: such a page is as similar to the pages
 /// of its round as it was before, and to no other.
-fn candidate(number: usize, round: usize, page: &Candidate, wanted: WantedOrder) -> Candidate {
+fn candidate(number: usize, round: usize, page: &PageInput, wanted: WantedOrder) -> PageInput {
     let other = |text: &str| if round == 0 { text.into() } else { format!("{text}~{round}").into() };
     let other_digest = |digest: Digest| Digest::of(format!("{digest}{round}").as_bytes());
     let other_term = |term: &TermCounts| TermCounts { term: other(&term.term), counts: term.counts };
@@ -104,7 +104,7 @@ fn candidate(number: usize, round: usize, page: &Candidate, wanted: WantedOrder)
     if wanted.sentences {
         order.sentences = page.order.sentences.clone();
     }
-    Candidate {
+    PageInput {
         page: PageId(xxh3_128(&number.to_le_bytes())),
         group: page.group ^ round as u32,
         body_digest: other_digest(page.body_digest),

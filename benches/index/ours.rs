@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use ndcrawl::index::{Exact, Filter, ProbeCounters, Scratch};
+use ndcrawl::index::{CandidateIndex, InvertedIndex, ProbeCounters, Scratch};
 use ndcrawl::model::{Sequence, Threshold};
 use ndcrawl::similarity::{Record, reaches};
 
@@ -13,13 +13,13 @@ const SETTLE_AFTER: usize = 16;
 
 pub struct Ours<'a> {
     records: &'a [Record],
-    pub filter: Exact,
+    pub filter: InvertedIndex,
     scratch: Scratch,
 }
 
 impl<'a> Ours<'a> {
     pub fn new(records: &'a [Record]) -> Self {
-        Self { records, filter: Exact::default(), scratch: Scratch::default() }
+        Self { records, filter: InvertedIndex::default(), scratch: Scratch::default() }
     }
 }
 
@@ -59,7 +59,7 @@ impl Contender for Ours<'_> {
 
 /// All matches of a probe, as any thread can ask for them.
 pub fn look_up(
-    filter: &Exact,
+    filter: &InvertedIndex,
     records: &[Record],
     scratch: &mut Scratch,
     probe: &Record,

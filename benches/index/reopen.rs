@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use ndcrawl::detect::{EmbeddedDecider, InMemory, Options};
+use ndcrawl::detect::{Decider, InMemory, Options};
 use ndcrawl::model::{
     Batch, Digest, Discovery, FieldCounts, FieldWeights, LinkKind, PageId, PageRow, PageTerms, Sequence, TermId,
     TermOrder, UrlId, UrlRow, UrlState, Verdict,
@@ -64,7 +64,7 @@ fn measure(folder: &Path, name: &str, records: &[Record]) -> Result<Row, Error> 
     row.number("from the log", began.micros() / 1e6);
 
     let began = Moment::now();
-    let head = |decider: &EmbeddedDecider<InMemory>| SnapshotHead {
+    let head = |decider: &Decider<InMemory>| SnapshotHead {
         signature: "bench".to_owned(),
         pages: decider.stats().judged as u32,
         terms: decider.vocabulary().len() as u32,
@@ -82,7 +82,7 @@ fn measure(folder: &Path, name: &str, records: &[Record]) -> Result<Row, Error> 
     }
     for page in reader.all_pages()?.take(covered) {
         let (sequence, page) = page?;
-        decider.restore_page(sequence, 0, &page)?;
+        decider.restore_page(sequence, 0, &page.judged())?;
     }
     reader.write_snapshot(&head(&decider), |out| decider.save(out))?.publish()?;
     drop(decider);
@@ -101,21 +101,21 @@ fn open(reader: &StoreReader) -> Result<f64, Error> {
     Ok(began.micros() / 1e6)
 }
 
-fn restore(reader: &StoreReader, decider: &mut EmbeddedDecider<InMemory>, from: u32) -> Result<(), Error> {
+fn restore(reader: &StoreReader, decider: &mut Decider<InMemory>, from: u32) -> Result<(), Error> {
     for term in reader.terms_from(TermId(decider.vocabulary().len() as u32))? {
         decider.restore_term(&term?.1)?;
     }
     for page in reader.pages_from(Sequence(from))? {
         let (sequence, page) = page?;
-        decider.restore_page(sequence, 0, &page)?;
+        decider.restore_page(sequence, 0, &page.judged())?;
     }
     Ok(())
 }
 
 /// Body counts weigh a hundredth, so that a count is a weight.
-fn decider() -> EmbeddedDecider<InMemory> {
+fn decider() -> Decider<InMemory> {
     let weights = FieldWeights([0, 0, 0, 0, 0, 0, 0, 1]);
-    EmbeddedDecider::new(Options { weights, ..Options::default() }, InMemory)
+    Decider::new(Options { weights, ..Options::default() }, InMemory)
 }
 
 fn batch(first: u32, records: &[Record], packed: Vec<PageTerms>, terms: &mut u32) -> Batch {

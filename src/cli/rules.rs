@@ -122,7 +122,7 @@ fn switch(rules: &mut [ListedRule], switched: &[(usize, bool)]) -> Result<(), Cl
         })?;
         rule.off = off;
         rule.validity.carried = false;
-        rule.validity.state = if off { State::Off } else { State::Candidate };
+        rule.validity.state = if off { State::Off } else { State::PageInput };
     }
     Ok(())
 }

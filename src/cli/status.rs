@@ -161,7 +161,7 @@ impl StatusFile {
             memory_bytes: resident_bytes(),
             index: IndexStatus {
                 records: index.indexed,
-                bytes: index.index_bytes + index.vocabulary_bytes + index.ledger_bytes,
+                bytes: index.index_bytes + index.vocabulary_bytes + index.log_bytes,
                 list_bytes: index.index_bytes,
                 unlisted: index.unlisted,
             },

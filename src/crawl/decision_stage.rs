@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::detect::EmbeddedDecider;
+use crate::detect::Decider;
 use crate::focus::Focus;
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{Candidate, CanonicalUrl, Discovery, Judged, Lease, LinkKind, PageId, Relevance, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Discovery, Judged, Lease, LinkKind, PageId, PageInput, Relevance, Sequence, UrlId};
 use crate::pagetext::Renderer;
 use crate::store::StoreReader;
 
@@ -59,7 +59,7 @@ pub(super) struct Judge {
     pub options: Options,
     pub crawl: String,
     pub frontier: Arc<EmbeddedFrontier<Urls>>,
-    pub decider: EmbeddedDecider<Records>,
+    pub decider: Decider<Records>,
     pub reader: StoreReader,
     pub book: Book,
     /// The URL of each judged page, by sequence number.
@@ -196,7 +196,7 @@ impl Judge {
 
     /// Gives the verdicts on the pages among the messages. Takes the pages' terms.
     fn decide(&mut self, messages: &mut [Message]) -> Result<Vec<Judged>, CrawlError> {
-        let candidates: Vec<Candidate> = messages
+        let candidates: Vec<PageInput> = messages
             .iter_mut()
             .filter_map(|message| match message {
                 Message::Arrival { lease, found, .. } if is_judged(found) => {
@@ -209,7 +209,7 @@ impl Judge {
             return Ok(Vec::new());
         }
         self.decider.committed(Sequence(self.committed_pages.load(Ordering::Acquire)));
-        Ok(self.decider.decide_now(candidates)?)
+        Ok(self.decider.decide(candidates)?)
     }
 
     /// Hands the batch to the committer. Waits until the one before is committed.
@@ -239,9 +239,9 @@ fn is_judged(found: &Found) -> bool {
     matches!(found, Found::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
 }
 
-fn candidate(crawl: &str, lease: &Lease, found: &mut Found, renews: Option<Sequence>) -> Option<Candidate> {
+fn candidate(crawl: &str, lease: &Lease, found: &mut Found, renews: Option<Sequence>) -> Option<PageInput> {
     let Found::Page(page) = found else { return None };
-    Some(Candidate {
+    Some(PageInput {
         page: name(crawl, lease),
         group: group(lease.url.host()),
         body_digest: page.body_digest,

@@ -7,7 +7,7 @@
 
 use std::io::{self, Read, Write};
 
-use crate::detect::{EmbeddedDecider, Options};
+use crate::detect::{Decider, Options};
 use crate::model::UrlId;
 use crate::model::arrays::{invalid, read_array, write_array};
 use crate::store::{NewSnapshot, SnapshotHead, StoreReader};
@@ -30,7 +30,7 @@ pub(crate) struct Snapshots {
 }
 
 /// The decider and the URL of each judged page, by sequence number.
-pub(crate) type State = (EmbeddedDecider<Records>, Vec<UrlId>);
+pub(crate) type State = (Decider<Records>, Vec<UrlId>);
 
 impl Snapshots {
     /// For a crawl whose snapshot covers so many pages.
@@ -39,7 +39,7 @@ impl Snapshots {
     }
 
     /// To be called between batches: `page_urls` must have all pages that the decider has judged.
-    pub fn consider(&mut self, decider: &EmbeddedDecider<Records>, page_urls: &[UrlId], committed: u32) {
+    pub fn consider(&mut self, decider: &Decider<Records>, page_urls: &[UrlId], committed: u32) {
         self.publish(committed);
         let due = self.covered.saturating_add(self.after.max(self.covered / 16));
         if self.waiting.is_none() && page_urls.len() as u64 >= u64::from(due) {
@@ -49,7 +49,7 @@ impl Snapshots {
 
     /// Writes what the run has added, if it is worth it. [`publish`](Self::publish) follows when all
     /// is committed.
-    pub fn finish(&mut self, decider: &EmbeddedDecider<Records>, page_urls: &[UrlId]) {
+    pub fn finish(&mut self, decider: &Decider<Records>, page_urls: &[UrlId]) {
         let due = self.covered.saturating_add(FEWEST.max(self.covered / 8));
         if page_urls.len() as u64 >= u64::from(due) {
             self.write(decider, page_urls);
@@ -67,7 +67,7 @@ impl Snapshots {
         }
     }
 
-    fn write(&mut self, decider: &EmbeddedDecider<Records>, page_urls: &[UrlId]) {
+    fn write(&mut self, decider: &Decider<Records>, page_urls: &[UrlId]) {
         let Ok(pages) = u32::try_from(page_urls.len()) else { return };
         let head = SnapshotHead {
             signature: self.signature.clone(),
@@ -98,12 +98,7 @@ pub(crate) fn signature(options: &Options, against: Option<&Against>) -> String 
 }
 
 /// Reads the snapshot into a new decider, if there is one that can be used. It has so many pages of earlier crawls.
-pub(crate) fn load(
-    reader: &StoreReader,
-    signature: &str,
-    mut decider: EmbeddedDecider<Records>,
-    seeds: u32,
-) -> Option<State> {
+pub(crate) fn load(reader: &StoreReader, signature: &str, mut decider: Decider<Records>, seeds: u32) -> Option<State> {
     decider.assume_seeds(seeds);
     let (head, mut input) = reader.snapshot(signature)?;
     match read(&head, decider, &mut input) {
@@ -116,7 +111,7 @@ pub(crate) fn load(
     }
 }
 
-fn read(head: &SnapshotHead, mut decider: EmbeddedDecider<Records>, input: &mut dyn Read) -> io::Result<State> {
+fn read(head: &SnapshotHead, mut decider: Decider<Records>, input: &mut dyn Read) -> io::Result<State> {
     let page_urls: Vec<UrlId> = read_array(input)?.into_iter().map(UrlId).collect();
     decider.load(input)?;
     let terms = decider.vocabulary().len() as u64;

@@ -9,11 +9,11 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::detect::EmbeddedDecider;
+use crate::detect::Decider;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
-    Batch, Candidate, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normaliser,
-    OutcomeKind, OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
+    Batch, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normaliser, OutcomeKind,
+    OutcomeRow, PageId, PageInput, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::Renderer;
 use crate::store::{self, Generation, Identity, PageLines, Store};
@@ -99,7 +99,7 @@ struct Rebuilder {
     options: Options,
     crawl: String,
     frontier: EmbeddedFrontier<Urls>,
-    decider: EmbeddedDecider<Records>,
+    decider: Decider<Records>,
     renderer: Renderer,
     normaliser: Normaliser,
     store: Store,
@@ -181,7 +181,7 @@ impl Rebuilder {
         }
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
-        let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(Candidate {
+        let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(PageInput {
             page: name,
             group: group(url.host()),
             body_digest,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{EmbeddedDecider, LoggedPage, RecordSource, Vocabulary};
+use crate::detect::{Decider, LoggedPage, RecordSource, Vocabulary};
 use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow};
 use crate::store::{Error as StoreError, StoreReader};
 
@@ -176,7 +176,7 @@ impl Against {
     }
 
     /// Has all pages taken in by a decider that knows the terms.
-    pub(super) fn seed<S: RecordSource>(&self, decider: &mut EmbeddedDecider<S>) -> Result<(), CrawlError> {
+    pub(super) fn seed<S: RecordSource>(&self, decider: &mut Decider<S>) -> Result<(), CrawlError> {
         for number in 0..self.len() {
             let row = self.row(number)?;
             let (page, body_digest, text_digest) = (row.page, row.body_digest, row.text_digest);

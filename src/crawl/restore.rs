@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::detect::{self, EmbeddedDecider};
+use crate::detect::{self, Decider};
 use crate::frontier::{self, EmbeddedFrontier};
 use crate::model::{LinkKind, OutcomeKind, Relevance, Sequence, TermId};
 use crate::store::{DoneRow, StoreReader};
@@ -84,7 +84,7 @@ pub(crate) fn decider(
     against: Option<&Arc<Against>>,
 ) -> Result<(State, u32), CrawlError> {
     let new = || {
-        let mut decider = EmbeddedDecider::new(options.clone(), Records::with(reader.clone(), against.cloned()));
+        let mut decider = Decider::new(options.clone(), Records::with(reader.clone(), against.cloned()));
         if let Some(bytes) = memory {
             decider.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
@@ -112,7 +112,7 @@ pub(crate) fn decider(
     }
     for page in reader.pages_from(Sequence(covered))? {
         let (sequence, page) = page?;
-        decider.restore_page(sequence, page.group, &page)?;
+        decider.restore_page(sequence, page.group, &page.judged())?;
         page_urls.push(page.url);
     }
     Ok(((decider, page_urls), covered))

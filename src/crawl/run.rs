@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-use crate::detect::{self, EmbeddedDecider};
+use crate::detect::{self, Decider};
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
 use crate::model::{CanonicalUrl, Deferral, HostRow, Normaliser, Sequence, UrlId};
@@ -88,7 +88,7 @@ pub struct Crawl {
     crawl: String,
     store: Store,
     frontier: Arc<EmbeddedFrontier<Urls>>,
-    decider: EmbeddedDecider<Records>,
+    decider: Decider<Records>,
     fetcher: Fetcher,
     renderer: Arc<Renderer>,
     normaliser: Normaliser,

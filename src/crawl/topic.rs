@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::detect::EmbeddedDecider;
+use crate::detect::Decider;
 use crate::fetch::{FetchFailure, Fetcher, RobotsAnswer};
 use crate::focus::{Focus, Topic, TopicError};
 use crate::model::{CanonicalUrl, Normaliser, Relevance, TermCounts, TermId};
@@ -146,11 +146,7 @@ impl Asking<'_> {
 }
 
 /// What the pages judged in earlier runs say of the terms of a topic. Cost: reads their records.
-pub(super) fn restore(
-    topic: Topic,
-    reader: &StoreReader,
-    decider: &EmbeddedDecider<Records>,
-) -> Result<Focus, CrawlError> {
+pub(super) fn restore(topic: Topic, reader: &StoreReader, decider: &Decider<Records>) -> Result<Focus, CrawlError> {
     let mut focus = Focus::new(topic.clone());
     let vocabulary = decider.vocabulary();
     let place = |(term, _): &(Box<str>, u32)| Some((vocabulary.get(term)?, focus.place(term)?));

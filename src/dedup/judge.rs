@@ -10,10 +10,10 @@ use crate::crawl::parts::{
     unleased_line,
 };
 use crate::crawl::{Against, AgainstError, CrawlError};
-use crate::detect::EmbeddedDecider;
+use crate::detect::Decider;
 use crate::model::{
-    Candidate, Digest, Discovery, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome,
-    OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
+    Digest, Discovery, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind,
+    OutcomeRow, PageId, PageInput, PageRow, PutPage, Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState, Verdict,
 };
 use crate::store::StoreReader;
 
@@ -49,7 +49,7 @@ struct Original {
 pub(super) struct Judge {
     pub crawl: String,
     pub reader: StoreReader,
-    pub decider: EmbeddedDecider<Records>,
+    pub decider: Decider<Records>,
     /// The URL of each judged page, by sequence number.
     pub page_urls: Vec<UrlId>,
     pub book: Book,
@@ -97,7 +97,7 @@ impl Judge {
             if let Some(Ok(read)) = &mut arrival.read
                 && !read.rendered.robots.noindex
             {
-                candidates.push(Candidate {
+                candidates.push(PageInput {
                     page: self.name(&arrival.fetched, *renews),
                     group: group(arrival.fetched.url.host()),
                     body_digest: read.body_digest,
@@ -109,7 +109,7 @@ impl Judge {
             }
         }
         self.decider.committed(Sequence(self.committed.pages()));
-        let mut judged = self.decider.decide_now(candidates)?.into_iter();
+        let mut judged = self.decider.decide(candidates)?.into_iter();
         for (arrival, renews) in waiting {
             let is_judged = matches!(&arrival.read, Some(Ok(read)) if !read.rendered.robots.noindex);
             let judged = if is_judged { judged.next() } else { None };

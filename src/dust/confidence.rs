@@ -23,7 +23,7 @@ const Z: f64 = 1.959_963_984_540_054;
 pub enum State {
     /// It was not tested often enough, or was wrong too lately.
     #[default]
-    Candidate,
+    PageInput,
     /// It foretells.
     Proven,
     /// It foretold, and was wrong then.
@@ -36,7 +36,7 @@ impl State {
     /// The name in output.
     pub fn name(self) -> &'static str {
         match self {
-            State::Candidate => "candidate",
+            State::PageInput => "candidate",
             State::Proven => "proven",
             State::Withdrawn => "withdrawn",
             State::Off => "off",
@@ -107,7 +107,7 @@ impl Validity {
     /// Believes it for the sake of other hosts, unless something speaks against it. One page has borne it out here:
     /// that is counted unless the rule was known by then. Whether it is believed now, and was not before.
     pub(super) fn carry_over(&mut self) -> bool {
-        let is_new = self.state == State::Candidate && self.misses() == 0 && self.withdrawals == 0;
+        let is_new = self.state == State::PageInput && self.misses() == 0 && self.withdrawals == 0;
         if is_new {
             if self.tests == 0 {
                 (self.tests, self.hits, self.run) = (1, 1, 1);
@@ -121,7 +121,7 @@ impl Validity {
     pub(super) fn shake(&mut self) -> bool {
         let is_shaken = self.carried && self.state == State::Proven && self.run < OWN_GROUND;
         if is_shaken {
-            (self.state, self.carried) = (State::Candidate, false);
+            (self.state, self.carried) = (State::PageInput, false);
         }
         is_shaken
     }

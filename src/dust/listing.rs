@@ -56,7 +56,7 @@ impl ListedRule {
     /// The rules of a learner that were tested or are switched off; those that saved most first. `saved` gives the
     /// URLs that were not fetched because of a rule.
     pub fn all(learner: &Learner, saved: impl Fn(RuleId) -> u64) -> Vec<Self> {
-        let listed = learner.rules().filter(|(.., validity)| validity.tests > 0 || validity.state != State::Candidate);
+        let listed = learner.rules().filter(|(.., validity)| validity.tests > 0 || validity.state != State::PageInput);
         let mut all: Vec<Self> =
             listed.map(|(id, rule, context, validity)| Self::of(rule, context, validity, saved(id))).collect();
         let order = |rule: &Self| (std::cmp::Reverse((rule.saved, rule.validity.run)), rule.text.clone());
@@ -89,7 +89,7 @@ impl ListedRule {
                 serde_json::from_str(&line).map_err(|source| ListingError::Line { line: place + 1, source })?;
             match (rule.off, rule.validity.state) {
                 (true, _) => rule.validity.state = State::Off,
-                (false, State::Off) => rule.validity.state = State::Candidate,
+                (false, State::Off) => rule.validity.state = State::PageInput,
                 _ => {}
             }
             rules.push(rule);

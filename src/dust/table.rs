@@ -109,14 +109,14 @@ impl Entry {
     /// One in so many of the URLs of which it foretells something in a context is fetched all the same.
     pub(super) fn sampled(&self, context: usize, siblings: &Siblings) -> u64 {
         let validity = &self.contexts[context].1;
-        let vouching = self.vouching(context, siblings).filter(|_| validity.state == State::Candidate);
+        let vouching = self.vouching(context, siblings).filter(|_| validity.state == State::PageInput);
         vouching.unwrap_or(validity).sampled()
     }
 
     /// How the rule does in a context, also for the sake of its siblings.
     pub(super) fn standing(&self, context: usize, siblings: &Siblings) -> Validity {
         let validity = self.contexts[context].1;
-        let is_carried = validity.state == State::Candidate && self.is_believed(context, siblings);
+        let is_carried = validity.state == State::PageInput && self.is_believed(context, siblings);
         if is_carried { Validity { state: State::Proven, carried: true, ..validity } } else { validity }
     }
 
@@ -181,7 +181,7 @@ impl Entry {
     /// Whether nothing speaks for keeping it: it has never foretold anything, not for the sake of its siblings either.
     fn is_idle(&self) -> bool {
         let may_be_believed = self.siblings.is_some() && self.whole().hits > 0;
-        !may_be_believed && self.contexts.iter().all(|(_, validity)| validity.state == State::Candidate)
+        !may_be_believed && self.contexts.iter().all(|(_, validity)| validity.state == State::PageInput)
     }
 }
 

@@ -12,7 +12,7 @@
 //! | what is said of the pages | [`PairLabels`], [`ClusterLabels`] |
 //! | what the pages hold | [`Pages`] |
 //! | what a detector says of two pages | [`PairScores`], by [`Comparer`](crate::detect::Comparer) |
-//! | what a detector keeps of a stream | [`ClusterFigures`], by [`EmbeddedDecider`](crate::detect::EmbeddedDecider) |
+//! | what a detector keeps of a stream | [`ClusterFigures`], by [`Decider`](crate::detect::Decider) |
 //! | what all that amounts to | [`Counts`], [`Estimate`] |
 //! | how it is told | [`json`], [`html`] |
 //!

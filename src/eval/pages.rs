@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::address::Address;
 use super::clock::Moment;
-use crate::model::{Candidate, Digest, Fetched, PageId};
+use crate::model::{Digest, Fetched, PageId, PageInput};
 use crate::pagetext::Renderer;
 
 /// The pages of a file of labels.
@@ -28,7 +28,7 @@ pub struct Pages {
 #[derive(Clone, Debug)]
 pub struct Page {
     /// As detectors see it.
-    pub candidate: Candidate,
+    pub candidate: PageInput,
     /// The length of its body.
     pub bytes: usize,
 }
@@ -147,9 +147,9 @@ fn one(folder: &Path, address: &Address, group: u32, renderer: &Renderer) -> Res
     Ok((Page { candidate, bytes: fetched.body.len() }, started.elapsed()))
 }
 
-fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> Candidate {
+fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> PageInput {
     let rendered = renderer.render(fetched);
-    Candidate {
+    PageInput {
         page: PageId::new("eval", fetched.url.as_str(), 0),
         group,
         body_digest: Digest::of(&fetched.body),

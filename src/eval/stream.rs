@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::clock::Moment;
 use super::pages::Page;
-use crate::detect::{DetectError, EmbeddedDecider, InMemory, Options};
+use crate::detect::{Decider, DetectError, InMemory, Options};
 use crate::index::ProbeCounters;
-use crate::model::{Candidate, Judged, PageId, Sequence, Verdict};
+use crate::model::{Judged, PageId, PageInput, Sequence, Verdict};
 
 /// What tells the name of a page that is judged anew from its former name.
 const RENEWED: u128 = 1;
@@ -55,7 +55,7 @@ impl Stream {
         options: &Options,
         advance: &dyn Fn(),
     ) -> Result<Self, DetectError> {
-        let mut decider = EmbeddedDecider::in_memory(options.clone());
+        let mut decider = Decider::in_memory(options.clone());
         let mut stream = Self::default();
         for (place, page) in pages.clone().enumerate() {
             advance();
@@ -78,13 +78,13 @@ impl Stream {
 
     fn decide_one(
         &mut self,
-        decider: &mut EmbeddedDecider<InMemory>,
+        decider: &mut Decider<InMemory>,
         place: usize,
-        candidate: Candidate,
+        candidate: PageInput,
     ) -> Result<Option<Verdict>, DetectError> {
         let before = decider.stats();
         let started = Moment::now();
-        let judged = decider.decide_now(vec![candidate])?;
+        let judged = decider.decide(vec![candidate])?;
         self.cost.thread_time += started.elapsed();
         self.cost.records += before.indexed * (decider.stats().probes - before.probes);
         let Some(Judged { verdict, redelivered, .. }) = judged.into_iter().next() else { return Ok(None) };
@@ -99,7 +99,7 @@ impl Stream {
     /// were given: such pages are judged anew, as a crawl does when its frontier is empty.
     fn revise<'a>(
         &mut self,
-        decider: &mut EmbeddedDecider<InMemory>,
+        decider: &mut Decider<InMemory>,
         pages: impl Iterator<Item = Option<&'a Page>> + Clone,
     ) -> Result<(), DetectError> {
         let started = Moment::now();
@@ -109,7 +109,7 @@ impl Stream {
             let Some(place) = self.place_of(earlier) else { continue };
             let Some(page) = pages.clone().nth(place).flatten() else { continue };
             let name = PageId(page.candidate.page.0 ^ RENEWED);
-            let renewed = Candidate { page: name, renews: Some(earlier), ..page.candidate.clone() };
+            let renewed = PageInput { page: name, renews: Some(earlier), ..page.candidate.clone() };
             self.verdicts[place] = self.decide_one(decider, place, renewed)?;
         }
         Ok(())
@@ -126,7 +126,7 @@ mod tests {
         counts.add(Field::Body);
         let terms = text.split(' ').map(|term| TermCounts { term: term.into(), counts }).collect();
         let body_digest = Digest::of(text.as_bytes());
-        let candidate = Candidate {
+        let candidate = PageInput {
             page: PageId::new("", text, 0),
             group: 0,
             body_digest,

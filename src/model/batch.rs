@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, OutcomeKind, PageId, PageTerms, Relevance, Sequence,
-    Term, TermOrder, UrlId, Verdict,
+    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, OutcomeKind, PageId, PageTerms, Relevance,
+    Sequence, Term, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
@@ -78,6 +78,23 @@ pub struct PageRow {
     pub renews: Option<Sequence>,
     /// How much it has to do with the topic, in a focused crawl.
     pub relevance: Option<Relevance>,
+}
+
+impl PageRow {
+    /// Returns what the decider needs of the row.
+    pub fn judged(&self) -> JudgedPage<'_> {
+        JudgedPage {
+            page: self.page,
+            group: self.group,
+            body_digest: self.body_digest,
+            text_digest: self.text_digest,
+            verdict: self.verdict,
+            terms: &self.terms,
+            least_weight: self.least_weight,
+            order: &self.order,
+            renews: self.renews,
+        }
+    }
 }
 
 /// Where a record lies in the archive.

@@ -12,41 +12,29 @@
 //! | [`Verdict`] | detect | unique, or the stored page it repeats and the score |
 //! | [`Batch`] | crawl | everything that one commit makes durable |
 
-pub mod arrays;
 mod batch;
-mod decision;
 mod focus;
 mod frontier_api;
-mod ids;
 mod outcome;
 mod page;
 mod page_line;
-mod page_terms;
-mod provenance;
 mod put_page;
 mod url;
-mod verdict;
-mod weights;
+mod url_id;
 
 pub use batch::{
     Batch, CommitMark, HostRow, OutcomeRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow, UrlState,
     WarcLocation,
 };
-pub use decision::{Candidate, Judged};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{
     Ack, Discovery, Disposition, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait,
 };
-pub use ids::{Digest, PageId, Sequence, TermId, UrlId};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::{
-    Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms, Term, TermCounts, TermOrder,
-    WantedOrder,
-};
+pub use page::{Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
-pub use page_terms::PageTerms;
-pub use provenance::{Markup, Provenance, Source};
 pub use put_page::{PutPage, Unchanged};
 pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
-pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
-pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};
+pub use url_id::UrlId;
+
+pub use neardup::model::*;

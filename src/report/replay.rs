@@ -14,7 +14,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::crawl::{RecordError, Records};
-use crate::detect::{EmbeddedDecider, LoggedPage, Options, RecordSource};
+use crate::detect::{Decider, LoggedPage, Options, RecordSource};
 use crate::model::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
 use crate::store::StoreReader;
 
@@ -101,7 +101,7 @@ pub fn decide_anew(
 ) -> Result<Vec<Verdict>, ReportError> {
     let numbers = Numbers::default();
     let source = Renumbered { records: Records::new(reader.clone()), numbers: numbers.clone() };
-    let mut anew = Anew { decider: EmbeddedDecider::new(options.clone(), source), reader, numbers };
+    let mut anew = Anew { decider: Decider::new(options.clone(), source), reader, numbers };
     // Terms have the numbers that the log gives them: records are taken from it, and can be read back.
     for term in terms {
         anew.decider.restore_term(term)?;
@@ -126,7 +126,7 @@ type Numbers = Arc<Mutex<Vec<Sequence>>>;
 
 /// A decider and what it is fed from.
 struct Anew<'a> {
-    decider: EmbeddedDecider<Renumbered>,
+    decider: Decider<Renumbered>,
     reader: &'a StoreReader,
     numbers: Numbers,
 }
@@ -151,7 +151,7 @@ impl Anew<'_> {
             numbers.extend(pages);
             Sequence(u32::try_from(numbers.len()).unwrap_or(u32::MAX))
         };
-        let judged = self.decider.decide_logged(rows)?;
+        let judged = self.decider.decide_logged(rows.iter().map(PageRow::judged).collect())?;
         self.decider.committed(up_to);
         Ok(judged.iter().map(|judged| judged.verdict).collect())
     }

@@ -1,4 +1,4 @@
-//! Who imports whom, held against the table in the crate's documentation.
+//! Who imports whom, checked against the table in each crate's documentation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+/// The source folders of all crates of the workspace.
+fn sources() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let members = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    members.chain([root.to_owned()]).map(|crate_folder| crate_folder.join("src")).collect()
 }
 
 /// Each room's floor, the lowest line of the table being 0.
-fn floors() -> BTreeMap<String, usize> {
-    let library = fs::read_to_string(source().join("lib.rs")).unwrap();
+fn floors(source: &Path) -> BTreeMap<String, usize> {
+    let library = fs::read_to_string(source.join("lib.rs")).unwrap();
     let table = library.split("//! ```text\n").nth(1).unwrap().split("//! ```").next().unwrap();
     let lines: Vec<&str> = table.lines().map(|line| line.trim_start_matches("//!").trim()).collect();
     let floor_of = |(floor, line): (usize, &&str)| {
@@ -56,30 +59,34 @@ fn imports(file: &Path) -> Vec<String> {
 }
 
 /// The room of a file; none for `lib.rs` and `main.rs`.
-fn room(file: &Path) -> Option<String> {
-    let inside = file.strip_prefix(source()).unwrap();
+fn room(source: &Path, file: &Path) -> Option<String> {
+    let inside = file.strip_prefix(source).unwrap();
     let first = inside.components().next()?.as_os_str().to_str()?;
     (inside.components().count() > 1).then(|| first.to_owned())
 }
 
 #[test]
 fn every_room_stands_in_the_table() {
-    let floors = floors();
-    for file in files(&source()) {
-        if let Some(room) = room(&file) {
-            assert!(floors.contains_key(&room), "{room} is not in the table of lib.rs");
+    for source in sources() {
+        let floors = floors(&source);
+        for file in files(&source) {
+            if let Some(room) = room(&source, &file) {
+                assert!(floors.contains_key(&room), "{room} is not in the table of {}/lib.rs", source.display());
+            }
         }
     }
 }
 
 #[test]
 fn rooms_import_downward_only() {
-    let floors = floors();
-    for file in files(&source()) {
-        let Some(room) = room(&file) else { continue };
-        for imported in imports(&file) {
-            let Some(floor) = floors.get(&imported) else { continue };
-            assert!(imported == room || *floor < floors[&room], "{} imports {imported}", file.display());
+    for source in sources() {
+        let floors = floors(&source);
+        for file in files(&source) {
+            let Some(room) = room(&source, &file) else { continue };
+            for imported in imports(&file) {
+                let Some(floor) = floors.get(&imported) else { continue };
+                assert!(imported == room || *floor < floors[&room], "{} imports {imported}", file.display());
+            }
         }
     }
 }
@@ -98,8 +105,10 @@ const SOLE_USERS: [(&str, &[&str]); 6] = [
 fn only_store_knows_sled_only_fetch_the_client_and_only_cli_prints() {
     for (pattern, users) in SOLE_USERS {
         let pattern = Regex::new(pattern).unwrap();
-        for file in files(&source()) {
-            let Some(room) = room(&file) else { continue };
+        for (source, file) in
+            sources().iter().flat_map(|source| files(source).into_iter().map(move |file| (source, file)))
+        {
+            let Some(room) = room(source, &file) else { continue };
             // Tests may print.
             let is_test = file
                 .components()

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ndcrawl::detect::{Audit, BruteForce, Difference, Mode, Options};
+use ndcrawl::detect::{Audit, AuditDifference, BruteForce, Mode, Options};
 use ndcrawl::model::{DecidedBy, Judged, Sequence, TermRow, Threshold, Verdict};
 
 use crate::graph::{Graph, Options as Plan};
@@ -57,8 +57,8 @@ fn borderlines(verdicts: &[Verdict]) -> Vec<u32> {
 }
 
 /// Where these verdicts are not those of brute force.
-fn differences(log: &Log, options: &Options, verdicts: &[Verdict]) -> Vec<Difference> {
-    Audit::new(options.clone(), &log.pages, verdicts).differences()
+fn differences(log: &Log, options: &Options, verdicts: &[Verdict]) -> Vec<AuditDifference> {
+    Audit::new(options.clone(), log.pages.iter().map(|page| page.judged()).collect(), verdicts).differences()
 }
 
 /// What brute force says if it decides the whole stream by itself.

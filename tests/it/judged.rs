@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ndcrawl::detect::{DeciderStats, EmbeddedDecider, Options};
-use ndcrawl::model::{Candidate, Judged, PageRow, TermCounts, TermRow, Verdict};
+use ndcrawl::detect::{Decider, DeciderStats, Options};
+use ndcrawl::model::{Judged, PageInput, PageRow, TermCounts, TermRow, Verdict};
 use ndcrawl::store::{Result, StoreReader, read_json_file};
 
 const CACHE: u64 = 64 << 20;
@@ -41,13 +41,13 @@ impl Log {
 
     /// Hands the pages to a new decider in the order of the log, so many at a time.
     pub fn replay(&self, options: &Options, batch: usize) -> Replay {
-        let mut decider = EmbeddedDecider::in_memory(options.clone());
+        let mut decider = Decider::in_memory(options.clone());
         let mut judged = Vec::new();
         let mut took = Duration::ZERO;
         for pages in self.pages.chunks(batch) {
             let candidates = pages.iter().map(|page| self.candidate(page)).collect();
             let began = Instant::now();
-            let verdicts = decider.decide_now(candidates).unwrap();
+            let verdicts = decider.decide(candidates).unwrap();
             took += began.elapsed();
             judged.extend(verdicts);
         }
@@ -55,10 +55,10 @@ impl Log {
     }
 
     /// The page as the decider saw it, but that its terms come in the order of their numbers.
-    pub fn candidate(&self, page: &PageRow) -> Candidate {
+    pub fn candidate(&self, page: &PageRow) -> PageInput {
         let counted =
             |(term, counts): (ndcrawl::model::TermId, _)| TermCounts { term: self.terms[term.index()].clone(), counts };
-        Candidate {
+        PageInput {
             page: page.page,
             group: page.group,
             body_digest: page.body_digest,

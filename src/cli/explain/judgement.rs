@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::failed;
 use crate::cli::error::CliError;
-use crate::detect::{Hindsight, Opinion, Options, Page, SecondBasis};
+use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheckBasis};
 use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId};
 use crate::store::StoreReader;
 
@@ -77,16 +77,16 @@ pub(super) struct Second {
 }
 
 impl Second {
-    pub fn of(opinion: &Opinion) -> Option<Self> {
+    pub fn of(opinion: &ReplayedComparison) -> Option<Self> {
         let look = opinion.second?;
         Some(Self {
             second_score: look.score.map(Score::as_f64),
             asked: look.asked.as_f64(),
             basis: match look.basis {
-                SecondBasis::Text => "text without template",
-                SecondBasis::LittleText => "all text: hardly any of it is no template",
-                SecondBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
-                SecondBasis::WeightsAlone => "weights alone: there is no running text",
+                SecondCheckBasis::Text => "text without template",
+                SecondCheckBasis::LittleText => "all text: hardly any of it is no template",
+                SecondCheckBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
+                SecondCheckBasis::WeightsAlone => "weights alone: there is no running text",
             },
             second_is_met: look.is_met(opinion.score),
         })
@@ -95,7 +95,7 @@ impl Second {
 
 /// The log up to a page: the detector as it was, and the page.
 pub(super) struct Then {
-    pub hindsight: Hindsight,
+    pub hindsight: Replay,
     pub number: Sequence,
     pub row: PageRow,
 }
@@ -110,10 +110,10 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
         }
     }
     let Some((number, row)) = last else { return Ok(None) };
-    let mut hindsight = Hindsight::new(options.clone());
+    let mut hindsight = Replay::new(options.clone());
     for earlier in reader.all_pages().map_err(failed)?.take(number.index()) {
         let (number, row) = earlier.map_err(failed)?;
-        hindsight.learn(number, &row);
+        hindsight.learn(number, &row.judged());
     }
     hindsight.settle_for(number);
     Ok(Some(Then { hindsight, number, row }))
@@ -122,7 +122,7 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
 /// How the page of this URL was judged; `None` if it was not.
 pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> Result<Option<Judgement>, CliError> {
     let Some(then) = then(reader, options, url)? else { return Ok(None) };
-    let probe = then.hindsight.page(&then.row);
+    let probe = then.hindsight.page(&then.row.judged());
     let is_long_enough = then.hindsight.is_compared(&probe);
     let mut looking =
         Looking { then: &then, probe: &probe, first_body: None, first_text: None, found: Found::default() };
@@ -178,7 +178,7 @@ struct Looking<'a> {
 #[derive(Default)]
 struct Found {
     stages: Stages,
-    best: Vec<(Sequence, UrlId, Opinion)>,
+    best: Vec<(Sequence, UrlId, ReplayedComparison)>,
 }
 
 impl Looking<'_> {
@@ -198,7 +198,9 @@ impl Looking<'_> {
         }
         let stages = &mut self.found.stages;
         stages.stored += 1;
-        let Some(opinion) = self.then.hindsight.compare(self.probe, &self.then.hindsight.page(row)) else { return };
+        let Some(opinion) = self.then.hindsight.compare(self.probe, &self.then.hindsight.page(&row.judged())) else {
+            return;
+        };
         stages.sharing += 1;
         stages.reaching += u64::from(opinion.reaches);
         stages.matching += u64::from(opinion.is_match);
@@ -206,7 +208,7 @@ impl Looking<'_> {
     }
 
     /// The page that is named is kept, however many are more similar.
-    fn keep(&mut self, number: Sequence, url: UrlId, opinion: Opinion) {
+    fn keep(&mut self, number: Sequence, url: UrlId, opinion: ReplayedComparison) {
         let best = &mut self.found.best;
         best.push((number, url, opinion));
         best.sort_by_key(|(number, _, opinion)| (std::cmp::Reverse(opinion.score), *number));

@@ -2,7 +2,7 @@
 //!
 //! Everything is read from a finished crawl: the URL's line, the lines that lead from a seed to it, the robots.txt of
 //! its origin, and the log of records, from which the decision is looked at again
-//! ([`Hindsight`](crate::detect::Hindsight)).
+//! ([`Replay`](crate::detect::Replay)).
 
 mod find;
 mod judgement;

@@ -58,7 +58,7 @@ pub(super) fn pair(
     }
     judged.sort_by_key(|(then, ..)| then.number);
     let [(first, ..), (last, ..)] = &judged[..] else { return Err(unjudged(&urls[0], None)) };
-    let (stored, probe) = (last.hindsight.page(&first.row), last.hindsight.page(&last.row));
+    let (stored, probe) = (last.hindsight.page(&first.row.judged()), last.hindsight.page(&last.row.judged()));
     let opinion = last.hindsight.compare(&probe, &stored);
     let name = |term: TermId| -> Result<String, CliError> {
         let terms = reader.terms(term, 1).map_err(failed)?;

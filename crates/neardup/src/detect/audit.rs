@@ -1,0 +1,202 @@
+//! The oracle for whole crawls: holds a log of verdicts against brute force.
+//!
+//! [`BruteForce`](super::BruteForce) decides a stream by itself, as plainly as can be. An audit is
+//! told what somebody else decided and asks of each page: after the pages stored before it, is this
+//! what brute force says? So pages may be looked at in any order, by several threads, and one wrong
+//! verdict does not put all later ones in the wrong. Where any match will do ([`Mode::Any`]), the
+//! one that is named has to be one, with its score. No difference at any page means, page by page,
+//! that brute force would have given the whole stream the same verdicts.
+//!
+//! Like that oracle it shares no code with what it judges: no vocabulary, no log, no filter, no
+//! verification. The one thing it does for speed is to give two pages up once what is left of them
+//! cannot reach the bar any more. Cost: quadratic; some seconds for ten thousand pages.
+
+use std::collections::HashMap;
+
+use super::brute_force::inherit;
+use super::{Mode, Options, Within};
+use crate::model::{DecidedBy, Detector, JudgedPage, Score, Sequence, Verdict};
+
+/// A page of which brute force says something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditDifference {
+    /// The page.
+    pub page: Sequence,
+    /// The verdict it was given.
+    pub said: Verdict,
+    /// The verdict of brute force, after the same stored pages.
+    pub expected: Verdict,
+}
+
+/// A log of pages and the verdicts that are held against brute force.
+#[derive(Debug)]
+pub struct Audit<'a> {
+    options: Options,
+    pages: Vec<JudgedPage<'a>>,
+    verdicts: &'a [Verdict],
+    weights: Vec<Weights>,
+    /// The pages that others are compared with, ascending.
+    compared: Vec<Sequence>,
+    /// For each page, the page whose verdict it inherits if it has the same body, or the same text.
+    same_body: Vec<Option<Sequence>>,
+    same_text: Vec<Option<Sequence>>,
+}
+
+/// A page's terms, ascending, and the sum of their weights.
+#[derive(Debug)]
+struct Weights {
+    terms: Vec<(u32, u32)>,
+    total: u64,
+}
+
+impl<'a> Audit<'a> {
+    /// An audit of the verdicts on these pages, in the order of judgement, under these options. The
+    /// filter named in them plays no part, nor do the verdicts that stand in the rows.
+    ///
+    /// # Panics
+    /// If there is not one verdict for each page.
+    pub fn new(options: Options, pages: Vec<JudgedPage<'a>>, verdicts: &'a [Verdict]) -> Self {
+        assert_eq!(pages.len(), verdicts.len(), "each page has one verdict");
+        let weights = pages.iter().map(|page| weigh(page, &options)).collect();
+        let (compared, same_body, same_text) = (Vec::new(), Vec::new(), Vec::new());
+        let mut audit = Self { options, pages: pages.clone(), verdicts, weights, compared, same_body, same_text };
+        let (mut first_body, mut first_text) = (HashMap::new(), HashMap::new());
+        for (number, page) in (0..).map(Sequence).zip(&pages) {
+            let digests = |page: &JudgedPage| {
+                let group = audit.group(page);
+                ((group, page.body_digest), page.text_digest.map(|text| (group, text)))
+            };
+            // Nothing inherits any more from what is judged anew.
+            if let Some(earlier) = page.renews {
+                let (body, text) = digests(&pages[earlier.index()]);
+                first_body.remove(&body);
+                text.map(|text| first_text.remove(&text));
+            }
+            let (body, text) = digests(page);
+            audit.same_body.push(first_body.get(&body).copied());
+            audit.same_text.push(text.and_then(|text| first_text.get(&text).copied()));
+            first_body.entry(body).or_insert(number);
+            text.map(|text| *first_text.entry(text).or_insert(number));
+            if verdicts[number.index()].is_unique() && audit.is_long_enough(number) {
+                audit.compared.push(number);
+            }
+        }
+        audit
+    }
+
+    /// All differences, in order.
+    pub fn differences(&self) -> Vec<AuditDifference> {
+        (0..).map(Sequence).zip(&self.pages).filter_map(|(number, _)| self.difference(number)).collect()
+    }
+
+    /// How the verdict on a page differs from that of brute force, if it does.
+    ///
+    /// # Panics
+    /// If there is no such page.
+    pub fn difference(&self, page: Sequence) -> Option<AuditDifference> {
+        let (said, expected) = (self.verdicts[page.index()], self.expected(page));
+        (said != expected).then_some(AuditDifference { page, said, expected })
+    }
+
+    fn expected(&self, page: Sequence) -> Verdict {
+        let any_match = || self.named_match(page).filter(|_| self.options.mode == Mode::Any);
+        self.copy_of(page).or_else(any_match).or_else(|| self.best_match(page)).unwrap_or(Verdict::Unique)
+    }
+
+    fn copy_of(&self, page: Sequence) -> Option<Verdict> {
+        let inherited = |of: Sequence, link| inherit(of, self.verdicts[of.index()], link);
+        if let Some(of) = self.same_body[page.index()] {
+            return Some(inherited(of, DecidedBy::BodyDigest));
+        }
+        let of = self.same_text[page.index()].filter(|_| self.is_long_enough(page))?;
+        Some(inherited(of, DecidedBy::TextDigest))
+    }
+
+    /// The match that the verdict names, if it is one.
+    fn named_match(&self, page: Sequence) -> Option<Verdict> {
+        let Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } = self.verdicts[page.index()] else {
+            return None;
+        };
+        let is_compared = of < page && self.compared.binary_search(&of).is_ok() && self.is_long_enough(page);
+        let same_group = || self.group(&self.pages[page.index()]) == self.group(&self.pages[of.index()]);
+        if !is_compared || !same_group() {
+            return None;
+        }
+        let threshold = self.options.threshold.millionths();
+        let score = score_from(&self.weights[page.index()], &self.weights[of.index()], threshold)?;
+        let detector = self.options.detector;
+        Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by: DecidedBy::Similarity })
+    }
+
+    fn best_match(&self, page: Sequence) -> Option<Verdict> {
+        let detector = self.options.detector;
+        if detector == Detector::None || !self.is_long_enough(page) {
+            return None;
+        }
+        let group = self.group(&self.pages[page.index()]);
+        let mut bar = self.options.threshold.millionths();
+        let mut best = None;
+        for &of in self.compared.iter().take_while(|of| **of < page) {
+            if self.group(&self.pages[of.index()]) != group {
+                continue;
+            }
+            if let Some(score) = score_from(&self.weights[page.index()], &self.weights[of.index()], bar) {
+                best = Some(Verdict::NearDuplicate {
+                    of,
+                    score,
+                    second: None,
+                    detector,
+                    decided_by: DecidedBy::Similarity,
+                });
+                // Of equals the first stays.
+                bar = score.0 + 1;
+            }
+        }
+        best
+    }
+
+    fn is_long_enough(&self, page: Sequence) -> bool {
+        self.weights[page.index()].terms.len() >= self.options.min_terms
+    }
+
+    fn group(&self, page: &JudgedPage) -> u32 {
+        if self.options.within == Within::Crawl { 0 } else { page.group }
+    }
+}
+
+fn weigh(page: &JudgedPage, options: &Options) -> Weights {
+    let capped = |weight: u64| u32::try_from(weight).unwrap_or(u32::MAX);
+    let weighed = page.terms.iter().map(|(term, counts)| (term.0, capped(options.weights.weigh(&counts))));
+    // Which terms were too light depends on the pages before; the row says which weight decided.
+    let terms: Vec<(u32, u32)> = weighed.filter(|&(_, weight)| weight >= page.least_weight.max(1)).collect();
+    let total = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();
+    Weights { terms, total }
+}
+
+/// `MWO` in millionths, rounded down, if it reaches that many and anything is shared.
+///
+/// Exact while the product of the total weights stays below 2¹⁰⁸.
+fn score_from(a: &Weights, b: &Weights, millionths: u32) -> Option<Score> {
+    let (total_a, total_b) = (u128::from(a.total), u128::from(b.total));
+    let bar = u128::from(millionths) * total_a * total_b;
+    let mut sum = 0;
+    // What has not been looked at. The newest terms come first: few pages share them.
+    let (mut left_a, mut left_b) = (total_a, total_b);
+    let mut rest = b.terms.iter().rev().peekable();
+    for &(term, weight) in a.terms.iter().rev() {
+        while let Some(&(_, other)) = rest.next_if(|(other, _)| *other > term) {
+            left_b -= u128::from(other);
+        }
+        if let Some(&(_, other)) = rest.next_if(|(other, _)| *other == term) {
+            left_b -= u128::from(other);
+            sum += (u128::from(weight) * total_b).min(u128::from(other) * total_a);
+        }
+        left_a -= u128::from(weight);
+        let still_possible = (left_a * total_b).min(left_b * total_a);
+        if 1_000_000 * (sum + still_possible) < bar {
+            return None;
+        }
+    }
+    let reached = sum > 0 && 1_000_000 * sum >= bar;
+    reached.then(|| Score((1_000_000 * sum / (total_a * total_b)) as u32))
+}

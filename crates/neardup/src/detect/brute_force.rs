@@ -1,0 +1,199 @@
+//! The oracle: decides like [`Decider`](super::Decider), by comparing every page
+//! with every page before it.
+//!
+//! It shares no code with what it judges: no vocabulary, no digest tables, no filter, no early
+//! termination, no integer tricks. Whatever the decider says of a stream of pages, this says too,
+//! or one of them is wrong. Cost: quadratic; good for some thousands of pages.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::decider::SETTLE_AFTER;
+use super::{Options, Thresholding, Within};
+use crate::model::{DecidedBy, Detector, PageInput, Score, Sequence, Term, Threshold, Verdict};
+
+/// Decides by comparing with everything. Only redelivery is not its business: each page once.
+#[derive(Debug, Default)]
+pub struct BruteForce {
+    options: Options,
+    words: HashMap<Term, u32>,
+    pages: Vec<Page>,
+}
+
+#[derive(Debug)]
+struct Page {
+    candidate: PageInput,
+    /// Ascending by word.
+    weights: Vec<(u32, u128)>,
+    /// What its terms weighed before light ones were dropped.
+    full_weight: u128,
+    verdict: Verdict,
+    /// Whether its copies inherit its verdict: not the body's, not the text's if a page with that was
+    /// judged anew since.
+    passes_on: PassesOn,
+}
+
+#[derive(Debug)]
+struct PassesOn {
+    to_body: bool,
+    to_text: bool,
+}
+
+impl BruteForce {
+    /// An oracle that decides by these options. The filter named in them plays no part.
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Decides the next page.
+    ///
+    /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
+    pub fn decide(&mut self, candidate: PageInput) -> Verdict {
+        if let Some(earlier) = candidate.renews {
+            self.withdraw(earlier);
+        }
+        let mut weights = self.weigh(&candidate);
+        let full_weight = weights.iter().map(|&(_, weight)| weight).sum();
+        weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
+        let verdict = self
+            .copy_of(&candidate, &weights)
+            .or_else(|| self.best_match(&candidate, &weights))
+            .unwrap_or(Verdict::Unique);
+        let passes_on = PassesOn { to_body: true, to_text: true };
+        self.pages.push(Page { candidate, weights, full_weight, verdict, passes_on });
+        verdict
+    }
+
+    fn withdraw(&mut self, earlier: Sequence) {
+        let Some(Page { candidate: PageInput { group, body_digest, text_digest, .. }, .. }) =
+            self.pages.get(earlier.index())
+        else {
+            return;
+        };
+        let (group, body, text) = (*group, *body_digest, *text_digest);
+        let within = self.options.within;
+        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.candidate.group == group) {
+            page.passes_on.to_body &= page.candidate.body_digest != body;
+            page.passes_on.to_text &= page.candidate.text_digest != text || text.is_none();
+        }
+    }
+
+    /// `MWO` of two judged pages, in millionths, rounded down; `None` if there is no such page.
+    pub fn score(&self, a: Sequence, b: Sequence) -> Option<Score> {
+        let (a, b) = (self.pages.get(a.index())?, self.pages.get(b.index())?);
+        let (scaled, product) = scaled_overlap(&a.weights, &b.weights);
+        Some(Score(scaled.checked_div(product).unwrap_or(0) as u32))
+    }
+
+    fn weigh(&mut self, candidate: &PageInput) -> Vec<(u32, u128)> {
+        let mut weights = BTreeMap::<u32, u64>::new();
+        for term in &candidate.terms {
+            let next = self.words.len() as u32;
+            let word = *self.words.entry(term.term.clone()).or_insert(next);
+            *weights.entry(word).or_default() += self.options.weights.weigh(&term.counts);
+        }
+        let capped = weights.into_iter().map(|(word, weight)| (word, u128::from(weight.min(u64::from(u32::MAX)))));
+        capped.filter(|&(_, weight)| weight > 0).collect()
+    }
+
+    /// Whether a term of that weight is compared, on a page that weighs so much.
+    fn is_kept(&self, weight: u128, own: u128) -> bool {
+        match self.options.thresholding {
+            Thresholding::Off => true,
+            Thresholding::Fixed(share) => 1_000_000 * weight >= u128::from(share.millionths()) * own,
+            Thresholding::Paper => {
+                // What was judged is learnt at fixed numbers of pages; the page itself counts too.
+                let learnt = self.pages.len() - self.pages.len() % SETTLE_AFTER as usize;
+                let all = own + self.pages[..learnt].iter().map(|page| page.full_weight).sum::<u128>();
+                learnt + 1 < 20 || weight * (learnt as u128 + 1) * all > own * own
+            }
+        }
+    }
+
+    fn copy_of(&self, candidate: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
+        let mut peers = self.peers(candidate);
+        let same_body = |page: &Page| page.passes_on.to_body && page.candidate.body_digest == candidate.body_digest;
+        let body = peers.clone().find(|(_, page)| same_body(page));
+        if let Some((number, page)) = body {
+            return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
+        }
+        if candidate.text_digest.is_none() || weights.len() < self.options.min_terms {
+            return None;
+        }
+        let same_text = |page: &Page| page.passes_on.to_text && page.candidate.text_digest == candidate.text_digest;
+        let (number, page) = peers.find(|(_, page)| same_text(page))?;
+        Some(inherit(number, page.verdict, DecidedBy::TextDigest))
+    }
+
+    fn best_match(&self, candidate: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
+        if self.options.detector == Detector::None || weights.len() < self.options.min_terms {
+            return None;
+        }
+        let t = u128::from(self.options.threshold.millionths());
+        let mut best: Option<(Score, Sequence)> = None;
+        for (number, page) in self.peers(candidate) {
+            if !page.verdict.is_unique() || page.weights.len() < self.options.min_terms {
+                continue;
+            }
+            let (scaled, whole) = match self.options.detector {
+                Detector::Dd => scaled_jaccard(&page.weights, weights),
+                _ => scaled_overlap(&page.weights, weights),
+            };
+            let is_over = |below: Threshold| scaled > u128::from(below.millionths()) * whole;
+            let is_kept_out = self.options.detector == Detector::Dd && self.options.dd.store_below.is_some_and(is_over);
+            if scaled == 0 || (scaled < t * whole && !is_kept_out) {
+                continue;
+            }
+            let score = Score((scaled / whole) as u32);
+            if best.is_none_or(|(highest, _)| score > highest) {
+                best = Some((score, number));
+            }
+        }
+        let (score, of) = best?;
+        let (detector, decided_by) = (self.options.detector, DecidedBy::Similarity);
+        Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by })
+    }
+
+    /// The pages that a page is compared with, in order.
+    fn peers(&self, candidate: &PageInput) -> impl Iterator<Item = (Sequence, &Page)> + Clone {
+        let (within, group) = (self.options.within, candidate.group);
+        let numbered = (0..).map(Sequence).zip(&self.pages);
+        numbered.filter(move |(_, page)| within == Within::Crawl || page.candidate.group == group)
+    }
+}
+
+/// `10⁶ · Σ min(c_a·W_b, c_b·W_a)` and `W_a · W_b`.
+fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
+    let total = |weights: &[(u32, u128)]| weights.iter().map(|&(_, weight)| weight).sum::<u128>();
+    let (total_a, total_b) = (total(a), total(b));
+    let mut rest = b.iter().peekable();
+    let mut sum = 0;
+    for &(word, weight) in a {
+        while rest.next_if(|(other, _)| *other < word).is_some() {}
+        if let Some((_, other)) = rest.next_if(|(other, _)| *other == word) {
+            sum += (weight * total_b).min(other * total_a);
+        }
+    }
+    (1_000_000 * sum, total_a * total_b)
+}
+
+/// `10⁶ · |A ∩ B|` and `|A ∪ B|`.
+fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
+    let words = |weights: &[(u32, u128)]| weights.iter().map(|&(word, _)| word).collect::<BTreeSet<_>>();
+    let (a, b) = (words(a), words(b));
+    (1_000_000 * a.intersection(&b).count() as u128, a.union(&b).count() as u128)
+}
+
+/// The verdict on a page that is, by `link`, a copy of the page `number` with that verdict.
+pub(super) fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
+    match verdict {
+        Verdict::Unique => Verdict::ExactDuplicate { of: number, decided_by: link },
+        Verdict::NearDuplicate { of, score, second, detector, .. } => {
+            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
+        }
+        Verdict::ExactDuplicate { of, decided_by } => {
+            let both_by_body = decided_by == DecidedBy::BodyDigest && link == DecidedBy::BodyDigest;
+            let decided_by = if both_by_body { DecidedBy::BodyDigest } else { DecidedBy::TextDigest };
+            Verdict::ExactDuplicate { of, decided_by }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Two pages of a collection, compared: how similar, and would one be a duplicate of the other?
+//!
+//! The decider answers what a stream of pages needs; this answers what an evaluation needs: the
+//! score of a named pair at any threshold, without a filter between.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use super::detectors::{self, Measure, Page};
+use super::records::LoggedPage;
+use super::{DetectError, Options, Vocabulary, Within};
+use crate::model::{DecidedBy, Digest, PageInput, Score, Sequence, Threshold, Verdict};
+
+const ANY: Threshold = match Threshold::from_millionths(0) {
+    Some(zero) => zero,
+    None => panic!("0 is a threshold"),
+};
+
+/// Holds the pages of a collection and compares any two of them as the decider would.
+pub struct Comparer {
+    options: Options,
+    vocabulary: Vocabulary,
+    /// `None` for the detector that compares nothing.
+    measure: Option<Box<dyn Measure>>,
+    pages: Vec<Learnt>,
+    /// What was taken in before: detectors learn nothing from copies.
+    bodies: HashSet<Digest>,
+    texts: HashSet<Digest>,
+}
+
+struct Learnt {
+    body_digest: Digest,
+    text_digest: Option<Digest>,
+    /// With all its terms.
+    page: Page,
+}
+
+/// What is to be said of two pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// How similar the two are, whatever the threshold; 1 if they are exact copies.
+    pub score: Score,
+    /// How similar they are by the detector's second condition, if it has one.
+    pub second: Option<Score>,
+    /// By which digest they are exact copies.
+    pub copied: Option<DecidedBy>,
+    /// Whether a score that is high enough makes a match: both pages have enough terms, and all
+    /// conditions of the detector are met but for the threshold.
+    pub is_eligible: bool,
+    /// Whether they match under the comparer's options.
+    pub is_match: bool,
+}
+
+impl Comparison {
+    /// What is to be said of two pages of which only a score counts.
+    pub fn by_score(score: Score, threshold: Threshold) -> Self {
+        let comparison = Self { score, second: None, copied: None, is_eligible: true, is_match: false };
+        Self { is_match: comparison.is_match_at(threshold), ..comparison }
+    }
+
+    /// Whether they would match at another threshold. At 0 some similarity is needed.
+    pub fn is_match_at(&self, threshold: Threshold) -> bool {
+        self.copied.is_some() || (self.is_eligible && self.score.0 >= threshold.millionths().max(1))
+    }
+
+    fn none() -> Self {
+        Self { score: Score(0), second: None, copied: None, is_eligible: false, is_match: false }
+    }
+}
+
+impl Comparer {
+    /// A comparer that holds no page yet.
+    pub fn new(options: Options) -> Self {
+        let (measure, pages) = (detectors::build(&options), Vec::new());
+        let (bodies, texts) = (HashSet::new(), HashSet::new());
+        Self { options, vocabulary: Vocabulary::default(), measure, pages, bodies, texts }
+    }
+
+    /// Takes a page of the collection in, and answers its handle. Where a detector goes by
+    /// statistics of the collection, these are over all pages that were taken in.
+    ///
+    /// # Errors
+    /// If the vocabulary is full, or there are more pages than can be numbered.
+    pub fn learn(&mut self, candidate: PageInput) -> Result<usize, DetectError> {
+        let PageInput { group, body_digest, text_digest, terms, order, .. } = candidate;
+        let (terms, _, order) = self.vocabulary.intern_page(terms, order)?;
+        let page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
+        let handle = self.pages.len();
+        let number = Sequence(u32::try_from(handle).map_err(|_| DetectError::PagesFull)?);
+        if let Some(measure) = &mut self.measure {
+            let is_compared = page.record.len() >= self.options.min_terms;
+            let text = text_digest.filter(|_| is_compared);
+            let is_new = self.bodies.insert(body_digest) & text.is_none_or(|text| self.texts.insert(text));
+            let copy = Verdict::ExactDuplicate { of: number, decided_by: DecidedBy::TextDigest };
+            measure.learn(number, &page, if is_new { &Verdict::Unique } else { &copy }, is_compared && is_new);
+        }
+        self.pages.push(Learnt { body_digest, text_digest, page });
+        Ok(handle)
+    }
+
+    /// Compares two pages: `a` as the stored one, `b` as the one that comes later.
+    ///
+    /// # Panics
+    /// If a handle is not from this comparer.
+    pub fn compare(&self, a: usize, b: usize) -> Comparison {
+        let (a, b) = (&self.pages[a], &self.pages[b]);
+        if self.options.within == Within::Host && a.page.group != b.page.group {
+            return Comparison::none();
+        }
+        let copied = self.copied(a, b);
+        let mut comparison = Comparison { copied, ..self.compared(&a.page, &b.page) };
+        if copied.is_some() {
+            comparison.score = Score(Threshold::ONE);
+        }
+        Comparison { is_match: comparison.is_match_at(self.options.threshold), ..comparison }
+    }
+
+    fn copied(&self, a: &Learnt, b: &Learnt) -> Option<DecidedBy> {
+        if a.body_digest == b.body_digest {
+            return Some(DecidedBy::BodyDigest);
+        }
+        let same_text = b.text_digest.is_some() && a.text_digest == b.text_digest;
+        (same_text && self.is_long_enough(&self.seen(&b.page))).then_some(DecidedBy::TextDigest)
+    }
+
+    fn compared(&self, a: &Page, b: &Page) -> Comparison {
+        let Some(measure) = &self.measure else { return Comparison::none() };
+        let (a, b) = (self.seen(a), self.seen(b));
+        let Some(similarity) = measure.compare(&b, &a, ANY) else { return Comparison::none() };
+        Comparison {
+            score: similarity.score,
+            second: similarity.second,
+            is_eligible: self.is_long_enough(&a) && self.is_long_enough(&b),
+            ..Comparison::none()
+        }
+    }
+
+    /// The page without the terms that the detector drops by what it has learnt.
+    fn seen<'a>(&self, page: &'a Page) -> Cow<'a, Page> {
+        match self.measure.as_ref().map_or(0, |measure| measure.least_weight(&page.record)) {
+            0 => Cow::Borrowed(page),
+            least => Cow::Owned(Page { record: page.record.clone().without_lighter(least), ..page.clone() }),
+        }
+    }
+
+    fn is_long_enough(&self, page: &Page) -> bool {
+        page.record.len() >= self.options.min_terms
+    }
+}
+
+impl fmt::Debug for Comparer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, vocabulary, pages, .. } = self;
+        f.debug_struct("Comparer")
+            .field("options", options)
+            .field("terms", &vocabulary.len())
+            .field("pages", &pages.len())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Detector, Field, FieldCounts, PageId, TermCounts, TermOrder};
+
+    fn page(body: &str, text: Option<&str>) -> PageInput {
+        let mut counts = FieldCounts::default();
+        counts.add(Field::Body);
+        let terms = body.split(' ').map(|term| TermCounts { term: term.into(), counts }).collect();
+        let text_digest = text.map(|text| Digest::of(text.as_bytes()));
+        PageInput {
+            page: PageId::new("", body, 0),
+            group: 0,
+            body_digest: Digest::of(body.as_bytes()),
+            text_digest,
+            terms,
+            order: TermOrder::default(),
+            renews: None,
+        }
+    }
+
+    fn compared(min_terms: usize, detector: Detector, a: PageInput, b: PageInput) -> Comparison {
+        let mut comparer = Comparer::new(Options { min_terms, detector, ..Options::default() });
+        let (a, b) = (comparer.learn(a).unwrap(), comparer.learn(b).unwrap());
+        comparer.compare(a, b)
+    }
+
+    #[test]
+    fn a_score_decides_from_the_threshold_up() {
+        let found = compared(1, Detector::Mwo, page("a b c d e", None), page("a b c d f", None));
+        assert_eq!((found.score, found.copied, found.is_match), (Score(800_000), None, true));
+        assert!(!found.is_match_at(Threshold::from_millionths(800_001).unwrap()));
+        let none = compared(1, Detector::Mwo, page("a b", None), page("c d", None));
+        assert!(!none.is_match_at(Threshold::from_millionths(0).unwrap()));
+    }
+
+    #[test]
+    fn short_pages_match_by_their_bytes_only() {
+        let same_text = compared(3, Detector::Mwo, page("a b", Some("x")), page("b a", Some("x")));
+        assert_eq!((same_text.score, same_text.is_match), (Score(1_000_000), false));
+        let same_bytes = compared(3, Detector::Mwo, page("a b", None), page("a b", None));
+        assert_eq!((same_bytes.copied, same_bytes.is_match), (Some(DecidedBy::BodyDigest), true));
+    }
+
+    #[test]
+    fn the_same_text_is_a_copy_even_without_a_detector() {
+        let copied = compared(2, Detector::None, page("a b c", Some("x")), page("b a d", Some("x")));
+        assert_eq!((copied.copied, copied.score), (Some(DecidedBy::TextDigest), Score(1_000_000)));
+        let other = compared(2, Detector::None, page("a b c", Some("x")), page("a b c d", Some("y")));
+        assert_eq!((other.score, other.is_match), (Score(0), false));
+    }
+}

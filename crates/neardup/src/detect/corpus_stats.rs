@@ -1,0 +1,88 @@
+//! What a detector learns from judged pages, and when.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Options;
+use super::detectors::{self, Measure, Page};
+use crate::model::arrays::{invalid, read_array, write_array};
+use crate::model::{Sequence, TermId, TermOrder, Verdict};
+use crate::similarity::Record;
+
+/// A measure, and the judged pages from which it learns when the next settling is due.
+pub(super) struct CorpusStats {
+    measure: Box<dyn Measure>,
+    pending: Vec<Lesson>,
+}
+
+struct Lesson {
+    number: Sequence,
+    page: Arc<Page>,
+    verdict: Verdict,
+    is_compared: bool,
+}
+
+/// A lesson in a snapshot.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    number: Sequence,
+    group: u32,
+    terms: Vec<(TermId, u32)>,
+    full_weight: u64,
+    order: TermOrder,
+    verdict: Verdict,
+    is_compared: bool,
+}
+
+impl CorpusStats {
+    /// Nothing learnt yet; `None` if the detector compares nothing.
+    pub(super) fn new(options: &Options) -> Option<Self> {
+        detectors::build(options).map(|measure| Self { measure, pending: Vec::new() })
+    }
+
+    pub(super) fn measure(&self) -> &dyn Measure {
+        &*self.measure
+    }
+
+    /// Keeps a judged page for the next settling.
+    pub(super) fn add(&mut self, number: Sequence, page: &Arc<Page>, verdict: &Verdict, is_compared: bool) {
+        self.pending.push(Lesson { number, page: Arc::clone(page), verdict: *verdict, is_compared });
+    }
+
+    /// Learns from all that was judged since the last time.
+    pub(super) fn settle(&mut self) {
+        for lesson in self.pending.drain(..) {
+            self.measure.learn(lesson.number, &lesson.page, &lesson.verdict, lesson.is_compared);
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        let row = |lesson: &Lesson| Row {
+            number: lesson.number,
+            group: lesson.page.group,
+            terms: lesson.page.record.terms().to_vec(),
+            full_weight: lesson.page.record.full_weight(),
+            order: lesson.page.order.clone(),
+            verdict: lesson.verdict,
+            is_compared: lesson.is_compared,
+        };
+        let rows: Vec<Row> = self.pending.iter().map(row).collect();
+        write_array(out, &postcard::to_stdvec(&rows).map_err(io::Error::other)?)?;
+        self.measure.save(out)
+    }
+
+    pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        let rows: Vec<u8> = read_array(input)?;
+        let rows: Vec<Row> =
+            postcard::from_bytes(&rows).map_err(|_| invalid("pages to learn from that can't be read"))?;
+        let lesson = |row: Row| {
+            let record = Record::new(row.terms).with_full_weight(row.full_weight);
+            let page = Page { group: row.group, record, order: row.order };
+            Lesson { number: row.number, page: Arc::new(page), verdict: row.verdict, is_compared: row.is_compared }
+        };
+        self.pending = rows.into_iter().map(lesson).collect();
+        self.measure.load(input)
+    }
+}

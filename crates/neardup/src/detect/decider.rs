@@ -1,0 +1,620 @@
+//! The decider that lives in the program's own memory.
+
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::corpus_stats::CorpusStats;
+use super::decision_log::{DecisionLog, Entry, inherited};
+use super::detectors::Page;
+use super::earlier::Numbering;
+use super::matching::{Condition, Wanted};
+use super::records::{LoggedPage, RecordSource, Records};
+use super::search::{Answer, Asking, Search};
+use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
+use crate::model::{
+    DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermCounts, TermId, TermOrder,
+    Verdict,
+};
+use crate::similarity::Record;
+
+/// Decides pages one after the other, as the only owner of its index.
+///
+/// For each page, in this order:
+///
+/// 1. *Delivered before* (same [`PageId`](crate::model::PageId)): its own earlier verdict and
+///    number, without terms; nothing changes.
+/// 2. *Same body* as a judged page, at any length; or *same text*, if the page has
+///    [`min_terms`](Options::min_terms) terms: an exact copy of that page if that is stored. Else
+///    it inherits that page's verdict: near-duplicate of the same page with the same score, or
+///    exact copy of the same page, by its body only if the whole chain has the same bytes.
+/// 3. *Similar* to a stored page, if both have `min_terms` terms: near-duplicate of that page; of
+///    several, of the one that [`Options::mode`] chooses.
+/// 4. Else unique, and from this moment in the index, if it has `min_terms` terms.
+///
+/// So the verdicts follow from the options and the order of arrival alone, however the pages are
+/// divided into batches and whatever number of threads asks the index, and no two stored pages of
+/// `min_terms` terms reach the threshold. With [`FilterKind::Paper`] matches are lost, and which
+/// are lost depends on document frequencies; none is invented.
+///
+/// After an error the decider refuses all further batches ([`DetectError::Broken`]), since part of
+/// the batch may have been decided: restore it from the log.
+///
+/// [`FilterKind::Paper`]: crate::index::FilterKind::Paper
+pub struct Decider<S> {
+    options: Options,
+    vocabulary: Vocabulary,
+    log: DecisionLog,
+    /// What the detector measures and has learnt; `None` for the one that finds exact copies only.
+    corpus_stats: Option<CorpusStats>,
+    /// `None` with the same.
+    search: Option<Search<S>>,
+    numbering: Numbering,
+    broken: bool,
+}
+
+/// After so many judged pages, those that were stored are filed with the rest of the index. A page
+/// that has several matches finds them in an order that depends on what is filed, so this happens at
+/// fixed numbers, not between batches.
+pub(super) const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
+
+/// A page whose terms have numbers.
+struct Numbered {
+    page: PageId,
+    group: u32,
+    body_digest: Digest,
+    text_digest: Option<Digest>,
+    terms: PageTerms,
+    new_terms: Vec<Term>,
+    order: TermOrder,
+    renews: Option<Sequence>,
+}
+
+/// A page on its way to its verdict.
+struct Candidacy {
+    page: PageId,
+    group: u32,
+    body_digest: Digest,
+    text_digest: Option<Digest>,
+    terms: PageTerms,
+    new_terms: Vec<Term>,
+    weighed: Arc<Page>,
+    least_weight: u32,
+    renews: Option<Sequence>,
+    answer: Option<Answer>,
+}
+
+impl Decider<InMemory> {
+    /// A decider that keeps all records in memory.
+    pub fn in_memory(options: Options) -> Self {
+        Self::new(options, InMemory)
+    }
+}
+
+impl<S: RecordSource> Decider<S> {
+    /// A decider that has judged nothing yet and reads committed records from `source`. It uses all
+    /// cores where that is quicker.
+    pub fn new(options: Options, source: S) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let corpus_stats = CorpusStats::new(&options);
+        let records = Records::new(source, options.weights);
+        let search = corpus_stats.is_some().then(|| Search::new(options.filter.build(), records, threads));
+        let (vocabulary, log) = (Vocabulary::default(), DecisionLog::default());
+        Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
+    }
+
+    /// Puts the next term of the log back. All terms come before all pages, in the order of their
+    /// ids.
+    ///
+    /// # Errors
+    /// If the term stands twice, or the vocabulary is full.
+    pub fn restore_term(&mut self, term: &str) -> Result<TermId, DetectError> {
+        let second = TermId(u32::try_from(self.vocabulary.len()).unwrap_or(u32::MAX));
+        match self.vocabulary.intern(term)? {
+            (id, true) => Ok(id),
+            (first, false) => Err(DetectError::RepeatedTerm { first, second }),
+        }
+    }
+
+    /// Puts the next page of the log back, as judged under the same options. `group` is what the
+    /// page's [`PageInput::group`] was. After the last page the decider is as it was when that page
+    /// had been judged.
+    ///
+    /// # Errors
+    /// If the page is out of order, or speaks of terms or pages that are not there.
+    pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &JudgedPage<'_>) -> Result<(), DetectError> {
+        let page = self.numbering.inside(sequence);
+        let verdict = row.verdict.renumbered(|page| self.numbering.inside(page));
+        self.check_row(page, row, verdict)?;
+        let record = Record::from_counts(row.terms, &self.options.weights).without_lighter(row.least_weight);
+        let weighed = Arc::new(Page { group, record, order: row.order.clone() });
+        self.settle_if_due();
+        self.take_in(page, &weighed, &verdict);
+        if let Some(earlier) = row.renews {
+            self.log.renew(self.numbering.inside(earlier));
+        }
+        self.log.push(Entry {
+            page: row.page,
+            group: self.group(group),
+            body_digest: row.body_digest,
+            text_digest: row.text_digest,
+            verdict,
+        })?;
+        Ok(())
+    }
+
+    /// Takes in a page that somebody else has stored, by its digests and what is logged of it in the terms of this
+    /// decider: later pages are compared with it as if it had been the first to arrive here. All such pages come
+    /// before the first page that is judged or restored, and its [`RecordSource`] is asked for them by
+    /// [their numbers](Sequence::of_earlier).
+    ///
+    /// # Errors
+    /// If a page was judged or restored before, or the page speaks of terms that are not there.
+    pub fn seed(
+        &mut self,
+        page: PageId,
+        body_digest: Digest,
+        text_digest: Option<Digest>,
+        logged: LoggedPage,
+    ) -> Result<Sequence, DetectError> {
+        let (number, expected) = (self.log.next()?, Sequence(self.numbering.seeds));
+        let told = Sequence::of_earlier(expected.0);
+        if number != expected {
+            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(number), found: told });
+        }
+        self.check_terms(told, &logged.terms)?;
+        let group = logged.group;
+        let weighed = Arc::new(logged.weighed(&self.options.weights));
+        self.settle_if_due();
+        self.take_in(number, &weighed, &Verdict::Unique);
+        let (group, verdict) = (self.group(group), Verdict::Unique);
+        self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
+        self.assume_seeds(number.0 + 1);
+        Ok(told)
+    }
+
+    /// What is [loaded](Self::load) was seeded with so many pages.
+    pub fn assume_seeds(&mut self, count: u32) {
+        self.numbering = Numbering { seeds: count };
+        if let Some(search) = &mut self.search {
+            search.records().numbering = self.numbering;
+        }
+    }
+
+    /// Writes everything but the records into a snapshot, from which [`load`](Self::load) is quicker
+    /// than restoring every term and page. Cost: about a second for a million records.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.vocabulary.save(out)?;
+        self.log.save(out)?;
+        self.corpus_stats.as_ref().map_or(Ok(()), |corpus_stats| corpus_stats.save(out))?;
+        self.search.as_ref().map_or(Ok(()), |search| search.save(out))
+    }
+
+    /// Replaces everything by what [`save`](Self::save) wrote, under options of the same
+    /// [signature](Options::signature). What was judged since is restored after that, as usual. The
+    /// decider is as it was when the last page had been judged, down to the order in which matches
+    /// are found.
+    ///
+    /// # Errors
+    /// Those of `input`, and [`io::ErrorKind::InvalidData`] if it makes no sense; use another
+    /// decider then.
+    pub fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.vocabulary = Vocabulary::load(input)?;
+        self.log = DecisionLog::load(input)?;
+        self.corpus_stats.as_mut().map_or(Ok(()), |corpus_stats| corpus_stats.load(input))?;
+        self.search.as_mut().map_or(Ok(()), |search| search.load(input))
+    }
+
+    /// Bytes that the index may take. Over it, it gets slower, not less exact: its oldest records
+    /// are compared one by one, by their sketches. [`DeciderStats::unlisted`] says how many.
+    pub fn set_memory_budget(&mut self, bytes: usize) {
+        if let Some(search) = &mut self.search {
+            search.set_budget(bytes);
+        }
+    }
+
+    /// Decides a batch, in order. A unique page is in the index before the next page is compared.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back, or a number has run out. Nothing can be decided after
+    /// that.
+    pub fn decide(&mut self, batch: Vec<PageInput>) -> Result<Vec<Judged>, DetectError> {
+        self.judge(batch, |candidate| candidate.page, Self::number)
+    }
+
+    /// Decides a batch of pages that were judged before, with other options it may be: as
+    /// [`decide`](Self::decide), with what the log tells of them. Their terms must have been [put
+    /// back](Self::restore_term), so that they have the same numbers here. The rows' verdicts are not looked at.
+    ///
+    /// # Errors
+    /// As there, and if a page speaks of terms that are not there.
+    pub fn decide_logged(&mut self, batch: Vec<JudgedPage<'_>>) -> Result<Vec<Judged>, DetectError> {
+        self.judge(batch, |row| row.page, Self::as_logged)
+    }
+
+    /// Takes in a page of which it is known that it was stored: it gets the next number, and nothing is asked. For
+    /// logs that are made anew.
+    ///
+    /// # Errors
+    /// If a number has run out.
+    pub fn take_stored(&mut self, candidate: PageInput) -> Result<Judged, DetectError> {
+        self.settle_if_due();
+        let numbered = self.number(candidate)?;
+        let candidacy = self.prepare(numbered);
+        self.enter(candidacy, Verdict::Unique)
+    }
+
+    /// All pages with numbers below `up_to` can be read from the source from now on: their records
+    /// need not stay in memory.
+    pub fn committed(&mut self, up_to: Sequence) {
+        if let Some(search) = &mut self.search {
+            search.records().committed(self.numbering.inside(up_to));
+        }
+    }
+
+    /// Near-duplicates, judged from number `from` on, that are none by what the detector has learnt
+    /// since: what it took for a copy when it knew a host by three pages may be a sibling among three
+    /// hundred. Ascending, with those that inherited such a verdict. Nothing is changed: who delivers
+    /// such a page again, under another name and with [`PageInput::renews`], has it judged anew.
+    ///
+    /// Empty for detectors that don't change their mind. Pages that were renewed themselves are not
+    /// looked at again. Cost: a comparison for each near-duplicate, and reading the two records back.
+    ///
+    /// # Errors
+    /// If a record can't be read back.
+    pub fn outgrown(&mut self, from: Sequence) -> Result<Vec<Sequence>, DetectError> {
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
+        if !corpus_stats.measure().is_unstable() {
+            return Ok(Vec::new());
+        }
+        let wanted = wanted(&self.options, corpus_stats);
+        let mut outgrown = HashSet::new();
+        for (sequence, entry) in self.log.doubtful(self.numbering.inside(from)) {
+            let page = search.records().get(sequence)?;
+            let Some(of) = entry.verdict.duplicate_of() else { continue };
+            let stored = search.records().get(of)?;
+            let still = wanted.measure.compare(&page, &stored, wanted.threshold).is_some();
+            let asking = Asking { group: entry.group, page: &page };
+            if !still && search.ask(&wanted, asking, &self.log, None)?.is_empty() {
+                outgrown.insert(sequence);
+            }
+        }
+        let outgrown = self.log.with_heirs(outgrown);
+        Ok(outgrown.into_iter().map(|page| self.numbering.outside(page)).collect())
+    }
+
+    /// The stored pages similar to a text of which the order of words is not known, without judging it:
+    /// a second condition that asks for the order is content with firmer weights. Empty if it has fewer terms than
+    /// [`Options::min_terms`]; exact copies are found like any other similar page.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn matches(&mut self, group: u32, terms: &[TermCounts], mode: Mode) -> Result<Vec<Match>, DetectError> {
+        self.matches_that(group, terms, mode, &|_, _, _| true)
+    }
+
+    /// As [`matches`](Self::matches), of those that meet a further condition: with [`Mode::Any`] the
+    /// first that does ends the search.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn matches_that(
+        &mut self,
+        group: u32,
+        terms: &[TermCounts],
+        mode: Mode,
+        condition: &Condition<'_>,
+    ) -> Result<Vec<Match>, DetectError> {
+        let terms = self.vocabulary.look_up_page(terms);
+        let (page, _) = self.weigh(group, &terms, TermOrder::default());
+        let (in_group, is_comparable) = (self.group(group), self.is_comparable(&page));
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
+        if !is_comparable {
+            return Ok(Vec::new());
+        }
+        let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
+        let wanted = Wanted { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
+        let matches = search.ask(&wanted, Asking { group: in_group, page: &page }, &self.log, None)?;
+        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
+    }
+
+    /// The terms ever seen.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// What a page was judged; `None` if there is no such page.
+    pub fn verdict(&self, page: Sequence) -> Option<Verdict> {
+        self.log.get(self.numbering.inside(page)).map(|entry| self.numbering.told(entry.verdict))
+    }
+
+    /// The page that was judged last.
+    pub fn last_page(&self) -> Option<PageId> {
+        let last = self.log.len().checked_sub(1).filter(|last| *last >= self.numbering.seeds as usize)?;
+        self.log.get(Sequence(u32::try_from(last).ok()?)).map(|entry| entry.page)
+    }
+
+    /// Sizes and counters. Cheap: nothing is walked through.
+    pub fn stats(&self) -> DeciderStats {
+        let search = self.search.as_ref();
+        let filter = search.map(Search::filter);
+        let learnt = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
+        DeciderStats {
+            judged: self.log.len() as u64 - u64::from(self.numbering.seeds),
+            indexed: filter.map_or(0, |filter| filter.len() as u64),
+            unlisted: filter.map_or(0, |filter| filter.unlisted() as u64),
+            terms: self.vocabulary.len() as u64,
+            index_bytes: (search.map_or(0, Search::bytes) + learnt) as u64,
+            vocabulary_bytes: self.vocabulary.bytes() as u64,
+            log_bytes: self.log.bytes() as u64,
+            probes: search.map_or(0, |search| search.probes),
+            counters: search.map_or_else(Default::default, |search| search.counters),
+        }
+    }
+
+    /// Judges a batch, unless that failed before. `name` and `number` tell what a page is called, and what its terms
+    /// are.
+    fn judge<T>(
+        &mut self,
+        batch: Vec<T>,
+        name: fn(&T) -> PageId,
+        number: fn(&mut Self, T) -> Result<Numbered, DetectError>,
+    ) -> Result<Vec<Judged>, DetectError> {
+        if self.broken {
+            return Err(DetectError::Broken);
+        }
+        let judged = self.judge_pieces(batch, name, number);
+        self.broken = judged.is_err();
+        judged
+    }
+
+    /// Judges a batch in pieces that end where records are filed.
+    fn judge_pieces<T>(
+        &mut self,
+        batch: Vec<T>,
+        name: fn(&T) -> PageId,
+        number: fn(&mut Self, T) -> Result<Numbered, DetectError>,
+    ) -> Result<Vec<Judged>, DetectError> {
+        let mut judged = Vec::with_capacity(batch.len());
+        let mut batch = batch.into_iter().peekable();
+        while batch.peek().is_some() {
+            self.settle_if_due();
+            let until_due = SETTLE_AFTER - self.log.next()?.0 % SETTLE_AFTER;
+            let (mut names, mut candidacies) = (HashSet::new(), Vec::new());
+            for told in batch.by_ref().take(until_due as usize) {
+                let page = name(&told);
+                let repeated = self.log.find(page).is_some() || !names.insert(page);
+                candidacies.push(if repeated {
+                    Err(page)
+                } else {
+                    number(self, told).map(|page| Ok(self.prepare(page)))?
+                });
+            }
+            self.judge_piece(candidacies, &mut judged)?;
+        }
+        Ok(judged)
+    }
+
+    /// First the index is asked for all pages together, as far as that is worth while; then they are
+    /// judged one after the other.
+    fn judge_piece(
+        &mut self,
+        mut candidacies: Vec<Result<Candidacy, PageId>>,
+        judged: &mut Vec<Judged>,
+    ) -> Result<(), DetectError> {
+        self.ask_early(&mut candidacies)?;
+        for candidacy in candidacies {
+            judged.push(match candidacy {
+                Ok(candidacy) => self.decide_one(candidacy)?,
+                Err(page) => self.redelivered(page)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives the terms of a page their numbers.
+    fn number(&mut self, mut candidate: PageInput) -> Result<Numbered, DetectError> {
+        if let Some(corpus_stats) = &self.corpus_stats {
+            corpus_stats.measure().project(&mut candidate);
+        }
+        let PageInput { page, group, body_digest, text_digest, terms, order, renews } = candidate;
+        let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
+        Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews })
+    }
+
+    /// A page of which the log has all that [`number`](Self::number) makes.
+    fn as_logged(&mut self, row: JudgedPage<'_>) -> Result<Numbered, DetectError> {
+        let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
+        self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
+        let (terms, order) = (terms.clone(), order.clone());
+        Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms: Vec::new(), order, renews })
+    }
+
+    fn prepare(&self, numbered: Numbered) -> Candidacy {
+        let Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
+        let (weighed, least_weight) = self.weigh(group, &terms, order);
+        let (group, weighed) = (self.group(group), Arc::new(weighed));
+        let answer = None;
+        Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, answer }
+    }
+
+    /// The page as the detector sees it, and the weight that its terms have to have.
+    fn weigh(&self, group: u32, terms: &PageTerms, order: TermOrder) -> (Page, u32) {
+        let record = Record::from_counts(terms, &self.options.weights);
+        let least_weight =
+            self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().least_weight(&record));
+        (Page { group, record: record.without_lighter(least_weight), order }, least_weight)
+    }
+
+    /// Asks the index for those that are no copies of what is known by now.
+    fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
+        let Some(search) = self.search.as_ref().filter(|search| search.asks_early()) else { return Ok(()) };
+        let asks = |candidacy: &Candidacy| {
+            let page = &candidacy.weighed;
+            let is_copy = candidacy.renews.is_none() && self.copied(candidacy).is_some();
+            self.is_comparable(page) && !is_copy && !search.has_copy(page)
+        };
+        let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
+        let mut asking = asking.into_iter();
+        let mut candidacies: Vec<&mut Candidacy> =
+            candidacies.iter_mut().filter(|_| asking.next() == Some(true)).flatten().collect();
+        let pages: Vec<_> =
+            candidacies.iter().map(|asking| Asking { group: asking.group, page: &asking.weighed }).collect();
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(()) };
+        let wanted = wanted(&self.options, corpus_stats);
+        let Some(answers) = search.ask_early(&wanted, &pages, &self.log)? else { return Ok(()) };
+        for (candidacy, answer) in candidacies.iter_mut().zip(answers) {
+            candidacy.answer = Some(answer);
+        }
+        Ok(())
+    }
+
+    fn decide_one(&mut self, mut candidacy: Candidacy) -> Result<Judged, DetectError> {
+        if let Some(earlier) = candidacy.renews {
+            self.log.renew(self.numbering.inside(earlier));
+        }
+        let verdict = match self.copied(&candidacy) {
+            Some(verdict) => verdict,
+            None => self.compared(&mut candidacy)?,
+        };
+        self.enter(candidacy, verdict)
+    }
+
+    /// Gives a page its number and its verdict, and takes it in.
+    fn enter(&mut self, candidacy: Candidacy, verdict: Verdict) -> Result<Judged, DetectError> {
+        let Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
+            candidacy;
+        let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
+        let is_compared = self.take_in(sequence, &weighed, &verdict);
+        let order = weighed.order.clone();
+        let is_doubtful = self.may_change_its_mind(&verdict);
+        if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_doubtful) {
+            search.records().insert(sequence, weighed, is_compared);
+        }
+        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(verdict));
+        Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
+    }
+
+    /// A page that was judged before, in this batch or earlier.
+    fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
+        let (sequence, earlier) = self.log.find(page).ok_or(DetectError::Broken)?;
+        let (terms, order, new_terms) = (PageTerms::default(), TermOrder::default(), Vec::new());
+        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(earlier.verdict));
+        Ok(Judged { sequence, verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
+    }
+
+    /// The verdict on an exact copy.
+    fn copied(&self, candidacy: &Candidacy) -> Option<Verdict> {
+        let group = candidacy.group;
+        if let Some((sequence, original)) = self.log.same_body(group, candidacy.body_digest) {
+            return Some(inherited(sequence, original.verdict, DecidedBy::BodyDigest));
+        }
+        let text = candidacy.text_digest.filter(|_| self.is_long_enough(&candidacy.weighed))?;
+        let (sequence, original) = self.log.same_text(group, text)?;
+        Some(inherited(sequence, original.verdict, DecidedBy::TextDigest))
+    }
+
+    /// The verdict on a page that is no exact copy.
+    fn compared(&mut self, candidacy: &mut Candidacy) -> Result<Verdict, DetectError> {
+        if !self.is_comparable(&candidacy.weighed) {
+            return Ok(Verdict::Unique);
+        }
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else {
+            return Ok(Verdict::Unique);
+        };
+        let asking = Asking { group: candidacy.group, page: &candidacy.weighed };
+        let matches = search.ask(&wanted(&self.options, corpus_stats), asking, &self.log, candidacy.answer.take())?;
+        Ok(matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found)))
+    }
+
+    fn near_duplicate(&self, found: &Match) -> Verdict {
+        let Match { of, score, second } = *found;
+        Verdict::NearDuplicate { of, score, second, detector: self.options.detector, decided_by: DecidedBy::Similarity }
+    }
+
+    /// Takes a judged page into the index, if later ones are compared with it, and hands it to the
+    /// detector to learn from.
+    fn take_in(&mut self, sequence: Sequence, page: &Arc<Page>, verdict: &Verdict) -> bool {
+        let is_compared = verdict.is_unique() && self.is_comparable(page);
+        let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
+        if is_compared {
+            search.insert(sequence, page, &corpus_stats.measure().filtered(page));
+        }
+        corpus_stats.add(sequence, page, verdict, is_compared);
+        is_compared
+    }
+
+    /// Whether [`outgrown`](Self::outgrown) will want to see the page again.
+    fn may_change_its_mind(&self, verdict: &Verdict) -> bool {
+        let changes = || self.corpus_stats.as_ref().is_some_and(|corpus_stats| corpus_stats.measure().is_unstable());
+        is_by_similarity(verdict) && changes()
+    }
+
+    /// Files what was stored since, and has the detector learn from what was judged, before a page
+    /// whose number says so.
+    fn settle_if_due(&mut self) {
+        if self.log.len().is_multiple_of(SETTLE_AFTER as usize)
+            && let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search)
+        {
+            corpus_stats.settle();
+            search.settle();
+        }
+    }
+
+    fn is_long_enough(&self, page: &Page) -> bool {
+        page.record.len() >= self.options.min_terms
+    }
+
+    /// Whether a page is compared with others at all.
+    fn is_comparable(&self, page: &Page) -> bool {
+        self.search.is_some() && !page.record.is_empty() && self.is_long_enough(page)
+    }
+
+    /// Pages of one group are compared with each other; in a whole crawl there is but one.
+    fn group(&self, group: u32) -> u32 {
+        match self.options.within {
+            Within::Crawl => 0,
+            Within::Host => group,
+        }
+    }
+
+    /// Holds a row of the log against what is there; number and verdict as they are in here.
+    fn check_row(&self, number: Sequence, row: &JudgedPage<'_>, verdict: Verdict) -> Result<(), DetectError> {
+        let (expected, page) = (self.log.next()?, self.numbering.outside(number));
+        if number != expected {
+            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(expected), found: page });
+        }
+        self.check_terms(page, row.terms)?;
+        let is_stored = |of: &Sequence| self.log.get(*of).is_some_and(|entry| entry.verdict.is_unique());
+        match verdict.duplicate_of().filter(|of| !is_stored(of)) {
+            Some(of) => Err(DetectError::UnknownOriginal { page, of: self.numbering.outside(of) }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_terms(&self, page: Sequence, terms: &PageTerms) -> Result<(), DetectError> {
+        match terms.last().filter(|term| term.index() >= self.vocabulary.len()) {
+            Some(term) => Err(DetectError::UnknownTerm { page, term }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a page was compared and found similar, and did not inherit that.
+pub(super) fn is_by_similarity(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. })
+}
+
+/// What a verdict asks of the index.
+fn wanted<'a>(options: &Options, corpus_stats: &'a CorpusStats) -> Wanted<'a> {
+    let measure = corpus_stats.measure();
+    let mode = match options.mode {
+        _ if measure.needs_all_matches() => Mode::All,
+        Mode::Any => Mode::Any,
+        Mode::Best | Mode::All => Mode::Best,
+    };
+    Wanted { measure, mode, threshold: options.bar(), condition: &|_, _, _| true }
+}

@@ -1,0 +1,278 @@
+//! All judged pages: how to know one again.
+
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
+
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+
+use super::DetectError;
+use super::decider::is_by_similarity;
+use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
+use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
+
+/// What is remembered of a judged page beside its record.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) page: PageId,
+    /// Only pages of the same group are copies of each other.
+    pub(super) group: u32,
+    pub(super) body_digest: Digest,
+    pub(super) text_digest: Option<Digest>,
+    pub(super) verdict: Verdict,
+}
+
+/// The judged pages by sequence number, by name, and the first of each body and of each text.
+///
+/// 80 bytes a page, and 5 to 10 for each of three hash tables of 4-byte numbers: 95 to 110, twice
+/// the 80 at worst while the array grows. The hashes are pieces of cryptographic ones.
+#[derive(Debug, Default)]
+pub(super) struct DecisionLog {
+    entries: Vec<Entry>,
+    by_page: HashTable<Sequence>,
+    by_body: HashTable<Sequence>,
+    by_text: HashTable<Sequence>,
+    /// Pages that were judged anew, ascending, each with the number that it had before.
+    renewals: Vec<(Sequence, Sequence)>,
+}
+
+impl DecisionLog {
+    /// The number that the next judged page gets.
+    pub(super) fn next(&self) -> Result<Sequence, DetectError> {
+        let next = u32::try_from(self.entries.len()).ok().filter(|&next| Sequence(next).as_earlier().is_none());
+        next.map(Sequence).ok_or(DetectError::PagesFull)
+    }
+
+    /// Adds the next page.
+    pub(super) fn push(&mut self, entry: Entry) -> Result<Sequence, DetectError> {
+        let sequence = self.next()?;
+        let (body_digest, text_digest, group) = (entry.body_digest, entry.text_digest, entry.group);
+        let is_first_body = self.same_body(group, body_digest).is_none();
+        let is_first_text = text_digest.is_some_and(|digest| self.same_text(group, digest).is_none());
+        self.entries.push(entry);
+        let entries = &self.entries;
+        let page_hash = |&sequence: &Sequence| hash_page(entries[sequence.index()].page);
+        self.by_page.insert_unique(page_hash(&sequence), sequence, page_hash);
+        if is_first_body {
+            let hash = |&sequence: &Sequence| hash_digest(&entries[sequence.index()].body_digest);
+            self.by_body.insert_unique(hash(&sequence), sequence, hash);
+        }
+        if is_first_text {
+            let hash = |&sequence: &Sequence| entries[sequence.index()].text_digest.as_ref().map_or(0, hash_digest);
+            self.by_text.insert_unique(hash(&sequence), sequence, hash);
+        }
+        Ok(sequence)
+    }
+
+    /// The next page is one that was judged before, as a near-duplicate: pages with its body or text
+    /// inherit that no longer.
+    pub(super) fn renew(&mut self, earlier: Sequence) {
+        self.renewals.push((Sequence(self.entries.len() as u32), earlier));
+        let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(earlier) else { return };
+        let Self { entries, by_body, by_text, .. } = self;
+        let same_body = |first: &Sequence| {
+            let entry = &entries[first.index()];
+            entry.body_digest == body_digest && entry.group == group
+        };
+        if let Ok(first) = by_body.find_entry(hash_digest(&body_digest), same_body) {
+            first.remove();
+        }
+        let Some(text_digest) = text_digest else { return };
+        let same_text = |first: &Sequence| {
+            let entry = &entries[first.index()];
+            entry.text_digest == Some(text_digest) && entry.group == group
+        };
+        if let Ok(first) = by_text.find_entry(hash_digest(&text_digest), same_text) {
+            first.remove();
+        }
+    }
+
+    /// Near-duplicates from a number on that were found by comparing and have not been judged anew.
+    pub(super) fn doubtful(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
+        let concerned = self.concerned_by_renewal();
+        let entries = (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index()));
+        entries.filter(move |(number, entry)| is_by_similarity(&entry.verdict) && !concerned.contains(number))
+    }
+
+    /// These pages and those that inherited a verdict from them, ascending. One look at every entry.
+    pub(super) fn with_heirs(&self, pages: HashSet<Sequence>) -> Vec<Sequence> {
+        let entries = pages.iter().filter_map(|page| self.get(*page));
+        let digests: HashSet<(u32, Digest)> = entries
+            .flat_map(|entry| [Some(entry.body_digest), entry.text_digest].map(|digest| (entry.group, digest)))
+            .filter_map(|(group, digest)| Some((group, digest?)))
+            .collect();
+        let is_heir = |entry: &Entry| {
+            let has = |digest: Digest| digests.contains(&(entry.group, digest));
+            match entry.verdict {
+                Verdict::NearDuplicate { decided_by: DecidedBy::BodyDigest, .. } => has(entry.body_digest),
+                Verdict::NearDuplicate { decided_by: DecidedBy::TextDigest, .. } => entry.text_digest.is_some_and(has),
+                _ => false,
+            }
+        };
+        if digests.is_empty() {
+            return Vec::new();
+        }
+        let concerned = self.concerned_by_renewal();
+        let may_inherit = |(number, entry): &(Sequence, &Entry)| is_heir(entry) && !concerned.contains(number);
+        let numbered = (0..).map(Sequence).zip(&self.entries);
+        let wanted = numbered.filter(|numbered| pages.contains(&numbered.0) || may_inherit(numbered));
+        wanted.map(|(number, _)| number).collect()
+    }
+
+    /// The numbers, earlier and later, of pages that were judged anew.
+    fn concerned_by_renewal(&self) -> HashSet<Sequence> {
+        self.renewals.iter().flat_map(|&(number, earlier)| [number, earlier]).collect()
+    }
+
+    /// An entry by number.
+    pub(super) fn get(&self, sequence: Sequence) -> Option<&Entry> {
+        self.entries.get(sequence.index())
+    }
+
+    /// The page of this name.
+    pub(super) fn find(&self, page: PageId) -> Option<(Sequence, &Entry)> {
+        let is_it = |sequence: &Sequence| self.entries[sequence.index()].page == page;
+        self.by_page.find(hash_page(page), is_it).map(|&sequence| (sequence, &self.entries[sequence.index()]))
+    }
+
+    /// The first page of the group with this body.
+    pub(super) fn same_body(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
+        self.first(&self.by_body, &digest, |entry| entry.body_digest == digest && entry.group == group)
+    }
+
+    /// The first page of the group with this text.
+    pub(super) fn same_text(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
+        self.first(&self.by_text, &digest, |entry| entry.text_digest == Some(digest) && entry.group == group)
+    }
+
+    /// Judged pages.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let tables = [&self.by_page, &self.by_body, &self.by_text];
+        self.entries.capacity() * size_of::<Entry>() + tables.iter().map(|table| table.allocation_size()).sum::<usize>()
+    }
+
+    /// Writes everything into a snapshot.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_number(out, self.entries.len() as u64)?;
+        let mut rows = Vec::new();
+        for entry in &self.entries {
+            rows = postcard::to_extend(entry, rows).map_err(io::Error::other)?;
+        }
+        write_array(out, &rows)?;
+        write_array(out, &postcard::to_stdvec(&self.renewals).map_err(io::Error::other)?)
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+        let count = read_number::<u64>(input)? as usize;
+        let mut log = Self::default();
+        log.entries.try_reserve_exact(count).map_err(|_| invalid("more pages than memory"))?;
+        for table in [&mut log.by_page, &mut log.by_body, &mut log.by_text] {
+            table.reserve(count, |_| 0);
+        }
+        let rows: Vec<u8> = read_array(input)?;
+        let renewals: Vec<u8> = read_array(input)?;
+        let renewals: Vec<(Sequence, Sequence)> =
+            postcard::from_bytes(&renewals).map_err(|_| invalid("renewals that can't be read"))?;
+        let mut renewals = renewals.into_iter().peekable();
+        let mut rest = &rows[..];
+        for _ in 0..count {
+            let (entry, after) = postcard::take_from_bytes(rest).map_err(|_| invalid("a page that can't be read"))?;
+            if let Some((_, earlier)) = renewals.next_if(|(number, _)| number.index() == log.len()) {
+                log.renew(earlier);
+            }
+            log.push(entry).map_err(|_| invalid("more pages than numbers"))?;
+            rest = after;
+        }
+        Ok(log)
+    }
+
+    fn first(
+        &self,
+        table: &HashTable<Sequence>,
+        digest: &Digest,
+        is_it: impl Fn(&Entry) -> bool,
+    ) -> Option<(Sequence, &Entry)> {
+        let found = table.find(hash_digest(digest), |sequence| is_it(&self.entries[sequence.index()]))?;
+        Some((*found, &self.entries[found.index()]))
+    }
+}
+
+fn hash_page(page: PageId) -> u64 {
+    page.0 as u64
+}
+
+fn hash_digest(digest: &Digest) -> u64 {
+    digest.0.iter().take(8).fold(0, |hash, &byte| (hash << 8) | u64::from(byte))
+}
+
+/// The verdict on a page that is, by `link`, a copy of the page `original` with that verdict.
+pub(super) fn inherited(original: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
+    match verdict {
+        Verdict::Unique => Verdict::ExactDuplicate { of: original, decided_by: link },
+        Verdict::NearDuplicate { of, score, second, detector, .. } => {
+            Verdict::NearDuplicate { of, score, second, detector, decided_by: link }
+        }
+        // A copy of the bytes of a copy of the text has the text of the stored page, not its bytes.
+        Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } => {
+            Verdict::ExactDuplicate { of, decided_by: link }
+        }
+        Verdict::ExactDuplicate { of, decided_by } => Verdict::ExactDuplicate { of, decided_by },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(page: u128, group: u32, body: &str, text: Option<&str>) -> Entry {
+        let digest = |text: &str| Digest::of(text.as_bytes());
+        Entry {
+            page: PageId(page << 64 | page),
+            group,
+            body_digest: digest(body),
+            text_digest: text.map(digest),
+            verdict: Verdict::Unique,
+        }
+    }
+
+    #[test]
+    fn the_first_page_of_a_body_and_of_a_text_is_found() {
+        let mut log = DecisionLog::default();
+        for (page, body, text) in [(10, "x", None), (11, "y", Some("t")), (12, "x", Some("t")), (13, "z", Some("u"))] {
+            log.push(entry(page, 0, body, text)).unwrap();
+        }
+        let number = |found: Option<(Sequence, &Entry)>| found.map(|(sequence, _)| sequence.0);
+        assert_eq!(number(log.same_body(0, Digest::of(b"x"))), Some(0));
+        assert_eq!(number(log.same_body(0, Digest::of(b"t"))), None);
+        assert_eq!(number(log.same_text(0, Digest::of(b"t"))), Some(1));
+        assert_eq!(number(log.find(entry(13, 0, "", None).page)), Some(3));
+        assert_eq!(number(log.find(PageId(13))), None, "the whole name counts, not its hash alone");
+    }
+
+    #[test]
+    fn groups_have_first_pages_of_their_own() {
+        let mut log = DecisionLog::default();
+        for group in [1, 2, 2] {
+            log.push(entry(u128::from(group) + log.len() as u128, group, "x", Some("t"))).unwrap();
+        }
+        assert_eq!(log.same_body(2, Digest::of(b"x")).map(|(sequence, _)| sequence), Some(Sequence(1)));
+        assert_eq!(log.same_text(1, Digest::of(b"t")).map(|(sequence, _)| sequence), Some(Sequence(0)));
+        assert!(log.same_body(3, Digest::of(b"x")).is_none());
+    }
+
+    #[test]
+    fn a_thousand_pages_cost_what_is_documented() {
+        let mut log = DecisionLog::default();
+        for page in 0..1024u32 {
+            log.push(entry(page.into(), 0, &page.to_string(), Some(&format!("t{page}")))).unwrap();
+        }
+        assert_eq!(size_of::<Entry>(), 80);
+        assert!(log.bytes() <= 1024 * 115, "{}", log.bytes());
+    }
+}

@@ -1,0 +1,482 @@
+//! Minimum weight overlapping with a second condition (`mwo` with `--weights host`): the order of the
+//! words, without what the pages of a host have in common.
+//!
+//! A bag of weighted words takes siblings of one template for the same page: reference pages of which
+//! only a class name differs share nine tenths of their weight. So of two pages whose minimum weight
+//! overlapping reaches the first threshold it is asked further how much of their *text* is the same:
+//!
+//! 1. A page's text is its set of shingles, runs of four words.
+//! 2. Shingles that are template on the host of either page do not count. A shingle is template on a
+//!    host if at least [`TEMPLATE_PAGES`] of its pages hold it and at least one in
+//!    [`TEMPLATE_SHARE`].
+//! 3. Of `n` shingles left that at least one of the two holds, the share that both hold has to reach
+//!    `second + 1.5/√n + 2·max(0, 0.75 − MWO)`, of which the first two terms are capped at 0.9. So
+//!    short texts have to agree more, since one telling word is a smaller part of a long one, and so
+//!    have texts whose weights agree less.
+//! 4. If next to nothing is left to go by, or if both hosts have too few pages to tell template from
+//!    text, nearly all shingles have to be the same, template included.
+//!
+//! What is counted are the pages judged before, but for exact copies; a page's verdict goes by the
+//! counts as of the last multiple of the decider's settling number, so it can be given again from the
+//! log. All of it is integer arithmetic, so that a tie is the same everywhere.
+//!
+//! | quantity | here | on the public labels |
+//! |---|---|---|
+//! | first threshold | the filter's, [`Options::threshold`](crate::detect::Options) | 0.68 |
+//! | `second` | [`Options::second`](crate::detect::Options) | 0.35 |
+//! | the others | constants of this file | chosen there too |
+//!
+//! **Memory.** Shingles are counted by lossy counting (Manku and Motwani, "Approximate frequency
+//! counts over data streams"): after each [`BUCKET`] pages of a host what can't reach a fiftieth of its
+//! pages is forgotten, so a count is too low by at most that share, and a host holds the shingles of
+//! its last fifty pages and the frequent ones, at 12 to 24 bytes each, however many pages it has.
+//!
+//! **Departures.** The paper has no such condition. The filter stays complete for the first condition,
+//! so every page that meets both is found.
+
+use std::io::{self, Read, Write};
+
+use hashbrown::HashMap;
+
+use super::mwo::Mwo;
+use super::thresholding::Thresholding;
+use super::{Measure, Page, SecondCheck, SecondCheckBasis, Similarity};
+use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
+use crate::model::{DecidedBy, Score, Sequence, TermOrder, Threshold, Verdict};
+use crate::similarity::Record;
+
+/// One page in so many makes a shingle template.
+const TEMPLATE_SHARE: u32 = 25;
+/// And no fewer pages than these.
+const TEMPLATE_PAGES: u32 = 5;
+/// Pages after which what is rare is forgotten; well above the share above.
+const BUCKET: u32 = 50;
+/// With fewer pages of either host, there is no telling template from text.
+const YOUNG_HOST: u32 = 5;
+/// With fewer shingles left, there is nothing to go by.
+const LITTLE_LEFT: u64 = 6;
+/// What pages have to share then, template included; and the most that is asked for otherwise.
+const NEARLY_ALL: u64 = 900_000;
+/// The square of 1.5 in millionths: what short texts have to agree more.
+const SHORTNESS: u64 = 1_500_000 * 1_500_000;
+/// From this overlapping on, in millionths, nothing is asked for because weights differ.
+const FIRM: u32 = 750_000;
+/// What pages without any shingle have to reach by weight alone.
+const FIRM_ALONE: Score = Score(800_000);
+/// Levels to which shingles of long pages are thinned out.
+const LEVELS: usize = 33;
+
+/// Two conditions: weights, then order.
+#[derive(Debug)]
+pub struct TemplateAware {
+    weights: Mwo,
+    second: Threshold,
+    hosts: HashMap<u32, Host>,
+}
+
+/// What is known of the pages of one host.
+#[derive(Debug)]
+struct Host {
+    pages: u32,
+    /// How many of them have their shingles thinned out to each level.
+    of_level: [u32; LEVELS],
+    counts: HashMap<u32, Count>,
+}
+
+/// On how many pages a shingle was met since it was last forgotten, and how many buckets there had
+/// been by then.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    pages: u32,
+    before: u32,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { pages: 0, of_level: [0; LEVELS], counts: HashMap::new() }
+    }
+}
+
+impl Host {
+    fn learn(&mut self, order: &TermOrder) {
+        let before = self.pages / BUCKET;
+        self.pages += 1;
+        self.of_level[usize::from(order.shingle_level).min(LEVELS - 1)] += 1;
+        for &shingle in &order.shingles {
+            self.counts.entry(shingle).or_insert(Count { pages: 0, before }).pages += 1;
+        }
+        if self.pages.is_multiple_of(BUCKET) {
+            let buckets = self.pages / BUCKET;
+            self.counts.retain(|_, count| count.pages + count.before > buckets);
+        }
+    }
+
+    fn is_template(&self, shingle: u32) -> bool {
+        let Some(count) = self.counts.get(&shingle).filter(|count| count.pages >= TEMPLATE_PAGES) else { return false };
+        // Pages that would show the shingle if they held it.
+        let level = shingle.leading_zeros() as usize;
+        let pages: u32 = self.of_level[..=level].iter().sum();
+        u64::from(count.pages) * u64::from(TEMPLATE_SHARE) >= u64::from(pages)
+    }
+}
+
+/// How many shingles at least one of two pages holds, and how many both hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Shared {
+    by_both: u64,
+    by_any: u64,
+}
+
+impl Shared {
+    fn add(&mut self, both: bool) {
+        self.by_any += 1;
+        self.by_both += u64::from(both);
+    }
+
+    /// The share that both hold, in millionths, rounded down.
+    fn share(self) -> u64 {
+        (self.by_both * u64::from(Threshold::ONE)).checked_div(self.by_any).unwrap_or(0)
+    }
+}
+
+impl TemplateAware {
+    /// Nothing learnt yet.
+    pub fn new(second: Threshold, thresholding: Thresholding) -> Self {
+        Self { weights: Mwo::new(thresholding), second, hosts: HashMap::new() }
+    }
+
+    /// How much of the order of two pages is the same, if it is enough; their overlapping is `first`.
+    fn second(&self, probe: &Page, stored: &Page, first: Score) -> Option<Option<Score>> {
+        if self.has_other_text(probe, stored) {
+            return None;
+        }
+        let look = self.look(probe, stored, first);
+        look.is_met(first).then_some(look.score)
+    }
+
+    /// Whether two pages share less of their text than is asked for at the least. Siblings of a template
+    /// do, and a large host has many: it is seen without asking of most shingles what they are.
+    fn has_other_text(&self, probe: &Page, stored: &Page) -> bool {
+        let hosts = self.hosts_of(probe, stored);
+        if hosts.are_young() || probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
+            return false;
+        }
+        let shared = merged(hosts.level, probe, stored)
+            .filter(|&(shingle, both)| both && !hosts.make_template(shingle))
+            .count() as u64;
+        let enough = shared * u64::from(Threshold::ONE);
+        let others =
+            merged(hosts.level, probe, stored).filter(|&(shingle, both)| !both && !hosts.make_template(shingle));
+        // Of so many the shared ones are too few, and they are not too few to go by.
+        let too_many = (shared + 1..)
+            .zip(others)
+            .find(|(by_any, _)| *by_any >= LITTLE_LEFT && enough < by_any * u64::from(self.second.millionths()));
+        too_many.is_some()
+    }
+
+    fn hosts_of(&self, probe: &Page, stored: &Page) -> Hosts<'_> {
+        let other = self.hosts.get(&stored.group).filter(|_| probe.group != stored.group);
+        let level = probe.order.shingle_level.max(stored.order.shingle_level);
+        Hosts { own: self.hosts.get(&probe.group), other, level }
+    }
+
+    /// How much of the order of two pages is the same, and how much would be enough.
+    fn look(&self, probe: &Page, stored: &Page, first: Score) -> SecondCheck {
+        if probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
+            return SecondCheck { score: None, asked: FIRM_ALONE, basis: SecondCheckBasis::WeightsAlone };
+        }
+        let hosts = self.hosts_of(probe, stored);
+        let level = hosts.level;
+        let (mut text, mut all) = (Shared::default(), Shared::default());
+        for (shingle, both) in merged(level, probe, stored) {
+            all.add(both);
+            if !hosts.make_template(shingle) {
+                text.add(both);
+            }
+        }
+        let (shared, asked, basis) = match () {
+            () if hosts.are_young() => (all, NEARLY_ALL, SecondCheckBasis::YoungHost),
+            () if text.by_any < LITTLE_LEFT => (all, NEARLY_ALL, SecondCheckBasis::LittleText),
+            () => (text, self.asked(text.by_any << level.min(32), first), SecondCheckBasis::Text),
+        };
+        SecondCheck { score: Some(Score(shared.share() as u32)), asked: Score(asked as u32), basis }
+    }
+
+    /// What two texts of so many shingles have to share, in millionths.
+    fn asked(&self, shingles: u64, first: Score) -> u64 {
+        let second = u64::from(self.second.millionths());
+        let more_if_short = (SHORTNESS / shingles.max(1)).isqrt();
+        let more_if_loose = 2 * u64::from(FIRM.saturating_sub(first.0));
+        (second + more_if_short).min(NEARLY_ALL.max(second)) + more_if_loose
+    }
+}
+
+/// The hosts of two pages that are compared, and the level to which both have their shingles thinned out.
+#[derive(Clone, Copy, Debug)]
+struct Hosts<'a> {
+    own: Option<&'a Host>,
+    /// If it is not the same.
+    other: Option<&'a Host>,
+    level: u8,
+}
+
+impl Hosts<'_> {
+    fn are_young(self) -> bool {
+        let pages = |host: Option<&Host>| host.map_or(0, |host| host.pages);
+        pages(self.own).max(pages(self.other)) < YOUNG_HOST
+    }
+
+    fn make_template(self, shingle: u32) -> bool {
+        let on = |host: Option<&Host>| host.is_some_and(|host| host.is_template(shingle));
+        on(self.own) || on(self.other)
+    }
+}
+
+/// The shingles that one of two pages has, ascending, thinned out to `level`; and whether both have it.
+fn merged(level: u8, a: &Page, b: &Page) -> impl Iterator<Item = (u32, bool)> {
+    // What begins with so many zero bits comes first.
+    let kept = |shingles: &'_ [u32]| shingles.partition_point(|shingle| shingle.leading_zeros() >= level.into());
+    let (a, b) = (&a.order.shingles, &b.order.shingles);
+    let (mut a, mut b) = (&a[..kept(a)], &b[..kept(b)]);
+    std::iter::from_fn(move || {
+        let next = match (a.first(), b.first()) {
+            (Some(&x), Some(&y)) => x.min(y),
+            (Some(&only), None) | (None, Some(&only)) => only,
+            (None, None) => return None,
+        };
+        let (in_a, in_b) = (a.first() == Some(&next), b.first() == Some(&next));
+        a = &a[usize::from(in_a)..];
+        b = &b[usize::from(in_b)..];
+        Some((next, in_a && in_b))
+    })
+}
+
+impl Measure for TemplateAware {
+    fn least_weight(&self, record: &Record) -> u32 {
+        self.weights.least_weight(record)
+    }
+
+    fn bounds_are_scores(&self) -> bool {
+        true
+    }
+
+    fn is_unstable(&self) -> bool {
+        true
+    }
+
+    fn first_score(&self, probe: &Page, stored: &Page) -> Option<Score> {
+        self.weights.first_score(probe, stored)
+    }
+
+    fn second_check(&self, probe: &Page, stored: &Page, first: Score) -> Option<SecondCheck> {
+        Some(self.look(probe, stored, first))
+    }
+
+    fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
+        let Similarity { score, .. } = self.weights.compare(probe, stored, bar)?;
+        self.second(probe, stored, score).map(|second| Similarity { score, second })
+    }
+
+    fn learn(&mut self, number: Sequence, page: &Page, verdict: &Verdict, is_compared: bool) {
+        self.weights.learn(number, page, verdict, is_compared);
+        let is_copy = match verdict {
+            Verdict::Unique => false,
+            Verdict::NearDuplicate { decided_by, .. } => *decided_by != DecidedBy::Similarity,
+            Verdict::ExactDuplicate { .. } => true,
+        };
+        if !is_copy {
+            self.hosts.entry(page.group).or_default().learn(&page.order);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let hosts = self.hosts.values().map(|host| host.counts.allocation_size());
+        self.hosts.allocation_size() + hosts.sum::<usize>()
+    }
+
+    fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.weights.save(out)?;
+        let mut hosts: Vec<_> = self.hosts.iter().collect();
+        hosts.sort_unstable_by_key(|(group, _)| **group);
+        write_number(out, hosts.len() as u64)?;
+        for (group, host) in hosts {
+            write_number(out, *group)?;
+            write_number(out, host.pages)?;
+            write_array(out, &host.of_level)?;
+            let mut counts: Vec<_> = host.counts.iter().collect();
+            counts.sort_unstable_by_key(|(shingle, _)| **shingle);
+            write_array(out, &counts.iter().map(|(shingle, _)| **shingle).collect::<Vec<_>>())?;
+            write_array(out, &counts.iter().map(|(_, count)| count.pages).collect::<Vec<_>>())?;
+            write_array(out, &counts.iter().map(|(_, count)| count.before).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.weights.load(input)?;
+        self.hosts.clear();
+        for _ in 0..read_number::<u64>(input)? {
+            let (group, pages) = (read_number(input)?, read_number(input)?);
+            let of_level = read_array(input)?.try_into().map_err(|_| invalid("a host of other levels"))?;
+            let (shingles, met, before): (Vec<u32>, Vec<u32>, Vec<u32>) =
+                (read_array(input)?, read_array(input)?, read_array(input)?);
+            let counts = met.into_iter().zip(before).map(|(pages, before)| Count { pages, before });
+            let counts = shingles.into_iter().zip(counts).collect();
+            self.hosts.insert(group, Host { pages, of_level, counts });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TermId;
+
+    const SECOND: Threshold = match Threshold::from_millionths(350_000) {
+        Some(second) => second,
+        None => panic!("0.35 is a threshold"),
+    };
+
+    /// A page of two terms, of which `own` of 100 hundredths is its own, and of these shingles.
+    fn page(group: u32, own: u32, shingles: impl IntoIterator<Item = u32>) -> Page {
+        let record = Record::new(vec![(TermId(0), 100 - own), (TermId(own), own)]);
+        let mut shingles: Vec<u32> = shingles.into_iter().map(|number| number.wrapping_mul(0x9E37_79B1)).collect();
+        shingles.sort_unstable();
+        Page { group, record, order: TermOrder { shingles, ..TermOrder::default() } }
+    }
+
+    fn learnt(pages: &[Page]) -> TemplateAware {
+        let mut measure = TemplateAware::new(SECOND, Thresholding::Off);
+        (0..).zip(pages).for_each(|(number, page)| measure.learn(Sequence(number), page, &Verdict::Unique, true));
+        measure
+    }
+
+    fn bar() -> Threshold {
+        Threshold::from_millionths(680_000).unwrap()
+    }
+
+    /// Ten pages that share 1,000 shingles and have 50 of their own each.
+    fn siblings(group: u32) -> Vec<Page> {
+        (1..=10u32).map(|own| page(group, own, (0..1000).chain(own * 1000..own * 1000 + 50))).collect()
+    }
+
+    #[test]
+    fn siblings_of_a_template_are_told_apart_once_the_template_is_known() {
+        let pages = siblings(7);
+        let young = learnt(&pages[..3]);
+        assert!(young.compare(&pages[3], &pages[0], bar()).is_some(), "nothing is known yet: nearly all is shared");
+        let measure = learnt(&pages);
+        assert_eq!(measure.compare(&pages[3], &pages[0], bar()), None);
+        let copy = page(7, 3, (0..1000).chain(4000..4048));
+        let similarity = measure.compare(&pages[3], &copy, bar()).unwrap();
+        assert_eq!(similarity.second, Some(Score(960_000)), "48 of 50 shingles that are no template");
+    }
+
+    #[test]
+    fn what_is_template_on_either_host_does_not_count() {
+        let (here, there) = (siblings(1), page(2, 5, (0..1000).chain(900_000..900_050)));
+        let measure = learnt(&here);
+        for (a, b) in [(&here[0], &there), (&there, &here[0])] {
+            assert_eq!(measure.compare(a, b, bar()), None);
+        }
+    }
+
+    #[test]
+    fn short_texts_and_loose_weights_have_to_agree_more() {
+        let measure = TemplateAware::new(SECOND, Thresholding::Off);
+        let firm = Score(FIRM);
+        assert_eq!(measure.asked(2_250_000, firm), 351_000);
+        assert_eq!(measure.asked(100, firm), 500_000);
+        assert_eq!(measure.asked(1, firm), NEARLY_ALL);
+        assert_eq!(measure.asked(100, Score(700_000)), 600_000);
+        assert_eq!(measure.asked(100, Score(999_999)), 500_000);
+    }
+
+    #[test]
+    fn without_shingles_the_weights_have_to_be_firm() {
+        let measure = learnt(&siblings(1));
+        let bare = |own| page(1, own, []);
+        assert_eq!(measure.compare(&bare(20), &bare(19), bar()).unwrap().second, None);
+        assert_eq!(measure.compare(&bare(30), &bare(29), bar()), None);
+    }
+
+    #[test]
+    fn exact_copies_do_not_make_a_text_a_template() {
+        let original = page(1, 3, 0..50);
+        let mut measure = learnt(&siblings(1));
+        let verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::BodyDigest };
+        (0..40).for_each(|number| measure.learn(Sequence(number), &page(1, 1, 70_000..70_100), &verdict, false));
+        assert_eq!(measure.hosts[&1].pages, 10);
+        assert!(measure.compare(&original, &original, bar()).is_some());
+    }
+
+    #[test]
+    fn a_long_and_a_longer_page_are_compared_on_what_both_could_show() {
+        let mut long = page(1, 3, 0..64_000);
+        long.order.shingle_level = 5;
+        long.order.shingles.retain(|shingle| shingle.leading_zeros() >= 5);
+        let whole = page(1, 3, 0..64_000);
+        let measure = learnt(&siblings(2));
+        let similarity = measure.compare(&long, &whole, bar()).unwrap();
+        assert_eq!(similarity.second, Some(Score(1_000_000)));
+    }
+
+    #[test]
+    fn counting_forgets_what_is_rare_and_misses_no_template() {
+        let mut measure = TemplateAware::new(SECOND, Thresholding::Off);
+        let mut most = 0;
+        for number in 0..2000u32 {
+            // A section of its own: its template comes on one page in twelve, from the middle on.
+            let section = (number > 1000 && number % 6 == 0).then_some(500..600).into_iter().flatten();
+            let own = 10_000 + number * 100..10_000 + number * 100 + 100;
+            let shingles = (0..100).chain(section).chain(own);
+            measure.learn(Sequence(number), &page(1, 1, shingles), &Verdict::Unique, true);
+            most = most.max(measure.hosts[&1].counts.len());
+        }
+        let host = &measure.hosts[&1];
+        let is_template = |number: u32| host.is_template(number.wrapping_mul(0x9E37_79B1));
+        assert!((0..100).all(is_template) && (500..600).all(is_template));
+        assert!(!(10_000..210_000).any(is_template));
+        assert!(most <= 50 * 100 + 300, "{most} counts");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn pages_of_other_text_never_meet_the_condition(
+            shared in 0..40u32, lists in proptest::array::uniform2(0..60u32), template in 0..40u32, group in 1..=2u32,
+            known in 0..12usize, levels in proptest::array::uniform2(0..3u8), first in 680_000..=1_000_000u32,
+        ) {
+            let measure = learnt(&siblings(1)[..known.min(10)]);
+            let page = |group, own: u32, level: u8, from: u32| {
+                let mut page = page(group, 3, (0..template).chain(50_000..50_000 + shared).chain(from..from + own));
+                page.order.shingle_level = level;
+                page.order.shingles.retain(|shingle| shingle.leading_zeros() >= level.into());
+                page
+            };
+            let (a, b) = (page(1, lists[0], levels[0], 60_000), page(group, lists[1], levels[1], 70_000));
+            let is_met = measure.look(&a, &b, Score(first)).is_met(Score(first));
+            proptest::prop_assert!(!(is_met && measure.has_other_text(&a, &b)));
+        }
+    }
+
+    #[test]
+    fn siblings_are_seen_to_have_other_text() {
+        let pages = siblings(7);
+        assert!(learnt(&pages).has_other_text(&pages[3], &pages[0]));
+        assert!(!learnt(&pages).has_other_text(&pages[3], &pages[3]));
+    }
+
+    #[test]
+    fn what_was_learnt_comes_back_from_a_snapshot() {
+        let (pages, mut restored) = (siblings(7), TemplateAware::new(SECOND, Thresholding::Off));
+        let measure = learnt(&pages);
+        let (mut bytes, mut again) = (Vec::new(), Vec::new());
+        measure.save(&mut bytes).unwrap();
+        restored.load(&mut &bytes[..]).unwrap();
+        restored.save(&mut again).unwrap();
+        assert_eq!(bytes, again);
+        assert_eq!(restored.compare(&pages[3], &pages[0], bar()), None);
+        assert!(restored.load(&mut &bytes[..bytes.len() / 2]).is_err());
+    }
+}

@@ -1,0 +1,63 @@
+//! Why the decider could not decide.
+
+use std::error::Error;
+
+use crate::model::{Sequence, TermId};
+
+/// Why a batch could not be decided, or a log not be restored.
+#[derive(Debug, thiserror::Error)]
+pub enum DetectError {
+    /// A stored record that has to be compared could not be read back.
+    #[error("the record of page {sequence} could not be read back for comparison")]
+    Source {
+        /// The stored page.
+        sequence: Sequence,
+        /// What the source of records says.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// An earlier error left part of a batch decided. Reopen the decider from the log.
+    #[error("an earlier error left a batch half decided: restore the decider from its log")]
+    Broken,
+    /// The vocabulary holds all the terms that 32-bit numbers can name (2³² − 1, or 4 GiB of text).
+    #[error("the vocabulary is full: {terms} terms")]
+    VocabularyFull {
+        /// Terms in it.
+        terms: usize,
+    },
+    /// More pages than 32-bit numbers can name.
+    #[error("the log is full: no sequence number is left")]
+    PagesFull,
+    /// A term stands twice in the log of terms.
+    #[error("the log of terms is damaged: term {second} repeats term {first}")]
+    RepeatedTerm {
+        /// Where it stands first.
+        first: TermId,
+        /// Where it stands again.
+        second: TermId,
+    },
+    /// A page was restored out of order.
+    #[error("the log of pages is damaged: page {found} stands where page {expected} should")]
+    OutOfOrder {
+        /// The next page in order.
+        expected: Sequence,
+        /// The page that was handed over.
+        found: Sequence,
+    },
+    /// A page in the log has a term that is not in the log of terms.
+    #[error("the log of pages is damaged: page {page} has term {term}, which is in no log")]
+    UnknownTerm {
+        /// The page.
+        page: Sequence,
+        /// The term.
+        term: TermId,
+    },
+    /// A page in the log is said to repeat a page that is not stored before it.
+    #[error("the log of pages is damaged: page {page} repeats page {of}, which is not stored before it")]
+    UnknownOriginal {
+        /// The page.
+        page: Sequence,
+        /// What it is said to repeat.
+        of: Sequence,
+    },
+}

@@ -1,0 +1,225 @@
+//! From candidates to matches: the exact comparison.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use super::DetectError;
+use super::detectors::{Measure, Page, Similarity};
+use super::records::{RecordSource, Records};
+use crate::index::Candidate;
+use crate::model::{Score, Sequence, Threshold};
+
+/// A stored page that reaches the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// The stored page.
+    pub of: Sequence,
+    /// How similar it is.
+    pub score: Score,
+    /// How similar it is by the detector's second condition, if it has one.
+    pub second: Option<Score>,
+}
+
+/// How many matches are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// One, whichever is found first: which one depends on the filter and the pages before, but on
+    /// nothing else. Cheapest, above all where pages have many near-duplicates.
+    #[default]
+    Any,
+    /// The most similar one; of equal scores the page that was first. It depends on nothing but the
+    /// stored records, so every exact filter gives the same.
+    Best,
+    /// All, ranked by falling score, then by rising number: the paper's optimal set.
+    All,
+}
+
+/// A further condition on a match, beside those of the detector: told the probe, the stored page, and
+/// the match. A match that does not meet it is none.
+pub type Condition<'a> = dyn Fn(&Page, &Page, &Match) -> bool + Sync + 'a;
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) measure: &'a dyn Measure,
+    pub(super) mode: Mode,
+    pub(super) threshold: Threshold,
+    pub(super) condition: &'a Condition<'a>,
+}
+
+/// What was found so far, and what still counts.
+#[derive(Debug)]
+pub(super) struct Findings {
+    matches: Vec<Match>,
+    /// With [`Mode::Best`], a candidate has to reach the best score so far.
+    bar: Threshold,
+    pub(super) verifications: u64,
+}
+
+impl Findings {
+    /// Nothing yet.
+    pub(super) fn new(threshold: Threshold) -> Self {
+        Self { matches: Vec::new(), bar: threshold, verifications: 0 }
+    }
+
+    /// What later candidates have to reach.
+    pub(super) fn bar(&self) -> Threshold {
+        self.bar
+    }
+
+    /// Whether nothing more is wanted.
+    pub(super) fn is_complete(&self, wanted: &Wanted<'_>) -> bool {
+        let is_found = wanted.mode == Mode::Any && !self.matches.is_empty();
+        is_found || self.verifications >= wanted.measure.most_compared() as u64
+    }
+
+    /// The matches by rank.
+    pub(super) fn into_matches(mut self) -> Vec<Match> {
+        self.matches.sort_unstable_by_key(rank);
+        self.matches
+    }
+
+    /// Compares a candidate. The answer is the filter's [`Visit`](crate::index::Visit).
+    pub(super) fn compare<S: RecordSource>(
+        &mut self,
+        wanted: &Wanted<'_>,
+        probe: &Page,
+        candidate: Candidate,
+        records: &Mutex<Records<S>>,
+    ) -> Result<ControlFlow<(), Threshold>, DetectError> {
+        if self.cannot_be_better(wanted, candidate) {
+            return Ok(ControlFlow::Continue(self.bar));
+        }
+        if wanted.measure.rules_out(probe, candidate.id) {
+            return Ok(ControlFlow::Continue(self.bar));
+        }
+        self.verifications += 1;
+        let stored = super::records::get(records, candidate.id)?;
+        if let Some(Similarity { score, second }) = wanted.measure.compare(probe, &stored, self.bar) {
+            let found = Match { of: candidate.id, score, second };
+            if (wanted.condition)(probe, &stored, &found) {
+                self.add(wanted.mode, found);
+            }
+        }
+        Ok(if self.is_complete(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
+    }
+
+    /// With [`Mode::Best`], whether the filter's bound says that there is a better match. Bounds are
+    /// for the filter's view of a page: they speak of scores where the two are the same.
+    fn cannot_be_better(&self, wanted: &Wanted<'_>, candidate: Candidate) -> bool {
+        let best = self.matches.first().filter(|_| wanted.mode == Mode::Best && wanted.measure.bounds_are_scores());
+        best.is_some_and(|best| {
+            (candidate.at_most, std::cmp::Reverse(candidate.id)) < (best.score, std::cmp::Reverse(best.of))
+        })
+    }
+
+    fn add(&mut self, mode: Mode, found: Match) {
+        match (mode, self.matches.first()) {
+            (Mode::Best, Some(best)) if rank(best) < rank(&found) => {}
+            (Mode::Best, _) => {
+                self.matches = vec![found];
+                self.bar = Threshold::from_millionths(found.score.0).map_or(self.bar, |score| self.bar.max(score));
+            }
+            (Mode::Any | Mode::All, _) => self.matches.push(found),
+        }
+    }
+}
+
+fn rank(found: &Match) -> (std::cmp::Reverse<Score>, Sequence) {
+    (std::cmp::Reverse(found.score), found.of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::records::InMemory;
+    use super::*;
+    use std::sync::Arc;
+
+    use crate::detect::Options;
+    use crate::detect::detectors;
+    use crate::model::{FieldWeights, TermId, TermOrder};
+    use crate::similarity::Record;
+
+    fn page(terms: Vec<(TermId, u32)>) -> Arc<Page> {
+        Arc::new(Page { group: 0, record: Record::new(terms), order: TermOrder::default() })
+    }
+
+    /// Pages that share 70, 90, 80, 90 of 100 hundredths with the probe; and bounds.
+    fn setting() -> (Arc<Page>, Mutex<Records<InMemory>>, Vec<Candidate>) {
+        let mut records = Records::new(InMemory, FieldWeights::default());
+        for (id, shared) in (0..).zip([70, 90, 80, 90]) {
+            records.insert(Sequence(id), page(vec![(TermId(0), shared), (TermId(1), 100 - shared)]), true);
+        }
+        let candidate = |(id, at_most)| Candidate { id: Sequence(id), at_most: Score(at_most) };
+        let candidates = [(2, 980_000), (0, 950_000), (3, 900_000), (1, 900_000)].map(candidate);
+        (page(vec![(TermId(0), 100)]), Mutex::new(records), candidates.to_vec())
+    }
+
+    fn threshold(millionths: u32) -> Threshold {
+        Threshold::from_millionths(millionths).unwrap()
+    }
+
+    fn find(
+        mode: Mode,
+        threshold: Threshold,
+        candidates: &[Candidate],
+        condition: &Condition<'_>,
+    ) -> (Vec<(u32, u32)>, u64) {
+        let (probe, records, _) = setting();
+        let measure = detectors::build(&Options::default()).unwrap();
+        let wanted = Wanted { measure: &*measure, mode, threshold, condition };
+        let mut findings = Findings::new(threshold);
+        for &candidate in candidates {
+            if findings.compare(&wanted, &probe, candidate, &records).unwrap().is_break() {
+                break;
+            }
+        }
+        let verifications = findings.verifications;
+        (findings.into_matches().iter().map(|found| (found.of.0, found.score.0)).collect(), verifications)
+    }
+
+    fn found(mode: Mode) -> (Vec<(u32, u32)>, u64) {
+        find(mode, threshold(750_000), &setting().2, &|_, _, _| true)
+    }
+
+    #[test]
+    fn any_stops_at_the_first_match() {
+        assert_eq!(found(Mode::Any), (vec![(2, 800_000)], 1));
+    }
+
+    #[test]
+    fn any_goes_on_until_a_match_meets_the_condition_too() {
+        let odd = |_: &Page, _: &Page, found: &Match| found.of.0 % 2 == 1;
+        assert_eq!(find(Mode::Any, threshold(750_000), &setting().2, &odd), (vec![(3, 900_000)], 3));
+    }
+
+    #[test]
+    fn best_finds_the_highest_score_and_of_equals_the_first_page() {
+        assert_eq!(found(Mode::Best), (vec![(1, 900_000)], 4));
+    }
+
+    #[test]
+    fn best_passes_over_better_matches_that_do_not_meet_the_condition() {
+        let even = |_: &Page, _: &Page, found: &Match| found.of.0.is_multiple_of(2);
+        assert_eq!(find(Mode::Best, threshold(750_000), &setting().2, &even).0, [(2, 800_000)]);
+    }
+
+    #[test]
+    fn all_finds_every_match_ranked() {
+        assert_eq!(found(Mode::All).0, [(1, 900_000), (3, 900_000), (2, 800_000)]);
+    }
+
+    #[test]
+    fn best_does_not_compare_what_cannot_be_better() {
+        let mut candidates = setting().2;
+        candidates.rotate_right(1);
+        candidates[0].at_most = Score(1_000_000);
+        candidates[3].at_most = Score(899_999);
+        let (matches, verifications) = find(Mode::Best, threshold(0), &candidates, &|_, _, _| true);
+        assert_eq!(matches, [(1, 900_000)]);
+        assert_eq!(verifications, 3, "the last one's bound is below the best score");
+    }
+}

@@ -1,0 +1,154 @@
+//! One decision of a crawl, looked at again.
+//!
+//! The log has what was known: the pages before, in order, and what was said of them. From that the detector
+//! learns again what it had learnt when a page was judged, and any page that was stored by then can be held against it
+//! without index and filter. So it can be told not only which page was named, but how close the others came.
+//!
+//! Cost: reading the log up to the page twice, once to learn and once to compare.
+
+use std::sync::Arc;
+
+use super::corpus_stats::CorpusStats;
+use super::decider::SETTLE_AFTER;
+use super::detectors::{Page, SecondCheck};
+use super::records::LoggedPage;
+use super::{Options, Within};
+use crate::model::{JudgedPage, Score, Sequence};
+
+/// A detector as it was when a page of the log was judged.
+pub struct Replay {
+    options: Options,
+    /// `None` for the detector that compares nothing.
+    corpus_stats: Option<CorpusStats>,
+}
+
+/// What a detector sees in two pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayedComparison {
+    /// The first score.
+    pub score: Score,
+    /// The second condition, if there is one.
+    pub second: Option<SecondCheck>,
+    /// Whether the first score reaches the bar.
+    pub reaches: bool,
+    /// Whether all conditions are met.
+    pub is_match: bool,
+}
+
+impl Replay {
+    /// A detector before the first page. The options are those of the crawl.
+    pub fn new(options: Options) -> Self {
+        let corpus_stats = CorpusStats::new(&options);
+        Self { options, corpus_stats }
+    }
+
+    /// Takes in the next page of the log, to the last before the one that is looked at.
+    pub fn learn(&mut self, number: Sequence, row: &JudgedPage<'_>) {
+        self.settle_for(number);
+        let page = Arc::new(self.page(row));
+        let is_compared = row.verdict.is_unique() && self.is_compared(&page);
+        if let Some(corpus_stats) = &mut self.corpus_stats {
+            corpus_stats.add(number, &page, &row.verdict, is_compared);
+        }
+    }
+
+    /// To be called after all pages before this one were taken in: what is learnt counts from fixed numbers on.
+    pub fn settle_for(&mut self, number: Sequence) {
+        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| number.0.is_multiple_of(SETTLE_AFTER)) {
+            corpus_stats.settle();
+        }
+    }
+
+    /// A page of the log as the detector sees it.
+    pub fn page(&self, row: &JudgedPage<'_>) -> Page {
+        let JudgedPage { group, terms, least_weight, order, .. } = *row;
+        let logged = LoggedPage { group, terms: terms.clone(), least_weight, order: order.clone() };
+        logged.weighed(&self.options.weights)
+    }
+
+    /// Whether a page has enough terms to be compared at all.
+    pub fn is_compared(&self, page: &Page) -> bool {
+        self.corpus_stats.is_some() && !page.record.is_empty() && page.record.len() >= self.options.min_terms
+    }
+
+    /// Holds a page that was stored before against the one that is looked at; `None` if they have nothing in
+    /// common or are not compared.
+    pub fn compare(&self, probe: &Page, stored: &Page) -> Option<ReplayedComparison> {
+        let measure = self.corpus_stats.as_ref()?.measure();
+        let is_apart = self.options.within == Within::Host && probe.group != stored.group;
+        if is_apart || !self.is_compared(probe) || !self.is_compared(stored) {
+            return None;
+        }
+        let score = measure.first_score(probe, stored)?;
+        let second = measure.second_check(probe, stored, score);
+        let reaches = score.0 >= self.options.bar().millionths().max(1);
+        let is_match = measure.compare(probe, stored, self.options.bar()).is_some();
+        Some(ReplayedComparison { score, second, reaches, is_match })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::detect::test_rows::log_of;
+    use crate::detect::{Decider, Mode};
+    use crate::model::{DecidedBy, Detector, Digest, FieldCounts, PageId, PageInput, TermCounts, TermOrder, Verdict};
+
+    fn candidate(number: usize, words: &[u32], group: u32) -> PageInput {
+        let mut counts = HashMap::<u32, u32>::new();
+        words.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_unstable();
+        let term = |(word, count): (u32, u32)| TermCounts {
+            term: format!("w{word}").into(),
+            counts: FieldCounts([0, 0, 0, 0, 0, 0, 0, count]),
+        };
+        let mut shingles: Vec<u32> =
+            words.windows(2).map(|pair| (pair[0] * 31 + pair[1]).wrapping_mul(0x9E37_79B1)).collect();
+        shingles.sort_unstable();
+        shingles.dedup();
+        PageInput {
+            page: PageId::new("test", "", u32::try_from(number).unwrap()),
+            group,
+            body_digest: Digest::of(&number.to_le_bytes()),
+            text_digest: None,
+            terms: counts.into_iter().map(term).collect(),
+            order: TermOrder { shingles, ..TermOrder::default() },
+            renews: None,
+        }
+    }
+
+    proptest! {
+        /// Of every page: unique if nothing stored before matches in hindsight, else a near-duplicate of the best.
+        #[test]
+        fn every_decision_is_understood_in_hindsight(
+            drafts in prop::collection::vec((prop::collection::vec(0u32..14, 3..12), 0u32..2), 1..50),
+            detector in prop::sample::select(vec![Detector::Mwo, Detector::ExtendedTdw]),
+        ) {
+            let options = Options { min_terms: 2, mode: Mode::Best, ..Options::of(detector) };
+            let candidates: Vec<PageInput> =
+                drafts.iter().enumerate().map(|(number, (words, group))| candidate(number, words, *group)).collect();
+            let judged = Decider::in_memory(options.clone()).decide(candidates.clone()).unwrap();
+            let rows = log_of(&candidates, &judged);
+            let mut hindsight = Replay::new(options);
+            for (number, probe) in (0..).map(Sequence).zip(&rows) {
+                hindsight.settle_for(number);
+                let page = hindsight.page(&probe.judged());
+                let stored = (0..).map(Sequence).zip(&rows[..number.index()]).filter(|(_, row)| row.verdict.is_unique());
+                let matches = stored.filter_map(|(of, row)| {
+                    let opinion = hindsight.compare(&page, &hindsight.page(&row.judged()))?;
+                    opinion.is_match.then_some((std::cmp::Reverse(opinion.score), of, opinion.second.and_then(|look| look.score)))
+                });
+                let expected = matches.min().map_or(Verdict::Unique, |(std::cmp::Reverse(score), of, second)| {
+                    Verdict::NearDuplicate { of, score, second, detector, decided_by: DecidedBy::Similarity }
+                });
+                prop_assert_eq!(probe.verdict, expected, "page {}", number);
+                hindsight.learn(number, &probe.judged());
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Asking the index: for one page, or for several on all cores.
+
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::decision_log::DecisionLog;
+use super::detectors::Page;
+use super::exact_duplicates::Copies;
+use super::matching::{Findings, Match, Wanted};
+use super::records::{RecordSource, Records};
+use super::{DetectError, Mode};
+use crate::index::{Candidate, CandidateIndex, ProbeCounters, Scratch};
+use crate::model::{Score, Sequence, TermId, Threshold};
+
+/// With fewer records, asking takes less time than waking another core.
+const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
+
+/// The stored records that can be asked for matches.
+pub(super) struct Search<S> {
+    filter: Box<dyn CandidateIndex>,
+    copies: Copies,
+    records: Mutex<Records<S>>,
+    /// One for each thread.
+    scratches: Vec<Scratch>,
+    pub(super) probes: u64,
+    pub(super) counters: ProbeCounters,
+}
+
+/// A page that asks.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) group: u32,
+    pub(super) page: &'a Page,
+}
+
+/// What the index has answered so far.
+#[derive(Debug)]
+pub(super) struct Answer {
+    findings: Findings,
+    counters: ProbeCounters,
+    /// Records that the index held when it was asked last.
+    seen: Option<usize>,
+}
+
+impl<S: RecordSource> Search<S> {
+    pub(super) fn new(filter: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
+        let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
+        let counters = ProbeCounters::default();
+        Self { filter, copies: Copies::default(), records: Mutex::new(records), scratches, probes: 0, counters }
+    }
+
+    pub(super) fn filter(&self) -> &dyn CandidateIndex {
+        &*self.filter
+    }
+
+    pub(super) fn records(&mut self) -> &mut Records<S> {
+        self.records.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a stored page in; the filter gets `filtered`.
+    pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, filtered: &[(TermId, u32)]) {
+        self.filter.insert(sequence, filtered);
+        self.copies.insert(&page.record, sequence);
+    }
+
+    /// Whether a stored record holds the same, most likely: then there is no need to ask early.
+    pub(super) fn has_copy(&self, page: &Page) -> bool {
+        self.copies.find(&page.record).is_some()
+    }
+
+    /// Memory of lists, sketches and hashes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.filter.bytes() + self.copies.bytes()
+    }
+
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.copies.save(out)?;
+        self.filter.save(out)
+    }
+
+    pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        self.copies = Copies::load(input)?;
+        self.filter.load(input)
+    }
+
+    pub(super) fn set_budget(&mut self, bytes: usize) {
+        self.filter.set_budget(bytes);
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.filter.settle();
+    }
+
+    /// Whether several pages are better asked for at once: not of a small index, nor of a filter
+    /// whose answers don't add up.
+    pub(super) fn asks_early(&self) -> bool {
+        self.scratches.len() > 1 && self.filter.probes_add_up() && self.filter.len() >= WORTH_A_THREAD
+    }
+
+    /// Asks for several pages at once, on all cores; [`ask`](Self::ask) then adds what was stored
+    /// since. `None` for fewer than two.
+    pub(super) fn ask_early(
+        &mut self,
+        wanted: &Wanted<'_>,
+        pages: &[Asking<'_>],
+        log: &DecisionLog,
+    ) -> Result<Option<Vec<Answer>>, DetectError> {
+        let threads = self.scratches.len().min(pages.len());
+        if threads < 2 {
+            return Ok(None);
+        }
+        let (filter, records, next) = (&*self.filter, &self.records, AtomicUsize::new(0));
+        let work = |scratch: &mut Scratch| {
+            let mut answers = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(page) = pages.get(number) else { return answers };
+                let mut answer = Answer::new(wanted);
+                let asked = answer.extend(filter, records, scratch, wanted, *page, log);
+                answers.push((number, asked.map(|()| answer)));
+            }
+        };
+        let (first, others) = self.scratches[..threads].split_at_mut(1);
+        let mut answers = std::thread::scope(|scope| {
+            let others: Vec<_> = others.iter_mut().map(|scratch| scope.spawn(|| work(scratch))).collect();
+            let mut answers = work(&mut first[0]);
+            for other in others {
+                match other.join() {
+                    Ok(found) => answers.extend(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            answers
+        });
+        answers.sort_unstable_by_key(|(number, _)| *number);
+        answers.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The matches of a page, by rank. A stored record that holds the same comes first. `early` is
+    /// what was found before; only what came since is looked at then.
+    pub(super) fn ask(
+        &mut self,
+        wanted: &Wanted<'_>,
+        page: Asking<'_>,
+        log: &DecisionLog,
+        early: Option<Answer>,
+    ) -> Result<Vec<Match>, DetectError> {
+        let mut answer = early.unwrap_or_else(|| Answer::new(wanted));
+        if let Some(copied) = self.copied(wanted, page, log)? {
+            answer = copied;
+        }
+        answer.extend(&*self.filter, &self.records, &mut self.scratches[0], wanted, page, log)?;
+        self.probes += 1;
+        self.counters.add(answer.counters);
+        self.counters.verifications += answer.findings.verifications;
+        let matches = answer.findings.into_matches();
+        if !wanted.measure.needs_all_matches() || matches.is_empty() {
+            return Ok(matches);
+        }
+        let stored = |found: Match| Ok((found, super::records::get(&self.records, found.of)?));
+        Ok(wanted.measure.choose(page.page, matches.into_iter().map(stored).collect::<Result<_, DetectError>>()?))
+    }
+}
+
+impl<S: RecordSource> Search<S> {
+    /// With [`Mode::Any`], the match with a stored record that holds the same.
+    fn copied(&self, wanted: &Wanted<'_>, page: Asking<'_>, log: &DecisionLog) -> Result<Option<Answer>, DetectError> {
+        let same_group = |id: &Sequence| log.get(*id).is_some_and(|entry| entry.group == page.group);
+        let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
+        let Some(id) = copy else { return Ok(None) };
+        let mut answer = Answer::new(wanted);
+        let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
+        let _ = answer.findings.compare(wanted, page.page, candidate, &self.records)?;
+        Ok(answer.findings.is_complete(wanted).then_some(answer))
+    }
+}
+
+impl Answer {
+    fn new(wanted: &Wanted<'_>) -> Self {
+        Self { findings: Findings::new(wanted.threshold), counters: ProbeCounters::default(), seen: None }
+    }
+
+    /// Adds what the index holds now and did not hold before.
+    fn extend<S: RecordSource>(
+        &mut self,
+        filter: &dyn CandidateIndex,
+        records: &Mutex<Records<S>>,
+        scratch: &mut Scratch,
+        wanted: &Wanted<'_>,
+        page: Asking<'_>,
+        log: &DecisionLog,
+    ) -> Result<(), DetectError> {
+        let seen = self.seen.replace(filter.len());
+        if self.findings.is_complete(wanted) || seen == self.seen {
+            return Ok(());
+        }
+        let measure = wanted.measure;
+        let (bar, terms) = (measure.lower_bound(self.findings.bar()), measure.filtered(page.page));
+        let mut failed = None;
+        let findings = &mut self.findings;
+        let mut visit = |candidate: Candidate| {
+            if log.get(candidate.id).is_none_or(|entry| entry.group != page.group) {
+                return ControlFlow::Continue(measure.lower_bound(findings.bar()));
+            }
+            let compared = findings.compare(wanted, page.page, candidate, records).unwrap_or_else(|error| {
+                failed = Some(error);
+                ControlFlow::Break(())
+            });
+            match compared {
+                ControlFlow::Continue(bar) => ControlFlow::Continue(measure.lower_bound(bar)),
+                ControlFlow::Break(()) => ControlFlow::Break(()),
+            }
+        };
+        self.counters.add(match seen {
+            None => filter.probe(scratch, &terms, bar, &mut visit),
+            Some(from) => filter.probe_fresh(scratch, from, &terms, bar, &mut visit),
+        });
+        failed.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,20 @@
+//! Exact, incremental near-duplicate detection.
+//!
+//! Documents arrive one after the other. Each gets a verdict at once: unique, or the earlier document it repeats,
+//! with the score and the evidence.
+
+//! Imports between rooms go downward only:
+//!
+//! ```text
+//! detect
+//! index  similarity
+//! model
+//! ```
+
+#![deny(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod detect;
+pub mod index;
+pub mod model;
+pub mod similarity;

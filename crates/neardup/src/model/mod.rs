@@ -1,0 +1,20 @@
+//! *Which values do the rooms exchange?*
+//!
+//! Plain values: terms, weights, names of pages, verdicts. Nothing here does I/O.
+
+pub mod arrays;
+mod ids;
+mod page_input;
+mod page_terms;
+mod provenance;
+mod terms;
+mod verdict;
+mod weights;
+
+pub use ids::{Digest, PageId, Sequence, TermId};
+pub use page_input::{Judged, JudgedPage, PageInput};
+pub use page_terms::PageTerms;
+pub use provenance::{Markup, Provenance, Source};
+pub use terms::{Term, TermCounts, TermOrder, WantedOrder};
+pub use verdict::{DecidedBy, Detector, Score, Threshold, ThresholdError, Verdict};
+pub use weights::{Field, FieldCounts, FieldWeights, FieldWeightsError};

@@ -1,0 +1,65 @@
+//! What the decider reads of a page, and what it answers.
+
+use super::{Digest, PageId, PageTerms, Sequence, Term, TermCounts, TermOrder, Verdict};
+
+/// A page to decide about, without URL, time or runtime.
+#[derive(Clone, Debug)]
+pub struct PageInput {
+    /// The page's deterministic name.
+    pub page: PageId,
+    /// The page's group (its host), an opaque number.
+    pub group: u32,
+    /// Digest of the body.
+    pub body_digest: Digest,
+    /// Digest of the visible text; `None` if there is none.
+    pub text_digest: Option<Digest>,
+    /// The distinct terms and their field counts.
+    pub terms: Vec<TermCounts>,
+    /// The order of the terms, as far as the detector needs it.
+    pub order: TermOrder,
+    /// The earlier near-duplicate verdict on this page that the new one replaces. Pages that inherited the earlier
+    /// verdict by their bytes or text no longer inherit it.
+    pub renews: Option<Sequence>,
+}
+
+/// The decider's answer for one page.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The page's place in the order of decisions.
+    pub sequence: Sequence,
+    /// Unique, or the page that it repeats.
+    pub verdict: Verdict,
+    /// The record for the log: terms ascending by id, with field counts.
+    pub terms: PageTerms,
+    /// The order of the terms, for the log.
+    pub order: TermOrder,
+    /// Terms below this weight, in hundredths, do not take part in the comparison; 0 for all terms.
+    pub least_weight: u32,
+    /// Terms that appeared for the first time on this page, in the order of their ids.
+    pub new_terms: Vec<Term>,
+    /// Whether the decider has judged this page before; then the log has everything but the verdict.
+    pub redelivered: bool,
+}
+
+/// A page that was decided before, as a log holds it.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedPage<'a> {
+    /// The page's deterministic name.
+    pub page: PageId,
+    /// The page's group (its host), an opaque number.
+    pub group: u32,
+    /// Digest of the body.
+    pub body_digest: Digest,
+    /// Digest of the visible text; `None` if there is none.
+    pub text_digest: Option<Digest>,
+    /// The decision.
+    pub verdict: Verdict,
+    /// The distinct terms, ascending by id, with their field counts.
+    pub terms: &'a PageTerms,
+    /// See [`Judged::least_weight`].
+    pub least_weight: u32,
+    /// The order of the terms, as far as the detector reads it.
+    pub order: &'a TermOrder,
+    /// The same page as it was decided before, when it was taken for a near-duplicate.
+    pub renews: Option<Sequence>,
+}
