@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use axum::http::HeaderMap;
 
 use crate::invariants::{Lines, assert_folder_is_sound, lines, outcome, text, with_outcome};
+use crate::needs::{Program, has_all, run, skip};
 use crate::program::{Place, Run};
-use crate::shared::{missing, run, skipped};
 use crate::web::{Answer, Content, Web};
 use crate::words::{Random, sentences};
 
@@ -42,13 +42,7 @@ fn web(robots: &'static str, answer: impl Fn(&str) -> Option<Answer> + Send + Sy
 /// Chromium takes much of a machine: one test at a time has it.
 fn alone() -> Option<std::sync::MutexGuard<'static, ()>> {
     static ALONE: Mutex<()> = Mutex::new(());
-    match missing(&["chromium"]) {
-        Some(program) => {
-            skipped(&format!("no {program}"));
-            None
-        }
-        None => Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner)),
-    }
+    has_all(&[Program("chromium")]).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A crawl whose temporary files lie in a folder of its own.
@@ -123,6 +117,7 @@ fn drawn_by_script(path: &str) -> Option<Answer> {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn a_site_that_scripts_draw_is_empty_without_a_browser_and_whole_with_it() {
     let Some(_alone) = alone() else { return };
     let web = web("User-agent: *\nDisallow: /api/secret\n", drawn_by_script);
@@ -190,6 +185,7 @@ impl Content for Renewed {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn when_a_crawl_is_done_again_what_scripts_draw_is_drawn_again() {
     let Some(_alone) = alone() else { return };
     let site = Arc::new(Renewed::default());
@@ -215,6 +211,7 @@ fn when_a_crawl_is_done_again_what_scripts_draw_is_drawn_again() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn with_the_mode_browser_every_page_of_html_is_drawn() {
     let Some(_alone) = alone() else { return };
     let web = web("", |path| match path {
@@ -234,6 +231,7 @@ fn with_the_mode_browser_every_page_of_html_is_drawn() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn a_hostile_page_costs_its_limits_and_no_more() {
     let Some(_alone) = alone() else { return };
     let hostile = [
@@ -297,6 +295,7 @@ fn a_hostile_page_costs_its_limits_and_no_more() {
 
 /// Chromium is killed in the middle: it is started again.
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn a_crash_of_the_browser_is_survived() {
     let Some(_alone) = alone() else { return };
     let web = web("", |path| match path {
@@ -330,6 +329,7 @@ fn a_crash_of_the_browser_is_survived() {
 
 /// A single-page application with a router of its own, made with Preact as npm has it.
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn with_the_crawler_killed_no_browser_stays_behind() {
     let Some(_alone) = alone() else { return };
     let web = web("", drawn_by_script);
@@ -347,13 +347,14 @@ fn with_the_crawler_killed_no_browser_stays_behind() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn an_application_made_with_a_common_framework_is_read() {
     let Some(_alone) = alone() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("preact");
     let library = folder.join("node_modules/preact/dist/preact.umd.js");
     if !library.exists() {
-        if let Some(program) = missing(&["npm"]) {
-            return skipped(&format!("no {program}"));
+        if !has_all(&[Program("npm")]) {
+            return;
         }
         std::fs::create_dir_all(&folder).unwrap();
         let installed = Command::new("npm")
@@ -363,7 +364,7 @@ fn an_application_made_with_a_common_framework_is_read() {
             .output()
             .unwrap();
         if !installed.status.success() {
-            return skipped("preact cannot be had from npm");
+            return skip("npm does not get preact");
         }
     }
     let library = std::fs::read(library).unwrap();

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use ndcrawl::model::Normaliser;
 use serde_json::{Value, json};
 
-use crate::shared::{shared, skipped};
+use crate::needs::data;
 
 /// Cases that fail, by file, and why that is right or cannot be helped.
 const KNOWN: [(&str, &[&str], &str); 5] = [
@@ -54,16 +54,12 @@ struct Suite {
 }
 
 impl Suite {
-    /// `None`, with a word why, where there is no such file.
-    fn open(file: &'static str) -> Option<Self> {
-        let Some(path) = shared(&format!("conformance/{file}")) else {
-            skipped(&format!("no conformance/{file} beside the checkout"));
-            return None;
-        };
-        let mut whole: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    fn open(file: &'static str) -> Self {
+        let text = fs::read_to_string(data("conformance").join(file)).unwrap();
+        let mut whole: Value = serde_json::from_str(&text).unwrap();
         let cases: Vec<Value> = serde_json::from_value(whole["cases"].take()).unwrap();
         assert!(!cases.is_empty(), "{file}");
-        Some(Self { file, cases, passed: BTreeMap::new(), failed: Vec::new() })
+        Self { file, cases, passed: BTreeMap::new(), failed: Vec::new() }
     }
 
     /// One answer for each case.
@@ -175,7 +171,7 @@ fn each_line_is_answered_before_the_next_is_asked() {
 
 #[test]
 fn rules_of_robots() {
-    let Some(mut suite) = Suite::open("robots.json") else { return };
+    let mut suite = Suite::open("robots.json");
     let checks: Vec<(Value, Value)> = suite
         .cases
         .iter()
@@ -202,7 +198,7 @@ fn rules_of_robots() {
 
 #[test]
 fn crawl_delays() {
-    let Some(mut suite) = Suite::open("crawl_delay.json") else { return };
+    let mut suite = Suite::open("crawl_delay.json");
     for (case, answer) in suite.answers("robots", |case| members(case, &["robots", "robots_b64", "agent"])) {
         let expected = &case["crawl_delay_s"];
         let passes = expected.is_string() || answer["crawl_delay_s"].as_f64() == expected.as_f64();
@@ -213,7 +209,7 @@ fn crawl_delays() {
 
 #[test]
 fn sitemaps_that_robots_name() {
-    let Some(mut suite) = Suite::open("robots_sitemaps.json") else { return };
+    let mut suite = Suite::open("robots_sitemaps.json");
     for (case, answer) in suite.answers("robots", |case| members(case, &["robots", "robots_b64"])) {
         let passes =
             answer["error"].is_null() && (case["sitemaps"].is_string() || answer["sitemaps"] == case["sitemaps"]);
@@ -224,7 +220,7 @@ fn sitemaps_that_robots_name() {
 
 #[test]
 fn sitemaps() {
-    let Some(mut suite) = Suite::open("sitemaps.json") else { return };
+    let mut suite = Suite::open("sitemaps.json");
     for (case, answer) in suite.answers("sitemap", |case| members(case, &["url", "body", "body_b64"])) {
         let agrees = |name: &str| case[name].is_string() || answer[name] == case[name];
         suite.tell(Must, &case, answer["error"].is_null() && agrees("pages") && agrees("sitemaps"), &answer);
@@ -234,7 +230,7 @@ fn sitemaps() {
 
 #[test]
 fn encodings_by_the_prescan() {
-    let Some(mut suite) = Suite::open("encoding_prescan.json") else { return };
+    let mut suite = Suite::open("encoding_prescan.json");
     for (case, answer) in suite.answers("html", |case| members(case, &["data_b64"])) {
         let level = if text(&case, "level") == "must" { Must } else { Informative };
         let same = text(&answer, "encoding").eq_ignore_ascii_case(text(&case, "encoding"));
@@ -252,7 +248,7 @@ fn encoding_of_codec(codec: &str) -> String {
 
 #[test]
 fn encodings_as_w3lib_reads_them() {
-    let Some(mut suite) = Suite::open("encoding_w3lib.json") else { return };
+    let mut suite = Suite::open("encoding_w3lib.json");
     let question = |case: &Value| {
         let input = &case["input"];
         match (text(case, "kind"), input["b64"].as_str()) {
@@ -280,7 +276,7 @@ fn encodings_as_w3lib_reads_them() {
 
 #[test]
 fn links() {
-    let Some(mut suite) = Suite::open("link_extract.json") else { return };
+    let mut suite = Suite::open("link_extract.json");
     for (case, answer) in suite.answers("html", |case| members(case, &["html", "page_url"])) {
         let listed =
             |name: &str| -> BTreeSet<String> { texts(&case[name]).iter().filter_map(|url| canonical(url)).collect() };
@@ -294,7 +290,7 @@ fn links() {
 
 #[test]
 fn refreshes_and_bases() {
-    let Some(mut suite) = Suite::open("html_meta_refresh_base.json") else { return };
+    let mut suite = Suite::open("html_meta_refresh_base.json");
     for (case, answer) in suite.answers("html", |case| members(case, &["html", "page_url"])) {
         let passes = match (text(&case, "kind"), &answer["refresh"]) {
             ("base-url", _) => text(&answer, "base").trim_end_matches('/') == text(&case, "out").trim_end_matches('/'),
@@ -308,7 +304,7 @@ fn refreshes_and_bases() {
 
 #[test]
 fn directives_of_pages() {
-    let Some(mut suite) = Suite::open("meta_robots.json") else { return };
+    let mut suite = Suite::open("meta_robots.json");
     for (case, answer) in suite.answers("meta", |case| members(case, &["headers", "meta", "agent"])) {
         let expected = case["expect"].as_object().unwrap().iter().filter(|(_, set)| **set == json!(true));
         let passes = expected.map(|(name, _)| name.clone()).collect::<BTreeSet<_>>() == texts(&answer["directives"]);
@@ -319,7 +315,7 @@ fn directives_of_pages() {
 
 #[test]
 fn public_addresses() {
-    let Some(mut suite) = Suite::open("ip_public.json") else { return };
+    let mut suite = Suite::open("ip_public.json");
     for (case, answer) in suite.answers("addr", |case| members(case, &["ip"])) {
         suite.tell(Must, &case, answer["public"] == case["public"], &answer);
     }
@@ -328,7 +324,7 @@ fn public_addresses() {
 
 #[test]
 fn private_addresses_in_all_spellings() {
-    let Some(mut suite) = Suite::open("ssrf_urls.json") else { return };
+    let mut suite = Suite::open("ssrf_urls.json");
     for (case, answer) in suite.answers("addr", |case| members(case, &["url"])) {
         suite.tell(Must, &case, answer["public"] == json!(false), &answer);
     }
@@ -337,7 +333,7 @@ fn private_addresses_in_all_spellings() {
 
 #[test]
 fn odd_spellings_of_addresses() {
-    let Some(mut suite) = Suite::open("url_funky_ipv4.json") else { return };
+    let mut suite = Suite::open("url_funky_ipv4.json");
     let question = |case: &Value| json!({ "input": format!("http://{}/", text(case, "host")) });
     for (case, answer) in suite.answers("url", question) {
         let passes = match case["whatwg"].as_str() {
@@ -351,7 +347,7 @@ fn odd_spellings_of_addresses() {
 
 #[test]
 fn waits_that_answers_ask_for() {
-    let Some(mut suite) = Suite::open("retry_after.json") else { return };
+    let mut suite = Suite::open("retry_after.json");
     const MAX: u64 = 3600;
     let question = |case: &Value| json!({ "value": case["value"], "now": case["now"], "max": MAX });
     for (case, answer) in suite.answers("retry-after", question) {
@@ -368,7 +364,7 @@ fn waits_that_answers_ask_for() {
 
 #[test]
 fn traps() {
-    let Some(mut suite) = Suite::open("traps.json") else { return };
+    let mut suite = Suite::open("traps.json");
     for (case, answer) in suite.answers("trap", |case| members(case, &["url"])) {
         let reject = case["heritrix_pathological"] == json!(true) || case["segments_over_20"] == json!(true);
         suite.tell(Should, &case, answer["reject"] == json!(reject), &answer);
@@ -378,7 +374,7 @@ fn traps() {
 
 #[test]
 fn names_of_files() {
-    let Some(mut suite) = Suite::open("file_names.json") else { return };
+    let mut suite = Suite::open("file_names.json");
     let mut names = BTreeSet::new();
     for (case, answer) in suite.answers("name", |case| members(case, &["url"])) {
         let name = text(&answer, "file");
@@ -392,7 +388,7 @@ fn names_of_files() {
 
 #[test]
 fn texts_of_pages_where_people_see_them() {
-    let Some(mut suite) = Suite::open("report_strings.json") else { return };
+    let mut suite = Suite::open("report_strings.json");
     for (case, answer) in suite.answers("escape", |case| members(case, &["text"])) {
         let (html, terminal) = (text(&answer, "html"), text(&answer, "terminal"));
         let no_markup = !html.contains(['<', '>', '"', '\'']) && !html.chars().any(char::is_control);
@@ -406,7 +402,7 @@ fn texts_of_pages_where_people_see_them() {
 
 #[test]
 fn registrable_domains() {
-    let Some(mut suite) = Suite::open("psl.json") else { return };
+    let mut suite = Suite::open("psl.json");
     for case in suite.cases.clone() {
         // A host that no URL can have has no domain either; a name without one stands for itself.
         let got = Normaliser::default().absolute(&format!("http://{}/", text(&case, "host"))).ok();
@@ -421,7 +417,7 @@ fn registrable_domains() {
 
 #[test]
 fn urls_of_the_web_platform() {
-    let Some(mut suite) = Suite::open("url_wpt.json") else { return };
+    let mut suite = Suite::open("url_wpt.json");
     for (case, answer) in suite.answers("url", |case| members(case, &["input", "base"])) {
         let is_web = ["http:", "https:"].iter().any(|scheme| text(&case, "href").starts_with(scheme));
         let fails = case["failure"] == json!(true);
@@ -433,7 +429,7 @@ fn urls_of_the_web_platform() {
 
 #[test]
 fn references() {
-    let Some(mut suite) = Suite::open("url_rfc3986_resolve.json") else { return };
+    let mut suite = Suite::open("url_rfc3986_resolve.json");
     for (case, answer) in suite.answers("url", |case| json!({ "input": case["ref"], "base": case["base"] })) {
         let target = text(&case, "target");
         let passes = [target.to_owned(), format!("{target}/")].contains(&text(&answer, "url").to_owned());
@@ -449,7 +445,7 @@ fn normalised(inputs: impl Iterator<Item = Value>) -> Vec<Value> {
 
 #[test]
 fn canonical_urls() {
-    let Some(mut suite) = Suite::open("url_normalise.json") else { return };
+    let mut suite = Suite::open("url_normalise.json");
     let cases = suite.cases.clone();
     let answers = normalised(cases.iter().map(|case| case["input"].clone()));
     let expected = normalised(cases.iter().map(|case| json!(text(case, "expected"))));
@@ -467,7 +463,7 @@ fn canonical_urls() {
 
 #[test]
 fn odd_urls_are_read_without_a_panic_and_the_same_twice() {
-    let Some(mut suite) = Suite::open("url_no_panic.json") else { return };
+    let mut suite = Suite::open("url_no_panic.json");
     let cases = suite.cases.clone();
     let answers = normalised(cases.iter().map(|case| case["input"].clone()));
     let again = normalised(answers.iter().map(|answer| json!(text(answer, "url"))));

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::exactness::assert_exact;
 use crate::invariants::{assert_duplicates_name_stored_pages, lines};
+use crate::needs::{Corpora, Need, Program, first_missing, reason, run, shared, skip};
 use crate::program::{BY_WEIGHTS, Place};
-use crate::shared::{missing, run, shared, skipped};
 
 /// Clusters that may be missed: sibling pages of one template share more words than the threshold
 /// asks for. The weights of the paper at 0.8 miss one of these sites' 217.
@@ -77,21 +77,21 @@ impl Drop for Served {
     }
 }
 
-/// The sites of the labelled crawl, for nginx; the reason if there are none.
-pub fn sites(corpora: &Path) -> Result<PathBuf, String> {
-    match missing(&["nginx", "python3"]) {
-        Some(program) => Err(format!("no {program}")),
-        None => fetch_sites(corpora, "sites", &SITES),
-    }
+/// The sites of the labelled crawl; the reason if there are none.
+pub fn sites() -> Result<PathBuf, String> {
+    fetch_sites("sites", &SITES)
+}
+
+fn require(needs: &[Need]) -> Result<(), String> {
+    first_missing(needs).map_or(Ok(()), |need| Err(reason(need)))
 }
 
 /// Downloads these sites, once for all runs, into a folder of this name; the reason if that fails.
-pub fn fetch_sites(corpora: &Path, folder: &str, sites: &[&str]) -> Result<PathBuf, String> {
+pub fn fetch_sites(folder: &str, sites: &[&str]) -> Result<PathBuf, String> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(program) = missing(&["apt-get", "dpkg-deb"]) {
-        return Err(format!("no {program}"));
-    }
+    let corpora = corpora()?;
+    require(&[Program("apt-get"), Program("dpkg-deb")])?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     if sites.iter().all(|site| folder.join(site).is_dir()) {
         return Ok(folder);
@@ -130,8 +130,9 @@ pub fn crawl() -> Result<Place, String> {
     // The sites are fetched into one folder, and a folder is served once at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    require(&[Program("nginx"), Program("python3")])?;
     let corpora = corpora()?;
-    let folder = sites(&corpora)?;
+    let folder = sites()?;
     let served = Served::start(corpora.join("serve-sites.sh"), folder);
     let seeds = served.seeds();
     assert_eq!(seeds.len(), SITES.len(), "{seeds:?}");
@@ -148,14 +149,15 @@ pub fn crawl() -> Result<Place, String> {
 }
 
 pub fn corpora() -> Result<PathBuf, String> {
-    shared("corpora").ok_or_else(|| "no corpora beside the checkout".to_owned())
+    shared("corpora").ok_or_else(|| reason(Corpora))
 }
 
 #[test]
+#[cfg_attr(not(can_serve_sites), ignore = "needs shared/corpora beside the checkout, apt-get, nginx and python3")]
 fn a_crawl_of_real_sites_misses_no_cluster_and_keeps_few_copies() {
     let (place, corpora) = match (crawl(), corpora()) {
         (Ok(place), Ok(corpora)) => (place, corpora),
-        (Err(reason), _) | (_, Err(reason)) => return skipped(&reason),
+        (Err(reason), _) | (_, Err(reason)) => return skip(&reason),
     };
     assert_duplicates_name_stored_pages(&lines(&place.path("out")));
     let figures = score(&corpora, &place.path("out"));
@@ -165,9 +167,10 @@ fn a_crawl_of_real_sites_misses_no_cluster_and_keeps_few_copies() {
 }
 
 #[test]
+#[cfg_attr(not(can_serve_sites), ignore = "needs shared/corpora beside the checkout, apt-get, nginx and python3")]
 fn every_decision_on_real_sites_is_that_of_brute_force() {
     match crawl() {
         Ok(place) => assert_exact(&place.path("out")),
-        Err(reason) => skipped(&reason),
+        Err(reason) => skip(&reason),
     }
 }

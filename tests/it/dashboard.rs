@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::needs::{Axe, PythonModule, has_all, has_for_part, run};
 use crate::program::{Place, Running};
-use crate::shared::{has, run, skipped};
 use crate::web::{Answer, Content, Web};
 use crate::words::Random;
 
@@ -89,15 +89,8 @@ fn programs_are_told_what_status_tells() {
 
 /// The samples that Prometheus's client finds are those that stand there.
 fn read_by_prometheus(place: &Place, metrics: &str) {
-    let can_read = has("python3")
-        && Command::new("python3")
-            .args(["-c", "import prometheus_client"])
-            .stderr(Stdio::null())
-            .status()
-            .unwrap()
-            .success();
-    if !can_read {
-        return skipped("prometheus_client: python3 has no such module");
+    if !has_for_part(&[PythonModule("prometheus_client")]) {
+        return;
     }
     let mut command = Command::new("python3");
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/metrics.py"));
@@ -150,19 +143,20 @@ fn an_address_that_is_taken_or_public_is_refused_before_anything_is_written() {
 /// In a browser: the figures change by themselves, nothing is asked for elsewhere, and the end is told.
 /// `AXE_FOLDER` names a folder in which the npm packages `axe-core` and `puppeteer-core` are installed.
 #[test]
+#[cfg_attr(not(can_use_axe), ignore = "needs node, chromium and AXE_FOLDER")]
 fn a_person_sees_a_crawl_come_along() {
-    let Some(folder) = std::env::var_os("AXE_FOLDER") else {
-        return skipped("AXE_FOLDER names no folder with axe-core and puppeteer-core");
-    };
-    if let Some(program) = ["node", "chromium"].into_iter().find(|program| !has(program)) {
-        return skipped(&format!("{program} is not there"));
+    if !has_all(&[Axe]) {
+        return;
     }
     let place = Place::new();
     let (_web, mut running, address) = watched(&place);
     figures(&address, &mut running);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/dashboard.mjs");
     let mut node = Command::new("node");
-    node.arg(script).arg(format!("http://{address}/")).current_dir(folder).stdout(Stdio::piped());
+    node.arg(script)
+        .arg(format!("http://{address}/"))
+        .current_dir(std::env::var_os("AXE_FOLDER").unwrap())
+        .stdout(Stdio::piped());
     let mut node = node.spawn().unwrap();
     let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
     let found: Vec<String> = lines.by_ref().take_while(|line| line != "looked").collect();

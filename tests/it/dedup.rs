@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::graph::{Graph, Options};
 use crate::invariants::{assert_folder_is_sound, lines};
+use crate::needs::{Program, has_all};
 use crate::program::{BY_WEIGHTS, Place};
-use crate::shared::{missing, skipped};
 use crate::web::Web;
 
 /// A finished crawl that kept the bodies of all pages.
@@ -168,9 +168,10 @@ fn a_parquet_file_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
 }
 
 #[test]
+#[cfg_attr(not(has_wget), ignore = "needs wget")]
 fn what_wget_has_archived_gets_the_verdicts_of_a_crawl_in_the_same_order() {
-    if let Some(program) = missing(&["wget"]) {
-        return skipped(&format!("{program} is not installed"));
+    if !has_all(&[Program("wget")]) {
+        return;
     }
     let mut graph = None;
     let web = Web::start(1, |origins| {

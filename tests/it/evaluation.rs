@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::corpora::{corpora, sites};
+use crate::needs::skip;
 use crate::program::{Finished, Place};
-use crate::shared::skipped;
 
 /// Words of a page: `count` of them, from the `first` on.
 fn words(first: usize, count: usize) -> String {
@@ -199,11 +199,12 @@ fn what_makes_no_sense_is_refused_by_name() {
 
 /// Three of the nine sites: the clusters of the others are not there.
 #[test]
+#[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
 fn few_clusters_of_real_sites_are_missed() {
-    let found = corpora().and_then(|corpora| Ok((sites(&corpora)?, corpora)));
+    let found = corpora().and_then(|corpora| Ok((sites()?, corpora)));
     let (pages, corpora) = match found {
         Ok(found) => found,
-        Err(reason) => return skipped(&reason),
+        Err(reason) => return skip(&reason),
     };
     let path = |path: &Path| path.to_str().unwrap().to_owned();
     let labels = path(&corpora.join("clusters-public.tsv"));

@@ -15,8 +15,8 @@ use parquet::record::RowAccessor;
 use serde_json::Value;
 
 use crate::corpora;
+use crate::needs::{Program, PythonModule, has_all, has_for_part, run, skip, tool};
 use crate::program::{Finished, Place};
-use crate::shared::{has, missing, run, shared, skipped};
 use crate::web::{Answer, Content, Web};
 
 /// The folder of a crawl of the demo site.
@@ -304,24 +304,16 @@ const TOOLS: [(&str, &str); 8] = [
 
 fn script(name: &str) -> Command {
     let mut command = Command::new("python3");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(name));
+    command.arg(tool(name));
     // Nothing is to be looked up in the network.
     command.env("HF_HUB_OFFLINE", "1").env("HF_DATASETS_OFFLINE", "1");
     command
 }
 
-fn can_import(module: &str) -> bool {
-    let mut command = Command::new("python3");
-    // Found is not enough, and imported takes its time: a folder without code is found, too.
-    let test =
-        format!("import importlib.util, sys; s = importlib.util.find_spec('{module}'); sys.exit(not (s and s.origin))");
-    has("python3") && command.args(["-c", &test]).status().is_ok_and(|status| status.success())
-}
-
 /// A crawl of real sites if they can be had, otherwise one of the demo.
 fn crawled() -> Place {
     corpora::crawl().unwrap_or_else(|reason| {
-        skipped(&format!("real sites: {reason}; the demo's is taken"));
+        skip(&format!("real sites: {reason}; the demo's is taken"));
         demo()
     })
 }
@@ -347,10 +339,8 @@ fn keys() -> String {
 
 #[test]
 fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
-    let found: Vec<&str> = TOOLS.iter().filter(|(module, _)| can_import(module)).map(|(_, tool)| *tool).collect();
-    for (module, tool) in TOOLS.iter().filter(|(_, tool)| !found.contains(tool)) {
-        skipped(&format!("{tool}: python3 has no module {module}"));
-    }
+    let found = TOOLS.iter().filter(|(module, _)| has_for_part(&[PythonModule(module)]));
+    let found: Vec<&str> = found.map(|(_, tool)| *tool).collect();
     let place = crawled();
     fs::create_dir(place.path("exports")).unwrap();
     for (format, name, flags) in [
@@ -366,10 +356,8 @@ fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
         let file = format!("exports/{name}");
         export(&place, &[&["--format", format, "-o", &file], flags].concat()).expect_code(0);
     }
-    if let (Some(check), true) = (shared("conformance/warc_check.py"), has("python3")) {
-        run(Command::new("python3").arg(check).arg(place.path("exports/pages.warc.gz")));
-    } else {
-        skipped("no warc_check.py beside the checkout, or no python3");
+    if has_for_part(&[Program("python3")]) {
+        run(Command::new("python3").arg(tool("warc_check.py")).arg(place.path("exports/pages.warc.gz")));
     }
     if found.is_empty() {
         return;
@@ -381,17 +369,18 @@ fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
 }
 
 #[test]
+#[cfg_attr(not(has_pywb), ignore = "needs pywb")]
 fn pywb_replays_a_stored_page() {
-    if !can_import("pywb") || missing(&["pywb"]).is_some() {
-        return skipped("python3 has no pywb");
+    if !has_all(&[PythonModule("pywb"), Program("pywb")]) {
+        return;
     }
     let place = crawled();
     export(&place, &["--format", "warc", "-o", "pages.warc.gz"]).expect_code(0);
     let mut replay = script("replay.py");
     replay.arg(place.path("")).arg("pages");
-    match ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|browser| has(browser)) {
-        Some(browser) => drop(replay.arg(browser)),
-        None => skipped("no Chromium to show a page in; it is asked for over HTTP alone"),
+    // Without a browser the page is asked for over HTTP alone.
+    if has_for_part(&[Program("chromium")]) {
+        replay.arg("chromium");
     }
     println!("{}", run(&mut replay));
 }

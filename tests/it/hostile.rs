@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::needs::{Program, has_all, run, tool};
 use crate::program::Place;
-use crate::shared::{missing, run, shared, skipped};
 
 /// The server takes so many ports from the first one on.
 const PORTS: u16 = 41;
@@ -331,13 +331,12 @@ const BEHAVIOURS: &[Behaviour] = &[
 ];
 
 #[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
 fn every_behaviour_comes_to_what_is_expected_and_manners_are_kept() {
-    let scripts = (shared("hostile/hostile_server.py"), shared("hostile/check_politeness.py"));
-    let (Some(server), Some(checker)) = scripts else { return skipped("no hostile server beside the checkout") };
-    if let Some(program) = missing(&["python3"]) {
-        return skipped(&format!("no {program}"));
+    if !has_all(&[Program("python3")]) {
+        return;
     }
-    let crawled = Crawled::new(&server, &checker);
+    let crawled = Crawled::new(&tool("hostile_server.py"), &tool("check_politeness.py"));
     let known: Vec<&str> = crawled.beginnings.keys().map(String::as_str).collect();
     let mut told: Vec<&str> = BEHAVIOURS.iter().map(|(name, ..)| *name).collect();
     told.sort_unstable();

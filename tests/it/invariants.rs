@@ -8,8 +8,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::graph::{Expected, Graph};
+use crate::needs::{Program, has_for_part, run, tool};
 use crate::program::{Place, pages};
-use crate::shared::{has, run, shared, skipped};
 
 /// The lines of `pages.jsonl` by URL.
 pub type Lines = BTreeMap<String, Value>;
@@ -101,13 +101,10 @@ pub fn assert_folder_is_sound(place: &Place) {
     for archive in &archives {
         assert!(archive.to_string_lossy().ends_with(".warc.gz"), "{} is still open", archive.display());
     }
-    match shared("conformance/warc_check.py") {
-        Some(script) if has("python3") => drop(run(Command::new("python3").arg(script).args(&archives))),
-        _ => skipped("no warc_check.py or no python3"),
+    if has_for_part(&[Program("python3")]) {
+        run(Command::new("python3").arg(tool("warc_check.py")).args(&archives));
     }
-    if has("warcio") {
+    if has_for_part(&[Program("warcio")]) {
         run(Command::new("warcio").arg("check").args(&archives));
-    } else {
-        skipped("no warcio");
     }
 }

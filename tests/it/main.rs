@@ -34,8 +34,8 @@
 //! | `architecture` | who imports whom |
 //!
 //! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan, `crowd`
-//! serves many names on few addresses, `invariants` holds what must be true of every finished crawl, `judged` judges its log over again, `shared` finds the material that
-//! lies beside a checkout.
+//! serves many names on few addresses, `invariants` holds what must be true of every finished crawl, `judged` judges its log over again, `needs` finds the
+//! programs and data that tests need.
 
 #![allow(clippy::unwrap_used)]
 
@@ -66,6 +66,7 @@ mod judged;
 mod kill;
 mod malice;
 mod manners;
+mod needs;
 mod overlap;
 mod planted;
 mod program;
@@ -75,7 +76,6 @@ mod rendering;
 mod report;
 mod revision;
 mod sampling;
-mod shared;
 mod soft_404;
 mod spider;
 mod surface;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use ndcrawl::model::{Fetched, Normaliser, Rendered};
 use ndcrawl::pagetext::{Options, Parser, Renderer, WordCache};
 
-use crate::corpora::{corpora, sites};
-use crate::shared::skipped;
+use crate::corpora::sites;
+use crate::needs::skip;
 
 #[path = "../../benches/shared/html.rs"]
 mod html;
@@ -40,7 +40,7 @@ fn page(body: &[u8]) -> Fetched {
 
 /// The bodies of all pages; the reason if they cannot be had.
 fn bodies() -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
-    let folder = sites(&corpora()?)?;
+    let folder = sites()?;
     Ok(html::html_files(&folder).into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect())
 }
 
@@ -60,10 +60,11 @@ fn assert_same(one: &Rendered, other: &Rendered, name: &str) {
 }
 
 #[test]
+#[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
 fn real_pages_render_the_same_by_both_parsers_nearly_all_in_one_pass() {
     let bodies = match bodies() {
         Ok(bodies) => bodies,
-        Err(reason) => return skipped(&reason),
+        Err(reason) => return skip(&reason),
     };
     let fast = renderer(Parser::Fast, WordCache::Kept);
     let dom = renderer(Parser::Dom, WordCache::Plain);
@@ -79,10 +80,11 @@ fn real_pages_render_the_same_by_both_parsers_nearly_all_in_one_pass() {
 }
 
 #[test]
+#[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
 fn real_pages_cut_anywhere_render_the_same_by_both_parsers() {
     let bodies = match bodies() {
         Ok(bodies) => bodies,
-        Err(reason) => return skipped(&reason),
+        Err(reason) => return skip(&reason),
     };
     let fast = renderer(Parser::Fast, WordCache::Kept);
     let dom = renderer(Parser::Dom, WordCache::Kept);

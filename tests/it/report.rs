@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::graph::{Graph, Options as Plan};
 use crate::judged::Log;
+use crate::needs::{Axe, data, has_all, run};
 use crate::program::Place;
-use crate::shared::{has, shared, skipped};
 use crate::web::{Answer, Content, Web};
 
 fn graph(hosts: usize) -> (Web, Arc<Graph>) {
@@ -150,12 +150,9 @@ impl Content for Hostile {
     }
 }
 
-/// The strings of the conformance table, or a few of their kind.
+/// The strings of the conformance table.
 fn hostile_strings() -> Vec<String> {
-    let Some(path) = shared("conformance/report_strings.json") else {
-        skipped("the conformance table of strings is not there; a few of its kind are");
-        return ["</title><script>1</script>", "\"><img src=x onerror=alert(1)>", "<!--"].map(str::to_owned).to_vec();
-    };
+    let path = data("conformance/report_strings.json");
     let table: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     table["cases"].as_array().unwrap().iter().map(|case| case["text"].as_str().unwrap().to_owned()).collect()
 }
@@ -186,18 +183,17 @@ fn titles_texts_and_addresses_that_mean_harm_are_shown_and_do_none() {
 /// Looked at by a tool that knows the rules of accessibility, if that and a browser are there: `AXE_FOLDER` names a
 /// folder in which the npm packages `axe-core` and `puppeteer-core` are installed.
 #[test]
+#[cfg_attr(not(can_use_axe), ignore = "needs node, chromium and AXE_FOLDER")]
 fn a_report_is_accessible_light_and_dark_wide_and_narrow() {
-    let Some(folder) = std::env::var_os("AXE_FOLDER") else {
-        return skipped("AXE_FOLDER names no folder with axe-core and puppeteer-core");
-    };
-    if let Some(program) = ["node", "chromium"].into_iter().find(|program| !has(program)) {
-        return skipped(&format!("{program} is not there"));
+    if !has_all(&[Axe]) {
+        return;
     }
     let place = Place::new();
     place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
     let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/axe.mjs");
     let mut node = std::process::Command::new("node");
-    let found = crate::shared::run(node.arg(script).arg(place.path("out/report.html")).current_dir(folder));
+    let found =
+        run(node.arg(script).arg(place.path("out/report.html")).current_dir(std::env::var_os("AXE_FOLDER").unwrap()));
     assert_eq!(found, "", "violations");
 }
 
