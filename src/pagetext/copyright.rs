@@ -3,7 +3,7 @@
 use memchr::memchr3_iter;
 
 use super::metadata::name;
-use super::text::Text;
+use neardup::text::FieldedText;
 
 /// Such lines stand at the end of a page, so that no more of it is looked at, in bytes.
 const TAIL: usize = 4096;
@@ -21,7 +21,7 @@ const BEHIND: [&str; 11] =
 
 /// The name in the last such line of the visible text. A line has `©`; or, before a year or another
 /// sign, `(c)` or `Copyright`. The word in lower case, which is mostly prose, makes no line.
-pub(super) fn holder(text: &Text) -> Option<String> {
+pub(super) fn holder(text: &FieldedText) -> Option<String> {
     let all = text.as_str();
     let from = boundary(all, all.len().saturating_sub(TAIL));
     let tail = &all[from..];
@@ -114,7 +114,7 @@ mod tests {
 
     /// Lines of a text; what stands behind a stroke is of another field.
     fn found(lines: &[&str]) -> Option<String> {
-        let mut text = Text::default();
+        let mut text = FieldedText::default();
         for line in lines {
             text.break_line();
             for (at, piece) in line.split('/').enumerate() {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_a_reader_does_not_see_names_nobody() {
-        let mut text = Text::default();
+        let mut text = FieldedText::default();
         text.push_hidden(Field::Description, "© 2019 Jane Roe");
         assert_eq!(holder(&text), None);
     }

@@ -13,9 +13,9 @@ use super::link_context::Anchor;
 use super::links::{Added, Links};
 use super::main_text::Refresh;
 use super::metadata::{Claims, WhenRank, WhoRank};
-use super::text::Text;
-use super::whitespace::folded;
 use super::{Options, WordCache, directives, json_ld, refresh};
+use neardup::text::FieldedText;
+use neardup::text::whitespace::folded;
 
 /// Longest title kept, in characters.
 const LONGEST_TITLE: usize = 1000;
@@ -23,7 +23,7 @@ const LONGEST_TITLE: usize = 1000;
 /// What was found on a page.
 #[derive(Debug, Default)]
 pub(super) struct Document {
-    pub text: Text,
+    pub text: FieldedText,
     pub title: Option<String>,
     pub language: Option<String>,
     pub robots: RobotsDirectives,
@@ -67,7 +67,7 @@ pub(super) struct Findings<'a> {
 impl<'a> Findings<'a> {
     pub fn new(page: &'a Fetched, options: &'a Options, normaliser: &'a Normaliser) -> Self {
         let plain = options.word_cache == WordCache::Plain;
-        let text = if plain { Text::plain() } else { Text::default() };
+        let text = if plain { FieldedText::plain() } else { FieldedText::default() };
         Self {
             agent: &options.robots_agent,
             now: page.started_at,

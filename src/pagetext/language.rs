@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use whichlang::Lang;
 
-use super::tokens::is_unspaced;
+use neardup::text::is_unspaced;
 
 /// Bytes of the pieces of a text that the detector reads. The head of a page alone is navigation, whose few words
 /// are often taken for another language.

@@ -1,7 +1,7 @@
 //! Where do links stand among the terms of a page?
 
-use super::text::{Lines, Text};
 use crate::model::{Field, LinkPlace, RunningTerms};
+use neardup::text::{FieldedText, Lines};
 
 /// Where a link begins.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Anchor {
 }
 
 /// Gathers the terms of a text in order, and the places of links among them.
-pub(super) struct Running<'a> {
+pub(super) struct LinkContext<'a> {
     /// Those that are yet to come.
     anchors: &'a [Anchor],
     found: RunningTerms,
@@ -26,9 +26,9 @@ pub(super) struct Running<'a> {
     in_heading: bool,
 }
 
-impl<'a> Running<'a> {
+impl<'a> LinkContext<'a> {
     /// For a text in which links begin at these places, ascending.
-    pub fn new(text: &'a Text, anchors: &'a [Anchor]) -> Self {
+    pub fn new(text: &'a FieldedText, anchors: &'a [Anchor]) -> Self {
         Self {
             anchors,
             found: RunningTerms::default(),

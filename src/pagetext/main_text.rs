@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::model::{CanonicalUrl, Field};
 
-use super::text::{Piece, Text};
+use neardup::text::{FieldedText, Piece};
 
 /// One page in this many may be all navigation: where less than this part of the text would be left,
 /// all of it stays.
@@ -40,7 +40,7 @@ pub struct Refresh {
 }
 
 /// The main text; see [`Reading::text`].
-pub(super) fn main_text(text: &Text) -> String {
+pub(super) fn main_text(text: &FieldedText) -> String {
     let all = lines(text.pieces());
     let main = lines(text.pieces().filter(|piece| !piece.aside));
     if main.len() * LEAST_PART < all.len() { all } else { main }

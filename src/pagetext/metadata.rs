@@ -11,7 +11,7 @@
 use crate::model::Source;
 
 use super::dates;
-use super::whitespace::folded;
+use neardup::text::whitespace::folded;
 
 /// Longest name kept, in characters.
 const LONGEST_NAME: usize = 200;

@@ -14,7 +14,6 @@
 //! A bad page is never an error: what can't be read is left out.
 
 mod byte_search;
-mod cache_pool;
 mod charset;
 mod copyright;
 mod dates;
@@ -32,26 +31,12 @@ mod names;
 mod nesting;
 mod parser;
 mod provenance;
-mod query;
 mod refresh;
-mod sentences;
-mod shingles;
-mod short_word_cache;
 mod sitemap;
 mod soft_404_phrases;
-mod stem;
-mod stop_words;
-mod synonyms;
-mod term_cache;
-mod terms;
-mod text;
 mod tokenizer;
-mod tokens;
 mod tree_builder;
 mod url_terms;
-mod whitespace;
-mod word_scan;
-mod words;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -63,19 +48,18 @@ use crate::model::{
     WantedOrder,
 };
 
-use cache_pool::Pool;
 use document::Document;
-use stem::Terms;
-use terms::TermTable;
+use link_context::LinkContext;
+use neardup::text::{Tokenizer, TokenizerOptions, WordObserver};
 use tree_builder::Stop;
 
 pub use directives::robots_directives;
+pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
+
 pub use main_text::{Reading, Refresh};
 pub use parser::{Parser, ParserError};
-pub use query::query_terms;
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 pub use soft_404_phrases::says_not_there;
-pub use synonyms::{Synonyms, SynonymsError};
 
 /// The version of the rendering. Records made by different versions can't be compared.
 pub const RENDERING_VERSION: u32 = 4;
@@ -109,34 +93,6 @@ pub struct Options {
     pub running: bool,
 }
 
-/// By which rules words become terms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rules {
-    /// By those of English, whatever the page's language: a word becomes the same term on each page.
-    /// Sites in several languages leave much untranslated, and by rules of many languages one text has
-    /// many terms: on the labelled pages that hid 29 of 923 near-duplicates, where this hides 8.
-    #[default]
-    Same,
-    /// By those of the page's language.
-    OfLanguage,
-}
-
-/// How often the same word is stemmed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WordCache {
-    /// Wherever it stands, and nothing else is spared either: words are found by the crate for
-    /// Unicode segmentation alone, each link is resolved where it stands, and white space is folded
-    /// word by word. The yardstick, to be used with [`Parser::Dom`].
-    Plain,
-    /// Wherever it stands.
-    None,
-    /// Once a page.
-    Page,
-    /// Once, as long as it is met often enough.
-    #[default]
-    Kept,
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -161,7 +117,7 @@ impl Default for Options {
 pub struct Renderer {
     options: Options,
     normaliser: Normaliser,
-    pool: Pool,
+    tokenizer: Tokenizer,
 }
 
 /// A page that was decoded and read.
@@ -187,18 +143,20 @@ impl Renderer {
     /// A renderer with these options; links are brought into their canonical spelling by
     /// `normaliser`.
     pub fn new(options: Options, normaliser: Normaliser) -> Self {
-        Self { options, normaliser, pool: Pool::default() }
+        let Options { stop_words, stem, rules, word_cache, .. } = options;
+        let synonyms = options.synonyms.clone();
+        let tokenizer = Tokenizer::new(TokenizerOptions { stop_words, stem, synonyms, rules, word_cache });
+        Self { options, normaliser, tokenizer }
     }
 
     /// Names everything that makes two renderings incomparable.
     pub fn signature(&self) -> String {
-        let Options { parser, max_depth, min_language_chars, stop_words, stem, synonyms, rules, order, .. } =
-            &self.options;
+        let Options { parser, max_depth, min_language_chars, synonyms, rules, order, .. } = &self.options;
         let synonyms = synonyms.as_ref().map(|table| format!(", synonyms {}", table.signature())).unwrap_or_default();
         format!(
             "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}{synonyms}{}{}{}{}",
-            if *stem { stem::STEMMER } else { "no stemmer" },
-            if *stop_words { stop_words::VERSION } else { 0 },
+            self.tokenizer.stemmer(),
+            self.tokenizer.stop_word_version(),
             if *rules == Rules::OfLanguage { ", rules of the language" } else { "" },
             if order.sentence_count { ", sentences counted" } else { "" },
             if order.sentences { ", sentences listed" } else { "" },
@@ -281,20 +239,22 @@ impl Renderer {
         language: Option<&str>,
     ) -> (Vec<TermCounts>, TermOrder, Option<RunningTerms>) {
         let url = url_terms::words(&page.url);
-        self.with_words(language, |mut table| {
-            table.count(Field::Url, &url);
-            let anchors = self.options.running.then_some(&*document.anchors);
-            let (order, running) = table.count_parts(&document.text, self.options.order, anchors);
-            (table.into_terms(), order, running)
-        })
+        let mut context = self.options.running.then(|| LinkContext::new(&document.text, &document.anchors));
+        let (terms, order) = {
+            let mut observe = context.as_mut().map(|context| |start, field, term| context.add(start, field, term));
+            self.tokenizer.with_table(language, |mut table| {
+                table.count(Field::Url, &url);
+                let observer = observe.as_mut().map(|observe| observe as &mut WordObserver<'_>);
+                let order = table.count_parts(&document.text, self.options.order, observer);
+                (table.into_terms(), order)
+            })
+        };
+        (terms, order, context.map(LinkContext::finish))
     }
 
     /// The terms of a text that is no page, as they would be on a page. All count as body.
     pub fn terms_of(&self, text: &str) -> Vec<TermCounts> {
-        self.with_words(None, |mut table| {
-            table.count(Field::Body, text);
-            table.into_terms()
-        })
+        self.tokenizer.terms_of(text)
     }
 
     /// The terms of a text and, where a word is made of several, as `mod_rewrite` and `StringUtils` are, also the
@@ -312,14 +272,6 @@ impl Renderer {
     /// The terms of the words of a URL's path, of which compound words are cut.
     pub fn terms_of_url(&self, url: &CanonicalUrl) -> Vec<TermCounts> {
         self.terms_of(&url_terms::words_of_path(url))
-    }
-
-    fn with_words<'t, T>(&self, language: Option<&str>, work: impl FnOnce(TermTable<'_, 't>) -> T) -> T {
-        let Options { stem, stop_words, rules, word_cache, .. } = self.options;
-        let language = if rules == Rules::Same { Some("en") } else { language };
-        let language = Terms::of(language, stem, stop_words).mapping(self.options.synonyms.as_ref());
-        let pool = if word_cache == WordCache::Kept { &self.pool } else { &Pool::default() };
-        pool.with(|words| work(TermTable::new(language, word_cache, words)))
     }
 
     /// Why the fast parser leaves this page to the other one; `None` if it does not.

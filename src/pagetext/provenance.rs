@@ -4,8 +4,8 @@ use crate::model::{Fetched, Field, Markup, Provenance, Source};
 
 use super::copyright;
 use super::metadata::{Claims, WhenRank, WhoRank};
-use super::text::Text;
-use super::whitespace::folded;
+use neardup::text::FieldedText;
+use neardup::text::whitespace::folded;
 
 /// Longest purpose kept, in characters.
 const LONGEST_WHY: usize = 300;
@@ -18,7 +18,7 @@ pub(super) fn of_answer(page: &Fetched) -> Provenance {
 }
 
 /// What is known of a page whose text is settled.
-pub(super) fn of_page(page: &Fetched, mut claims: Claims, title: Option<&str>, text: &Text) -> Provenance {
+pub(super) fn of_page(page: &Fetched, mut claims: Claims, title: Option<&str>, text: &FieldedText) -> Provenance {
     if claims.wants_who(WhoRank::Copyright)
         && let Some(holder) = copyright::holder(text)
     {
@@ -48,7 +48,7 @@ fn settled(page: &Fetched, claims: Claims) -> Provenance {
 }
 
 /// The first heading; one that is wholly a link counts as a link.
-fn heading(text: &Text) -> Option<String> {
+fn heading(text: &FieldedText) -> Option<String> {
     let headings = text.parts().filter(|(field, _)| *field == Field::Heading);
     headings.map(|(_, text)| folded(text, LONGEST_WHY)).find(|text| !text.is_empty())
 }

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! detect
-//! index  similarity
+//! index  similarity  text
 //! model
 //! ```
 
@@ -18,3 +18,4 @@ pub mod detect;
 pub mod index;
 pub mod model;
 pub mod similarity;
+pub mod text;

@@ -39,7 +39,7 @@ use super::stem;
 use crate::model::Digest;
 
 /// The table that comes with the program.
-const SHIPPED: &str = include_str!("../../config/synonyms.txt");
+const SHIPPED: &str = include_str!("../../data/synonyms.txt");
 
 /// Which words mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Synonyms {
     pub fn shipped() -> Self {
         // A test reads it; should it fail all the same, nothing is mapped.
         let none = || Self { rows: HashMap::new(), digest: Digest::of(b"") };
-        Self::read("config/synonyms.txt", SHIPPED.as_bytes()).unwrap_or_else(|_| none())
+        Self::read("synonyms.txt", SHIPPED.as_bytes()).unwrap_or_else(|_| none())
     }
 
     /// What a word of a page in this language becomes. It is in lower case.
@@ -91,7 +91,7 @@ impl Synonyms {
     }
 
     /// Names the table, by what is in it.
-    pub(super) fn signature(&self) -> String {
+    pub fn signature(&self) -> String {
         self.digest.to_string()
     }
 }
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_shipped_table_reads_and_no_word_stands_in_two_of_its_rows() {
-        let shipped = Synonyms::read("config/synonyms.txt", SHIPPED.as_bytes()).unwrap();
+        let shipped = Synonyms::read("synonyms.txt", SHIPPED.as_bytes()).unwrap();
         assert_eq!(shipped, Synonyms::shipped());
         assert_eq!(shipped.mapped("en", "automobile"), "car");
         assert_eq!(shipped.mapped("de", "automobile"), "automobile");

@@ -8,7 +8,7 @@
 
 use crate::model::{TermOrder, WantedOrder};
 
-use super::text::{Lines, Text};
+use super::fielded_text::{FieldedText, Lines};
 
 /// Cuts the words of a text, as they are met, into sentences.
 pub(super) struct Sentences<'t> {
@@ -25,7 +25,7 @@ pub(super) struct Sentences<'t> {
 
 impl<'t> Sentences<'t> {
     /// The sentences of a text, if they are asked for.
-    pub fn new(text: &'t Text, wanted: WantedOrder) -> Option<Self> {
+    pub fn new(text: &'t FieldedText, wanted: WantedOrder) -> Option<Self> {
         let WantedOrder { sentence_count, sentences: is_listed, .. } = wanted;
         let (lines, text, order) = (text.lines(), text.as_str(), TermOrder::default());
         (sentence_count || is_listed).then(|| Self {

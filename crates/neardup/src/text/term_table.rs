@@ -1,14 +1,13 @@
 //! Counts the terms of a page by field.
 
-use crate::model::{Field, RunningTerms, TermCounts, TermOrder, WantedOrder};
+use crate::model::{Field, TermCounts, TermOrder, WantedOrder};
 
 use super::WordCache;
-use super::link_context::{Anchor, Running};
+use super::fielded_text::FieldedText;
 use super::sentences::Sentences;
-use super::shingles::{self, Sequence};
+use super::shingles::{self, TermSequence};
 use super::short_word_cache::ShortWord;
-use super::stem::Terms;
-use super::text::Text;
+use super::stem::TermRules;
 use super::tokens;
 use super::words::Words;
 
@@ -17,29 +16,33 @@ const BATCH: usize = 24;
 
 /// A word of a text.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct Word {
     short: Option<ShortWord>,
     start: usize,
     end: usize,
 }
 
+/// Is called with each word of a document: its first byte, its field, and its term unless it is a stop word.
+pub type WordObserver<'t> = dyn FnMut(usize, Field, Option<u32>) + 't;
+
 /// The distinct terms of one page.
-pub(super) struct TermTable<'w, 't> {
-    language: Terms,
+pub struct TermTable<'w, 't> {
+    language: TermRules,
     cache: WordCache,
     kept: &'w mut Words,
     terms: Vec<TermCounts>,
     sentences: Option<Sentences<'t>>,
-    sequence: Option<Sequence>,
-    running: Option<Running<'t>>,
+    sequence: Option<TermSequence>,
+    /// Is called with each word: its first byte, its field, and its term unless it is a stop word.
+    observer: Option<&'t mut WordObserver<'t>>,
 }
 
 /// Distinct terms of a page of usual size.
 const USUAL_TERMS: usize = 512;
 
 impl<'w, 't> TermTable<'w, 't> {
-    /// Terms of this language, looked up in `kept` as far as `cache` allows.
-    pub fn new(language: Terms, cache: WordCache, kept: &'w mut Words) -> Self {
+    /// TermRules of this language, looked up in `kept` as far as `cache` allows.
+    pub(super) fn new(language: TermRules, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
         Self {
             language,
@@ -48,7 +51,7 @@ impl<'w, 't> TermTable<'w, 't> {
             terms: Vec::with_capacity(USUAL_TERMS),
             sentences: None,
             sequence: None,
-            running: None,
+            observer: None,
         }
     }
 
@@ -57,30 +60,31 @@ impl<'w, 't> TermTable<'w, 't> {
         self.count_each(text, |_| field);
     }
 
-    /// Counts every word of a page. All parts are read at once: between two of them stands a space,
-    /// and most are a word or two.
-    /// What of their order is wanted is found on the way.
-    /// Where the links stand that begin at `anchors` is told if there are any to tell of.
+    /// Counts every word of a document, and returns what is wanted of their order.
+    ///
+    /// Calls `observer` with every word, in order. All parts are tokenized at once: between two of them stands a
+    /// space, and most are a word or two.
     pub fn count_parts(
         &mut self,
-        text: &'t Text,
+        text: &'t FieldedText,
         wanted: WantedOrder,
-        anchors: Option<&'t [Anchor]>,
-    ) -> (TermOrder, Option<RunningTerms>) {
+        observer: Option<&'t mut WordObserver<'t>>,
+    ) -> TermOrder {
         self.sentences = Sentences::new(text, wanted);
-        self.sequence = wanted.shingles.then(Sequence::default);
-        self.running = anchors.map(|anchors| Running::new(text, anchors));
+        self.sequence = wanted.shingles.then(TermSequence::default);
+        self.observer = observer;
         self.count_all(text);
+        self.observer = None;
         let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
         if let Some(sequence) = self.sequence.take() {
             (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
         }
-        (order, self.running.take().map(Running::finish))
+        order
     }
 
-    fn count_all(&mut self, text: &Text) {
+    fn count_all(&mut self, text: &FieldedText) {
         if self.sentences.is_none()
-            && self.running.is_none()
+            && self.observer.is_none()
             && matches!(self.cache, WordCache::Plain | WordCache::None)
         {
             return text.parts().for_each(|(field, part)| self.count(field, part));
@@ -104,10 +108,10 @@ impl<'w, 't> TermTable<'w, 't> {
                 _ => tokens::for_each(text, word),
             };
         }
-        let mut batch = [Found::default(); BATCH];
+        let mut batch = [Word::default(); BATCH];
         let mut length = 0;
         tokens::for_each(text, |start, end| {
-            batch[length] = Found { short: ShortWord::of(text, start, end), start, end };
+            batch[length] = Word { short: ShortWord::of(text, start, end), start, end };
             length += 1;
             if length == BATCH {
                 self.count_batch(&batch, text, &mut field);
@@ -117,9 +121,9 @@ impl<'w, 't> TermTable<'w, 't> {
         self.count_batch(&batch[..length], text, &mut field);
     }
 
-    fn count_batch(&mut self, batch: &[Found], text: &str, field: &mut impl FnMut(usize) -> Field) {
+    fn count_batch(&mut self, batch: &[Word], text: &str, field: &mut impl FnMut(usize) -> Field) {
         self.kept.fetch(batch.iter().filter_map(|found| found.short), &self.language);
-        for &Found { short, start, end } in batch {
+        for &Word { short, start, end } in batch {
             let word = &text[start..end];
             let Self { language, kept, terms, .. } = self;
             let term = match short {
@@ -149,8 +153,8 @@ impl<'w, 't> TermTable<'w, 't> {
         if let Some(sentences) = &mut self.sentences {
             sentences.add(start, end, is_term.then_some(term));
         }
-        if let Some(running) = &mut self.running {
-            running.add(start, field, is_term.then_some(term));
+        if let Some(observer) = &mut self.observer {
+            observer(start, field, is_term.then_some(term));
         }
     }
 
@@ -169,7 +173,7 @@ mod tests {
     fn each_occurrence_counts_in_its_field_under_its_stem() {
         let mut words = Words::default();
         for cache in [WordCache::None, WordCache::Page, WordCache::Kept] {
-            let mut table = TermTable::new(Terms::of(Some("en"), true, true), cache, &mut words);
+            let mut table = TermTable::new(TermRules::of(Some("en"), true, true), cache, &mut words);
             table.count(Field::Title, "The crawlers");
             table.count(Field::Body, "a crawler crawls the crawler");
             let terms = table.into_terms();

@@ -1,4 +1,4 @@
-//! Terms by number, kept from page to page, and where each stands on the page that is rendered now.
+//! TermRules by number, kept from page to page, and where each stands on the page that is rendered now.
 //!
 //! Many words have one term. A word knows its term's number, so that no term is hashed because a
 //! page repeats it, and terms that are met together lie together.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::stem::{LANGUAGES, Terms};
+use super::stem::{LANGUAGES, TermRules};
 use super::tokens;
 use crate::model::Term;
 
@@ -10,13 +10,14 @@ use crate::model::Term;
 /// written in is not known before it is read. Words that are stop words everywhere, or are left as
 /// they are somewhere, stand for themselves.
 pub fn query_terms(query: &str) -> Vec<Term> {
-    let languages: Vec<Terms> = LANGUAGES.iter().map(|language| Terms::of(Some(language), true, true)).collect();
+    let languages: Vec<TermRules> =
+        LANGUAGES.iter().map(|language| TermRules::of(Some(language), true, true)).collect();
     let mut terms = BTreeSet::new();
     let mut lower = String::new();
     tokens::for_each(query, |start, end| {
         tokens::lower(&query[start..end], &mut lower);
         terms.insert(Term::from(&*lower));
-        let is_term = |language: &&Terms| !language.is_stop_word(&lower);
+        let is_term = |language: &&TermRules| !language.is_stop_word(&lower);
         terms.extend(languages.iter().filter(is_term).map(|language| Term::from(&*language.stem(&lower))));
     });
     terms.into_iter().collect()

@@ -12,7 +12,7 @@ use super::synonyms::Synonyms;
 pub(super) const STEMMER: &str = "rust-stemmers 1.2.0";
 
 /// How the words of one language become terms.
-pub(super) struct Terms {
+pub(super) struct TermRules {
     /// Tells languages apart that have rules; 0 for the others, which have none.
     number: u8,
     stemmer: Option<Stemmer>,
@@ -21,7 +21,7 @@ pub(super) struct Terms {
     synonyms: Option<(Arc<Synonyms>, &'static str)>,
 }
 
-impl Terms {
+impl TermRules {
     /// For a language by its primary subtag; `None` and unknown languages keep words as they are.
     pub fn of(language: Option<&str>, stem: bool, stop: bool) -> Self {
         let language = language.unwrap_or_default();
@@ -94,16 +94,16 @@ mod tests {
 
     #[test]
     fn words_are_stemmed_by_language_and_left_alone_without_one() {
-        assert_eq!(Terms::of(Some("en"), true, true).stem("crawling"), "crawl");
-        assert_eq!(Terms::of(Some("de"), true, true).stem("häuser"), "haus");
-        assert_eq!(Terms::of(None, true, true).stem("crawling"), "crawling");
-        assert_eq!(Terms::of(Some("el"), true, true).stem("ισαισα"), "ισαισα");
+        assert_eq!(TermRules::of(Some("en"), true, true).stem("crawling"), "crawl");
+        assert_eq!(TermRules::of(Some("de"), true, true).stem("häuser"), "haus");
+        assert_eq!(TermRules::of(None, true, true).stem("crawling"), "crawling");
+        assert_eq!(TermRules::of(Some("el"), true, true).stem("ισαισα"), "ισαισα");
     }
 
     #[test]
     fn words_are_mapped_before_they_are_stemmed() {
         let table = Arc::new(Synonyms::read("", b"search, seek\nengines, motors\n[en]\nyears, ages").unwrap());
-        let stem = |language, word| Terms::of(language, true, true).mapping(Some(&table)).stem(word).into_owned();
+        let stem = |language, word| TermRules::of(language, true, true).mapping(Some(&table)).stem(word).into_owned();
         assert_eq!(
             ["search", "engines", "years", "crawling"].map(|word| stem(Some("en"), word)),
             ["seek", "motor", "age", "crawl"]
@@ -116,15 +116,15 @@ mod tests {
         for letters in (b'a'..=b'z').flat_map(|one| (b'a'..=b'z').map(move |two| [one, two])) {
             let language = std::str::from_utf8(&letters).unwrap();
             let has_rules = algorithm(language).is_some() || !stop_words::of(language).is_empty();
-            assert_eq!(Terms::of(Some(language), true, true).number() > 0, has_rules, "{language}");
+            assert_eq!(TermRules::of(Some(language), true, true).number() > 0, has_rules, "{language}");
         }
     }
 
     #[test]
     fn stop_words_belong_to_their_language() {
-        let english = Terms::of(Some("en"), true, true);
+        let english = TermRules::of(Some("en"), true, true);
         assert!(english.is_stop_word("the") && !english.is_stop_word("die"));
-        assert!(Terms::of(Some("de"), true, true).is_stop_word("die"));
-        assert!(!Terms::of(Some("en"), true, false).is_stop_word("the"));
+        assert!(TermRules::of(Some("de"), true, true).is_stop_word("die"));
+        assert!(!TermRules::of(Some("en"), true, false).is_stop_word("the"));
     }
 }

@@ -26,13 +26,13 @@ static MEANINGS: [u8; 256] = {
 
 /// Whether another space would be one too many.
 #[inline]
-pub(super) fn ends_in_space(folded: &str) -> bool {
+pub fn ends_in_space(folded: &str) -> bool {
     folded.as_bytes().last().is_none_or(|last| *last == b' ')
 }
 
 /// Appends a text. No two spaces come to stand side by side, and none at the start.
 #[inline]
-pub(super) fn fold_into(folded: &mut String, text: &str) {
+pub fn fold_into(folded: &mut String, text: &str) {
     let bytes = text.as_bytes();
     // The meaning of the character before, so that nothing branches from word to word.
     let mut before = if ends_in_space(folded) { SPACE } else { OTHER };
@@ -66,7 +66,7 @@ pub(super) fn fold_into(folded: &mut String, text: &str) {
 }
 
 /// White space folded to single spaces, at most `most` characters.
-pub(super) fn folded(text: &str, most: usize) -> String {
+pub fn folded(text: &str, most: usize) -> String {
     let mut folded = String::new();
     fold_into(&mut folded, text);
     folded.truncate(folded.trim_end_matches(' ').len());

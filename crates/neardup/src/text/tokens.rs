@@ -85,7 +85,7 @@ fn class_of(c: char) -> Class {
 }
 
 /// Calls `word` with where every word of the text begins and ends.
-pub(super) fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
+pub fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
     let mut runs = Runs::new(bytes);
     let mut at = 0;
@@ -146,7 +146,7 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
 }
 
 /// The lower-case form of a word, no longer than words are.
-pub(super) fn lower(word: &str, lower: &mut String) {
+pub fn lower(word: &str, lower: &mut String) {
     lower.clear();
     if word.is_ascii() {
         lower.push_str(&word[..word.len().min(LONGEST_WORD)]);
@@ -257,7 +257,7 @@ fn by_crate(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> us
 }
 
 /// Whether a character belongs to a script that is written without spaces between words.
-pub(super) fn is_unspaced(c: char) -> bool {
+pub fn is_unspaced(c: char) -> bool {
     c >= '\u{3005}'
         && matches!(c,
             '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
@@ -289,7 +289,7 @@ fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -
 }
 
 /// The same by the crate alone: what [`for_each`] has to give.
-pub(super) fn for_each_by_crate(text: &str, mut word: impl FnMut(usize, usize)) {
+pub fn for_each_by_crate(text: &str, mut word: impl FnMut(usize, usize)) {
     let mut at = 0;
     while at < text.len() {
         let spaced = text[at..].find(is_unspaced).map_or(text.len(), |found| at + found);

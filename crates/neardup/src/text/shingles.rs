@@ -18,9 +18,9 @@ const STOP_WORD: u64 = 0x5D58_8B65_6C07_8965;
 
 /// The words of the visible text in order, each by the position of its term on the page.
 #[derive(Debug, Default)]
-pub(super) struct Sequence(Vec<u32>);
+pub(super) struct TermSequence(Vec<u32>);
 
-impl Sequence {
+impl TermSequence {
     /// Takes the next word. What is no position stands for a stop word.
     #[inline]
     pub fn add(&mut self, term: u32, field: Field) {
@@ -32,7 +32,7 @@ impl Sequence {
 
 /// Hashes of all runs, ascending, each once, and the level to which they were thinned out. A text
 /// of fewer words than a run has one hash.
-pub(super) fn of(Sequence(words): &Sequence, terms: &[TermCounts]) -> (Vec<u32>, u8) {
+pub(super) fn of(TermSequence(words): &TermSequence, terms: &[TermCounts]) -> (Vec<u32>, u8) {
     let hashes: Vec<u64> = terms.iter().map(|term| xxh3_64(term.term.as_bytes())).collect();
     let hash = |word: &u32| hashes.get(*word as usize).copied().unwrap_or(STOP_WORD);
     let run = |run: &[u32]| (run.iter().map(hash).fold(0, mixed) >> 32) as u32;
@@ -68,7 +68,7 @@ mod tests {
     use crate::model::FieldCounts;
 
     fn shingles(words: &[u32]) -> (Vec<u32>, u8) {
-        let mut sequence = Sequence::default();
+        let mut sequence = TermSequence::default();
         words.iter().for_each(|&word| sequence.add(word, Field::Body));
         let term = |number: u32| TermCounts { term: format!("w{number}").into(), counts: FieldCounts::default() };
         of(&sequence, &(0..200_000).map(term).collect::<Vec<_>>())
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_nobody_sees_has_no_place() {
-        let mut sequence = Sequence::default();
+        let mut sequence = TermSequence::default();
         sequence.add(0, Field::Keywords);
         sequence.add(0, Field::Description);
         assert_eq!(of(&sequence, &[]), (vec![], 0));

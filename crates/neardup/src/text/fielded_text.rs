@@ -7,13 +7,13 @@ use super::whitespace::{ends_in_space, fold_into};
 /// The text of a page as it is read, cut into parts of one field each. White space is folded to
 /// single spaces, of which one stands between two parts and none at the start.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub struct FieldedText {
     text: String,
     parts: Vec<Part>,
     broken: bool,
     /// Open elements that are about the site rather than the page.
     asides: u32,
-    /// Whether the text is kept as it stands until it is [settled](Text::settle): the yardstick.
+    /// Whether the text is kept as it stands until it is [settled](FieldedText::settle): the yardstick.
     plain: bool,
 }
 
@@ -32,9 +32,12 @@ struct Part {
 }
 
 /// A part as a reader meets it.
-pub(super) struct Piece<'a> {
+pub struct Piece<'a> {
+    /// The field of the part.
     pub field: Field,
+    /// Its text, white space folded.
     pub text: &'a str,
+    /// Whether a reader sees it: keywords and descriptions are hidden.
     pub visible: bool,
     /// Whether a line ends before it.
     pub breaks: bool,
@@ -44,8 +47,8 @@ pub(super) struct Piece<'a> {
     pub aside: bool,
 }
 
-impl Text {
-    /// A text that is folded only when it is [settled](Text::settle).
+impl FieldedText {
+    /// A text that is folded only when it is [settled](FieldedText::settle).
     pub fn plain() -> Self {
         Self { plain: true, ..Self::default() }
     }
@@ -210,7 +213,7 @@ impl Text {
 }
 
 /// Fields of positions that are asked for in order.
-pub(super) struct Fields<'a> {
+pub struct Fields<'a> {
     parts: &'a [Part],
     at: usize,
 }
@@ -227,7 +230,7 @@ impl Fields<'_> {
 }
 
 /// What a position is to a reader; positions are asked for in order.
-pub(super) struct Lines<'a> {
+pub struct Lines<'a> {
     parts: &'a [Part],
     at: usize,
 }
@@ -257,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_not_in_the_digest() {
-        let mut text = Text::default();
+        let mut text = FieldedText::default();
         text.push_hidden(Field::Keywords, " a b");
         text.push(Field::Body, "c ");
         text.push(Field::Body, " d");
@@ -271,7 +274,7 @@ mod tests {
     proptest! {
         #[test]
         fn text_is_the_same_whenever_it_is_folded(pieces in prop::collection::vec((0..4, "[a é\u{a0}\u{2003}\n]{0,4}"), 0..8)) {
-            let (mut text, mut plain) = (Text::default(), Text::plain());
+            let (mut text, mut plain) = (FieldedText::default(), FieldedText::plain());
             for to in [&mut text, &mut plain] {
                 for (kind, piece) in &pieces {
                     match kind {
@@ -285,7 +288,7 @@ mod tests {
             plain.settle();
             prop_assert_eq!(text.as_str(), plain.as_str());
             prop_assert_eq!(text.digest(), plain.digest());
-            let parts = |text: &Text| text.parts().map(|(field, text)| (field, text.trim_end().to_owned())).collect::<Vec<_>>();
+            let parts = |text: &FieldedText| text.parts().map(|(field, text)| (field, text.trim_end().to_owned())).collect::<Vec<_>>();
             prop_assert_eq!(parts(&text), parts(&plain));
         }
     }

@@ -16,7 +16,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::model::TermCounts;
 
 use super::short_word_cache::{ShortWord, ShortWords};
-use super::stem::Terms;
+use super::stem::TermRules;
 use super::term_cache::{KeptTerms, STOP_WORD};
 use super::tokens;
 
@@ -113,7 +113,7 @@ impl Words {
     /// time it is needed: a word is in no cache that is near, and to wait for one after the other
     /// would take longer than all else that is done to it.
     #[inline]
-    pub fn fetch(&mut self, words: impl Iterator<Item = ShortWord>, language: &Terms) {
+    pub fn fetch(&mut self, words: impl Iterator<Item = ShortWord>, language: &TermRules) {
         let number = language.number();
         // What is found is of no use, but not known to be.
         self.fetched = words.fold(self.fetched, |all, word| all ^ self.young.short.touch(word, number));
@@ -121,7 +121,7 @@ impl Words {
 
     /// The position of the term of a short word among those of the page.
     #[inline]
-    pub fn short(&mut self, short: ShortWord, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn short(&mut self, short: ShortWord, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         let term = match self.young.short.term(short, language.number()) {
             Some(term) => term,
             None => self.new_short(short, word, language),
@@ -130,7 +130,7 @@ impl Words {
     }
 
     #[cold]
-    fn new_short(&mut self, short: ShortWord, word: &str, language: &Terms) -> u32 {
+    fn new_short(&mut self, short: ShortWord, word: &str, language: &TermRules) -> u32 {
         let term = match self.old.short.term(short, language.number()) {
             Some(older) => self.moved_up(older),
             None => self.made(word, language),
@@ -140,7 +140,7 @@ impl Words {
     }
 
     /// The position of the term of a longer word.
-    pub fn long(&mut self, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn long(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         if word.len() > LONGEST_KEPT {
             return self.anew(word, language, on_page);
         }
@@ -161,7 +161,7 @@ impl Words {
     }
 
     /// The position of the term of any word, which is made whether the word is kept or not.
-    pub fn anew(&mut self, word: &str, language: &Terms, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn anew(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         let term = self.made(word, language);
         self.young.terms.place(term, self.page, on_page)
     }
@@ -172,7 +172,7 @@ impl Words {
     }
 
     /// Makes the term of a word; answers its number.
-    fn made(&mut self, word: &str, language: &Terms) -> u32 {
+    fn made(&mut self, word: &str, language: &TermRules) -> u32 {
         tokens::lower(word, &mut self.lower);
         if language.is_stop_word(&self.lower) {
             return STOP_WORD;
@@ -187,7 +187,7 @@ impl Words {
 mod tests {
     use super::*;
 
-    fn term(words: &mut Words, word: &str, language: &Terms) -> Option<String> {
+    fn term(words: &mut Words, word: &str, language: &TermRules) -> Option<String> {
         let mut on_page = Vec::new();
         let position = match ShortWord::of(word, 0, word.len()) {
             Some(short) => words.short(short, word, language, &mut on_page),
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn terms_are_the_same_on_every_page_and_differ_by_language() {
-        let (english, german) = (Terms::of(Some("en"), true, true), Terms::of(Some("de"), true, true));
+        let (english, german) = (TermRules::of(Some("en"), true, true), TermRules::of(Some("de"), true, true));
         let mut words = Words::default();
         for _ in 0..2 {
             words.begin_page();
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_word_that_comes_again_has_its_position() {
-        let english = Terms::of(Some("en"), true, true);
+        let english = TermRules::of(Some("en"), true, true);
         let mut words = Words::default();
         for _ in 0..2 {
             words.begin_page();
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn words_that_were_forgotten_are_made_anew() {
-        let none = Terms::of(None, true, true);
+        let none = TermRules::of(None, true, true);
         let mut words = Words::default();
         for number in 0..3 * GENERATION {
             words.begin_page();

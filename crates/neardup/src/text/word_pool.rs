@@ -7,9 +7,9 @@ use super::words::Words;
 /// Word stores that no thread uses just now. A thread takes one for the time of a page, so that
 /// there are as many as pages were ever rendered at once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pool(Arc<Mutex<Vec<Words>>>);
+pub(super) struct WordPool(Arc<Mutex<Vec<Words>>>);
 
-impl Pool {
+impl WordPool {
     /// Lends a store to `use_it`.
     pub fn with<T>(&self, use_it: impl FnOnce(&mut Words) -> T) -> T {
         let mut words = self.lock().pop().unwrap_or_default();
