@@ -1,12 +1,12 @@
 //! A polite web crawler that keeps each page once and names the page that every near-duplicate
 //! repeats.
 //!
-//! The detector is the crate [`neardup`]; its rooms are re-exported here. The rest is gated by whole modules:
+//! The detector is the crate [`neardup`] and the page reader the crate [`pagetext`]; both are re-exported here. The
+//! rest is gated by whole modules:
 //!
 //! | feature | rooms | for |
 //! |---|---|---|
-//! | none | [`model`] | the values that the rooms exchange |
-//! | `html` | `pagetext`, `focus` | from HTML and text to weighted terms and links, and how they compare with a topic |
+//! | none | [`model`], [`focus`] | the values that the rooms exchange; how pages compare with a topic |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
 //! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
 //! | `browser` | `headless` | pages that scripts draw |
@@ -29,14 +29,11 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod focus;
 pub mod model;
 
 pub use neardup::{detect, index, similarity};
-
-#[cfg(feature = "html")]
-pub mod focus;
-#[cfg(feature = "html")]
-pub mod pagetext;
+pub use pagetext;
 
 #[cfg(feature = "eval")]
 pub mod eval;

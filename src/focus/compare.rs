@@ -221,6 +221,7 @@ fn is_bare(terms: &[TermCounts]) -> bool {
 mod tests {
     use super::*;
     use crate::model::Normaliser;
+    use crate::model::PageSource;
     use crate::pagetext::Options;
 
     fn renderer() -> Renderer {
@@ -232,8 +233,10 @@ mod tests {
     }
 
     fn read(focus: &mut Focus, html: &str) -> Appraisal {
-        let page = crate::pagetext::tests::page("http://h.test/d/", "text/html", html);
-        focus.read(&renderer().render(&page), &renderer())
+        let url = Normaliser::default().absolute("http://h.test/d/").unwrap();
+        let headers = [("content-type".to_owned(), b"text/html".to_vec())];
+        let page = PageSource { url: &url, headers: &headers, body: html.as_bytes(), fetched_at: 1_767_225_600_000 };
+        focus.read(&renderer().render(page), &renderer())
     }
 
     #[test]

@@ -19,7 +19,6 @@ mod outcome;
 mod page;
 mod page_line;
 mod put_page;
-mod url;
 mod url_id;
 
 pub use batch::{
@@ -31,10 +30,13 @@ pub use frontier_api::{
     Ack, Discovery, Disposition, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait,
 };
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::{Fetched, Header, LinkPlace, OutLink, Rendered, RobotsDirectives, RunningTerms};
+pub use page::Fetched;
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
 pub use put_page::{PutPage, Unchanged};
-pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
 pub use url_id::UrlId;
 
 pub use neardup::model::*;
+pub use pagetext::model::{
+    CanonicalUrl, Header, LinkPlace, NormaliseOptions, Normaliser, OutLink, PageSource, Rendered, RobotsDirectives,
+    RunningTerms, UrlError, read_reference,
+};

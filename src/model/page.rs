@@ -1,15 +1,11 @@
 //! A page on its way: as fetched, then as rendered.
 
 use std::net::SocketAddr;
-use std::ops::Range;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use pagetext::{Header, PageSource};
 
-use super::{CanonicalUrl, Digest, Provenance, TermCounts, TermOrder};
-
-/// A header line. The value is what came over the wire: not necessarily UTF-8.
-pub type Header = (String, Vec<u8>);
+use super::CanonicalUrl;
 
 /// The answer to one request, whatever its status.
 #[derive(Clone, Debug)]
@@ -40,108 +36,29 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// The first header line of that name (case does not matter), as text with other bytes replaced.
+    /// Returns the page as its reader takes it.
+    pub fn source(&self) -> PageSource<'_> {
+        PageSource { url: &self.url, headers: &self.headers, body: &self.body, fetched_at: self.started_at }
+    }
+
+    /// Returns the first header line of that name (case does not matter), as text with other bytes replaced.
     pub fn header(&self, name: &str) -> Option<String> {
-        self.headers
-            .iter()
-            .find(|(n, _)| n.eq_ignore_ascii_case(name))
-            .map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned())
+        self.source().header(name)
     }
 
-    /// All header lines of that name, as text with other bytes replaced.
+    /// Returns all header lines of that name, as text with other bytes replaced.
     pub fn headers_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
-        self.headers
-            .iter()
-            .filter(move |(n, _)| n.eq_ignore_ascii_case(name))
-            .map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned())
+        self.source().headers_named(name)
     }
 
-    /// The media type of `Content-Type` in lower case, without parameters; empty if there is none.
+    /// Returns the media type of `Content-Type` in lower case, without parameters; empty if there is none.
     pub fn media_type(&self) -> String {
-        let value = self.header("content-type").unwrap_or_default();
-        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+        self.source().media_type()
     }
 }
 
-/// A link found on a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutLink {
-    /// Where it leads.
-    pub url: CanonicalUrl,
-    /// Whether the link itself, not the page, says `rel=nofollow`.
-    pub nofollow: bool,
-}
-
-/// The terms of a page one after the other, and where its links stand among them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunningTerms {
-    /// Positions among the page's terms; stop words are left out.
-    pub terms: Vec<u32>,
-    /// The links that have a text, in the order in which they stand; the same link may stand in several places.
-    pub links: Vec<LinkPlace>,
-}
-
-/// Where a link stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkPlace {
-    /// Which of the page's links it is.
-    pub link: u32,
-    /// Its own words, as positions in [`RunningTerms::terms`]; none if it is a picture.
-    pub anchor: Range<u32>,
-    /// The words of its line: its paragraph, list item or cell, as far as no other element breaks the line.
-    pub line: Range<u32>,
-    /// The words of the heading before it.
-    pub heading: Range<u32>,
-}
-
-/// What a page asks of robots, by `meta` and `X-Robots-Tag`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct RobotsDirectives {
-    pub noindex: bool,
-    pub nofollow: bool,
-    pub noarchive: bool,
-}
-
-impl RobotsDirectives {
-    /// The directives in force, by name.
-    pub fn names(self) -> Vec<&'static str> {
-        let all = [(self.noindex, "noindex"), (self.nofollow, "nofollow"), (self.noarchive, "noarchive")];
-        all.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect()
+impl<'a> From<&'a Fetched> for PageSource<'a> {
+    fn from(page: &'a Fetched) -> Self {
+        page.source()
     }
-}
-
-/// A page as the decider and the frontier see it.
-#[derive(Clone, Debug, Default)]
-pub struct Rendered {
-    /// The distinct terms in order of first appearance.
-    pub terms: Vec<TermCounts>,
-    /// The order of the terms, as far as it is asked for.
-    pub order: TermOrder,
-    /// Digest of the visible text with white space folded.
-    pub text_digest: Option<Digest>,
-    /// The text of the first `title`, white space folded.
-    pub title: Option<String>,
-    /// The language by which the terms were stemmed, as a primary BCP 47 subtag; `None` if unknown.
-    pub language: Option<String>,
-    /// The character encoding by its WHATWG name.
-    pub charset: &'static str,
-    /// Links in order of first appearance, each URL once, without the page itself.
-    pub links: Vec<OutLink>,
-    /// Whether the page links to itself as it would to another page, not only to fragments of itself.
-    pub names_itself: bool,
-    /// Where the links stand, if that is asked for.
-    pub running: Option<RunningTerms>,
-    /// Links that could not be read as http or https URLs (`mailto:`, `javascript:`, broken).
-    pub links_dropped: u32,
-    /// Links beyond the limit of links a page.
-    pub links_over_limit: u32,
-    /// `link[rel=canonical]`, recorded, never obeyed.
-    pub canonical: Option<String>,
-    /// What the page asks of robots.
-    pub robots: RobotsDirectives,
-    /// Where the page comes from.
-    pub provenance: Provenance,
-    /// Whether elements were nested deeper than the guard allows and the page was read as text.
-    pub too_deep: bool,
 }

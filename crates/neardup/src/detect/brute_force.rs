@@ -5,7 +5,9 @@
 //! termination, no integer tricks. Whatever the decider says of a stream of pages, this says too,
 //! or one of them is wrong. Cost: quadratic; good for some thousands of pages.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+#[cfg(feature = "baselines")]
+use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashMap};
 
 use super::decider::SETTLE_AFTER;
 use super::{Options, Thresholding, Within};
@@ -135,11 +137,12 @@ impl BruteForce {
                 continue;
             }
             let (scaled, whole) = match self.options.detector {
+                #[cfg(feature = "baselines")]
                 Detector::Dd => scaled_jaccard(&page.weights, weights),
                 _ => scaled_overlap(&page.weights, weights),
             };
             let is_over = |below: Threshold| scaled > u128::from(below.millionths()) * whole;
-            let is_kept_out = self.options.detector == Detector::Dd && self.options.dd.store_below.is_some_and(is_over);
+            let is_kept_out = self.store_below().is_some_and(is_over);
             if scaled == 0 || (scaled < t * whole && !is_kept_out) {
                 continue;
             }
@@ -151,6 +154,15 @@ impl BruteForce {
         let (score, of) = best?;
         let (detector, decided_by) = (self.options.detector, DecidedBy::Similarity);
         Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by })
+    }
+
+    /// The similarity from which a page is kept out of the repository though it is no duplicate.
+    fn store_below(&self) -> Option<Threshold> {
+        match self.options.detector {
+            #[cfg(feature = "baselines")]
+            Detector::Dd => self.options.dd.store_below,
+            _ => None,
+        }
     }
 
     /// The pages that a page is compared with, in order.
@@ -177,6 +189,7 @@ fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
 }
 
 /// `10⁶ · |A ∩ B|` and `|A ∪ B|`.
+#[cfg(feature = "baselines")]
 fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
     let words = |weights: &[(u32, u128)]| weights.iter().map(|&(word, _)| word).collect::<BTreeSet<_>>();
     let (a, b) = (words(a), words(b));

@@ -95,9 +95,10 @@ pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
 pub use decider::Decider;
 pub use detectors::{
-    Measure, Page, SecondCheck, SecondCheckBasis, Similarity, TemplateAware, Thresholding, ThresholdingError, dd,
-    fuzzy, provenance_clusters,
+    Measure, Page, SecondCheck, SecondCheckBasis, Similarity, TemplateAware, Thresholding, ThresholdingError,
 };
+#[cfg(feature = "baselines")]
+pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use error::DetectError;
 pub use matching::{Condition, Match, Mode};
 pub use options::{Options, Within};

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "baselines")]
 use super::detectors::dd::DdOptions;
+#[cfg(feature = "baselines")]
 use super::detectors::fuzzy::{self, FuzzyOptions};
 use super::{Mode, Thresholding};
 use crate::index::FilterKind;
@@ -62,6 +64,7 @@ pub struct Options {
     pub thresholding: Thresholding,
     /// Pages are compared only if the numbers of their sentences differ by less than this; by
     /// [`Detector::ExtendedTdw`]. `None`: whatever they are.
+    #[cfg(feature = "baselines")]
     pub sentence_slack: Option<u32>,
     /// How the records to compare are found.
     pub filter: FilterKind,
@@ -77,8 +80,10 @@ pub struct Options {
     /// this may change from run to run. [`Mode::All`] decides like [`Mode::Best`].
     pub mode: Mode,
     /// What only [`Detector::Dd`] asks for.
+    #[cfg(feature = "baselines")]
     pub dd: DdOptions,
     /// What only [`Detector::Fuzzy`] asks for.
+    #[cfg(feature = "baselines")]
     pub fuzzy: FuzzyOptions,
 }
 
@@ -89,13 +94,16 @@ impl Default for Options {
             threshold: DEFAULT_THRESHOLD,
             second: None,
             thresholding: Thresholding::Off,
+            #[cfg(feature = "baselines")]
             sentence_slack: None,
             filter: FilterKind::Exact,
             min_terms: 20,
             weights: FieldWeights::default(),
             within: Within::Crawl,
             mode: Mode::default(),
+            #[cfg(feature = "baselines")]
             dd: DdOptions::default(),
+            #[cfg(feature = "baselines")]
             fuzzy: FuzzyOptions::default(),
         }
     }
@@ -115,9 +123,12 @@ impl Options {
     pub fn default_threshold(detector: Detector, has_second: bool) -> Threshold {
         match detector {
             Detector::Mwo if has_second => FIRST_OF_TWO,
+            #[cfg(feature = "baselines")]
             Detector::Fuzzy => fuzzy::DEFAULT_THRESHOLD,
+            #[cfg(feature = "baselines")]
             // 18 degrees. The paper names none; up to 0.5 its formula lets every angle pass.
             Detector::ExtendedTdw => tenths(9),
+            #[cfg(feature = "baselines")]
             Detector::Provenance => tenths(5),
             _ => DEFAULT_THRESHOLD,
         }
@@ -125,17 +136,23 @@ impl Options {
 
     /// What of the order of terms the detector goes by.
     pub fn order(&self) -> WantedOrder {
-        let is_fuzzy = self.detector == Detector::Fuzzy;
-        WantedOrder {
-            sentence_count: is_fuzzy || self.detector == Detector::ExtendedTdw,
-            sentences: is_fuzzy,
-            shingles: self.detector == Detector::Mwo && self.second.is_some(),
+        match self.detector {
+            Detector::Mwo => WantedOrder { shingles: self.second.is_some(), ..WantedOrder::default() },
+            #[cfg(feature = "baselines")]
+            Detector::Fuzzy => WantedOrder { sentence_count: true, sentences: true, shingles: false },
+            #[cfg(feature = "baselines")]
+            Detector::ExtendedTdw => WantedOrder { sentence_count: true, ..WantedOrder::default() },
+            _ => WantedOrder::default(),
         }
     }
 
     /// Whether a detector drops light terms, if nobody says so: as its paper does.
     pub fn default_thresholding(detector: Detector) -> Thresholding {
-        if detector == Detector::Provenance { Thresholding::Paper } else { Thresholding::Off }
+        match detector {
+            #[cfg(feature = "baselines")]
+            Detector::Provenance => Thresholding::Paper,
+            _ => Thresholding::Off,
+        }
     }
 
     /// The options with which a detector is meant to be used, if nothing else is said.
@@ -149,10 +166,14 @@ impl Options {
     pub fn signature(&self) -> String {
         let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;
         let own = match detector {
+            #[cfg(feature = "baselines")]
             Detector::Dd => format!(", {:?}", self.dd),
+            #[cfg(feature = "baselines")]
             Detector::Fuzzy => format!(", {:?}", self.fuzzy),
             Detector::Mwo => format!(", second {:?}, thresholding {}", self.second, self.thresholding),
+            #[cfg(feature = "baselines")]
             Detector::Provenance => format!(", thresholding {}", self.thresholding),
+            #[cfg(feature = "baselines")]
             Detector::ExtendedTdw => format!(", sentences within {:?}", self.sentence_slack),
             _ => String::new(),
         };
@@ -162,8 +183,9 @@ impl Options {
 
     /// What a page has to reach to be looked at: the threshold, or what lies below it.
     pub(super) fn bar(&self) -> Threshold {
-        match (self.detector, self.dd.store_below) {
-            (Detector::Dd, Some(below)) => self.threshold.min(below),
+        match self.detector {
+            #[cfg(feature = "baselines")]
+            Detector::Dd => self.dd.store_below.map_or(self.threshold, |below| self.threshold.min(below)),
             _ => self.threshold,
         }
     }

@@ -90,17 +90,25 @@ pub enum Detector {
     /// Minimum weight overlapping.
     Mwo,
     /// The hash algorithm: sets of keywords.
+    #[cfg(feature = "baselines")]
     Dd,
     /// Fuzzy sets: sentences whose words go together.
+    #[cfg(feature = "baselines")]
     Fuzzy,
     /// The extended term-document-weight matrix: angles, after words were mapped to synonyms.
+    #[cfg(feature = "baselines")]
     ExtendedTdw,
     /// Web provenance and the matrix in two dimensions.
+    #[cfg(feature = "baselines")]
     Provenance,
 }
 
 impl Detector {
+    /// All of them, the default first. Without the feature `baselines`: [`Mwo`](Self::Mwo) and [`None`](Self::None).
+    #[cfg(not(feature = "baselines"))]
+    pub const ALL: [Self; 2] = [Self::Mwo, Self::None];
     /// All of them, the default first.
+    #[cfg(feature = "baselines")]
     pub const ALL: [Self; 6] = [Self::Mwo, Self::Dd, Self::Fuzzy, Self::ExtendedTdw, Self::Provenance, Self::None];
 
     /// The name used on the command line and in output.
@@ -108,9 +116,13 @@ impl Detector {
         match self {
             Detector::None => "none",
             Detector::Mwo => "mwo",
+            #[cfg(feature = "baselines")]
             Detector::Dd => "dd",
+            #[cfg(feature = "baselines")]
             Detector::Fuzzy => "fuzzy",
+            #[cfg(feature = "baselines")]
             Detector::ExtendedTdw => "extended-tdw",
+            #[cfg(feature = "baselines")]
             Detector::Provenance => "provenance",
         }
     }

@@ -13,13 +13,20 @@
 //! made that no page that matches can be lost; what the filter candidates is compared. So none of them
 //! ever goes through all stored pages.
 
+#[cfg(feature = "baselines")]
 mod angle;
+#[cfg(feature = "baselines")]
 pub mod dd;
+#[cfg(feature = "baselines")]
 mod extended_tdw;
+#[cfg(feature = "baselines")]
 pub mod fuzzy;
 mod mwo;
+#[cfg(feature = "baselines")]
 mod plane;
+#[cfg(feature = "baselines")]
 mod provenance;
+#[cfg(feature = "baselines")]
 mod provenance_batch;
 mod template_aware;
 mod thresholding;
@@ -34,6 +41,7 @@ use super::{Match, Options};
 use crate::model::{Detector, PageInput, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
 use crate::similarity::Record;
 
+#[cfg(feature = "baselines")]
 pub use provenance_batch::provenance_clusters;
 pub use thresholding::{Thresholding, ThresholdingError};
 
@@ -207,15 +215,19 @@ pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
             Some(second) => Box::new(template_aware::TemplateAware::new(second, options.thresholding)),
             None => Box::new(mwo::Mwo::new(options.thresholding)),
         }),
+        #[cfg(feature = "baselines")]
         Detector::Dd => Some(Box::new(dd::Dd::new(options.threshold, options.dd))),
+        #[cfg(feature = "baselines")]
         Detector::Fuzzy => Some(Box::new(fuzzy::Fuzzy::new(options.threshold, options.fuzzy.clone()))),
+        #[cfg(feature = "baselines")]
         Detector::ExtendedTdw => Some(Box::new(extended_tdw::ExtendedTdw::new(options))),
+        #[cfg(feature = "baselines")]
         Detector::Provenance => Some(Box::new(provenance::Provenance::new(options))),
         Detector::None => None,
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "baselines"))]
 mod tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "baselines"))]
 mod unfiltered;

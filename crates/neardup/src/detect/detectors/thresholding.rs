@@ -122,6 +122,7 @@ impl Lightest {
     }
 
     /// The same of a page that was learnt.
+    #[cfg(feature = "baselines")]
     pub(super) fn least_weight_of_learnt(&self, record: &Record) -> u32 {
         self.least_weight_among(self.totals, record)
     }

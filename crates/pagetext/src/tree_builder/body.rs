@@ -1,7 +1,7 @@
 //! Start tags in the body: WHATWG HTML, section 13.2.6.4.7 ("The "in body" insertion mode").
 
-use crate::pagetext::names::{BLOCK, FORMATTING, HEADING, Name, SPECIAL};
-use crate::pagetext::tokenizer::{RawText, Tag};
+use crate::names::{BLOCK, FORMATTING, HEADING, Name, SPECIAL};
+use crate::tokenizer::{RawText, Tag};
 
 use super::{Builder, Mode, Space, Step, Stop};
 

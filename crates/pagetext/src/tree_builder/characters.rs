@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::pagetext::names::Name;
-use crate::pagetext::tokenizer::{RawText, references};
+use crate::names::Name;
+use crate::tokenizer::{RawText, references};
 
 use super::{Builder, Mode, Stop};
 

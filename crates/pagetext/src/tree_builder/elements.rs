@@ -1,9 +1,9 @@
 //! Elements are opened and closed, and what that means to the page.
 
+use crate::document::{Rel, rel};
 use crate::model::Field;
-use crate::pagetext::document::{Rel, rel};
-use crate::pagetext::names::{ASIDE, HEADING, HIDDEN, INLINE, Name};
-use crate::pagetext::tokenizer::Tag;
+use crate::names::{ASIDE, HEADING, HIDDEN, INLINE, Name};
+use crate::tokenizer::Tag;
 
 use super::stack::{Open, Space};
 use super::{Builder, Stop};

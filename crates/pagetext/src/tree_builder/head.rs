@@ -1,8 +1,8 @@
 //! The insertion modes before the body, and templates: WHATWG HTML, sections 13.2.6.4.1 to 13.2.6.4.6
 //! and 13.2.6.4.22.
 
-use crate::pagetext::names::Name;
-use crate::pagetext::tokenizer::{RawText, Tag};
+use crate::names::Name;
+use crate::tokenizer::{RawText, Tag};
 
 use super::{Builder, Mode, Step};
 

@@ -1,7 +1,7 @@
 //! SVG and MathML: WHATWG HTML, section 13.2.6.5 ("The rules for parsing tokens in foreign content").
 
-use crate::pagetext::names::{BREAKS_OUT, Name};
-use crate::pagetext::tokenizer::Tag;
+use crate::names::{BREAKS_OUT, Name};
+use crate::tokenizer::Tag;
 
 use super::{Builder, Space, language};
 

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use super::Tag;
 use super::references;
-use crate::pagetext::byte_search;
-use crate::pagetext::names::Name;
+use crate::byte_search;
+use crate::names::Name;
 
 /// One attribute as it is written.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::pagetext) struct Attribute<'a> {
+pub(crate) struct Attribute<'a> {
     name: &'a str,
     value: &'a str,
 }

@@ -4,7 +4,7 @@ use memchr::memchr;
 
 /// How the content of an element is read if it holds no elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pagetext) enum RawText {
+pub(crate) enum RawText {
     /// With character references: `title`, `textarea`.
     References,
     /// As it stands: `style`, `xmp`, `iframe`, `noembed`, `noframes`, `noscript`.

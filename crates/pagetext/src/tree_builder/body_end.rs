@@ -1,7 +1,7 @@
 //! End tags in the body: WHATWG HTML, section 13.2.6.4.7 ("The "in body" insertion mode").
 
-use crate::pagetext::names::{BLOCK, FORMATTING, HEADING, Name, SCOPE};
-use crate::pagetext::tokenizer::Tag;
+use crate::names::{BLOCK, FORMATTING, HEADING, Name, SCOPE};
+use crate::tokenizer::Tag;
 
 use super::{Builder, Mode, Step};
 

@@ -81,8 +81,8 @@ fn cut_space(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use crate::model::Normaliser;
-    use crate::pagetext::tests::page;
-    use crate::pagetext::{Options, Renderer};
+    use crate::tests::page;
+    use crate::{Options, Renderer};
 
     fn text(media_type: &str, body: &str) -> Option<String> {
         let page = page("http://www.h.test/", media_type, body);

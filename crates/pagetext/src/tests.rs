@@ -1,24 +1,29 @@
 //! Whole pages, rendered.
 
-use std::time::Duration;
-
 use super::*;
 use crate::model::{CanonicalUrl, Field, OutLink};
 
-pub(crate) fn page(url: &str, content_type: &str, body: &str) -> Fetched {
-    Fetched {
+/// A page that owns its bytes.
+pub(crate) struct TestPage {
+    pub url: CanonicalUrl,
+    pub headers: Vec<Header>,
+    pub body: Vec<u8>,
+    pub fetched_at: i64,
+}
+
+impl<'a> From<&'a TestPage> for PageSource<'a> {
+    fn from(page: &'a TestPage) -> Self {
+        PageSource { url: &page.url, headers: &page.headers, body: &page.body, fetched_at: page.fetched_at }
+    }
+}
+
+pub(crate) fn page(url: &str, content_type: &str, body: &str) -> TestPage {
+    TestPage {
         url: Normaliser::default().absolute(url).unwrap(),
-        status: 200,
-        version: "HTTP/1.1",
-        reason: "OK".into(),
         headers: vec![("content-type".into(), content_type.into())],
-        request_headers: Vec::new(),
         body: body.into(),
-        truncated: false,
-        address: None,
         // 2026-01-01.
-        started_at: 1_767_225_600_000,
-        elapsed: Duration::ZERO,
+        fetched_at: 1_767_225_600_000,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Framesets: WHATWG HTML, sections 13.2.6.4.18 to 13.2.6.4.20 and 13.2.6.4.22.
 
-use crate::pagetext::names::Name;
-use crate::pagetext::tokenizer::Tag;
+use crate::names::Name;
+use crate::tokenizer::Tag;
 
 use super::{Builder, Mode, Space, Step};
 

@@ -1,7 +1,7 @@
 //! The stack of open elements: WHATWG HTML, section 13.2.4.2.
 
 use crate::model::Field;
-use crate::pagetext::names::{IMPLIED, LIST_SCOPE, Name, SCOPE, SPECIAL, TABLE_PART, TABLE_SCOPE, THOROUGH};
+use crate::names::{IMPLIED, LIST_SCOPE, Name, SCOPE, SPECIAL, TABLE_PART, TABLE_SCOPE, THOROUGH};
 
 /// The vocabulary that an element belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

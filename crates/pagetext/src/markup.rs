@@ -3,12 +3,12 @@
 use super::Options;
 use super::document::Document;
 use super::links::Links;
-use crate::model::{Fetched, Field, Normaliser};
+use crate::model::{Field, Normaliser, PageSource};
 
 /// Text between tags is body text; `a[href]` are links. Linear in the length of the page.
-pub(super) fn read(markup: &str, page: &Fetched, options: &Options, normaliser: &Normaliser) -> Document {
+pub(super) fn read(markup: &str, page: PageSource<'_>, options: &Options, normaliser: &Normaliser) -> Document {
     let mut document = Document::default();
-    let mut links = Links::new(normaliser, &page.url, options.max_links, false);
+    let mut links = Links::new(normaliser, page.url, options.max_links, false);
     let mut rest = markup;
     while let Some(at) = rest.find('<') {
         document.text.push(Field::Body, &rest[..at]);

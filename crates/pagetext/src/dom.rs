@@ -6,14 +6,14 @@ use ego_tree::iter::Edge;
 use scraper::node::Element;
 use scraper::{Html, Node};
 
-use crate::model::{Fetched, Field, Normaliser};
+use crate::model::{Field, Normaliser, PageSource};
 
 use super::document::{Attributes, Document, Findings, is_json_ld, rel};
 use super::names::{ASIDE, HIDDEN, INLINE, Name};
 use super::{Options, language};
 
 /// Parses HTML and walks over it once, without recursion.
-pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &Normaliser) -> Document {
+pub(super) fn read(html: &str, page: PageSource<'_>, options: &Options, normaliser: &Normaliser) -> Document {
     let tree = Html::parse_document(html);
     let mut walk = Walk::new(page, options, normaliser);
     // The base holds for the whole document, also for what stands before it.
@@ -73,7 +73,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(page: &'a Fetched, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+    fn new(page: PageSource<'a>, options: &'a Options, normaliser: &'a Normaliser) -> Self {
         Self { findings: Findings::new(page, options, normaliser), fields: Vec::new(), hidden: 0, foreign: 0 }
     }
 

@@ -1,7 +1,7 @@
 //! Tables: WHATWG HTML, sections 13.2.6.4.9 to 13.2.6.4.15.
 
-use crate::pagetext::names::{Name, TABLE_SCOPE};
-use crate::pagetext::tokenizer::{Tag, references};
+use crate::names::{Name, TABLE_SCOPE};
+use crate::tokenizer::{Tag, references};
 
 use super::body::is_hidden_input;
 use super::{Builder, Mode, Space, Step, Stop};

@@ -102,8 +102,8 @@ impl<'a> LinkContext<'a> {
 #[cfg(test)]
 mod tests {
     use crate::model::Normaliser;
-    use crate::pagetext::tests::page;
-    use crate::pagetext::{Options, Parser, Renderer};
+    use crate::tests::page;
+    use crate::{Options, Parser, Renderer};
 
     /// The words of each link, of its line, and of the heading before it.
     fn places(html: &str, parser: Parser) -> Vec<[String; 4]> {

@@ -28,7 +28,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::model::{Fetched, Field, Normaliser};
+use crate::model::{Field, Normaliser, PageSource};
 
 use super::document::{Attributes, Document, Findings, is_json_ld};
 use super::names::{Name, SHALLOW};
@@ -80,7 +80,12 @@ enum Step {
 }
 
 /// Reads a page.
-pub(super) fn read(html: &str, page: &Fetched, options: &Options, normaliser: &Normaliser) -> Result<Document, Stop> {
+pub(super) fn read(
+    html: &str,
+    page: PageSource<'_>,
+    options: &Options,
+    normaliser: &Normaliser,
+) -> Result<Document, Stop> {
     let html = with_line_feeds(html.strip_prefix('\u{feff}').unwrap_or(html));
     let mut base: Option<String> = None;
     loop {

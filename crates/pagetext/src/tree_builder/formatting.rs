@@ -5,10 +5,10 @@
 //! for headings that change places with a link, and blocks that leave one; only what is open for the text that follows
 //! has to be settled.
 
+use crate::document::Rel;
 use crate::model::Field;
-use crate::pagetext::document::Rel;
-use crate::pagetext::names::{INLINE, Name, SCOPE, SPECIAL};
-use crate::pagetext::tokenizer::{Tag, references};
+use crate::names::{INLINE, Name, SCOPE, SPECIAL};
+use crate::tokenizer::{Tag, references};
 
 use super::stack::{Open, Space};
 use super::{Builder, Stop};

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use crate::model::{Fetched, Field, Normaliser, OutLink, RobotsDirectives};
+use crate::model::{Field, Normaliser, OutLink, PageSource, RobotsDirectives};
 
 use super::link_context::Anchor;
 use super::links::{Added, Links};
@@ -65,14 +65,14 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(page: &'a Fetched, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+    pub fn new(page: PageSource<'a>, options: &'a Options, normaliser: &'a Normaliser) -> Self {
         let plain = options.word_cache == WordCache::Plain;
         let text = if plain { FieldedText::plain() } else { FieldedText::default() };
         Self {
             agent: &options.robots_agent,
-            now: page.started_at,
-            document: Document { text, claims: Claims::new(page.started_at), ..Document::default() },
-            links: Links::new(normaliser, &page.url, options.max_links, plain),
+            now: page.fetched_at,
+            document: Document { text, claims: Claims::new(page.fetched_at), ..Document::default() },
+            links: Links::new(normaliser, page.url, options.max_links, plain),
             title: None,
             author_part: None,
             has_author_link: false,

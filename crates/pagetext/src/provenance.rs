@@ -1,6 +1,6 @@
 //! What a page says of its origin, put together: who, when, where, why, how.
 
-use crate::model::{Fetched, Field, Markup, Provenance, Source};
+use crate::model::{Field, Markup, PageSource, Provenance, Source};
 
 use super::copyright;
 use super::metadata::{Claims, WhenRank, WhoRank};
@@ -13,12 +13,12 @@ const LONGEST_WHY: usize = 300;
 const HEAD: usize = 1024;
 
 /// What is known of any page, and all that is known of one whose body is not read.
-pub(super) fn of_answer(page: &Fetched) -> Provenance {
+pub(super) fn of_answer(page: PageSource<'_>) -> Provenance {
     settled(page, Claims::default())
 }
 
 /// What is known of a page whose text is settled.
-pub(super) fn of_page(page: &Fetched, mut claims: Claims, title: Option<&str>, text: &FieldedText) -> Provenance {
+pub(super) fn of_page(page: PageSource<'_>, mut claims: Claims, title: Option<&str>, text: &FieldedText) -> Provenance {
     if claims.wants_who(WhoRank::Copyright)
         && let Some(holder) = copyright::holder(text)
     {
@@ -33,8 +33,8 @@ pub(super) fn of_page(page: &Fetched, mut claims: Claims, title: Option<&str>, t
     provenance
 }
 
-fn settled(page: &Fetched, claims: Claims) -> Provenance {
-    let mut claims = claims.fetched(page.started_at);
+fn settled(page: PageSource<'_>, claims: Claims) -> Provenance {
+    let mut claims = claims.fetched(page.fetched_at);
     if claims.wants_when(WhenRank::Header)
         && let Some(date) = page.header("last-modified")
     {

@@ -12,6 +12,16 @@
 //! those of the language that the page declares, or that is detected, are asked for.
 //!
 //! A bad page is never an error: what can't be read is left out.
+//!
+//! Imports between rooms go downward only:
+//!
+//! ```text
+//! tree_builder
+//! tokenizer  model
+//! ```
+
+#![deny(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod byte_search;
 mod charset;
@@ -27,6 +37,7 @@ mod links;
 mod main_text;
 mod markup;
 mod metadata;
+pub mod model;
 mod names;
 mod nesting;
 mod parser;
@@ -43,10 +54,7 @@ use std::sync::Arc;
 
 use encoding_rs::Encoding;
 
-use crate::model::{
-    CanonicalUrl, Fetched, Field, Normaliser, Rendered, RobotsDirectives, RunningTerms, TermCounts, TermOrder,
-    WantedOrder,
-};
+use neardup::model::{Field, TermCounts, TermOrder, WantedOrder};
 
 use document::Document;
 use link_context::LinkContext;
@@ -54,6 +62,10 @@ use neardup::text::{Tokenizer, TokenizerOptions, WordObserver};
 use tree_builder::Stop;
 
 pub use directives::robots_directives;
+pub use model::{
+    CanonicalUrl, Header, LinkPlace, NormaliseOptions, Normaliser, OutLink, PageSource, Rendered, RobotsDirectives,
+    RunningTerms, UrlError, read_reference,
+};
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
 pub use main_text::{Reading, Refresh};
@@ -167,7 +179,8 @@ impl Renderer {
     /// Renders a page. Cost: linear in its length, some 5 ns a byte of the pages that are measured by
     /// `benches/rendering.rs`; by a tree three to four times that, and by a tree of which every word is
     /// stemmed more than five times.
-    pub fn render(&self, page: &Fetched) -> Rendered {
+    pub fn render<'a>(&self, page: impl Into<PageSource<'a>>) -> Rendered {
+        let page = page.into();
         let Some(Read { kind, source, encoding, mut document, too_deep }) = self.read(page) else {
             return self.unread(page);
         };
@@ -202,7 +215,8 @@ impl Renderer {
 
     /// Reads a page for its text. `None` if it holds none: a picture, say. Cost: as [`Renderer::render`]
     /// without the counting of terms.
-    pub fn reading<'a>(&self, page: &'a Fetched) -> Option<Reading<'a>> {
+    pub fn reading<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<Reading<'a>> {
+        let page = page.into();
         let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
         document.text.settle();
         let text = if kind == Kind::Plain { main_text::plain(&source) } else { main_text::main_text(&document.text) };
@@ -211,7 +225,7 @@ impl Renderer {
     }
 
     /// Decodes a page and finds what it holds; `None` if it is no text.
-    fn read<'a>(&self, page: &'a Fetched) -> Option<Read<'a>> {
+    fn read<'a>(&self, page: PageSource<'a>) -> Option<Read<'a>> {
         let kind = kind_of(&page.media_type());
         if kind == Kind::Other {
             return None;
@@ -219,7 +233,7 @@ impl Renderer {
         let top_level_domain = page.url.as_url().domain().and_then(|name| name.rsplit('.').next());
         let content_type = page.header("content-type");
         let (source, encoding) =
-            charset::decode(&page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);
+            charset::decode(page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);
         if is_binary(&source) {
             return None;
         }
@@ -235,10 +249,10 @@ impl Renderer {
     fn terms(
         &self,
         document: &Document,
-        page: &Fetched,
+        page: PageSource<'_>,
         language: Option<&str>,
     ) -> (Vec<TermCounts>, TermOrder, Option<RunningTerms>) {
-        let url = url_terms::words(&page.url);
+        let url = url_terms::words(page.url);
         let mut context = self.options.running.then(|| LinkContext::new(&document.text, &document.anchors));
         let (terms, order) = {
             let mut observe = context.as_mut().map(|context| |start, field, term| context.add(start, field, term));
@@ -275,8 +289,9 @@ impl Renderer {
     }
 
     /// Why the fast parser leaves this page to the other one; `None` if it does not.
-    pub fn detour(&self, page: &Fetched) -> Option<&'static str> {
-        let (text, _) = charset::decode(&page.body, page.header("content-type").as_deref(), false, None);
+    pub fn detour<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<&'static str> {
+        let page = page.into();
+        let (text, _) = charset::decode(page.body, page.header("content-type").as_deref(), false, None);
         match tree_builder::read(&text, page, &self.options, &self.normaliser) {
             Err(Stop::OutOfOrder(why)) => Some(why),
             _ => None,
@@ -284,7 +299,7 @@ impl Renderer {
     }
 
     /// Reads HTML, and says whether it is nested too deep to be read as such.
-    fn read_html(&self, html: &str, page: &Fetched) -> (Document, bool) {
+    fn read_html(&self, html: &str, page: PageSource<'_>) -> (Document, bool) {
         let too_deep = match self.options.parser {
             Parser::Fast => match tree_builder::read(html, page, &self.options, &self.normaliser) {
                 Ok(document) => return (document, false),
@@ -299,15 +314,15 @@ impl Renderer {
     }
 
     /// What is known of a page without reading its body.
-    fn unread(&self, page: &Fetched) -> Rendered {
+    fn unread(&self, page: PageSource<'_>) -> Rendered {
         let mut rendered = Rendered { provenance: provenance::of_answer(page), ..Rendered::default() };
         self.add_header_directives(page, &mut rendered.robots);
         rendered
     }
 
-    fn add_header_directives(&self, page: &Fetched, robots: &mut RobotsDirectives) {
+    fn add_header_directives(&self, page: PageSource<'_>, robots: &mut RobotsDirectives) {
         for value in page.headers_named("x-robots-tag") {
-            directives::add_header(robots, &value, &self.options.robots_agent, page.started_at);
+            directives::add_header(robots, &value, &self.options.robots_agent, page.fetched_at);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 use web_atoms::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
-use crate::pagetext::byte_search;
+use crate::byte_search;
 
 /// The longest name that may stand without semicolon.
 const LONGEST_BARE: usize = 6;
@@ -14,7 +14,7 @@ const LONGEST_BARE: usize = 6;
 const LONGEST: usize = 32;
 
 /// Hands out a text piece by piece, references replaced.
-pub(in crate::pagetext) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
+pub(crate) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(at) = byte_search::find(b'&', rest.as_bytes()) {
         match read(&rest[at + 1..], false) {
@@ -37,7 +37,7 @@ pub(in crate::pagetext) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
 }
 
 /// The value of an attribute. NUL characters are replaced, too.
-pub(in crate::pagetext) fn in_attribute(value: &str) -> Cow<'_, str> {
+pub(crate) fn in_attribute(value: &str) -> Cow<'_, str> {
     if byte_search::find(b'&', value.as_bytes()).is_none() {
         return if byte_search::find(0, value.as_bytes()).is_none() {
             Cow::Borrowed(value)

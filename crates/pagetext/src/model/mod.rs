@@ -1,0 +1,10 @@
+//! *Which values go in and come out?*
+
+mod page;
+mod url;
+
+pub use neardup::model::{
+    Digest, Field, FieldCounts, Markup, Provenance, Source, Term, TermCounts, TermOrder, WantedOrder,
+};
+pub use page::{Header, LinkPlace, OutLink, PageSource, Rendered, RobotsDirectives, RunningTerms};
+pub use url::{CanonicalUrl, NormaliseOptions, Normaliser, UrlError, read_reference};
