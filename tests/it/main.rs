@@ -30,6 +30,7 @@
 //! | `evaluation` | what `eval` says of labelled pages |
 //! | `planted` | that the planted distances are what they claim to be |
 //! | `synthetic` | that the sets on which the index is measured are always the same |
+//! | `docs` | that the documentation is true |
 //! | `golden` | that verdicts and texts are those that were kept |
 //! | `architecture` | who imports whom |
 //!
@@ -51,6 +52,7 @@ mod crawl;
 mod crowd;
 mod dashboard;
 mod dedup;
+mod docs;
 mod dust;
 mod endless;
 mod evaluation;

@@ -1,0 +1,268 @@
+//! What the documentation says of files, functions, commands, flags, keys, fields and metrics is true.
+
+mod markdown;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ndcrawl::model::OutcomeKind;
+use regex::Regex;
+
+use crate::program::Place;
+use markdown::{Markdown, spans};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The files with this extension below a folder of the repository, relative to its root.
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path.strip_prefix(root()).unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The files in which people read about the program, with what is in them.
+fn pages() -> BTreeMap<PathBuf, Markdown> {
+    let texts = files("", "md").into_iter().filter(|path| !path.starts_with("tests/data"));
+    texts.map(|path| (path.clone(), Markdown::parse(&read(&path)))).collect()
+}
+
+fn sources() -> String {
+    ["src", "crates", "tests", "benches"].iter().flat_map(|folder| files(folder, "rs")).map(read).collect()
+}
+
+/// Fails with all faults at once.
+#[track_caller]
+fn assert_none(faults: Vec<String>) {
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    let pages = pages();
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for (path, page) in &pages {
+        for link in page.links().into_iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+            count += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            if !root().join(&target).exists() {
+                faults.push(format!("{}: {link} does not exist", path.display()));
+            } else if !anchor.is_empty() && !Markdown::parse(&read(&target)).anchors().iter().any(|a| a == anchor) {
+                faults.push(format!("{}: {link} has no such heading", path.display()));
+            }
+        }
+    }
+    assert!(count > 50, "{count} links");
+    assert_none(faults);
+}
+
+/// A path of this repository in a code span: it begins with one of its folders.
+fn named_path(span: &str) -> Option<&str> {
+    let path = Regex::new(r"^(\.ci|benches|config|crates|docs|seeds|src|tests)(/[\w.*-]+)+/?$").unwrap();
+    (path.is_match(span) && !span.contains('*')).then_some(span)
+}
+
+#[test]
+fn every_path_in_code_exists() {
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for (path, page) in pages() {
+        for span in page.prose().iter().flat_map(|line| spans(line)) {
+            if let Some(named) = named_path(&span) {
+                count += 1;
+                if !root().join(named).exists() {
+                    faults.push(format!("{}: {named} does not exist", path.display()));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "{count} paths");
+    assert_none(faults);
+}
+
+#[test]
+fn every_function_of_the_map_stands_in_a_file_of_its_line() {
+    let function = Regex::new(r"^\w+::(\w+)$").unwrap();
+    let mut count = 0;
+    for line in Markdown::parse(&read("ARCHITECTURE.md")).prose() {
+        let spans = spans(line);
+        let texts: String = spans.iter().filter_map(|span| named_path(span)).filter(|p| p.ends_with(".rs")).map(read).collect();
+        for name in spans.iter().filter_map(|span| function.captures(span)) {
+            count += 1;
+            let declared = Regex::new(&format!(r"\bfn {}\b", &name[1])).unwrap();
+            assert!(declared.is_match(&texts), "{} is in no file of this line: {line}", &name[0]);
+        }
+    }
+    assert!(count >= 10, "{count} functions");
+}
+
+#[test]
+fn every_test_that_security_names_exists() {
+    let sources = sources();
+    let name = Regex::new(r"^[a-z0-9]+(_[a-z0-9]+){2,}$").unwrap();
+    let page = Markdown::parse(&read("SECURITY.md"));
+    let named = || page.prose().iter().flat_map(|line| spans(line)).filter(|span| name.is_match(span));
+    assert!(named().count() > 10);
+    assert_none(named().filter(|name| !sources.contains(&format!("fn {name}("))).collect());
+}
+
+#[test]
+fn the_readme_has_at_most_200_lines() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 200, "{lines} lines");
+}
+
+/// What the program's help knows: the flags of each command; of the program itself under "".
+fn help() -> BTreeMap<String, BTreeSet<String>> {
+    let place = Place::new();
+    let help_of = |words: &[&str]| place.run(words).args(["--help"]).finish().expect_code(0).stdout;
+    let flag = Regex::new(r"(?m)(?:^|[\s,])(--?[a-zA-Z][a-z0-9-]*)").unwrap();
+    let command = Regex::new(r"(?m)^  ([a-z]+)  ").unwrap();
+    let flags = |text: &str| flag.captures_iter(text).map(|flag| flag[1].to_owned()).collect::<BTreeSet<_>>();
+    let main = help_of(&[]);
+    let mut known = BTreeMap::from([(String::new(), flags(&main))]);
+    let commands = main.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    for name in command.captures_iter(commands).map(|name| name[1].to_owned()).filter(|name| name != "help") {
+        let mut text = help_of(&[&name]);
+        if name == "config" {
+            text.push_str(&help_of(&["config", "show"]));
+            text.push_str(&help_of(&["config", "init"]));
+        }
+        known.insert(name, flags(&text));
+    }
+    known
+}
+
+/// The arguments of this program in a piece of code; `None` if it calls another one.
+fn arguments(code: &str) -> Option<&str> {
+    let call = Regex::new(r"(?:^|\| )(?:ndcrawl|cargo run --release --)(?: |$)").unwrap();
+    let rest = if code.starts_with('-') { code } else { &code[call.find(code)?.end()..] };
+    [" | ", " > ", "  #", "\"$("].iter().filter_map(|end| rest.split(end).next()).min_by_key(|rest| rest.len())
+}
+
+#[test]
+fn every_command_and_flag_is_in_the_help() {
+    let help = help();
+    let all: BTreeSet<&String> = help.values().flatten().collect();
+    let word = Regex::new(r"^[a-z]+$").unwrap();
+    let flag = Regex::new(r"^--?[a-zA-Z][a-zA-Z0-9-]*").unwrap();
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for (path, page) in pages().into_iter().filter(|(path, _)| !path.starts_with("crates") && !path.starts_with("tests")) {
+        for code in page.code() {
+            let Some(rest) = arguments(&code) else { continue };
+            let first = rest.split_whitespace().next().unwrap_or_default();
+            let command = if word.is_match(first) { first } else { "" };
+            if !help.contains_key(command) {
+                faults.push(format!("{}: no command '{command}' in: {code}", path.display()));
+                continue;
+            }
+            for flag in rest.split_whitespace().filter_map(|word| flag.find(word)) {
+                count += 1;
+                let is_known = if code.starts_with('-') { all.contains(&flag.as_str().to_owned()) } else { help[command].contains(flag.as_str()) };
+                if !is_known {
+                    faults.push(format!("{}: no flag {} in: {code}", path.display(), flag.as_str()));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "{count} flags");
+    assert_none(faults);
+}
+
+/// The first cells of a page's table rows, without backticks and without what stands in braces.
+fn first_cells(page: &str) -> BTreeSet<String> {
+    let cell = Regex::new(r"^\| (`[^|]+`) \|").unwrap();
+    let rows = read(page);
+    let cells = rows.lines().filter_map(|line| cell.captures(line)).flat_map(|cell| spans(&cell[1]));
+    cells.map(|name| name.split('{').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn the_reference_has_every_configuration_key_and_no_other() {
+    let plan = Place::new().run(["--dry-run", "--json", "http://127.0.0.1:9/"]).finish().expect_code(0).json();
+    let keys: BTreeSet<String> = plan["settings"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(first_cells("docs/reference/configuration.md"), keys);
+}
+
+#[test]
+fn the_glossary_has_every_outcome() {
+    let listed = first_cells("docs/concepts/glossary.md");
+    let readme = read("README.md");
+    for outcome in OutcomeKind::ALL {
+        assert!(listed.contains(outcome.name()), "{} is not in the glossary", outcome.name());
+        assert!(readme.contains(&format!("| `{}` |", outcome.name())), "{} is not in the README", outcome.name());
+    }
+}
+
+#[test]
+fn the_reference_has_every_metric() {
+    let listed = first_cells("docs/reference/metrics.md");
+    let sample = Regex::new(r"(?m)^\s*(ndcrawl_[a-z_]+)(?:\{|\s)").unwrap();
+    let source = read("src/cli/dashboard/metrics.rs");
+    let sampled: BTreeSet<String> = sample.captures_iter(&source).map(|name| name[1].to_owned()).collect();
+    let documented: BTreeSet<String> = listed.into_iter().filter(|name| name.starts_with("ndcrawl_")).collect();
+    assert_eq!(documented, sampled);
+}
+
+#[test]
+fn every_test_module_and_benchmark_exists() {
+    let manifests = read("Cargo.toml") + &files("crates", "toml").iter().map(read).collect::<String>();
+    let sources = sources();
+    let test = Regex::new(r"--test it ([a-z_0-9]+)").unwrap();
+    let bench = Regex::new(r"--bench ([a-z_]+)").unwrap();
+    let mut faults = Vec::new();
+    for (path, code) in pages().into_iter().flat_map(|(path, page)| page.code().into_iter().map(move |code| (path.clone(), code))) {
+        for name in test.captures_iter(&code).map(|name| name[1].to_owned()) {
+            let exists = sources.contains(&format!("fn {name}(")) || root().join(format!("tests/it/{name}.rs")).exists();
+            faults.extend((!exists).then(|| format!("{}: no test {name}", path.display())));
+        }
+        for name in bench.captures_iter(&code).map(|name| name[1].to_owned()) {
+            let exists = manifests.contains(&format!("[[bench]]\nname = \"{name}\""));
+            faults.extend((!exists).then(|| format!("{}: no benchmark {name}", path.display())));
+        }
+    }
+    assert_none(faults);
+}
+
+/// Without the numbers that differ from run to run.
+fn without_times(text: &str) -> String {
+    Regex::new(r"after \d+ m?s").unwrap().replace_all(text, "after TIME").into_owned()
+}
+
+#[test]
+fn the_demo_prints_what_the_readme_shows() {
+    let place = Place::new();
+    let shown = place.run(["demo"]).finish().expect_code(0).stdout;
+    let readme = read("README.md");
+    let block = readme.split("$ ndcrawl demo\n").nth(1).unwrap().split("```").next().unwrap();
+    let (shown, block) = (without_times(&shown), without_times(block));
+    for line in block.lines().filter(|line| *line != "...") {
+        assert!(shown.lines().any(|shown| shown == line), "'{line}' is not in:\n{shown}");
+    }
+    let fields = first_cells("docs/reference/output.md");
+    let written = crate::program::pages(&place.path("demo-out"));
+    let unknown = written.iter().flat_map(|line| line.as_object().unwrap().keys()).filter(|key| !fields.contains(*key));
+    assert_none(unknown.map(|key| format!("{key} is not in the reference")).collect());
+}
