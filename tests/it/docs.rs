@@ -107,7 +107,8 @@ fn every_function_of_the_map_stands_in_a_file_of_its_line() {
     let mut count = 0;
     for line in Markdown::parse(&read("ARCHITECTURE.md")).prose() {
         let spans = spans(line);
-        let texts: String = spans.iter().filter_map(|span| named_path(span)).filter(|p| p.ends_with(".rs")).map(read).collect();
+        let texts: String =
+            spans.iter().filter_map(|span| named_path(span)).filter(|p| p.ends_with(".rs")).map(read).collect();
         for name in spans.iter().filter_map(|span| function.captures(span)) {
             count += 1;
             let declared = Regex::new(&format!(r"\bfn {}\b", &name[1])).unwrap();
@@ -169,7 +170,9 @@ fn every_command_and_flag_is_in_the_help() {
     let flag = Regex::new(r"^--?[a-zA-Z][a-zA-Z0-9-]*").unwrap();
     let mut faults = Vec::new();
     let mut count = 0;
-    for (path, page) in pages().into_iter().filter(|(path, _)| !path.starts_with("crates") && !path.starts_with("tests")) {
+    for (path, page) in
+        pages().into_iter().filter(|(path, _)| !path.starts_with("crates") && !path.starts_with("tests"))
+    {
         for code in page.code() {
             let Some(rest) = arguments(&code) else { continue };
             let first = rest.split_whitespace().next().unwrap_or_default();
@@ -180,7 +183,11 @@ fn every_command_and_flag_is_in_the_help() {
             }
             for flag in rest.split_whitespace().filter_map(|word| flag.find(word)) {
                 count += 1;
-                let is_known = if code.starts_with('-') { all.contains(&flag.as_str().to_owned()) } else { help[command].contains(flag.as_str()) };
+                let is_known = if code.starts_with('-') {
+                    all.contains(&flag.as_str().to_owned())
+                } else {
+                    help[command].contains(flag.as_str())
+                };
                 if !is_known {
                     faults.push(format!("{}: no flag {} in: {code}", path.display(), flag.as_str()));
                 }
@@ -233,9 +240,12 @@ fn every_test_module_and_benchmark_exists() {
     let test = Regex::new(r"--test it ([a-z_0-9]+)").unwrap();
     let bench = Regex::new(r"--bench ([a-z_]+)").unwrap();
     let mut faults = Vec::new();
-    for (path, code) in pages().into_iter().flat_map(|(path, page)| page.code().into_iter().map(move |code| (path.clone(), code))) {
+    for (path, code) in
+        pages().into_iter().flat_map(|(path, page)| page.code().into_iter().map(move |code| (path.clone(), code)))
+    {
         for name in test.captures_iter(&code).map(|name| name[1].to_owned()) {
-            let exists = sources.contains(&format!("fn {name}(")) || root().join(format!("tests/it/{name}.rs")).exists();
+            let exists =
+                sources.contains(&format!("fn {name}(")) || root().join(format!("tests/it/{name}.rs")).exists();
             faults.extend((!exists).then(|| format!("{}: no test {name}", path.display())));
         }
         for name in bench.captures_iter(&code).map(|name| name[1].to_owned()) {

@@ -31,7 +31,10 @@ impl Markdown {
 
     /// The anchors of the headings, spelled as GitHub and mdBook spell them.
     pub fn anchors(&self) -> Vec<String> {
-        self.prose.iter().filter_map(|line| Some(slug(line.strip_prefix('#')?.trim_start_matches('#').trim()))).collect()
+        self.prose
+            .iter()
+            .filter_map(|line| Some(slug(line.strip_prefix('#')?.trim_start_matches('#').trim())))
+            .collect()
     }
 
     /// The targets of links: `[text](target)`.
