@@ -6,6 +6,7 @@
 //! Imports between rooms go downward only:
 //!
 //! ```text
+//! deduplicator
 //! detect
 //! index  similarity  text
 //! model
@@ -14,8 +15,12 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod deduplicator;
 pub mod detect;
 pub mod index;
 pub mod model;
 pub mod similarity;
 pub mod text;
+
+pub use deduplicator::{Builder, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict};
+pub use model::Score;

@@ -14,7 +14,7 @@ use super::search::{Answer, Asking, Search};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::model::{
     DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermCounts, TermId, TermOrder,
-    Verdict,
+    Threshold, Verdict,
 };
 use crate::similarity::Record;
 
@@ -318,6 +318,30 @@ impl<S: RecordSource> Decider<S> {
         let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
         let wanted = Wanted { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
         let matches = search.ask(&wanted, Asking { group: in_group, page: &page }, &self.log, None)?;
+        Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
+    }
+
+    /// Returns all stored pages that reach `threshold`, by rank, without taking the page in. Threads can share it.
+    ///
+    /// `threshold` need not be that of the options. Empty if the page has fewer terms than [`Options::min_terms`].
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn similar(
+        &self,
+        group: u32,
+        terms: &[TermCounts],
+        order: TermOrder,
+        threshold: Threshold,
+    ) -> Result<Vec<Match>, DetectError> {
+        let terms = self.vocabulary.look_up_page(terms);
+        let (page, _) = self.weigh(group, &terms, order);
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(Vec::new()) };
+        if !self.is_comparable(&page) {
+            return Ok(Vec::new());
+        }
+        let wanted = Wanted { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
+        let matches = search.find(&wanted, Asking { group: self.group(group), page: &page }, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 

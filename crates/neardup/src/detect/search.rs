@@ -24,6 +24,8 @@ pub(super) struct Search<S> {
     records: Mutex<Records<S>>,
     /// One for each thread.
     scratches: Vec<Scratch>,
+    /// Lent to queries that share the index.
+    spare_scratches: Mutex<Vec<Scratch>>,
     pub(super) probes: u64,
     pub(super) counters: ProbeCounters,
 }
@@ -48,7 +50,8 @@ impl<S: RecordSource> Search<S> {
     pub(super) fn new(filter: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
-        Self { filter, copies: Copies::default(), records: Mutex::new(records), scratches, probes: 0, counters }
+        let (copies, records, spare_scratches) = (Copies::default(), Mutex::new(records), Mutex::default());
+        Self { filter, copies, records, scratches, spare_scratches, probes: 0, counters }
     }
 
     pub(super) fn filter(&self) -> &dyn CandidateIndex {
@@ -155,7 +158,26 @@ impl<S: RecordSource> Search<S> {
         self.probes += 1;
         self.counters.add(answer.counters);
         self.counters.verifications += answer.findings.verifications;
-        let matches = answer.findings.into_matches();
+        self.chosen(wanted, page, answer.findings.into_matches())
+    }
+
+    /// Returns the matches of a page, by rank. Counts nothing, so that threads can share the index.
+    pub(super) fn find(
+        &self,
+        wanted: &Wanted<'_>,
+        page: Asking<'_>,
+        log: &DecisionLog,
+    ) -> Result<Vec<Match>, DetectError> {
+        let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = spare().pop().unwrap_or_default();
+        let mut answer = Answer::new(wanted);
+        answer.extend(&*self.filter, &self.records, &mut scratch, wanted, page, log)?;
+        spare().push(scratch);
+        self.chosen(wanted, page, answer.findings.into_matches())
+    }
+
+    /// The matches that remain when the detector looks at all of them together.
+    fn chosen(&self, wanted: &Wanted<'_>, page: Asking<'_>, matches: Vec<Match>) -> Result<Vec<Match>, DetectError> {
         if !wanted.measure.needs_all_matches() || matches.is_empty() {
             return Ok(matches);
         }

@@ -81,6 +81,13 @@ impl Score {
     }
 }
 
+/// Written as a number in [0, 1], with as many places as the format asks for.
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_f64().fmt(f)
+    }
+}
+
 /// Which of the detectors gave a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

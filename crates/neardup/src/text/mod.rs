@@ -26,6 +26,7 @@ mod words;
 
 pub use fielded_text::{FieldedText, Fields, Lines, Piece};
 pub use query::query_terms;
+pub use stem::has_rules;
 pub use synonyms::{Synonyms, SynonymsError};
 pub use term_table::{TermTable, WordObserver};
 pub use tokenizer::{LanguageRules, TokenizedText, Tokenizer, TokenizerOptions, WordCache};

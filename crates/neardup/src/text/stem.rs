@@ -64,6 +64,11 @@ impl TermRules {
 pub(super) const LANGUAGES: [&str; 19] =
     ["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nb", "nl", "nn", "no", "pt", "ro", "ru", "sv", "ta", "tr"];
 
+/// Returns whether there are a stemmer or stop words for a language, given as a primary BCP 47 subtag.
+pub fn has_rules(language: &str) -> bool {
+    LANGUAGES.contains(&language)
+}
+
 /// Greek is left out: the library panics on some Greek words.
 fn algorithm(language: &str) -> Option<Algorithm> {
     Some(match language {

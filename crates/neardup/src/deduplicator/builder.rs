@@ -1,0 +1,93 @@
+use std::hash::Hash;
+
+use serde::{Deserialize, Serialize};
+
+use super::document::WEIGHTS;
+use super::{Deduplicator, Error};
+use crate::detect::{Mode, Options};
+use crate::model::Threshold;
+use crate::text::{LanguageRules, Tokenizer, TokenizerOptions};
+
+/// Settings of a [`Deduplicator`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[must_use]
+pub struct Builder {
+    threshold: f64,
+    min_terms: u64,
+    language: Option<String>,
+    memory_budget: Option<u64>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self { threshold: 0.8, min_terms: 20, language: Some("en".to_owned()), memory_budget: None }
+    }
+}
+
+impl Builder {
+    /// Sets the similarity from which a document is a near-duplicate: in [0, 1], rounded to millionths. Default: 0.8.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// Sets how many distinct terms a document needs to be compared by similarity. Default: 20.
+    ///
+    /// Short texts resemble each other by chance. Shorter documents are exact duplicates or unique.
+    pub fn min_terms(mut self, terms: usize) -> Self {
+        self.min_terms = terms as u64;
+        self
+    }
+
+    /// Sets the language by whose rules words are stemmed and stop words dropped, as a primary BCP 47 subtag. `None`
+    /// keeps words as they are. Default: `en`, which also serves collections in several languages.
+    pub fn language(mut self, language: Option<&str>) -> Self {
+        self.language = language.map(str::to_owned);
+        self
+    }
+
+    /// Bounds the memory of the index, in bytes. Beyond it the oldest documents are compared by sketch first: slower,
+    /// still exact. Default: no bound.
+    pub fn memory_budget(mut self, bytes: usize) -> Self {
+        self.memory_budget = Some(bytes as u64);
+        self
+    }
+
+    /// Builds an empty deduplicator.
+    ///
+    /// # Errors
+    /// [`Error::Threshold`] and [`Error::Language`].
+    pub fn build<K: Clone + Eq + Hash>(self) -> Result<Deduplicator<K>, Error> {
+        let options = Options {
+            threshold: threshold(self.threshold)?,
+            min_terms: usize::try_from(self.min_terms).unwrap_or(usize::MAX),
+            mode: Mode::Best,
+            weights: WEIGHTS,
+            ..Options::default()
+        };
+        let has_rules = |language: &String| crate::text::has_rules(language);
+        if let Some(language) = self.language.as_ref().filter(|language| !has_rules(language)) {
+            return Err(Error::Language(language.clone()));
+        }
+        let keeps_words = self.language.is_none();
+        let tokenizer = Tokenizer::new(TokenizerOptions {
+            rules: LanguageRules::OfLanguage,
+            stem: !keeps_words,
+            stop_words: !keeps_words,
+            ..TokenizerOptions::default()
+        });
+        let budget = self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok());
+        Ok(Deduplicator::with_parts(self, options, tokenizer, budget))
+    }
+
+    pub(super) fn language_of_texts(&self) -> Option<&str> {
+        self.language.as_deref()
+    }
+}
+
+/// Reads a threshold, rounded to millionths.
+pub(super) fn threshold(value: f64) -> Result<Threshold, Error> {
+    let millionths = (value * f64::from(Threshold::ONE)).round();
+    let in_range = (0.0..=f64::from(Threshold::ONE)).contains(&millionths);
+    in_range.then(|| Threshold::from_millionths(millionths as u32)).flatten().ok_or(Error::Threshold(value))
+}

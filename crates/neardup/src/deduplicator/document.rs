@@ -1,0 +1,91 @@
+//! What can be compared: a text, or terms with weights.
+
+use super::Error;
+use crate::model::{Digest, Field, FieldCounts, FieldWeights, TermCounts, TermOrder, WantedOrder};
+use crate::text::Tokenizer;
+
+/// Weights that make [`Field::Body`] count in ones and [`Field::Url`] in hundredths.
+///
+/// Words of a text count as body. A weight of 3.25 is three times body and 25 times URL, so that texts and weighted
+/// terms can stand in one index.
+pub(super) const WEIGHTS: FieldWeights = FieldWeights([1, 0, 0, 0, 0, 0, 0, 100]);
+
+/// The largest weight of a term: as many hundredths as 32 bits hold, rounded down.
+const MOST_WEIGHT: f64 = 40_000_000.0;
+
+/// A document to compare: a text, or your own weighted terms.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Document<'a> {
+    /// A text. Its words are folded to lower case and stemmed, stop words are dropped, and each occurrence weighs 1.
+    Text(&'a str),
+    /// Terms and their weights, each from 0 to 40 million, rounded to hundredths. Only shares of the total count.
+    /// The weights of a term that stands twice are added. Terms are compared byte by byte.
+    Terms(&'a [(&'a str, f64)]),
+}
+
+impl<'a> From<&'a str> for Document<'a> {
+    fn from(text: &'a str) -> Self {
+        Document::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Document<'a> {
+    fn from(text: &'a String) -> Self {
+        Document::Text(text)
+    }
+}
+
+impl<'a> From<&'a [(&'a str, f64)]> for Document<'a> {
+    fn from(terms: &'a [(&'a str, f64)]) -> Self {
+        Document::Terms(terms)
+    }
+}
+
+/// A document whose terms are counted.
+pub(super) struct Counted {
+    pub digest: Digest,
+    pub terms: Vec<TermCounts>,
+    pub order: TermOrder,
+}
+
+impl Document<'_> {
+    /// Counts the terms of the document.
+    pub(super) fn count(&self, tokenizer: &Tokenizer, language: Option<&str>) -> Result<Counted, Error> {
+        match self {
+            Document::Text(text) => {
+                let tokenized = tokenizer.tokenize(text, language, WantedOrder::default());
+                let digest = tokenized.digest.unwrap_or_else(|| Digest::of(b""));
+                Ok(Counted { digest, terms: tokenized.terms, order: tokenized.order })
+            }
+            Document::Terms(terms) => count_weights(terms),
+        }
+    }
+}
+
+fn count_weights(weighted: &[(&str, f64)]) -> Result<Counted, Error> {
+    let mut hundredths = std::collections::BTreeMap::<&str, u64>::new();
+    for &(term, weight) in weighted {
+        if !(0.0..=MOST_WEIGHT).contains(&weight) {
+            return Err(Error::Weight { term: term.to_owned(), weight });
+        }
+        *hundredths.entry(term).or_default() += (weight * 100.0).round() as u64;
+    }
+    hundredths.retain(|_, weight| *weight > 0);
+    let mut bytes = b"terms\0".to_vec();
+    for (term, weight) in &hundredths {
+        bytes.extend((term.len() as u64).to_le_bytes());
+        bytes.extend(term.as_bytes());
+        bytes.extend(weight.to_le_bytes());
+    }
+    let terms = hundredths.into_iter().map(|(term, weight)| TermCounts { term: term.into(), counts: counts(weight) });
+    Ok(Counted { digest: Digest::of(&bytes), terms: terms.collect(), order: TermOrder::default() })
+}
+
+/// Field counts that weigh so many hundredths under [`WEIGHTS`].
+fn counts(hundredths: u64) -> FieldCounts {
+    let mut counts = FieldCounts::default();
+    counts.0[Field::Body as usize] = u32::try_from(hundredths / 100).unwrap_or(u32::MAX);
+    counts.0[Field::Url as usize] = (hundredths % 100) as u32;
+    counts
+}

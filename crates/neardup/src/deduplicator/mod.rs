@@ -1,0 +1,253 @@
+//! *Have I had this document before?*
+//!
+//! A [`Deduplicator`] takes documents in, one after the other, and gives each a verdict at once. It joins the parts
+//! of this crate: [`text`](crate::text) makes terms, [`index`](crate::index) names candidates,
+//! [`similarity`](crate::similarity) compares them, and [`detect`](crate::detect) decides.
+
+mod builder;
+mod document;
+mod error;
+mod explanation;
+mod log;
+mod snapshot;
+
+use std::collections::HashMap;
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+
+pub use builder::Builder;
+pub use document::Document;
+pub use error::Error;
+pub use explanation::{Explanation, TermShare};
+
+use document::{Counted, WEIGHTS};
+use log::{Log, LogEntry};
+
+use crate::detect::{Decider, Options};
+use crate::model::{self, Judged, PageId, PageInput, Score, Sequence};
+use crate::similarity::Record;
+use crate::text::Tokenizer;
+
+/// The decision about one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict<K> {
+    /// No kept document reaches the threshold: this one is kept, and later ones are compared with it.
+    Unique,
+    /// The document is similar to a kept one.
+    NearDuplicate {
+        /// The key of the kept document: the most similar one, of equals the one that was first.
+        of: K,
+        /// The similarity, in [0, 1], rounded down to millionths.
+        score: Score,
+    },
+    /// The document has the text (white space folded) or the weighted terms of a kept one.
+    ExactDuplicate {
+        /// The key of the kept document.
+        of: K,
+    },
+}
+
+impl<K> Verdict<K> {
+    /// Returns whether the document is kept.
+    pub fn is_unique(&self) -> bool {
+        matches!(self, Verdict::Unique)
+    }
+
+    /// Returns the key of the kept document that this one repeats.
+    pub fn duplicate_of(&self) -> Option<&K> {
+        match self {
+            Verdict::Unique => None,
+            Verdict::NearDuplicate { of, .. } | Verdict::ExactDuplicate { of } => Some(of),
+        }
+    }
+}
+
+/// A kept document that is similar to a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Match<K> {
+    /// The key of the kept document.
+    pub key: K,
+    /// The similarity, in [0, 1], rounded down to millionths.
+    pub score: Score,
+}
+
+/// An exact, incremental index of documents.
+///
+/// The similarity is *minimum weight overlapping*: the sum, over all terms, of the smaller of the two documents'
+/// shares. It equals `1 − ½·‖a − b‖₁` of the two distributions of weight. Verdicts are the same as those of a
+/// comparison with every kept document: nothing is sampled or hashed away.
+///
+/// Keys are of any type that can be cloned and hashed; to save and load, also serialized by serde.
+///
+/// **Cost.** Inserting takes time for tokenizing (some 10 ns a byte) and for one query of the index: microseconds
+/// among thousands of documents, some 0.15 ms among a million. **Memory:** some three bytes a term for each
+/// document, and the index: about 1 KiB for each kept document of 300 terms.
+pub struct Deduplicator<K> {
+    builder: Builder,
+    tokenizer: Tokenizer,
+    decider: Decider<Log>,
+    log: Log,
+    keys: Vec<K>,
+    numbers: HashMap<K, Sequence>,
+}
+
+impl Deduplicator<String> {
+    /// Returns the settings to build a deduplicator from. The key type is that of the first insertion.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+}
+
+impl<K: Clone + Eq + Hash> Deduplicator<K> {
+    pub(super) fn with_parts(builder: Builder, options: Options, tokenizer: Tokenizer, budget: Option<usize>) -> Self {
+        let log = Log::default();
+        let mut decider = Decider::new(options, log.clone());
+        if let Some(bytes) = budget {
+            decider.set_memory_budget(bytes);
+        }
+        Self { builder, tokenizer, decider, log, keys: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// Takes a document in and returns its verdict.
+    ///
+    /// # Errors
+    /// [`Error::KeyExists`]; [`Error::Weight`]; [`Error::Detect`] after 2³¹ documents or 2³² terms. After the last
+    /// nothing more can be inserted.
+    pub fn insert<'a>(&mut self, key: K, document: impl Into<Document<'a>>) -> Result<Verdict<K>, Error>
+    where
+        K: Debug,
+    {
+        let mut verdicts = self.insert_all([(key, document)])?;
+        verdicts.pop().ok_or_else(|| Error::Detect(crate::detect::DetectError::Broken))
+    }
+
+    /// Takes documents in, in order, and returns their verdicts. Large indexes are queried on all cores: quicker than
+    /// one [`insert`](Self::insert) each, with the same verdicts.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert). On [`Error::KeyExists`] and [`Error::Weight`] none of the documents is taken in.
+    pub fn insert_all<'a, D: Into<Document<'a>>>(
+        &mut self,
+        documents: impl IntoIterator<Item = (K, D)>,
+    ) -> Result<Vec<Verdict<K>>, Error>
+    where
+        K: Debug,
+    {
+        let (mut keys, mut digests, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut new_keys = std::collections::HashSet::new();
+        for (key, document) in documents {
+            if self.numbers.contains_key(&key) || !new_keys.insert(key.clone()) {
+                return Err(Error::KeyExists(format!("{key:?}")));
+            }
+            let counted = document.into().count(&self.tokenizer, self.builder.language_of_texts())?;
+            digests.push(counted.digest);
+            inputs.push(input(self.keys.len() + keys.len(), counted));
+            keys.push(key);
+        }
+        let judged = self.decider.decide(inputs)?;
+        Ok(keys
+            .into_iter()
+            .zip(digests)
+            .zip(judged)
+            .map(|((key, digest), judged)| self.take_in(key, digest, judged))
+            .collect())
+    }
+
+    fn take_in(&mut self, key: K, digest: model::Digest, judged: Judged) -> Verdict<K> {
+        let Judged { sequence, verdict, terms, .. } = judged;
+        self.log.push(LogEntry { digest, terms, verdict });
+        self.keys.push(key.clone());
+        self.numbers.insert(key, sequence);
+        self.decider.committed(Sequence(sequence.0 + 1));
+        self.told(verdict)
+    }
+
+    /// Returns the kept documents that reach `threshold`, most similar first. The document is not taken in.
+    ///
+    /// The threshold is in [0, 1] and need not be that of the verdicts. A document with fewer terms than
+    /// [`Builder::min_terms`] matches nothing.
+    ///
+    /// # Errors
+    /// [`Error::Threshold`], [`Error::Weight`].
+    pub fn matches<'a>(&self, document: impl Into<Document<'a>>, threshold: f64) -> Result<Vec<Match<K>>, Error> {
+        let threshold = builder::threshold(threshold)?;
+        let counted = document.into().count(&self.tokenizer, self.builder.language_of_texts())?;
+        let found = self.decider.similar(0, &counted.terms, counted.order, threshold)?;
+        Ok(found.into_iter().map(|found| Match { key: self.key(found.of), score: found.score }).collect())
+    }
+
+    /// Explains how two documents compare, kept or not, term by term.
+    ///
+    /// # Errors
+    /// [`Error::UnknownKey`].
+    pub fn explain(&self, first: &K, second: &K) -> Result<Explanation, Error>
+    where
+        K: Debug,
+    {
+        let entry = |key: &K| {
+            let number = self.numbers.get(key);
+            number.and_then(|number| self.log.get(*number)).ok_or_else(|| Error::UnknownKey(format!("{key:?}")))
+        };
+        let (first, second) = (entry(first)?, entry(second)?);
+        let record = |entry: &LogEntry| Record::from_counts(&entry.terms, &WEIGHTS);
+        let is_exact = first.digest == second.digest;
+        Ok(Explanation::new(&record(&first), &record(&second), is_exact, self.decider.vocabulary()))
+    }
+
+    /// Returns the verdict on a document; `None` if the key is unknown.
+    pub fn verdict(&self, key: &K) -> Option<Verdict<K>> {
+        let number = self.numbers.get(key)?;
+        Some(self.told(self.log.get(*number)?.verdict))
+    }
+
+    /// Returns the number of documents that were inserted, duplicates included.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns whether nothing was inserted.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns the keys in the order of insertion.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.keys.iter()
+    }
+
+    fn key(&self, document: Sequence) -> K {
+        self.keys[document.index()].clone()
+    }
+
+    fn told(&self, verdict: model::Verdict) -> Verdict<K> {
+        match verdict {
+            model::Verdict::Unique => Verdict::Unique,
+            model::Verdict::NearDuplicate { of, score, .. } => Verdict::NearDuplicate { of: self.key(of), score },
+            model::Verdict::ExactDuplicate { of, .. } => Verdict::ExactDuplicate { of: self.key(of) },
+        }
+    }
+}
+
+impl<K> Debug for Deduplicator<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deduplicator").field("settings", &self.builder).field("documents", &self.keys.len()).finish()
+    }
+}
+
+/// A document as the decider takes it. Its name follows from its number, so that no two documents have one name.
+fn input(number: usize, counted: Counted) -> PageInput {
+    PageInput {
+        page: PageId::new("", "", number as u32),
+        group: 0,
+        body_digest: counted.digest,
+        text_digest: None,
+        terms: counted.terms,
+        order: counted.order,
+        renews: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

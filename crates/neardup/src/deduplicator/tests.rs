@@ -1,0 +1,185 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::similarity;
+
+const FIRST: &str = "The sun rose over the quiet hills and the birds began to sing in the tall old trees beside a river, \
+    while farmers walked slowly to their fields carrying baskets, tools, bread and water for another long working day.";
+
+fn near(text: &str) -> String {
+    text.replace("sing", "call").replace("bread", "cheese")
+}
+
+fn deduplicator() -> Deduplicator<&'static str> {
+    Deduplicator::builder().min_terms(5).build().unwrap()
+}
+
+#[test]
+fn verdicts_name_the_kept_document_and_the_score() {
+    let mut documents = deduplicator();
+    assert_eq!(documents.insert("a", FIRST).unwrap(), Verdict::Unique);
+    assert_eq!(
+        documents.insert("b", "Rain fell on the town all day and nobody went to market.").unwrap(),
+        Verdict::Unique
+    );
+    let spaced = FIRST.replace(' ', "  ");
+    assert_eq!(documents.insert("c", &spaced).unwrap(), Verdict::ExactDuplicate { of: "a" });
+    let Verdict::NearDuplicate { of: "a", score } = documents.insert("d", &near(FIRST)).unwrap() else { panic!() };
+    let explanation = documents.explain(&"a", &"d").unwrap();
+    assert_eq!(explanation.score, score);
+    assert!(!explanation.is_exact && documents.explain(&"a", &"c").unwrap().is_exact);
+    assert_eq!(documents.verdict(&"d"), Some(Verdict::NearDuplicate { of: "a", score }));
+    assert_eq!((documents.len(), documents.verdict(&"x")), (4, None));
+}
+
+#[test]
+fn an_explanation_adds_up_to_the_score() {
+    let mut documents = deduplicator();
+    documents.insert("a", FIRST).unwrap();
+    documents.insert("d", &near(FIRST)).unwrap();
+    let explanation = documents.explain(&"a", &"d").unwrap();
+    let sum: f64 = explanation.terms.iter().map(TermShare::shared).sum();
+    assert!((sum - explanation.score.as_f64()).abs() < 2e-6, "{sum} {}", explanation.score);
+    let total = |side: fn(&TermShare) -> f64| explanation.terms.iter().map(side).sum::<f64>();
+    assert!((total(|term| term.first) - 1.0).abs() < 1e-9 && (total(|term| term.second) - 1.0).abs() < 1e-9);
+    let alone: Vec<_> = explanation.terms.iter().filter(|term| term.shared() == 0.0).map(|term| &*term.term).collect();
+    assert_eq!(alone, ["bread", "call", "chees", "sing"]);
+}
+
+#[test]
+fn short_documents_are_compared_exactly_only() {
+    let mut documents: Deduplicator<u32> = Deduplicator::builder().build().unwrap();
+    assert_eq!(documents.insert(1, "one two three").unwrap(), Verdict::Unique);
+    assert_eq!(documents.insert(2, "one two four").unwrap(), Verdict::Unique);
+    assert_eq!(documents.insert(3, " one  two three\n").unwrap(), Verdict::ExactDuplicate { of: 1 });
+    assert_eq!(documents.insert(4, "").unwrap(), Verdict::Unique);
+    assert_eq!(documents.insert(5, " ").unwrap(), Verdict::ExactDuplicate { of: 4 });
+}
+
+#[test]
+fn weights_count_in_hundredths_and_by_their_shares() {
+    let mut documents: Deduplicator<u32> = Deduplicator::builder().min_terms(1).threshold(0.5).build().unwrap();
+    let halves: &[(&str, f64)] = &[("a", 0.5), ("b", 0.5)];
+    let scaled: &[(&str, f64)] = &[("b", 150.0), ("a", 100.0), ("a", 50.0)];
+    let third: &[(&str, f64)] = &[("a", 1.23), ("c", 0.77), ("d", 0.004)];
+    documents.insert(1, halves).unwrap();
+    assert_eq!(documents.insert(2, scaled).unwrap(), Verdict::NearDuplicate { of: 1, score: Score(1_000_000) });
+    assert_eq!(documents.insert(3, third).unwrap(), Verdict::NearDuplicate { of: 1, score: Score(500_000) });
+    assert_eq!(documents.insert(4, &third[..2]).unwrap(), Verdict::NearDuplicate { of: 1, score: Score(500_000) });
+    assert_eq!(documents.explain(&3, &4).unwrap().score, Score(1_000_000));
+    for weight in [-1.0, f64::NAN, f64::INFINITY, 5e7] {
+        let error = documents.insert(9, &[("a", weight)][..]).unwrap_err();
+        assert!(error.to_string().starts_with("term 'a' weighs "), "{error}");
+    }
+}
+
+#[test]
+fn wrong_settings_and_keys_are_errors_with_a_remedy() {
+    let settings = Deduplicator::builder;
+    for threshold in [-0.1, 1.1, f64::NAN] {
+        assert!(matches!(settings().threshold(threshold).build::<u8>(), Err(Error::Threshold(_))));
+    }
+    assert!(matches!(settings().language(Some("tlh")).build::<u8>(), Err(Error::Language(_))));
+    let mut documents = deduplicator();
+    documents.insert("a", FIRST).unwrap();
+    let twice = documents.insert_all([("b", FIRST), ("a", FIRST)]).unwrap_err();
+    assert_eq!(twice.to_string(), "key \"a\" was inserted before: keys name one document each");
+    assert_eq!(documents.len(), 1, "nothing of a refused batch is taken in");
+    assert_eq!(documents.explain(&"a", &"z").unwrap_err().to_string(), "no document has the key \"z\"");
+}
+
+#[test]
+fn queries_are_shared_by_threads() {
+    fn is_shared<T: Send + Sync>(_: &T) {}
+    let mut documents = deduplicator();
+    documents.insert("a", FIRST).unwrap();
+    is_shared(&documents);
+    let text = near(FIRST);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(documents.matches(&text, 0.7).unwrap()[0].key, "a"));
+        }
+    });
+}
+
+#[test]
+fn damaged_bytes_are_refused() {
+    let mut documents: Deduplicator<String> = Deduplicator::builder().min_terms(5).build().unwrap();
+    documents.insert("a".to_owned(), FIRST).unwrap();
+    let mut bytes = Vec::new();
+    documents.save(&mut bytes).unwrap();
+    for place in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 1;
+        assert!(matches!(Deduplicator::<String>::load(&mut &damaged[..]), Err(Error::Format(_))), "byte {place}");
+    }
+    for length in 0..bytes.len() {
+        assert!(Deduplicator::<String>::load(&mut &bytes[..length]).is_err(), "{length} bytes");
+    }
+}
+
+/// Documents of few words, so that many are similar.
+fn drafts() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    prop::collection::vec(prop::collection::vec(0u8..12, 0..12), 1..40)
+}
+
+fn text(words: &[u8]) -> String {
+    words.iter().map(|word| format!("word{} ", char::from(b'a' + word))).collect()
+}
+
+fn record(words: &[u8]) -> Record {
+    Record::new(words.iter().map(|word| (model::TermId(u32::from(*word)), 100)).collect())
+}
+
+proptest! {
+    /// Every verdict is that of a comparison with every kept document.
+    #[test]
+    fn verdicts_are_those_of_brute_force(drafts in drafts(), threshold in 0u32..=10) {
+        let t = f64::from(threshold) / 10.0;
+        let mut documents: Deduplicator<usize> = Deduplicator::builder().min_terms(2).threshold(t).build().unwrap();
+        let mut kept: Vec<usize> = Vec::new();
+        for (number, words) in drafts.iter().enumerate() {
+            let verdict = documents.insert(number, &text(words)).unwrap();
+            let is_long = |words: &[u8]| record(words).len() >= 2;
+            let best = kept.iter().filter(|_| is_long(words)).filter(|of| is_long(&drafts[**of])).map(|of| {
+                (similarity::score(&record(words), &record(&drafts[*of])), std::cmp::Reverse(*of))
+            }).filter(|(score, _)| score.0 >= (threshold * 100_000).max(1)).max();
+            match verdict {
+                Verdict::ExactDuplicate { of } => prop_assert_eq!(&drafts[of], words),
+                Verdict::NearDuplicate { of, score } => {
+                    let inherited = drafts[..number].contains(words);
+                    prop_assert!(inherited || best == Some((score, std::cmp::Reverse(of))), "{:?} {:?}", best, of);
+                }
+                Verdict::Unique => {
+                    prop_assert_eq!(best, None);
+                    kept.push(number);
+                }
+            }
+        }
+    }
+
+    /// What was saved goes on as if it had not been, and queries see what verdicts saw.
+    #[test]
+    fn a_loaded_deduplicator_goes_on(drafts in drafts(), cut in 0usize..40) {
+        let settings = || Deduplicator::builder().min_terms(2).threshold(0.6);
+        let keyed = |range: std::ops::Range<usize>| -> Vec<(String, String)> {
+            range.map(|number| (number.to_string(), text(&drafts[number]))).collect()
+        };
+        let mut whole: Deduplicator<String> = settings().build().unwrap();
+        let expected: Vec<_> = keyed(0..drafts.len()).iter().map(|(key, text)| whole.insert(key.clone(), text).unwrap()).collect();
+        let cut = cut.min(drafts.len());
+        let mut first: Deduplicator<String> = settings().build().unwrap();
+        let (before, after) = (keyed(0..cut), keyed(cut..drafts.len()));
+        let mut verdicts = first.insert_all(before.iter().map(|(key, text)| (key.clone(), text))).unwrap();
+        let mut bytes = Vec::new();
+        first.save(&mut bytes).unwrap();
+        let mut loaded = Deduplicator::<String>::load(&mut &bytes[..]).unwrap();
+        verdicts.extend(loaded.insert_all(after.iter().map(|(key, text)| (key.clone(), text))).unwrap());
+        prop_assert_eq!(&verdicts, &expected);
+        for (key, text) in keyed(0..drafts.len()) {
+            let shown = |documents: &Deduplicator<String>| documents.matches(&text, 0.6).unwrap();
+            prop_assert_eq!(shown(&loaded), shown(&whole));
+            prop_assert_eq!(loaded.verdict(&key), whole.verdict(&key));
+        }
+    }
+}
