@@ -14,6 +14,7 @@
 //! | `report` | that a report is true and harmless |
 //! | `recrawl` | what becomes of a crawl that is done again |
 //! | `reindex` | a store that is made anew from lines and archive |
+//! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
 //! | `kill` | what is left after SIGKILL at any moment |
 //! | `corruption` | what is made of a folder whose files are damaged |
 //! | `manners` | that gaps are kept by the clock of those who are asked |
@@ -69,6 +70,7 @@ mod kill;
 mod malice;
 mod manners;
 mod needs;
+mod old_store;
 mod overlap;
 mod planted;
 mod program;
