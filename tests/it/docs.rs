@@ -1,5 +1,6 @@
 //! What the documentation says of files, functions, commands, flags, keys, fields and metrics is true.
 
+mod library_sample;
 mod markdown;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +159,10 @@ fn help() -> BTreeMap<String, BTreeSet<String>> {
 /// The arguments of this program in a piece of code; `None` if it calls another one.
 fn arguments(code: &str) -> Option<&str> {
     let call = Regex::new(r"(?:^|\| )(?:ndcrawl|cargo run --release --)(?: |$)").unwrap();
+    // Of other programs: cargo's features, and a benchmark's synthetic records.
+    if code.starts_with("--features") || code.starts_with("--synthetic") {
+        return None;
+    }
     let rest = if code.starts_with('-') { code } else { &code[call.find(code)?.end()..] };
     [" | ", " > ", "  #", "\"$("].iter().filter_map(|end| rest.split(end).next()).min_by_key(|rest| rest.len())
 }
@@ -275,4 +280,12 @@ fn the_demo_prints_what_the_readme_shows() {
     let written = crate::program::pages(&place.path("demo-out"));
     let unknown = written.iter().flat_map(|line| line.as_object().unwrap().keys()).filter(|key| !fields.contains(*key));
     assert_none(unknown.map(|key| format!("{key} is not in the reference")).collect());
+}
+
+#[test]
+fn the_sample_of_the_library_guide_is_compiled_and_prints_what_it_says() {
+    let guide = read("docs/guide/library.md");
+    assert!(guide.contains(&read("tests/it/docs/library_sample.rs")), "the guide shows another sample");
+    let printed = library_sample::lines().unwrap().join("\n");
+    assert!(guide.contains(&format!("```text\n{printed}\n```")), "{printed}");
 }
