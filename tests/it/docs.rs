@@ -135,6 +135,14 @@ fn the_readme_has_at_most_200_lines() {
     assert!(lines <= 200, "{lines} lines");
 }
 
+#[test]
+fn the_readme_names_the_oldest_rust_that_is_tested() {
+    let manifest = read("Cargo.toml");
+    let version = Regex::new("rust-version = \"([0-9.]+)\"").unwrap();
+    let version = &version.captures(&manifest).unwrap()[1];
+    assert!(read("README.md").contains(&format!("Minimum Rust version: {version}.")), "{version}");
+}
+
 /// What the program's help knows: the flags of each command; of the program itself under "".
 fn help() -> BTreeMap<String, BTreeSet<String>> {
     let place = Place::new();
