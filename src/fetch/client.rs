@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use hyper_util::client::legacy::connect::HttpInfo;
-use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use reqwest::redirect;
 use url::{Host, Url};
 
@@ -16,13 +15,15 @@ use super::exchange::Exchange;
 use super::headers::RequestHeaders;
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
+use super::request::{RequestOptions, Validators};
 use super::resolver::{PortView, Resolver};
 use super::robots_cache::RobotsCache;
+use super::robots_download::{RobotsTransport, download_robots};
 use super::{
-    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Rest, Traffic, accepts, back_off,
+    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Rest, Robots, Traffic, accepts, back_off,
     retry_after, slow_down_status,
 };
-use crate::model::{CanonicalUrl, FailureClass, Fetched};
+use crate::model::{CanonicalUrl, FailureClass, Fetched, RobotsRow};
 
 /// An idle connection is closed before common servers close it (after 5 s): a request sent into a
 /// closing connection is lost.
@@ -45,42 +46,6 @@ struct Inner {
     heard: AtomicBool,
     /// Addresses that did not answer before any server had.
     silent: Mutex<HashSet<IpAddr>>,
-}
-
-/// What of a body is wanted.
-pub(super) struct Wanted {
-    /// Bytes that are kept.
-    pub(super) max_body: usize,
-    /// Whether the body is read whatever its type is.
-    pub(super) any_type: bool,
-    /// Nothing, if these still hold.
-    pub(super) unless: Validators,
-}
-
-/// What an earlier answer said by which it can be told from others (RFC 9110, section 8.8).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Validators {
-    /// `ETag`.
-    pub etag: Option<String>,
-    /// `Last-Modified`.
-    pub last_modified: Option<String>,
-}
-
-impl Validators {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// As header lines of a request (RFC 9110, sections 13.1.2 and 13.1.3). A value that can't stand in one is
-    /// left out.
-    fn add_to(&self, headers: &mut HeaderMap) {
-        for (name, value) in [(IF_NONE_MATCH, &self.etag), (IF_MODIFIED_SINCE, &self.last_modified)] {
-            if let Some(value) = value.as_ref().and_then(|value| HeaderValue::from_str(value).ok()) {
-                headers.insert(name, value);
-            }
-        }
-    }
 }
 
 impl Fetcher {
@@ -123,26 +88,26 @@ impl Fetcher {
     /// of a type that is not [accepted](Self::accepts) is not read if the status is 2xx.
     pub async fn get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         let address = self.address(url).await?;
-        self.exchange(url, address, &self.wanted(), None).await
+        self.exchange(url, address, &self.page_request(), None).await
     }
 
     /// Asks once, when origin and address have had their rest. An answer that asks us to be slower
     /// (429, 503, `Retry-After`) makes the whole origin rest. robots.txt is the caller's to ask
     /// before, see [`robots`](Self::robots).
     pub async fn polite_get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
-        self.ask_politely(url, &self.wanted()).await
+        self.ask_politely(url, &self.page_request()).await
     }
 
     /// As [`polite_get`](Self::polite_get), but the server need not send what it has sent before: then it answers
     /// with status 304 and no body.
     pub async fn polite_get_unless(&self, url: &CanonicalUrl, unless: Validators) -> Result<Fetched, FetchFailure> {
-        self.ask_politely(url, &Wanted { unless, ..self.wanted() }).await
+        self.ask_politely(url, &RequestOptions { unless, ..self.page_request() }).await
     }
 
     /// As [`polite_get`](Self::polite_get), but the body is read whatever its type is: for sitemaps,
     /// whose types are many.
     pub async fn polite_get_any_type(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
-        self.ask_politely(url, &Wanted { any_type: true, ..self.wanted() }).await
+        self.ask_politely(url, &RequestOptions { any_type: true, ..self.page_request() }).await
     }
 
     /// Whether any server has ever answered. Until then a failure is likely the network's own, and
@@ -161,16 +126,6 @@ impl Fetcher {
         self.0.politeness.resting(origin)
     }
 
-    /// Lets the origin rest for as long as its last answer asked for; if it did not say, for our own
-    /// back-off.
-    pub(super) fn rest(&self, origin: &str, asked: Option<Duration>, attempt: u32) {
-        let (rest, why) = match asked {
-            Some(asked) => (asked, Rest::RetryAfter),
-            None => (back_off(attempt, 0, origin), Rest::BackOff),
-        };
-        self.0.politeness.back_off(origin, rest, why);
-    }
-
     /// Obeys a `Crawl-delay`. [`robots`](Self::robots) does so by itself.
     pub fn set_crawl_delay(&self, origin: &str, delay: Option<Duration>) -> CrawlDelay {
         self.0.politeness.set_crawl_delay(origin, delay)
@@ -182,13 +137,37 @@ impl Fetcher {
         self.0.politeness.take_traffic(origin)
     }
 
-    /// The memory of robots.txt.
-    pub(super) fn robots_cache(&self) -> &RobotsCache {
-        &self.0.robots
+    /// Returns the robots.txt of the URL's origin. Downloads it if the cache has none or an expired one, with retries
+    /// and in turn with all other requests. Its `Crawl-delay` is obeyed from then on. If the download fails, the
+    /// expired copy stays in use.
+    ///
+    /// A `Crawl-delay` that is too long is not obeyed but reported: give [`Robots::crawl_delay`] to
+    /// [`set_crawl_delay`](Self::set_crawl_delay) to learn of [`TooLong`](CrawlDelay::TooLong).
+    ///
+    /// Compare [`Robots::row`] with the stored row to see whether there is something new to store.
+    pub async fn robots(&self, url: &CanonicalUrl) -> Arc<Robots> {
+        if self.0.options.ignore_robots {
+            return Arc::new(Robots::ignored());
+        }
+        let origin = url.origin();
+        let download = download_robots(self, &self.0.options, &origin);
+        let robots = self.0.robots.get_or_download(&origin, &self.0.options, download).await;
+        self.set_crawl_delay(&origin, robots.crawl_delay());
+        robots
+    }
+
+    /// Whether a download of the origin's robots.txt is under way.
+    pub fn is_asking_robots(&self, origin: &str) -> bool {
+        self.0.robots.is_downloading(origin)
+    }
+
+    /// Puts a robots.txt of an earlier run into the cache. An expired one counts until a new one is there.
+    pub async fn restore_robots(&self, origin: &str, row: RobotsRow) {
+        self.0.robots.insert(origin, Robots::new(origin, row, &self.0.options)).await;
     }
 
     /// [`polite_get`](Self::polite_get) with other wants.
-    pub(super) async fn ask_politely(&self, url: &CanonicalUrl, wanted: &Wanted) -> Result<Fetched, FetchFailure> {
+    async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
         let origin = url.origin();
         let address = self.address(url).await?;
         let mut permit = self.0.politeness.acquire(&origin, address).await;
@@ -196,7 +175,7 @@ impl Fetcher {
             let detail = format!("{silent} did not answer a moment ago");
             return Err(FetchFailure::passing(FailureClass::Timeout, detail));
         }
-        let answer = self.exchange(url, address, wanted, Some(&mut permit)).await;
+        let answer = self.exchange(url, address, request, Some(&mut permit)).await;
         permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
         if !answer.as_ref().is_ok_and(|fetched| !fetched.truncated) {
             permit.broken_off();
@@ -258,13 +237,13 @@ impl Fetcher {
         &self,
         url: &CanonicalUrl,
         address: Option<IpAddr>,
-        wanted: &Wanted,
+        request: &RequestOptions,
         permit: Option<&mut Permit>,
     ) -> Result<Fetched, FetchFailure> {
         let inner = &*self.0;
         let client = inner.port_clients.get(&port(url.as_url())).unwrap_or(&inner.client);
         let mut headers = inner.headers.for_url(url.as_url());
-        wanted.unless.add_to(&mut headers);
+        request.unless.add_to(&mut headers);
         let mut exchange = Exchange::new(&inner.options, url, headers);
         let response = match exchange.send(client).await {
             Ok(response) => response,
@@ -279,7 +258,7 @@ impl Fetcher {
             permit.answered(connection(&response));
         }
         let proxied = inner.proxies.for_url(url.as_url()).is_some();
-        exchange.receive(response, wanted, proxied).await
+        exchange.receive(response, request, proxied).await
     }
 
     /// As no connection could be made, the next request tries another of the host's addresses.
@@ -289,8 +268,26 @@ impl Fetcher {
         }
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { max_body: self.0.options.max_body, any_type: false, unless: Validators::default() }
+    fn page_request(&self) -> RequestOptions {
+        RequestOptions { max_body: self.0.options.max_body, any_type: false, unless: Validators::default() }
+    }
+}
+
+impl RobotsTransport for Fetcher {
+    async fn send_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
+        self.ask_politely(url, request).await
+    }
+
+    fn has_heard(&self) -> bool {
+        Fetcher::has_heard(self)
+    }
+
+    fn rest(&self, origin: &str, asked: Option<Duration>, attempt: u32) {
+        let (rest, why) = match asked {
+            Some(asked) => (asked, Rest::RetryAfter),
+            None => (back_off(attempt, 0, origin), Rest::BackOff),
+        };
+        self.0.politeness.back_off(origin, rest, why);
     }
 }
 

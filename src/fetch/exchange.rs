@@ -7,8 +7,8 @@ use reqwest::{Response, Version};
 use tokio::time::{Instant, timeout_at};
 
 use super::classify::classify;
-use super::client::Wanted;
 use super::headers::{as_received, as_sent, size};
+use super::request::RequestOptions;
 use super::{FetchFailure, Options, accepts};
 use crate::model::{CanonicalUrl, FailureClass, Fetched};
 
@@ -58,18 +58,18 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Reads as much of the body as is wanted. A response that is not read to its end takes its
+    /// Reads as much of the body as is request. A response that is not read to its end takes its
     /// connection with it.
     pub(super) async fn receive(
         self,
         mut response: Response,
-        wanted: &Wanted,
+        request: &RequestOptions,
         proxied: bool,
     ) -> Result<Fetched, FetchFailure> {
         let mut fetched = self.fetched(&response, proxied);
-        if wanted.any_type || !response.status().is_success() || self.is_accepted(&response) {
+        if request.any_type || !response.status().is_success() || self.is_accepted(&response) {
             check_coding(response.headers())?;
-            fetched.truncated = self.read_body(&mut response, wanted.max_body, &mut fetched.body).await?;
+            fetched.truncated = self.read_body(&mut response, request.max_body, &mut fetched.body).await?;
         }
         fetched.elapsed = self.started.elapsed();
         Ok(fetched)

@@ -1,0 +1,181 @@
+//! Downloads robots.txt: redirects, retries and back-off (RFC 9309, section 2.3.1).
+
+use std::time::{Duration, SystemTime};
+
+use super::request::{RequestOptions, Validators};
+use super::robots::now_millis;
+use super::{FetchFailure, Options, Robots, retry_after, retry_status};
+use crate::model::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normaliser, RobotsRow};
+
+/// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
+const MAX_REDIRECTS: u32 = 5;
+
+/// The network side of a download.
+pub(super) trait RobotsTransport: Sync {
+    /// Sends one request when origin and address are due. Follows no redirect.
+    fn send_politely(
+        &self,
+        url: &CanonicalUrl,
+        request: &RequestOptions,
+    ) -> impl Future<Output = Result<Fetched, FetchFailure>> + Send;
+
+    /// Whether any server has ever answered.
+    fn has_heard(&self) -> bool;
+
+    /// Delays the origin's next request by `asked`; without it by the back-off after this attempt.
+    fn rest(&self, origin: &str, asked: Option<Duration>, attempt: u32);
+}
+
+/// Downloads the robots.txt of an origin, with retries.
+pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &Options, origin: &str) -> Robots {
+    let mut attempt = 1;
+    loop {
+        let answer = follow_redirects(transport, options, origin).await;
+        let again = match &answer {
+            Ok(fetched) => retry_status(fetched.status),
+            // Until a server has answered, the network itself is the likely cause: retries only cost time.
+            Err(failure) => failure.retryable && transport.has_heard(),
+        };
+        if !again || attempt > options.retries {
+            return parse_answer(origin, answer, options);
+        }
+        let asked = answer.ok().and_then(|fetched| fetched.header("retry-after"));
+        let asked = asked.and_then(|text| retry_after(&text, SystemTime::now(), options.max_retry_after));
+        transport.rest(origin, asked, attempt);
+        attempt += 1;
+    }
+}
+
+/// Each hop waits for its own origin's turn, and its address is checked like any other.
+async fn follow_redirects(
+    transport: &impl RobotsTransport,
+    options: &Options,
+    origin: &str,
+) -> Result<Fetched, FetchFailure> {
+    let names = Normaliser::new(NormaliseOptions { strip_params: Vec::new(), ..NormaliseOptions::default() });
+    let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("robots.txt: {error}"));
+    let mut url = names.absolute(&format!("{origin}/robots.txt")).map_err(no_url)?;
+    let request = RequestOptions { max_body: options.robots_max_bytes, any_type: true, unless: Validators::default() };
+    let mut hops = 0;
+    loop {
+        let fetched = transport.send_politely(&url, &request).await?;
+        let next = fetched.header("location").filter(|_| is_redirect(fetched.status));
+        match next.map(|location| names.resolve(url.as_url(), &location)) {
+            Some(Ok(next)) if hops < MAX_REDIRECTS => url = next,
+            _ => return Ok(fetched),
+        }
+        hops += 1;
+    }
+}
+
+fn parse_answer(origin: &str, answer: Result<Fetched, FetchFailure>, options: &Options) -> Robots {
+    let fetched_at = now_millis();
+    match answer {
+        Ok(fetched) => {
+            let row = RobotsRow { fetched_at, status: fetched.status, body: fetched.body };
+            Robots::new(origin, row, options)
+        }
+        Err(failure) => {
+            let row = RobotsRow { fetched_at, status: 0, body: Vec::new() };
+            Robots::failed(row, Some(failure))
+        }
+    }
+}
+
+/// Whether the status redirects to `Location` (RFC 9110, section 15.4).
+fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::test::{Server, Then, options, url};
+    use crate::fetch::{Fetcher, Options, RobotsAnswer};
+
+    fn text(status: &str, headers: &str, body: &str) -> (Vec<u8>, Then) {
+        let text = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len());
+        (text.into_bytes(), Then::Close)
+    }
+
+    fn path(request: &str) -> &str {
+        request.split(' ').nth(1).unwrap()
+    }
+
+    #[tokio::test]
+    async fn robots_is_asked_for_once_and_its_rules_and_delay_hold() {
+        let rules = "User-agent: ndcrawl\nDisallow: /private/\nCrawl-delay: 2\nSitemap: /map.xml\n";
+        let server = Server::new(move |_| text("200 OK", "Content-Type: image/png\r\n", rules)).await;
+        let fetcher = Fetcher::new(options()).unwrap();
+        let (page, private) = (server.url("/page"), server.url("/private/page"));
+        let (robots, again) = tokio::join!(fetcher.robots(&page), fetcher.robots(&private));
+        assert_eq!(robots.allows(&page), RobotsAnswer::Allowed);
+        assert_eq!(again.allows(&private), RobotsAnswer::Disallowed);
+        assert_eq!(robots.sitemaps()[0].as_str(), server.url("/map.xml").as_str());
+        assert_eq!(server.paths(), ["/robots.txt"]);
+        assert!(fetcher.next_start(&page.origin()).is_some(), "the crawl delay holds from the first page on");
+        assert_eq!(fetcher.take_traffic(&page.origin()).requests, 1);
+    }
+
+    #[tokio::test]
+    async fn five_redirects_are_followed_and_a_sixth_is_not() {
+        let server = Server::new(|request| match path(request) {
+            "/robots.txt" => text("302 Found", "Location: /1\r\n", ""),
+            "/5" => text("200 OK", "", "User-agent: *\nDisallow: /\n"),
+            other => {
+                let next: u32 = other[1..].parse::<u32>().unwrap() + 1;
+                text("301 Moved", &format!("Location: /{next}\r\n"), "")
+            }
+        });
+        let server = server.await;
+        let robots = Fetcher::new(options()).unwrap().robots(&server.url("/")).await;
+        assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Disallowed);
+        assert_eq!(server.paths().len(), 6);
+        let server = Server::new(|_| text("302 Found", "Location: /again\r\n", "")).await;
+        let robots = Fetcher::new(options()).unwrap().robots(&server.url("/")).await;
+        assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Allowed);
+        assert_eq!(server.paths().len(), 6);
+    }
+
+    #[tokio::test]
+    async fn a_redirect_to_a_private_address_is_not_followed() {
+        let server = Server::new(|_| text("302 Found", "Location: http://127.0.0.2:1/robots.txt\r\n", "")).await;
+        let robots = Fetcher::new(options()).unwrap().robots(&server.url("/")).await;
+        assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Unreachable);
+        assert_eq!(robots.failure().unwrap().class, FailureClass::PrivateAddress);
+    }
+
+    #[tokio::test]
+    async fn a_server_in_trouble_is_asked_again_and_then_left_alone() {
+        let server = Server::new(|_| text("500 Oops", "Retry-After: 0\r\n", "")).await;
+        let fetcher = Fetcher::new(options()).unwrap();
+        for _ in 0..2 {
+            let robots = fetcher.robots(&server.url("/")).await;
+            assert_eq!(robots.allows(&server.url("/")), RobotsAnswer::Unreachable);
+        }
+        assert_eq!(server.paths().len(), 3, "once and two retries");
+    }
+
+    #[tokio::test]
+    async fn a_restored_file_is_not_asked_for_and_an_old_one_outlives_a_server_in_trouble() {
+        let server = Server::new(|_| text("503 Busy", "Retry-After: 0\r\n", "")).await;
+        let fetcher = Fetcher::new(options()).unwrap();
+        let page = server.url("/page");
+        let row = |fetched_at| RobotsRow { fetched_at, status: 200, body: b"User-agent: *\nDisallow: /page".to_vec() };
+        fetcher.restore_robots(&page.origin(), row(now_millis())).await;
+        assert_eq!(fetcher.robots(&page).await.allows(&page), RobotsAnswer::Disallowed);
+        assert!(server.paths().is_empty());
+        fetcher.restore_robots(&page.origin(), row(0)).await;
+        for _ in 0..2 {
+            assert_eq!(fetcher.robots(&page).await.allows(&page), RobotsAnswer::Disallowed);
+        }
+        assert_eq!(server.paths().len(), 3, "once and two retries, and then not for a while");
+    }
+
+    #[tokio::test]
+    async fn ignored_robots_are_not_asked_for() {
+        let fetcher = Fetcher::new(Options { ignore_robots: true, ..options() }).unwrap();
+        let page = url("http://127.0.0.2:1/");
+        assert_eq!(fetcher.robots(&page).await.allows(&page), RobotsAnswer::Allowed);
+    }
+}
