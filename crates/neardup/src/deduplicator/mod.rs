@@ -63,6 +63,17 @@ impl<K> Verdict<K> {
     }
 }
 
+/// Written as `unique`, `repeats KEY (0.873)` or `copy of KEY`.
+impl<K: fmt::Display> fmt::Display for Verdict<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Unique => f.write_str("unique"),
+            Verdict::NearDuplicate { of, score } => write!(f, "repeats {of} ({score:.3})"),
+            Verdict::ExactDuplicate { of } => write!(f, "copy of {of}"),
+        }
+    }
+}
+
 /// A kept document that is similar to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
