@@ -1,6 +1,5 @@
 //! What the documentation says of files, functions, commands, flags, keys, fields and metrics is true.
 
-mod library_sample;
 mod markdown;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +75,20 @@ fn every_relative_link_leads_somewhere() {
     }
     assert!(count > 50, "{count} links");
     assert_none(faults);
+}
+
+#[test]
+fn every_page_is_in_an_index() {
+    let linked = |index: &str| {
+        let folder = Path::new(index).parent().unwrap().to_owned();
+        let links = Markdown::parse(&read(index)).links().into_iter();
+        links.map(move |link| folder.join(link.split('#').next().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let listed: Vec<PathBuf> = ["docs/README.md", "docs/design/README.md"].into_iter().flat_map(linked).collect();
+    let pages = files("docs", "md").into_iter().filter(|path| path != Path::new("docs/README.md"));
+    assert_none(
+        pages.filter(|path| !listed.contains(path)).map(|path| format!("{} is in no index", path.display())).collect(),
+    );
 }
 
 /// A path of this repository in a code span: it begins with one of its folders.
@@ -290,10 +303,35 @@ fn the_demo_prints_what_the_readme_shows() {
     assert_none(unknown.map(|key| format!("{key} is not in the reference")).collect());
 }
 
+/// The sample of the library guide. What it prints is gathered.
+mod library_sample {
+    use std::cell::RefCell;
+
+    thread_local! {
+        static PRINTED: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+
+    macro_rules! println {
+        ($($argument:tt)*) => {
+            PRINTED.with_borrow_mut(|printed| {
+                printed.push_str(&format!($($argument)*));
+                printed.push('\n');
+            })
+        };
+    }
+
+    include!("docs/library_sample.rs");
+
+    pub fn output() -> String {
+        main().unwrap();
+        PRINTED.take()
+    }
+}
+
 #[test]
 fn the_sample_of_the_library_guide_is_compiled_and_prints_what_it_says() {
     let guide = read("docs/guide/library.md");
     assert!(guide.contains(&read("tests/it/docs/library_sample.rs")), "the guide shows another sample");
-    let printed = library_sample::lines().unwrap().join("\n");
-    assert!(guide.contains(&format!("```text\n{printed}\n```")), "{printed}");
+    let printed = library_sample::output();
+    assert!(guide.contains(&format!("```text\n{printed}```")), "{printed}");
 }
