@@ -141,15 +141,15 @@ pub fn url_rules(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines();
     let (url, original) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    if let Some(rule) = dust::difference(url, original) {
+    if let Some(rule) = dust::infer_rule(url, original) {
         assert!(rule.apply(url).is_some_and(|made| made != url));
     }
     let rest: String = lines.flat_map(|line| [line, "\n"]).collect();
     for listed in dust::ListedRule::read(rest.as_bytes()).unwrap_or_default() {
         assert_ne!(listed.rule.apply(url).as_deref(), Some(url));
-        let mut learner = dust::Learner::new(0);
-        learner.take(&listed);
-        let _ = learner.foretell(url, |_| Some(UrlId(0)));
+        let mut learner = dust::RuleLearner::new(0);
+        learner.import(&listed);
+        let _ = learner.predict(url, |_| Some(UrlId(0)));
     }
 }
 

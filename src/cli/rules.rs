@@ -10,7 +10,7 @@ use super::output_dir::{Phase, expect_whole, store_error};
 use super::settings::Settings;
 use super::table::aligned;
 use super::terminal::{terminal_safe, write_stderr, write_stdout};
-use crate::dust::{ListedRule, ListingError, State, Validity};
+use crate::dust::{ListedRule, ListingError, RuleConfidence, RuleState};
 use crate::store;
 
 /// The file in an output folder.
@@ -21,7 +21,9 @@ pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     let mut rules = Vec::new();
     for path in &settings.dust.rules {
         let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: there is no such file", path.display())))?;
-        rules.extend(found.into_iter().filter(|rule| matches!(rule.validity.state, State::Proven | State::Off)));
+        rules.extend(
+            found.into_iter().filter(|rule| matches!(rule.confidence.state, RuleState::Proven | RuleState::Off)),
+        );
     }
     Ok(rules)
 }
@@ -38,11 +40,12 @@ pub(super) fn to_begin_with(
     let is_on =
         |rule: &ListedRule| own.iter().any(|own| !own.off && own.rule == rule.rule && own.context == rule.context);
     rules.retain(|rule| !rule.off || !is_on(rule));
-    rules
-        .extend(own.into_iter().filter(|rule| rule.off || (is_new_generation && rule.validity.state == State::Proven)));
+    rules.extend(
+        own.into_iter().filter(|rule| rule.off || (is_new_generation && rule.confidence.state == RuleState::Proven)),
+    );
     for rule in rules.iter_mut().filter(|rule| rule.off) {
         // What it was tested on is in the log, if it was here.
-        rule.validity = Validity { state: State::Off, ..Validity::default() };
+        rule.confidence = RuleConfidence { state: RuleState::Off, ..RuleConfidence::default() };
     }
     Ok(rules)
 }
@@ -121,8 +124,8 @@ fn switch(rules: &mut [ListedRule], switched: &[(usize, bool)]) -> Result<(), Cl
                 .with_hint("'ndcrawl rules DIR' lists them with their numbers")
         })?;
         rule.off = off;
-        rule.validity.carried = false;
-        rule.validity.state = if off { State::Off } else { State::PageInput };
+        rule.confidence.carried = false;
+        rule.confidence.state = if off { RuleState::Off } else { RuleState::Candidate };
     }
     Ok(())
 }
@@ -147,7 +150,7 @@ fn text(rules: &[ListedRule]) -> String {
         .iter()
         .enumerate()
         .map(|(place, rule)| {
-            let Validity { tests, hits, support, state, carried, .. } = rule.validity;
+            let RuleConfidence { tests, hits, support, state, carried, .. } = rule.confidence;
             let (low, high) = rule.interval;
             vec![
                 terminal_safe(&format!("{:>3} {}, {}", place + 1, rule.text, rule.context)).into_owned(),

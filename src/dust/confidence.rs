@@ -7,23 +7,23 @@ const EXACT_RUN: u32 = 16;
 /// ... and if there were near-duplicates among them.
 const NEAR_RUN: u32 = 24;
 /// After each miss before it is proven the run must be twice as long, so many times ...
-const DOUBLED: u32 = 1;
+const MAX_EARLY_DOUBLINGS: u32 = 1;
 /// ... and after each time that it was withdrawn, so many times in all.
-const MOST_DOUBLED: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 /// So many hits there must be for each miss, in all.
-const HITS_FOR_A_MISS: u32 = 9;
+const HITS_PER_MISS: u32 = 9;
 /// So many hits of its own keep a rule believed that was carried over, if it proves wrong for another host.
-const OWN_GROUND: u32 = 4;
+const OWN_HITS: u32 = 4;
 /// 97.5 % of the normal distribution lie below it.
 const Z: f64 = 1.959_963_984_540_054;
 
 /// Whether a rule is believed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum RuleState {
     /// It was not tested often enough, or was wrong too lately.
     #[default]
-    PageInput,
+    Candidate,
     /// It foretells.
     Proven,
     /// It foretold, and was wrong then.
@@ -32,21 +32,21 @@ pub enum State {
     Off,
 }
 
-impl State {
+impl RuleState {
     /// The name in output.
     pub fn name(self) -> &'static str {
         match self {
-            State::PageInput => "candidate",
-            State::Proven => "proven",
-            State::Withdrawn => "withdrawn",
-            State::Off => "off",
+            RuleState::Candidate => "candidate",
+            RuleState::Proven => "proven",
+            RuleState::Withdrawn => "withdrawn",
+            RuleState::Off => "off",
         }
     }
 }
 
 /// What became of a page of which a rule has said that it repeats a certain other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Test {
+pub(super) enum RuleTest {
     /// It does.
     Hit { is_near: bool },
     /// It is unique, or says exactly what another page says.
@@ -56,7 +56,7 @@ pub(super) enum Test {
 /// The tests of a rule in one context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Validity {
+pub struct RuleConfidence {
     /// Pairs of pages that the rule explains.
     pub support: u32,
     /// Pages of which the rule had said what they repeat before they were fetched.
@@ -70,33 +70,33 @@ pub struct Validity {
     /// How often it was withdrawn.
     pub withdrawals: u32,
     /// Whether it is believed.
-    pub state: State,
+    pub state: RuleState,
     /// Whether it is believed since the same holds for other hosts, or other directories of the site: it was not
     /// tested often enough itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
 }
 
-impl Validity {
+impl RuleConfidence {
     /// Takes note of a test. Whether the rule is believed no longer.
-    pub(super) fn test(&mut self, test: Test) -> bool {
+    pub(super) fn test(&mut self, test: RuleTest) -> bool {
         self.tests = self.tests.saturating_add(1);
         match test {
-            Test::Hit { is_near } => {
+            RuleTest::Hit { is_near } => {
                 self.hits = self.hits.saturating_add(1);
                 self.run = self.run.saturating_add(1);
                 self.near = self.near.saturating_add(u32::from(is_near));
-                if self.state != State::Off && self.is_borne_out() {
-                    (self.state, self.carried) = (State::Proven, false);
+                if self.state != RuleState::Off && self.is_confirmed() {
+                    (self.state, self.carried) = (RuleState::Proven, false);
                 }
                 false
             }
-            Test::Miss => {
+            RuleTest::Miss => {
                 (self.run, self.near) = (0, 0);
                 self.carried = false;
-                let was_proven = self.state == State::Proven;
+                let was_proven = self.state == RuleState::Proven;
                 if was_proven {
-                    self.state = State::Withdrawn;
+                    self.state = RuleState::Withdrawn;
                     self.withdrawals = self.withdrawals.saturating_add(1);
                 }
                 was_proven
@@ -107,23 +107,23 @@ impl Validity {
     /// Believes it for the sake of other hosts, unless something speaks against it. One page has borne it out here:
     /// that is counted unless the rule was known by then. Whether it is believed now, and was not before.
     pub(super) fn carry_over(&mut self) -> bool {
-        let is_new = self.state == State::PageInput && self.misses() == 0 && self.withdrawals == 0;
+        let is_new = self.state == RuleState::Candidate && self.misses() == 0 && self.withdrawals == 0;
         if is_new {
             if self.tests == 0 {
                 (self.tests, self.hits, self.run) = (1, 1, 1);
             }
-            (self.state, self.carried) = (State::Proven, true);
+            (self.state, self.carried) = (RuleState::Proven, true);
         }
         is_new
     }
 
     /// What it was believed for has proved wrong. Whether it is believed no longer.
-    pub(super) fn shake(&mut self) -> bool {
-        let is_shaken = self.carried && self.state == State::Proven && self.run < OWN_GROUND;
-        if is_shaken {
-            (self.state, self.carried) = (State::PageInput, false);
+    pub(super) fn revoke_carried(&mut self) -> bool {
+        let is_revoked = self.carried && self.state == RuleState::Proven && self.run < OWN_HITS;
+        if is_revoked {
+            (self.state, self.carried) = (RuleState::Candidate, false);
         }
-        is_shaken
+        is_revoked
     }
 
     /// Pages that the rule was wrong about.
@@ -132,22 +132,22 @@ impl Validity {
     }
 
     /// Whether it was right often enough of late, and in all.
-    fn is_borne_out(&self) -> bool {
-        self.run >= self.run_that_proves() && self.hits >= HITS_FOR_A_MISS.saturating_mul(self.misses())
+    fn is_confirmed(&self) -> bool {
+        self.run >= self.required_run() && self.hits >= HITS_PER_MISS.saturating_mul(self.misses())
     }
 
-    fn run_that_proves(&self) -> u32 {
+    fn required_run(&self) -> u32 {
         let run = if self.near == 0 { EXACT_RUN } else { NEAR_RUN };
-        let early = self.misses().saturating_sub(self.withdrawals).min(DOUBLED);
-        run << (early + self.withdrawals).min(MOST_DOUBLED)
+        let early = self.misses().saturating_sub(self.withdrawals).min(MAX_EARLY_DOUBLINGS);
+        run << (early + self.withdrawals).min(MAX_DOUBLINGS)
     }
 
     /// One in so many of the URLs of which it foretells something is fetched all the same: more as long as it has
     /// only just been proven, or only others of its kind have, and of a rule that was ever wrong.
-    pub(super) fn sampled(&self) -> u64 {
+    pub(super) fn one_in(&self) -> u64 {
         let sampled = match self.run {
             _ if self.carried => 4,
-            run if run < 2 * self.run_that_proves() => 8,
+            run if run < 2 * self.required_run() => 8,
             _ => 16,
         };
         if self.misses() == 0 { sampled } else { sampled / 2 }

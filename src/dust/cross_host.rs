@@ -14,27 +14,27 @@
 
 use hashbrown::HashMap;
 
-use super::confidence::Test;
+use super::confidence::RuleTest;
 use super::rule::Change;
 use crate::model::UrlId;
 
 /// What a host counts at most, and what an exact copy or a redirect does; a near-duplicate counts half as much.
-const OF_A_HOST: u32 = 2;
+const HOST_POINTS: u32 = 2;
 /// What makes a family believed: four hosts, besides the one by which it becomes known.
-const BELIEVED: u32 = 4 * OF_A_HOST;
-/// Families at most.
-const MOST: usize = 256;
+const TRUSTED_POINTS: u32 = 4 * HOST_POINTS;
+/// CrossHostRules at most.
+const MAX_REWRITES: usize = 256;
 /// Hosts of a family by which its habit is told.
-const TELLING: usize = 64;
+const COPY_RATE_HOSTS: usize = 64;
 
 /// A text at the start or at the end of an origin that stands in the place of another one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Family {
+pub(super) struct HostRewrite {
     change: Change,
     is_at_start: bool,
 }
 
-impl Family {
+impl HostRewrite {
     /// The families of which two origins may be: those that leave a word of the host alone.
     pub(super) fn of(origin: &Change) -> impl Iterator<Item = Self> {
         let (from, to) = (words(&origin.from), words(&origin.to));
@@ -44,11 +44,11 @@ impl Family {
         let cut = |all: &[&str], other: &[&str]| Change { from: all.concat(), to: other.concat() };
         let start = cut(&from[..from.len() - same_at_end], &to[..to.len() - same_at_end]);
         let end = cut(&from[same..], &to[same..]);
-        let families = [Self { change: start, is_at_start: true }, Self { change: end, is_at_start: false }];
-        let both = |family: &Self| {
-            family.apply(&origin.from).as_ref() == Some(&origin.to) && family.reverse().apply(&origin.to).is_some()
+        let cross_host = [Self { change: start, is_at_start: true }, Self { change: end, is_at_start: false }];
+        let both = |rewrite: &Self| {
+            rewrite.apply(&origin.from).as_ref() == Some(&origin.to) && rewrite.reverse().apply(&origin.to).is_some()
         };
-        families.into_iter().filter(both)
+        cross_host.into_iter().filter(both)
     }
 
     /// What it makes of an origin; `None` if it does not apply.
@@ -98,33 +98,33 @@ fn has_word_of_host(rest: &str, is_end: bool) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum Trust {
     Open,
-    Believed,
+    Trusted,
     Wrong,
 }
 
 /// A family, and how it does.
-struct Known {
-    family: Family,
-    standing: Standing,
+struct RewriteRecord {
+    rewrite: HostRewrite,
+    trust: Trust,
     /// Hosts that bore it out, and how much each counts.
     hosts: Vec<(Box<str>, u32)>,
     /// Pages that count for a host.
     pages: Vec<UrlId>,
-    habit: Habit,
+    copy_rate: CopyRate,
 }
 
 /// How many of the hosts of a family were copies by the first of their pages that told, whether it is believed or not.
 #[derive(Default)]
-struct Habit {
+struct CopyRate {
     hosts: Vec<Box<str>>,
     copies: u32,
 }
 
-impl Habit {
+impl CopyRate {
     fn count(&mut self, origin: &str, is_copy: bool) {
-        if self.hosts.len() < TELLING && !self.hosts.iter().any(|host| **host == *origin) {
+        if self.hosts.len() < COPY_RATE_HOSTS && !self.hosts.iter().any(|host| **host == *origin) {
             self.hosts.push(origin.into());
             self.copies += u32::from(is_copy);
         }
@@ -136,14 +136,14 @@ impl Habit {
     }
 }
 
-impl Known {
-    fn new(family: Family) -> Self {
-        Self { family, standing: Standing::Open, hosts: vec![], pages: vec![], habit: Habit::default() }
+impl RewriteRecord {
+    fn new(rewrite: HostRewrite) -> Self {
+        Self { rewrite, trust: Trust::Open, hosts: vec![], pages: vec![], copy_rate: CopyRate::default() }
     }
 
     /// How likely that is a copy of which it says so.
     fn likelihood(&self) -> f64 {
-        if self.standing == Standing::Believed { 1.0 } else { self.habit.share() }
+        if self.trust == Trust::Trusted { 1.0 } else { self.copy_rate.share() }
     }
 
     fn points(&self) -> u32 {
@@ -152,23 +152,23 @@ impl Known {
 
     /// How much is lost with it. That it was wrong is worth to be remembered.
     fn weight(&self) -> u32 {
-        if self.standing == Standing::Wrong { OF_A_HOST } else { self.points() }
+        if self.trust == Trust::Wrong { HOST_POINTS } else { self.points() }
     }
 
     fn count(&mut self, origin: &str, points: u32) {
         match self.hosts.iter_mut().find(|(host, _)| **host == *origin) {
-            Some((_, counted)) => *counted = (*counted + points).min(OF_A_HOST),
+            Some((_, counted)) => *counted = (*counted + points).min(HOST_POINTS),
             None => self.hosts.push((origin.into(), points)),
         }
-        if self.points() >= BELIEVED {
-            self.standing = Standing::Believed;
+        if self.points() >= TRUSTED_POINTS {
+            self.trust = Trust::Trusted;
         }
     }
 }
 
 /// What follows from a test of a family.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Follows {
+pub(super) enum TrustChange {
     Nothing,
     /// The rules of these origins are believed; a page has borne out each.
     Carried(Vec<Box<str>>),
@@ -178,116 +178,116 @@ pub(super) enum Follows {
 
 /// All families.
 #[derive(Default)]
-pub(super) struct Families {
-    all: Vec<Known>,
-    by_family: HashMap<Family, u32>,
+pub(super) struct CrossHostRules {
+    all: Vec<RewriteRecord>,
+    by_rewrite: HashMap<HostRewrite, u32>,
     believed: usize,
 }
 
-impl Families {
+impl CrossHostRules {
     /// Makes the families of a pair of origins known.
     pub(super) fn learn(&mut self, origin: &Change) {
-        for family in Family::of(origin) {
-            if self.by_family.contains_key(&family) {
+        for rewrite in HostRewrite::of(origin) {
+            if self.by_rewrite.contains_key(&rewrite) {
                 continue;
             }
-            let known = Known::new(family.clone());
-            let place = if self.all.len() < MOST {
+            let known = RewriteRecord::new(rewrite.clone());
+            let place = if self.all.len() < MAX_REWRITES {
                 self.all.push(known);
                 self.all.len() - 1
             } else {
                 // The one that was borne out least makes room.
-                let idle = self.all.iter().enumerate().filter(|(_, known)| known.standing != Standing::Believed);
+                let idle = self.all.iter().enumerate().filter(|(_, known)| known.trust != Trust::Trusted);
                 let Some((place, _)) = idle.min_by_key(|(_, known)| known.weight()) else { return };
                 let before = std::mem::replace(&mut self.all[place], known);
-                self.by_family.remove(&before.family);
+                self.by_rewrite.remove(&before.rewrite);
                 place
             };
-            self.by_family.insert(family, place as u32);
+            self.by_rewrite.insert(rewrite, place as u32);
         }
     }
 
     /// A rule of which it is known from elsewhere that it holds.
-    pub(super) fn vouch(&mut self, origin: &Change) {
+    pub(super) fn trust(&mut self, origin: &Change) {
         self.learn(origin);
-        for family in Family::of(origin) {
-            let Some(&place) = self.by_family.get(&family) else { continue };
+        for rewrite in HostRewrite::of(origin) {
+            let Some(&place) = self.by_rewrite.get(&rewrite) else { continue };
             let known = &mut self.all[place as usize];
-            if known.standing == Standing::Open {
-                known.count(&origin.from, OF_A_HOST);
-                self.believed += usize::from(known.standing == Standing::Believed);
+            if known.trust == Trust::Open {
+                known.count(&origin.from, HOST_POINTS);
+                self.believed += usize::from(known.trust == Trust::Trusted);
             }
         }
     }
 
     /// The families that apply to an origin, and what each makes of it.
     pub(super) fn applying(&self, origin: &str) -> Vec<(usize, String)> {
-        let families = self.all.iter().enumerate();
-        families.filter_map(|(place, known)| Some((place, known.family.apply(origin)?))).collect()
+        let cross_host = self.all.iter().enumerate();
+        cross_host.filter_map(|(place, known)| Some((place, known.rewrite.apply(origin)?))).collect()
     }
 
     /// The origins of which an origin may be a copy, and how likely it is: certainly, if a family is believed.
-    pub(super) fn copied(&self, origin: &str) -> Vec<(String, f64)> {
+    pub(super) fn mirrored_origins(&self, origin: &str) -> Vec<(String, f64)> {
         let telling = self.all.iter().filter(|known| known.likelihood() > 0.0);
-        telling.filter_map(|known| Some((known.family.apply(origin)?, known.likelihood()))).collect()
+        telling.filter_map(|known| Some((known.rewrite.apply(origin)?, known.likelihood()))).collect()
     }
 
     /// The family that makes of what this one has made what it was.
     pub(super) fn reverse(&self, place: usize) -> Option<usize> {
-        self.by_family.get(&self.all[place].family.reverse()).map(|&reverse| reverse as usize)
+        self.by_rewrite.get(&self.all[place].rewrite.reverse()).map(|&reverse| reverse as usize)
     }
 
     /// What a family makes of an origin.
     pub(super) fn apply(&self, place: usize, origin: &str) -> Option<String> {
-        self.all.get(place)?.family.apply(origin)
+        self.all.get(place)?.rewrite.apply(origin)
     }
 
     /// A page of an origin was said to repeat `page`.
-    pub(super) fn enter(&mut self, place: usize, origin: &str, page: UrlId, test: Test) -> Follows {
+    pub(super) fn record(&mut self, place: usize, origin: &str, page: UrlId, test: RuleTest) -> TrustChange {
         let known = &mut self.all[place];
-        known.habit.count(origin, test != Test::Miss);
-        match (known.standing, test) {
-            (Standing::Wrong, _) => Follows::Nothing,
-            (before, Test::Miss) => {
-                known.standing = Standing::Wrong;
-                self.believed -= usize::from(before == Standing::Believed);
+        known.copy_rate.count(origin, test != RuleTest::Miss);
+        match (known.trust, test) {
+            (Trust::Wrong, _) => TrustChange::Nothing,
+            (before, RuleTest::Miss) => {
+                known.trust = Trust::Wrong;
+                self.believed -= usize::from(before == Trust::Trusted);
                 let hosts = std::mem::take(&mut known.hosts).into_iter().map(|(host, _)| host).collect();
                 known.pages = Vec::new();
-                if before == Standing::Believed { Follows::Lost(hosts) } else { Follows::Nothing }
+                if before == Trust::Trusted { TrustChange::Lost(hosts) } else { TrustChange::Nothing }
             }
-            (Standing::Believed, Test::Hit { .. }) => {
+            (Trust::Trusted, RuleTest::Hit { .. }) => {
                 if known.pages.contains(&page) || known.hosts.iter().any(|(host, _)| **host == *origin) {
-                    return Follows::Nothing;
+                    return TrustChange::Nothing;
                 }
                 known.pages.push(page);
-                known.hosts.push((origin.into(), OF_A_HOST));
-                Follows::Carried(vec![origin.into()])
+                known.hosts.push((origin.into(), HOST_POINTS));
+                TrustChange::Carried(vec![origin.into()])
             }
-            (Standing::Open, Test::Hit { is_near }) => {
-                let has_all = known.hosts.iter().any(|(host, points)| **host == *origin && *points >= OF_A_HOST);
+            (Trust::Open, RuleTest::Hit { is_near }) => {
+                let has_all = known.hosts.iter().any(|(host, points)| **host == *origin && *points >= HOST_POINTS);
                 if has_all || known.pages.contains(&page) {
-                    return Follows::Nothing;
+                    return TrustChange::Nothing;
                 }
                 known.pages.push(page);
-                known.count(origin, if is_near { 1 } else { OF_A_HOST });
-                if known.standing != Standing::Believed {
-                    return Follows::Nothing;
+                known.count(origin, if is_near { 1 } else { HOST_POINTS });
+                if known.trust != Trust::Trusted {
+                    return TrustChange::Nothing;
                 }
                 self.believed += 1;
-                Follows::Carried(known.hosts.iter().map(|(host, _)| host.clone()).collect())
+                TrustChange::Carried(known.hosts.iter().map(|(host, _)| host.clone()).collect())
             }
         }
     }
 
     /// Bytes that they take, but for their texts.
     pub(super) fn bytes(&self) -> usize {
-        let of = |known: &Known| {
+        let of = |known: &RewriteRecord| {
             known.hosts.capacity() * size_of::<(Box<str>, u32)>()
                 + known.pages.capacity() * size_of::<UrlId>()
-                + known.habit.hosts.capacity() * size_of::<Box<str>>()
+                + known.copy_rate.hosts.capacity() * size_of::<Box<str>>()
         };
         self.all.iter().map(of).sum::<usize>()
-            + self.all.capacity() * size_of::<Known>()
-            + self.by_family.allocation_size()
+            + self.all.capacity() * size_of::<RewriteRecord>()
+            + self.by_rewrite.allocation_size()
     }
 }

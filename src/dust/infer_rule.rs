@@ -1,25 +1,25 @@
 //! From two URLs to the rule that makes one of the other.
 
-use super::parts::{Parts, name};
+use super::parts::{UrlParts, name};
 use super::rule::{Change, Rule};
 
 /// Directories that a rule may replace.
-const DIRECTORIES: usize = 4;
+const MAX_DIRECTORIES: usize = 4;
 /// Parameters that a rule may drop.
-const PARAMETERS: usize = 4;
+const MAX_PARAMETERS: usize = 4;
 /// Bytes of an end that a rule may replace.
-const END: usize = 40;
+const MAX_END_BYTES: usize = 40;
 
 /// The rule by which the first of two canonical URLs becomes the second, or, if only parameters tell them apart, by
 /// which both become one. `None` if they differ in what is each page's own: the stem of the file name, or too
 /// much.
-pub fn difference(url: &str, original: &str) -> Option<Rule> {
-    let (from, to) = (Parts::of(url)?, Parts::of(original)?);
+pub fn infer_rule(url: &str, original: &str) -> Option<Rule> {
+    let (from, to) = (UrlParts::of(url)?, UrlParts::of(original)?);
     let dropped = dropped(&from, &to)?;
     let has_query = from.parameters().any(|parameter| !dropped.contains(&name(parameter).to_owned()));
     let (start, end) = path(&from, &to, has_query)?;
     let rule = Rule { origin: Change::new(from.origin, to.origin), start, end, dropped };
-    let is_any = url != original && (!rule.only_drops() || !rule.dropped.is_empty());
+    let is_any = url != original && (!rule.only_drops_parameters() || !rule.dropped.is_empty());
     // A rule that drops something applies to URLs that have it.
     (is_any && rule.apply(url).is_some()).then_some(rule)
 }
@@ -27,13 +27,13 @@ pub fn difference(url: &str, original: &str) -> Option<Rule> {
 /// Whether two canonical URLs look like two editions of one page: the files, or the last directories, have the same
 /// name, and a rule that drops nothing makes one of the other. Cheap where the names differ.
 pub fn are_counterparts(url: &str, other: &str) -> bool {
-    let name = |url| Parts::of(url).map(|parts| parts.own_name());
+    let name = |url| UrlParts::of(url).map(|parts| parts.own_name());
     name(url).is_some_and(|own| !own.is_empty() && name(other) == Some(own))
-        && difference(url, other).is_some_and(|rule| rule.dropped.is_empty())
+        && infer_rule(url, other).is_some_and(|rule| rule.dropped.is_empty())
 }
 
 /// The names of the parameters that only one of the two has, or with another value; the others must be the same.
-fn dropped(from: &Parts<'_>, to: &Parts<'_>) -> Option<Vec<String>> {
+fn dropped(from: &UrlParts<'_>, to: &UrlParts<'_>) -> Option<Vec<String>> {
     let (ours, theirs): (Vec<_>, Vec<_>) = (from.parameters().collect(), to.parameters().collect());
     let lonely = |own: &[&str], other: &[&str]| -> Vec<String> {
         own.iter().filter(|parameter| !other.contains(parameter)).map(|parameter| name(parameter).to_owned()).collect()
@@ -46,13 +46,13 @@ fn dropped(from: &Parts<'_>, to: &Parts<'_>) -> Option<Vec<String>> {
         let kept = parameters.iter().filter(|parameter| !names.iter().any(|dropped| dropped == name(parameter)));
         kept.map(|parameter| (*parameter).to_owned()).collect()
     };
-    (names.len() <= PARAMETERS && kept(&ours) == kept(&theirs)).then_some(names)
+    (names.len() <= MAX_PARAMETERS && kept(&ours) == kept(&theirs)).then_some(names)
 }
 
 type Changes = (Option<Change>, Option<Change>);
 
 /// What differs at the start and at the end of the paths.
-fn path(from: &Parts<'_>, to: &Parts<'_>, has_query: bool) -> Option<Changes> {
+fn path(from: &UrlParts<'_>, to: &UrlParts<'_>, has_query: bool) -> Option<Changes> {
     if from.path == to.path {
         return Some((None, None));
     }
@@ -75,7 +75,7 @@ fn start(ours: &str, theirs: &str) -> Option<Option<Change>> {
     let same = pairs.take_while(|(our, their)| our == their).count();
     let replaced = |all: &[&str]| format!("/{}", all[..all.len() - same].concat());
     let depth = ours.len().max(theirs.len()) - same;
-    (depth <= DIRECTORIES).then(|| Some(Change { from: replaced(&ours), to: replaced(&theirs) }))
+    (depth <= MAX_DIRECTORIES).then(|| Some(Change { from: replaced(&ours), to: replaced(&theirs) }))
 }
 
 /// `/a/b/` as `a/`, `b/`.
@@ -88,13 +88,13 @@ fn end(ours: &str, theirs: &str) -> Option<Option<Change>> {
     if ours == theirs {
         return Some(None);
     }
-    let is_short = ours.len().max(theirs.len()) <= END;
+    let is_short = ours.len().max(theirs.len()) <= MAX_END_BYTES;
     if ours.is_empty() || theirs.is_empty() {
         let has_stem = !ours.starts_with('.') && !theirs.starts_with('.');
         return (is_short && has_stem).then(|| Some(Change::new(ours, theirs)));
     }
     let stem = |file: &str| file.find('.').unwrap_or(file.len());
     let (ours, theirs) = (ours.split_at(stem(ours)), theirs.split_at(stem(theirs)));
-    let is_one = ours.0 == theirs.0 && !ours.0.is_empty() && ours.1.len().max(theirs.1.len()) <= END;
+    let is_one = ours.0 == theirs.0 && !ours.0.is_empty() && ours.1.len().max(theirs.1.len()) <= MAX_END_BYTES;
     is_one.then(|| Some(Change::new(ours.1, theirs.1)))
 }

@@ -3,26 +3,26 @@
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::alternates::{Editions, Naming};
-use super::confidence::{State, Test, Validity};
-use super::cross_host::{Families, Follows};
-use super::cross_rule::Tally;
-use super::infer_rule::difference;
+use super::alternates::{AlternateLinks, LinkEvidence};
+use super::confidence::{RuleConfidence, RuleState, RuleTest};
+use super::cross_host::{CrossHostRules, TrustChange};
+use super::cross_rule::GroupTests;
+use super::infer_rule::infer_rule;
 use super::listing::ListedRule;
-use super::parts::Parts;
+use super::parts::UrlParts;
 use super::rule::{Change, Rule};
 use super::rule_scope::contexts;
-use super::table::{RuleId, Table};
+use super::table::{RuleId, RuleTable};
 use crate::model::{OutcomeKind, UrlId};
 
 /// Pages that are remembered by what is left of their URLs without some parameters.
-const KEYS: usize = 1 << 20;
+const MAX_KEYS: usize = 1 << 20;
 /// Redirects and duplicates in a row that are followed to the page itself.
-const HOPS: usize = 12;
+const MAX_HOPS: usize = 12;
 
 /// A URL that has got its outcome.
 #[derive(Clone, Copy, Debug)]
-pub struct Noted<'a> {
+pub struct ObservedOutcome<'a> {
     /// Its number.
     pub id: UrlId,
     /// The URL.
@@ -35,7 +35,7 @@ pub struct Noted<'a> {
 
 /// What a proven rule says of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foretold {
+pub struct PredictedTarget {
     /// The URL says what this one says.
     pub target: UrlId,
     /// The rule that says so.
@@ -49,51 +49,52 @@ pub struct Foretold {
 /// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family,
 /// as many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16
 /// bytes for each page and redirect, 9 to 18 for each link to a counterpart, and some hundreds for each rule.
-pub struct Learner {
+pub struct RuleLearner {
     seed: u64,
-    table: Table,
-    families: Families,
+    table: RuleTable,
+    cross_host: CrossHostRules,
     /// Of each page the page that it repeats, itself if none; of each redirect its target.
     originals: HashMap<u32, u32>,
     /// Pages by what is left of their URLs without some parameters.
     by_key: HashMap<u64, u32>,
-    editions: Editions,
+    alternate_links: AlternateLinks,
     proven: usize,
     withdrawn: Vec<RuleId>,
-    contested: HashSet<UrlId>,
+    disputed: HashSet<UrlId>,
     /// Whether a family is believed no longer since this was last asked.
-    has_lost_family: bool,
+    has_lost_trust: bool,
 }
 
-impl Learner {
+impl RuleLearner {
     /// One that knows nothing. `seed` is that of all sampling.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
-            table: Table::default(),
-            families: Families::default(),
+            table: RuleTable::default(),
+            cross_host: CrossHostRules::default(),
             originals: HashMap::new(),
             by_key: HashMap::new(),
-            editions: Editions::default(),
+            alternate_links: AlternateLinks::default(),
             proven: 0,
             withdrawn: Vec::new(),
-            contested: HashSet::new(),
-            has_lost_family: false,
+            disputed: HashSet::new(),
+            has_lost_trust: false,
         }
     }
 
     /// Takes a rule from elsewhere, with its state and its tests. Before all outcomes.
-    pub fn take(&mut self, listed: &ListedRule) {
+    pub fn import(&mut self, listed: &ListedRule) {
         let Some(rule) = self.table.place(&listed.rule) else { return };
         let entry = &mut self.table.entries[rule as usize];
         let Some(context) = entry.find_or_add(&listed.context) else { return };
-        let validity = &mut entry.contexts[context].1;
-        self.proven -= usize::from(validity.state == State::Proven);
-        *validity = listed.validity;
-        self.proven += usize::from(validity.state == State::Proven);
-        let is_ground = listed.context == "*" && listed.validity.state == State::Proven && !listed.validity.carried;
-        if is_ground && listed.rule.only_moves() {
-            self.families.vouch(&listed.rule.origin);
+        let confidence = &mut entry.contexts[context].1;
+        self.proven -= usize::from(confidence.state == RuleState::Proven);
+        *confidence = listed.confidence;
+        self.proven += usize::from(confidence.state == RuleState::Proven);
+        let is_ground =
+            listed.context == "*" && listed.confidence.state == RuleState::Proven && !listed.confidence.carried;
+        if is_ground && listed.rule.only_changes_origin() {
+            self.cross_host.trust(&listed.rule.origin);
         }
     }
 
@@ -102,14 +103,14 @@ impl Learner {
         self.table.bytes()
             + self.originals.allocation_size()
             + self.by_key.allocation_size()
-            + self.editions.bytes()
-            + self.contested.allocation_size()
-            + self.families.bytes()
+            + self.alternate_links.bytes()
+            + self.disputed.allocation_size()
+            + self.cross_host.bytes()
     }
 
     /// Whether a rule foretells anything. What siblings have proved together does not, as long as no rule has proved
     /// itself: on a small site that would be little to go by.
-    pub fn foretells(&self) -> bool {
+    pub fn can_predict(&self) -> bool {
         self.proven > 0
     }
 
@@ -117,34 +118,34 @@ impl Learner {
     /// outcome.
     /// Whether that is to be remembered, and was not known.
     pub fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) -> bool {
-        self.editions.note(page, counterpart)
+        self.alternate_links.note(page, counterpart)
     }
 
     /// Takes note of an outcome: tests the rules that had said something of the URL, then learns from it. `find`
     /// gives the number of a URL that was seen.
-    pub fn note(&mut self, noted: Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
+    pub fn observe(&mut self, observed: ObservedOutcome<'_>, find: impl Fn(&str) -> Option<UrlId>) {
         use OutcomeKind::{ExactDuplicate, NearDuplicate, NotModified, Redirected, Stored};
-        let original = match (noted.kind, noted.repeats) {
-            (Stored | NotModified, _) => noted.id,
+        let original = match (observed.kind, observed.repeats) {
+            (Stored | NotModified, _) => observed.id,
             (NearDuplicate | ExactDuplicate | Redirected, Some((of, _))) => of,
             _ => return,
         };
-        self.test(&noted, &find);
-        self.test_families(&noted, find);
-        if let Some((_, url)) = noted.repeats {
-            self.support(noted.url, url);
-            if noted.kind != Redirected {
-                self.support(url, noted.url);
+        self.test(&observed, &find);
+        self.test_cross_host(&observed, find);
+        if let Some((_, url)) = observed.repeats {
+            self.support(observed.url, url);
+            if observed.kind != Redirected {
+                self.support(url, observed.url);
             }
         }
-        self.originals.insert(noted.id.0, original.0);
-        self.remember_keys(&noted);
+        self.originals.insert(observed.id.0, original.0);
+        self.remember_keys(&observed);
     }
 
     /// The kept page behind a URL that has its outcome.
     pub fn original(&self, id: UrlId) -> Option<UrlId> {
         let mut place = id.0;
-        for _ in 0..HOPS {
+        for _ in 0..MAX_HOPS {
             let next = *self.originals.get(&place)?;
             if next == place {
                 return Some(UrlId(place));
@@ -155,24 +156,27 @@ impl Learner {
     }
 
     /// What proven rules say of a URL, those that were right most often first.
-    pub fn foretell(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Vec<Foretold> {
-        let Some(parts) = Parts::of(url).filter(|_| self.proven > 0) else { return Vec::new() };
+    pub fn predict(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Vec<PredictedTarget> {
+        let Some(parts) = UrlParts::of(url).filter(|_| self.proven > 0) else { return Vec::new() };
         let id = find(url);
-        let mut foretold = Vec::new();
+        let mut predicted = Vec::new();
         let mut sampled = u64::MIN;
         for &place in self.table.of_origin(parts.origin) {
             let entry = &self.table.entries[place as usize];
             let Some((target, _)) = self.target(&entry.rule, url, &find) else { continue };
-            let naming = id.map_or(Naming::Unknown, |id| self.naming(target, id));
-            let Some(context) = entry.deciding(url, naming, &self.table.siblings) else { continue };
-            let validity = entry.contexts[context].1;
-            sampled = sampled.max(entry.sampled(context, &self.table.siblings));
-            foretold.push((validity.run, target, RuleId { rule: place, context: context as u32 }));
+            let evidence = id.map_or(LinkEvidence::Unknown, |id| self.link_evidence(target, id));
+            let Some(context) = entry.deciding(url, evidence, &self.table.groups) else { continue };
+            let confidence = entry.contexts[context].1;
+            sampled = sampled.max(entry.one_in(context, &self.table.groups));
+            predicted.push((confidence.run, target, RuleId { rule: place, context: context as u32 }));
         }
-        foretold.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
+        predicted.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
         // What is sampled of a smaller share is sampled of a larger one too.
         let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
-        foretold.into_iter().map(|(_, target, rule)| Foretold { target, rule, is_sampled, one_in: sampled }).collect()
+        predicted
+            .into_iter()
+            .map(|(_, target, rule)| PredictedTarget { target, rule, is_sampled, one_in: sampled })
+            .collect()
     }
 
     /// Whether a URL may repeat a page of its site that was fetched: a rule that puts a directory in the place of
@@ -180,16 +184,16 @@ impl Learner {
     ///
     /// Of other hosts nothing is suspected: editions of a manual are alike in some parts and not in others, and if the
     /// parts in which two are alike are fetched last, these are all that a rule for a third one is tested on.
-    pub fn suspects(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
-        let Some(parts) = Parts::of(url) else { return false };
+    pub fn may_be_duplicate(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
+        let Some(parts) = UrlParts::of(url) else { return false };
         let id = find(url);
         let entries = self.table.of_origin(parts.origin).iter().map(|&place| &self.table.entries[place as usize]);
-        let mut of_site = entries.filter(|entry| entry.siblings.is_some() && entry.rule.stays_there());
+        let mut of_site = entries.filter(|entry| entry.group.is_some() && entry.rule.keeps_origin());
         of_site.any(|entry| {
             let Some((target, _)) = self.target(&entry.rule, url, &find) else { return false };
             let is_fetched = self.original(target).is_some_and(|original| Some(original) != id);
-            let naming = id.map_or(Naming::Unknown, |id| self.naming(target, id));
-            is_fetched && entry.is_promising(url, naming)
+            let evidence = id.map_or(LinkEvidence::Unknown, |id| self.link_evidence(target, id));
+            is_fetched && entry.is_promising(url, evidence)
         })
     }
 
@@ -205,38 +209,38 @@ impl Learner {
 
     /// The URLs, since this was last asked, of which one rule says that they repeat a page, and another one that they
     /// repeat a unique page that has come since. One of the two rules is wrong: which one, only fetching them tells.
-    pub fn take_contested(&mut self) -> HashSet<UrlId> {
-        std::mem::take(&mut self.contested)
+    pub fn take_disputed(&mut self) -> HashSet<UrlId> {
+        std::mem::take(&mut self.disputed)
     }
 
     /// The origins of which that of a URL may be a copy, since others of its kind are, and how likely it is, in (0, 1]:
     /// 1 if it is believed.
-    pub fn copied(&self, url: &str) -> Vec<(String, f64)> {
-        Parts::of(url).map_or_else(Vec::new, |parts| self.families.copied(parts.origin))
+    pub fn mirrored_origins(&self, url: &str) -> Vec<(String, f64)> {
+        UrlParts::of(url).map_or_else(Vec::new, |parts| self.cross_host.mirrored_origins(parts.origin))
     }
 
     /// Whether less is said so than when this was last asked.
-    pub fn take_lost_family(&mut self) -> bool {
-        std::mem::take(&mut self.has_lost_family)
+    pub fn take_lost_trust(&mut self) -> bool {
+        std::mem::take(&mut self.has_lost_trust)
     }
 
     /// A rule, its context, and how it does there.
-    pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, Validity)> {
+    pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, RuleConfidence)> {
         self.table.get(id)
     }
 
     /// What a rule would have made a URL of, if that can be told.
-    pub fn behind(&self, rule: RuleId, made: &str) -> Option<String> {
+    pub fn undo(&self, rule: RuleId, made: &str) -> Option<String> {
         self.table.get(rule)?.0.reverse()?.apply(made)
     }
 
     /// All rules in all contexts that were tested.
-    pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, Validity)> {
-        let siblings = &self.table.siblings;
+    pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, RuleConfidence)> {
+        let siblings = &self.table.groups;
         self.table.entries.iter().enumerate().flat_map(move |(rule, entry)| {
             entry.contexts.iter().enumerate().map(move |(context, (name, _))| {
                 let id = RuleId { rule: rule as u32, context: context as u32 };
-                (id, &entry.rule, &**name, entry.standing(context, siblings))
+                (id, &entry.rule, &**name, entry.effective(context, siblings))
             })
         })
     }
@@ -244,100 +248,101 @@ impl Learner {
     fn target(&self, rule: &Rule, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Option<(UrlId, String)> {
         let made = rule.apply(url)?;
         let by_key = || self.by_key.get(&self.key(rule, &made)).copied().map(UrlId);
-        let target = find(&made).or_else(|| if rule.only_drops() { by_key() } else { None });
+        let target = find(&made).or_else(|| if rule.only_drops_parameters() { by_key() } else { None });
         target.map(|target| (target, made))
     }
 
     /// To what a page links of which a URL is said to be a copy.
-    fn naming(&self, page: UrlId, url: UrlId) -> Naming {
-        self.original(page).map_or(Naming::Pending, |original| self.editions.naming(page, original, url))
+    fn link_evidence(&self, page: UrlId, url: UrlId) -> LinkEvidence {
+        self.original(page).map_or(LinkEvidence::Pending, |original| self.alternate_links.evidence(page, original, url))
     }
 
-    fn test(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
-        let Some(parts) = Parts::of(noted.url) else { return };
-        let (mut tested, mut contested) = (Vec::new(), Vec::new());
+    fn test(&mut self, observed: &ObservedOutcome<'_>, find: impl Fn(&str) -> Option<UrlId>) {
+        let Some(parts) = UrlParts::of(observed.url) else { return };
+        let (mut tested, mut disputed) = (Vec::new(), Vec::new());
         for &place in self.table.of_origin(parts.origin) {
             let rule = &self.table.entries[place as usize].rule;
-            let target = self.target(rule, noted.url, &find).filter(|(target, _)| *target != noted.id);
+            let target = self.target(rule, observed.url, &find).filter(|(target, _)| *target != observed.id);
             let Some((target, made)) = target else { continue };
-            match self.result(noted, target) {
+            match self.result(observed, target) {
                 Some(test) => tested.push((place, target, made, test)),
-                None if self.says(place, noted, target) && self.is_contested(noted, target, &made, &find) => {
-                    contested.push(target)
+                None if self.decides(place, observed, target) && self.is_disputed(observed, target, &made, &find) => {
+                    disputed.push(target)
                 }
                 None => {}
             }
         }
-        self.contested.extend(contested);
-        let mut tally = Tally::default();
+        self.disputed.extend(disputed);
+        let mut group_tests = GroupTests::default();
         for (place, target, made, test) in tested {
-            let naming = self.naming(target, noted.id);
-            self.enter(place, noted.url, naming, test);
-            if let Some(group) = self.table.entries[place as usize].siblings {
-                naming.kinds().for_each(|(_, own)| tally.add(group, own, test));
+            let evidence = self.link_evidence(target, observed.id);
+            self.record(place, observed.url, evidence, test);
+            if let Some(group) = self.table.entries[place as usize].group {
+                evidence.classes().for_each(|(_, own)| group_tests.add(group, own, test));
             }
             // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
             let reverse = self.table.entries[place as usize].rule.reverse();
             let reverse = reverse
-                .filter(|_| noted.kind != OutcomeKind::Redirected)
-                .filter(|reverse| reverse.apply(&made).as_deref() == Some(noted.url));
+                .filter(|_| observed.kind != OutcomeKind::Redirected)
+                .filter(|reverse| reverse.apply(&made).as_deref() == Some(observed.url));
             if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
                 // What the page itself repeats is noted later: its own links are known by now.
-                self.enter(reverse, &made, self.editions.naming(noted.id, noted.id, target), test);
+                self.record(reverse, &made, self.alternate_links.evidence(observed.id, observed.id, target), test);
             }
         }
-        for (group, kind, test) in tally.into_tests() {
-            self.table.siblings.enter(group, kind, test);
+        for (group, kind, test) in group_tests.into_tests() {
+            self.table.groups.record(group, kind, test);
         }
     }
 
     /// Tests what families say of a URL. What is said of its counterpart is the same, but for a redirect.
-    fn test_families(&mut self, noted: &Noted<'_>, find: impl Fn(&str) -> Option<UrlId>) {
-        let Some(parts) = Parts::of(noted.url) else { return };
+    fn test_cross_host(&mut self, observed: &ObservedOutcome<'_>, find: impl Fn(&str) -> Option<UrlId>) {
+        let Some(parts) = UrlParts::of(observed.url) else { return };
         let mut tested = Vec::new();
-        for (family, origin) in self.families.applying(parts.origin) {
-            let made = format!("{origin}{}", &noted.url[parts.origin.len()..]);
-            let target = find(&made).filter(|target| *target != noted.id);
+        for (rewrite, origin) in self.cross_host.applying(parts.origin) {
+            let made = format!("{origin}{}", &observed.url[parts.origin.len()..]);
+            let target = find(&made).filter(|target| *target != observed.id);
             let Some(target) = target else { continue };
             // A redirect says by itself where the page is, whether that was fetched or not.
-            let is_told = noted.kind == OutcomeKind::Redirected && noted.repeats.is_some_and(|(of, _)| of == target);
+            let is_told =
+                observed.kind == OutcomeKind::Redirected && observed.repeats.is_some_and(|(of, _)| of == target);
             let page = if is_told { Some(target) } else { self.original(target) };
-            let test = if is_told { Some(Test::Hit { is_near: false }) } else { self.result(noted, target) };
+            let test = if is_told { Some(RuleTest::Hit { is_near: false }) } else { self.result(observed, target) };
             if let (Some(page), Some(test)) = (page, test) {
-                tested.push((family, origin, page, test));
+                tested.push((rewrite, origin, page, test));
             }
         }
-        for (family, origin, page, test) in tested {
-            let follows = self.families.enter(family, parts.origin, page, test);
-            self.follow(family, follows);
-            let reverse = self.families.reverse(family).filter(|_| noted.kind != OutcomeKind::Redirected);
+        for (rewrite, origin, page, test) in tested {
+            let change = self.cross_host.record(rewrite, parts.origin, page, test);
+            self.apply_trust(rewrite, change);
+            let reverse = self.cross_host.reverse(rewrite).filter(|_| observed.kind != OutcomeKind::Redirected);
             let reverse =
-                reverse.filter(|&reverse| self.families.apply(reverse, &origin).as_deref() == Some(parts.origin));
+                reverse.filter(|&reverse| self.cross_host.apply(reverse, &origin).as_deref() == Some(parts.origin));
             if let Some(reverse) = reverse {
-                let follows = self.families.enter(reverse, &origin, page, test);
-                self.follow(reverse, follows);
+                let change = self.cross_host.record(reverse, &origin, page, test);
+                self.apply_trust(reverse, change);
             }
         }
     }
 
     /// Believes rules for the sake of a family, or no longer.
-    fn follow(&mut self, family: usize, follows: Follows) {
-        let (hosts, is_lost) = match follows {
-            Follows::Nothing => return,
-            Follows::Carried(hosts) => (hosts, false),
-            Follows::Lost(hosts) => (hosts, true),
+    fn apply_trust(&mut self, rewrite: usize, change: TrustChange) {
+        let (hosts, is_lost) = match change {
+            TrustChange::Nothing => return,
+            TrustChange::Carried(hosts) => (hosts, false),
+            TrustChange::Lost(hosts) => (hosts, true),
         };
-        self.has_lost_family |= is_lost;
+        self.has_lost_trust |= is_lost;
         for from in hosts {
-            let Some(to) = self.families.apply(family, &from) else { continue };
+            let Some(to) = self.cross_host.apply(rewrite, &from) else { continue };
             let rule = Rule { origin: Change::new(&from, &to), start: None, end: None, dropped: Vec::new() };
             let place = if is_lost { self.table.find(&rule) } else { self.table.place(&rule) };
             let Some(place) = place else { continue };
-            let Some((_, validity)) = self.table.entries[place as usize].contexts.first_mut() else { continue };
-            if is_lost && validity.shake() {
+            let Some((_, confidence)) = self.table.entries[place as usize].contexts.first_mut() else { continue };
+            if is_lost && confidence.revoke_carried() {
                 self.withdrawn.push(RuleId { rule: place, context: 0 });
                 self.proven -= 1;
-            } else if !is_lost && validity.carry_over() {
+            } else if !is_lost && confidence.carry_over() {
                 self.proven += 1;
             }
         }
@@ -347,55 +352,61 @@ impl Learner {
     /// repeats another page than was said is no hit: where two hosts have the same pages, each would bear out what is
     /// wrong of both. It is a miss if it says exactly what that other page says; what is nearly like one may be nearly
     /// like both.
-    fn result(&self, noted: &Noted<'_>, target: UrlId) -> Option<Test> {
-        let foretold = self.original(target).filter(|original| *original != noted.id)?;
-        let repeats = noted.repeats.map(|(of, _)| of);
-        let is_near = noted.kind == OutcomeKind::NearDuplicate;
-        let is_it = match noted.kind {
-            OutcomeKind::Stored | OutcomeKind::NotModified => return Some(Test::Miss),
+    fn result(&self, observed: &ObservedOutcome<'_>, target: UrlId) -> Option<RuleTest> {
+        let predicted = self.original(target).filter(|original| *original != observed.id)?;
+        let repeats = observed.repeats.map(|(of, _)| of);
+        let is_near = observed.kind == OutcomeKind::NearDuplicate;
+        let is_it = match observed.kind {
+            OutcomeKind::Stored | OutcomeKind::NotModified => return Some(RuleTest::Miss),
             OutcomeKind::Redirected => {
-                repeats == Some(target) || repeats.and_then(|of| self.original(of)) == Some(foretold)
+                repeats == Some(target) || repeats.and_then(|of| self.original(of)) == Some(predicted)
             }
-            _ => repeats == Some(foretold),
+            _ => repeats == Some(predicted),
         };
-        match noted.kind {
-            _ if is_it => Some(Test::Hit { is_near }),
-            OutcomeKind::ExactDuplicate => Some(Test::Miss),
+        match observed.kind {
+            _ if is_it => Some(RuleTest::Hit { is_near }),
+            OutcomeKind::ExactDuplicate => Some(RuleTest::Miss),
             _ => None,
         }
     }
 
     /// Whether a rule foretells of a URL that it says what `target` says.
-    fn says(&self, rule: u32, noted: &Noted<'_>, target: UrlId) -> bool {
-        let naming = self.naming(target, noted.id);
-        self.table.entries[rule as usize].deciding(noted.url, naming, &self.table.siblings).is_some()
+    fn decides(&self, rule: u32, observed: &ObservedOutcome<'_>, target: UrlId) -> bool {
+        let evidence = self.link_evidence(target, observed.id);
+        self.table.entries[rule as usize].deciding(observed.url, evidence, &self.table.groups).is_some()
     }
 
     /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it
     /// repeats another page.
-    fn is_contested(&self, noted: &Noted<'_>, target: UrlId, made: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
-        let is_unique = matches!(noted.kind, OutcomeKind::Stored | OutcomeKind::NotModified);
+    fn is_disputed(
+        &self,
+        observed: &ObservedOutcome<'_>,
+        target: UrlId,
+        made: &str,
+        find: impl Fn(&str) -> Option<UrlId>,
+    ) -> bool {
+        let is_unique = matches!(observed.kind, OutcomeKind::Stored | OutcomeKind::NotModified);
         let is_unfetched = !self.originals.contains_key(&target.0);
         is_unique && is_unfetched && {
-            let mut originals = self.foretell(made, find).into_iter().filter_map(|other| self.original(other.target));
-            originals.any(|original| original != noted.id)
+            let mut originals = self.predict(made, find).into_iter().filter_map(|other| self.original(other.target));
+            originals.any(|original| original != observed.id)
         }
     }
 
-    fn enter(&mut self, place: u32, url: &str, naming: Naming, test: Test) {
+    fn record(&mut self, place: u32, url: &str, evidence: LinkEvidence, test: RuleTest) {
         let entry = &mut self.table.entries[place as usize];
         let mut contexts = entry.contexts_of(url);
-        contexts.extend(naming.kinds().map(|(_, own)| own.to_owned()));
-        entry.count_name(url, test != Test::Miss);
+        contexts.extend(evidence.classes().map(|(_, own)| own.to_owned()));
+        entry.count_name(url, test != RuleTest::Miss);
         for name in contexts {
             let Some(context) = entry.find_or_add(&name) else { continue };
-            let was_believed = entry.is_believed(context, &self.table.siblings);
-            let validity = &mut entry.contexts[context].1;
-            let was_proven = validity.state == State::Proven;
-            if validity.test(test) || (was_believed && test == Test::Miss) {
+            let was_believed = entry.is_trusted(context, &self.table.groups);
+            let confidence = &mut entry.contexts[context].1;
+            let was_proven = confidence.state == RuleState::Proven;
+            if confidence.test(test) || (was_believed && test == RuleTest::Miss) {
                 self.withdrawn.push(RuleId { rule: place, context: context as u32 });
             }
-            match (was_proven, validity.state == State::Proven) {
+            match (was_proven, confidence.state == RuleState::Proven) {
                 (false, true) => self.proven += 1,
                 (true, false) => self.proven -= 1,
                 _ => {}
@@ -405,9 +416,9 @@ impl Learner {
 
     /// Two URLs say the same: so does the rule that makes one of the other.
     fn support(&mut self, url: &str, original: &str) {
-        let Some(rule) = difference(url, original) else { return };
-        if rule.only_moves() {
-            self.families.learn(&rule.origin);
+        let Some(rule) = infer_rule(url, original) else { return };
+        if rule.only_changes_origin() {
+            self.cross_host.learn(&rule.origin);
         }
         let Some(place) = self.table.place(&rule) else { return };
         let entry = &mut self.table.entries[place as usize];
@@ -420,15 +431,15 @@ impl Learner {
     }
 
     /// Remembers a page by what rules leave of its URL, for those that have other values of the parameters dropped.
-    fn remember_keys(&mut self, noted: &Noted<'_>) {
-        let Some(parts) = Parts::of(noted.url).filter(|parts| parts.query.is_some()) else { return };
+    fn remember_keys(&mut self, observed: &ObservedOutcome<'_>) {
+        let Some(parts) = UrlParts::of(observed.url).filter(|parts| parts.query.is_some()) else { return };
         for &place in self.table.of_origin(parts.origin) {
             let rule = &self.table.entries[place as usize].rule;
-            if rule.only_drops()
-                && self.by_key.len() < KEYS
-                && let Some(made) = rule.apply(noted.url)
+            if rule.only_drops_parameters()
+                && self.by_key.len() < MAX_KEYS
+                && let Some(made) = rule.apply(observed.url)
             {
-                self.by_key.entry(self.key(rule, &made)).or_insert(noted.id.0);
+                self.by_key.entry(self.key(rule, &made)).or_insert(observed.id.0);
             }
         }
     }

@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use super::confidence::{State, Validity};
-use super::learner::Learner;
+use super::confidence::{RuleConfidence, RuleState};
+use super::learner::RuleLearner;
 use super::rule::Rule;
 use super::table::RuleId;
 
@@ -21,7 +21,7 @@ pub struct ListedRule {
     pub context: String,
     /// How it does there.
     #[serde(flatten)]
-    pub validity: Validity,
+    pub confidence: RuleConfidence,
     /// The share of tests that were hits.
     #[serde(default, rename = "validity")]
     pub share: f64,
@@ -55,25 +55,26 @@ pub enum ListingError {
 impl ListedRule {
     /// The rules of a learner that were tested or are switched off; those that saved most first. `saved` gives the
     /// URLs that were not fetched because of a rule.
-    pub fn all(learner: &Learner, saved: impl Fn(RuleId) -> u64) -> Vec<Self> {
-        let listed = learner.rules().filter(|(.., validity)| validity.tests > 0 || validity.state != State::PageInput);
+    pub fn all(learner: &RuleLearner, saved: impl Fn(RuleId) -> u64) -> Vec<Self> {
+        let listed =
+            learner.rules().filter(|(.., confidence)| confidence.tests > 0 || confidence.state != RuleState::Candidate);
         let mut all: Vec<Self> =
-            listed.map(|(id, rule, context, validity)| Self::of(rule, context, validity, saved(id))).collect();
-        let order = |rule: &Self| (std::cmp::Reverse((rule.saved, rule.validity.run)), rule.text.clone());
+            listed.map(|(id, rule, context, confidence)| Self::of(rule, context, confidence, saved(id))).collect();
+        let order = |rule: &Self| (std::cmp::Reverse((rule.saved, rule.confidence.run)), rule.text.clone());
         all.sort_by_cached_key(|rule| (order(rule), rule.context.clone()));
         all
     }
 
-    fn of(rule: &Rule, context: &str, validity: Validity, saved: u64) -> Self {
+    fn of(rule: &Rule, context: &str, confidence: RuleConfidence, saved: u64) -> Self {
         Self {
             text: rule.to_string(),
             rule: rule.clone(),
             context: context.to_owned(),
-            validity,
-            share: validity.share(),
-            interval: validity.interval(),
+            confidence,
+            share: confidence.share(),
+            interval: confidence.interval(),
             saved,
-            off: validity.state == State::Off,
+            off: confidence.state == RuleState::Off,
         }
     }
 
@@ -87,9 +88,9 @@ impl ListedRule {
             }
             let mut rule: Self =
                 serde_json::from_str(&line).map_err(|source| ListingError::Line { line: place + 1, source })?;
-            match (rule.off, rule.validity.state) {
-                (true, _) => rule.validity.state = State::Off,
-                (false, State::Off) => rule.validity.state = State::PageInput,
+            match (rule.off, rule.confidence.state) {
+                (true, _) => rule.confidence.state = RuleState::Off,
+                (false, RuleState::Off) => rule.confidence.state = RuleState::Candidate,
                 _ => {}
             }
             rules.push(rule);

@@ -15,7 +15,7 @@
 //! | `editions` | which pages link to their counterparts |
 //! | `family` | what the origins of many copies have in common |
 //! | `siblings` | what the rules of one site have in common |
-//! | `validity` | how often a rule was right, and when it is believed |
+//! | `confidence` | how often a rule was right, and when it is believed |
 //! | `table` | all rules, bounded |
 //! | `learner` | from outcomes to rules, and from rules to what is foretold |
 //! | `listing` | rules as they are listed, kept and exchanged |
@@ -37,9 +37,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use confidence::{State, Validity};
-pub use infer_rule::{are_counterparts, difference};
-pub use learner::{Foretold, Learner, Noted};
+pub use confidence::{RuleConfidence, RuleState};
+pub use infer_rule::{are_counterparts, infer_rule};
+pub use learner::{ObservedOutcome, PredictedTarget, RuleLearner};
 pub use listing::{ListedRule, ListingError};
 pub use rule::{Change, Rule};
 pub use table::RuleId;

@@ -2,7 +2,7 @@
 
 /// The parts of a canonical URL. They are cut, not parsed: a canonical URL has neither user name nor fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Parts<'a> {
+pub(super) struct UrlParts<'a> {
     /// `scheme://host:port`
     pub(super) origin: &'a str,
     /// From the first slash on; it has one.
@@ -11,7 +11,7 @@ pub(super) struct Parts<'a> {
     pub(super) query: Option<&'a str>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> UrlParts<'a> {
     /// `None` if there is no origin, or no path behind it.
     pub(super) fn of(url: &'a str) -> Option<Self> {
         let authority = url.find("://")? + "://".len();

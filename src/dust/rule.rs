@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Parts, name};
+use super::parts::{UrlParts, name};
 
 /// One text in the place of another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct Rule {
 impl Rule {
     /// What the rule makes of a canonical URL; `None` if it does not apply. Never the URL itself.
     pub fn apply(&self, url: &str) -> Option<String> {
-        let parts = Parts::of(url).filter(|parts| parts.origin == self.origin.from)?;
+        let parts = UrlParts::of(url).filter(|parts| parts.origin == self.origin.from)?;
         let path = self.end(&self.start(parts.path)?)?;
         let query = self.query(&parts)?;
         let made = format!("{}{path}{query}", self.origin.to);
@@ -49,18 +49,18 @@ impl Rule {
     }
 
     /// Whether nothing but parameters is left out: URLs with other values of theirs are one and the same.
-    pub fn only_drops(&self) -> bool {
-        self.stays_there() && self.start.is_none() && self.end.is_none()
+    pub fn only_drops_parameters(&self) -> bool {
+        self.keeps_origin() && self.start.is_none() && self.end.is_none()
     }
 
     /// Whether it leaves the origin alone.
-    pub(super) fn stays_there(&self) -> bool {
+    pub(super) fn keeps_origin(&self) -> bool {
         self.origin.from == self.origin.to
     }
 
     /// Whether it changes the origin, and nothing else.
-    pub(super) fn only_moves(&self) -> bool {
-        !self.stays_there() && self.start.is_none() && self.end.is_none() && self.dropped.is_empty()
+    pub(super) fn only_changes_origin(&self) -> bool {
+        !self.keeps_origin() && self.start.is_none() && self.end.is_none() && self.dropped.is_empty()
     }
 
     /// The rule that makes of what this one has made what it was, if nothing was dropped.
@@ -90,7 +90,7 @@ impl Rule {
         (file == from).then(|| format!("{folder}{to}"))
     }
 
-    fn query(&self, parts: &Parts<'_>) -> Option<String> {
+    fn query(&self, parts: &UrlParts<'_>) -> Option<String> {
         let Some(query) = parts.query else { return self.dropped.is_empty().then(String::new) };
         if self.dropped.is_empty() {
             return Some(format!("?{query}"));

@@ -3,30 +3,30 @@
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::alternates::{Kinds, Naming};
-use super::confidence::{State, Validity};
-use super::cross_rule::Siblings;
+use super::alternates::{LinkClasses, LinkEvidence};
+use super::confidence::{RuleConfidence, RuleState};
+use super::cross_rule::RuleGroups;
 use super::rule::Rule;
 use super::rule_scope::{SAME_NAME, contexts, file};
 
 /// Rules of one origin at most.
-const OF_AN_ORIGIN: usize = 256;
+const RULES_PER_ORIGIN: usize = 256;
 /// Rules at most.
-const MOST: usize = 1 << 14;
+const MAX_RULES: usize = 1 << 14;
 /// Contexts of a rule at most.
-const CONTEXTS: usize = 96;
+const MAX_CONTEXTS: usize = 96;
 /// File names of a rule that are counted at most.
-const NAMES: usize = 1 << 12;
+const MAX_FILE_NAMES: usize = 1 << 12;
 /// Hits without a miss after which a file name is one of [`SAME_NAME`].
-const NAMED: u8 = 2;
+const SAME_NAME_HITS: u8 = 2;
 
 /// Links tell if of two kinds of URLs, with so many tests each ...
-const TELLING_TESTS: u32 = 8;
+const MIN_CLASS_TESTS: u32 = 8;
 /// ... the shares of hits are so far apart.
-const TELLING: f64 = 0.5;
+const MIN_CLASS_GAP: f64 = 0.5;
 
 /// More hits than so many for each miss make a rule promising.
-const PROMISING: u32 = 3;
+const PROMISING_HITS_PER_MISS: u32 = 3;
 
 /// A rule in one of its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,23 +36,23 @@ pub struct RuleId {
 }
 
 /// A rule, and how it does in each context.
-pub(super) struct Entry {
+pub(super) struct RuleEntry {
     pub(super) rule: Rule,
-    pub(super) contexts: Vec<(Box<str>, Validity)>,
+    pub(super) contexts: Vec<(Box<str>, RuleConfidence)>,
     /// By the hash of a file name: hits, and whether there was a miss.
     names: HashMap<u64, (u8, bool)>,
     /// The group of rules that are measured together with it.
-    pub(super) siblings: Option<u32>,
+    pub(super) group: Option<u32>,
 }
 
-impl Entry {
-    fn new(rule: Rule, siblings: Option<u32>) -> Self {
-        Self { rule, contexts: vec![("*".into(), Validity::default())], names: HashMap::new(), siblings }
+impl RuleEntry {
+    fn new(rule: Rule, group: Option<u32>) -> Self {
+        Self { rule, contexts: vec![("*".into(), RuleConfidence::default())], names: HashMap::new(), group }
     }
 
     /// How the rule does in the whole origin.
-    fn whole(&self) -> Validity {
-        self.contexts.first().map(|(_, validity)| *validity).unwrap_or_default()
+    fn whole(&self) -> RuleConfidence {
+        self.contexts.first().map(|(_, confidence)| *confidence).unwrap_or_default()
     }
 
     pub(super) fn find(&self, context: &str) -> Option<usize> {
@@ -61,9 +61,9 @@ impl Entry {
 
     pub(super) fn find_or_add(&mut self, context: &str) -> Option<usize> {
         self.find(context).or_else(|| {
-            let has_room = self.contexts.len() < CONTEXTS;
+            let has_room = self.contexts.len() < MAX_CONTEXTS;
             has_room.then(|| {
-                self.contexts.push((context.into(), Validity::default()));
+                self.contexts.push((context.into(), RuleConfidence::default()));
                 self.contexts.len() - 1
             })
         })
@@ -72,52 +72,52 @@ impl Entry {
     /// The contexts of a URL, from the whole origin to the narrowest.
     pub(super) fn contexts_of(&self, url: &str) -> Vec<String> {
         let mut contexts = contexts(&self.rule, url);
-        if matches!(self.named(url), Some((hits, false)) if hits >= NAMED) {
+        if matches!(self.named(url), Some((hits, false)) if hits >= SAME_NAME_HITS) {
             contexts.push(SAME_NAME.to_owned());
         }
         contexts
     }
 
     /// Whether links tell: whether the rule is right about one of two kinds of URLs, and wrong about the other.
-    fn tells(&self, kinds: Kinds) -> bool {
+    fn is_decided_by_links(&self, kinds: LinkClasses) -> bool {
         let measured = |kind| {
-            let validity = self.contexts[self.find(kind)?].1;
-            (validity.tests >= TELLING_TESTS).then(|| validity.share())
+            let confidence = self.contexts[self.find(kind)?].1;
+            (confidence.tests >= MIN_CLASS_TESTS).then(|| confidence.share())
         };
-        measured(kinds[0]).zip(measured(kinds[1])).is_some_and(|(one, other)| (one - other).abs() >= TELLING)
+        measured(kinds[0]).zip(measured(kinds[1])).is_some_and(|(one, other)| (one - other).abs() >= MIN_CLASS_GAP)
     }
 
     /// A context by links that is proven, where they tell.
     fn proven_by_links(&self) -> Option<usize> {
-        let telling = Naming::KINDS.into_iter().filter(|kinds| self.tells(*kinds)).flatten();
+        let telling = LinkEvidence::CLASSES.into_iter().filter(|kinds| self.is_decided_by_links(*kinds)).flatten();
         let mut places = telling.filter_map(|kind| self.find(kind));
-        places.find(|&place| self.contexts[place].1.state == State::Proven)
+        places.find(|&place| self.contexts[place].1.state == RuleState::Proven)
     }
 
     /// Whether the rule is believed in a context for the sake of its siblings.
-    pub(super) fn is_believed(&self, context: usize, siblings: &Siblings) -> bool {
-        self.vouching(context, siblings).is_some()
+    pub(super) fn is_trusted(&self, context: usize, groups: &RuleGroups) -> bool {
+        self.trusted_group(context, groups).is_some()
     }
 
     /// How the siblings do for the sake of which the rule is believed in a context.
-    fn vouching<'a>(&self, context: usize, siblings: &'a Siblings) -> Option<&'a Validity> {
-        let (name, validity) = &self.contexts[context];
-        let is_borne_out = validity.hits > 0 && validity.misses() == 0 && validity.state != State::Off;
-        self.siblings.filter(|_| is_borne_out).and_then(|group| siblings.proven(group, name))
+    fn trusted_group<'a>(&self, context: usize, groups: &'a RuleGroups) -> Option<&'a RuleConfidence> {
+        let (name, confidence) = &self.contexts[context];
+        let is_confirmed = confidence.hits > 0 && confidence.misses() == 0 && confidence.state != RuleState::Off;
+        self.group.filter(|_| is_confirmed).and_then(|group| groups.proven(group, name))
     }
 
     /// One in so many of the URLs of which it foretells something in a context is fetched all the same.
-    pub(super) fn sampled(&self, context: usize, siblings: &Siblings) -> u64 {
-        let validity = &self.contexts[context].1;
-        let vouching = self.vouching(context, siblings).filter(|_| validity.state == State::PageInput);
-        vouching.unwrap_or(validity).sampled()
+    pub(super) fn one_in(&self, context: usize, groups: &RuleGroups) -> u64 {
+        let confidence = &self.contexts[context].1;
+        let trusted_group = self.trusted_group(context, groups).filter(|_| confidence.state == RuleState::Candidate);
+        trusted_group.unwrap_or(confidence).one_in()
     }
 
     /// How the rule does in a context, also for the sake of its siblings.
-    pub(super) fn standing(&self, context: usize, siblings: &Siblings) -> Validity {
-        let validity = self.contexts[context].1;
-        let is_carried = validity.state == State::PageInput && self.is_believed(context, siblings);
-        if is_carried { Validity { state: State::Proven, carried: true, ..validity } } else { validity }
+    pub(super) fn effective(&self, context: usize, groups: &RuleGroups) -> RuleConfidence {
+        let confidence = self.contexts[context].1;
+        let is_carried = confidence.state == RuleState::Candidate && self.is_trusted(context, groups);
+        if is_carried { RuleConfidence { state: RuleState::Proven, carried: true, ..confidence } } else { confidence }
     }
 
     fn named(&self, url: &str) -> Option<(u8, bool)> {
@@ -127,7 +127,7 @@ impl Entry {
     /// Counts a test under the name of the file.
     pub(super) fn count_name(&mut self, url: &str, is_hit: bool) {
         let hash = xxh3_64(file(url).as_bytes());
-        if self.names.len() < NAMES || self.names.contains_key(&hash) {
+        if self.names.len() < MAX_FILE_NAMES || self.names.contains_key(&hash) {
             let (hits, has_missed) = self.names.entry(hash).or_default();
             *hits = hits.saturating_add(u8::from(is_hit));
             *has_missed |= !is_hit;
@@ -135,33 +135,35 @@ impl Entry {
     }
 
     /// The context that decides about a URL: the narrowest that is proven, unless the rule was wrong in a narrower
-    /// one; or else one in which it is [believed](Self::is_believed). None if it was wrong about a file of that name.
+    /// one; or else one in which it is [believed](Self::is_trusted). None if it was wrong about a file of that name.
     ///
     /// Where [links tell](Self::tells), the narrowest contexts are those by links. As long as these are not known, the
     /// URL is taken for what speaks for the rule.
-    pub(super) fn deciding(&self, url: &str, naming: Naming, siblings: &Siblings) -> Option<usize> {
-        if self.whole().state == State::Off || matches!(self.named(url), Some((_, true))) {
+    pub(super) fn deciding(&self, url: &str, evidence: LinkEvidence, groups: &RuleGroups) -> Option<usize> {
+        if self.whole().state == RuleState::Off || matches!(self.named(url), Some((_, true))) {
             return None;
         }
-        let pending = || self.proven_by_links().filter(|_| naming == Naming::Pending);
-        let by_siblings = || {
-            let mut places = naming.kinds().filter_map(|(_, own)| self.find(own));
-            places.find(|&place| self.is_believed(place, siblings))
+        let pending = || self.proven_by_links().filter(|_| evidence == LinkEvidence::Pending);
+        let by_group = || {
+            let mut places = evidence.classes().filter_map(|(_, own)| self.find(own));
+            places.find(|&place| self.is_trusted(place, groups))
         };
-        pending().or_else(|| self.proven(url, naming)).or_else(by_siblings)
+        pending().or_else(|| self.proven(url, evidence)).or_else(by_group)
     }
 
     /// The narrowest context of a URL that is proven, unless the rule was wrong in a narrower one.
-    fn proven(&self, url: &str, naming: Naming) -> Option<usize> {
+    fn proven(&self, url: &str, evidence: LinkEvidence) -> Option<usize> {
         let mut contexts = self.contexts_of(url);
-        contexts.extend(naming.kinds().filter(|(kinds, _)| self.tells(*kinds)).map(|(_, own)| own.to_owned()));
+        contexts.extend(
+            evidence.classes().filter(|(kinds, _)| self.is_decided_by_links(*kinds)).map(|(_, own)| own.to_owned()),
+        );
         for context in contexts.iter().rev() {
             let Some(place) = self.find(context) else { continue };
-            let validity = self.contexts[place].1;
-            match validity.state {
-                State::Proven => return Some(place),
-                State::Off => return None,
-                _ if validity.misses() > 0 => return None,
+            let confidence = self.contexts[place].1;
+            match confidence.state {
+                RuleState::Proven => return Some(place),
+                RuleState::Off => return None,
+                _ if confidence.misses() > 0 => return None,
                 _ => {}
             }
         }
@@ -169,32 +171,34 @@ impl Entry {
     }
 
     /// Whether more speaks for the rule than against it, as far as it was tested on URLs such as this one.
-    pub(super) fn is_promising(&self, url: &str, naming: Naming) -> bool {
+    pub(super) fn is_promising(&self, url: &str, evidence: LinkEvidence) -> bool {
         let mut contexts = self.contexts_of(url);
-        contexts.extend(naming.kinds().map(|(_, own)| own.to_owned()));
+        contexts.extend(evidence.classes().map(|(_, own)| own.to_owned()));
         let mut known = contexts.iter().rev().filter_map(|context| Some(&self.contexts[self.find(context)?].1));
-        let tested = known.find(|validity| validity.tests > 0);
-        let is_off = self.whole().state == State::Off;
-        !is_off && tested.is_some_and(|validity| validity.hits > PROMISING.saturating_mul(validity.misses()))
+        let tested = known.find(|confidence| confidence.tests > 0);
+        let is_off = self.whole().state == RuleState::Off;
+        !is_off
+            && tested
+                .is_some_and(|confidence| confidence.hits > PROMISING_HITS_PER_MISS.saturating_mul(confidence.misses()))
     }
 
     /// Whether nothing speaks for keeping it: it has never foretold anything, not for the sake of its siblings either.
     fn is_idle(&self) -> bool {
-        let may_be_believed = self.siblings.is_some() && self.whole().hits > 0;
-        !may_be_believed && self.contexts.iter().all(|(_, validity)| validity.state == State::PageInput)
+        let may_be_trusted = self.group.is_some() && self.whole().hits > 0;
+        !may_be_trusted && self.contexts.iter().all(|(_, confidence)| confidence.state == RuleState::Candidate)
     }
 }
 
 /// All rules.
 #[derive(Default)]
-pub(super) struct Table {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct RuleTable {
+    pub(super) entries: Vec<RuleEntry>,
     by_origin: HashMap<Box<str>, Vec<u32>>,
     by_rule: HashMap<Rule, u32>,
-    pub(super) siblings: Siblings,
+    pub(super) groups: RuleGroups,
 }
 
-impl Table {
+impl RuleTable {
     /// The rules that may apply to URLs of an origin.
     pub(super) fn of_origin(&self, origin: &str) -> &[u32] {
         self.by_origin.get(origin).map_or(&[], Vec::as_slice)
@@ -206,10 +210,10 @@ impl Table {
             return Some(place);
         }
         let origin = rule.origin.from.as_str();
-        let place = match self.of_origin(origin).len() < OF_AN_ORIGIN && self.entries.len() < MOST {
+        let place = match self.of_origin(origin).len() < RULES_PER_ORIGIN && self.entries.len() < MAX_RULES {
             true => {
-                let siblings = self.siblings.group(rule);
-                self.entries.push(Entry::new(rule.clone(), siblings));
+                let group = self.groups.group(rule);
+                self.entries.push(RuleEntry::new(rule.clone(), group));
                 let place = (self.entries.len() - 1) as u32;
                 self.by_origin.entry(origin.into()).or_default().push(place);
                 place
@@ -222,11 +226,11 @@ impl Table {
 
     /// Bytes that they take, but for their texts.
     pub(super) fn bytes(&self) -> usize {
-        let of = |entry: &Entry| {
-            entry.contexts.capacity() * size_of::<(Box<str>, Validity)>() + entry.names.allocation_size()
+        let of = |entry: &RuleEntry| {
+            entry.contexts.capacity() * size_of::<(Box<str>, RuleConfidence)>() + entry.names.allocation_size()
         };
-        let tables = self.by_origin.allocation_size() + self.by_rule.allocation_size() + self.siblings.bytes();
-        self.entries.iter().map(of).sum::<usize>() + self.entries.capacity() * size_of::<Entry>() + tables
+        let tables = self.by_origin.allocation_size() + self.by_rule.allocation_size() + self.groups.bytes();
+        self.entries.iter().map(of).sum::<usize>() + self.entries.capacity() * size_of::<RuleEntry>() + tables
     }
 
     /// The place of a rule that is known.
@@ -243,15 +247,15 @@ impl Table {
         let idle = self.of_origin(&rule.origin.from).iter().copied();
         let idle = idle.filter(|&place| self.entries[place as usize].is_idle());
         let place = idle.min_by_key(|&place| worth(place))?;
-        let new = Entry::new(rule.clone(), self.siblings.group(rule));
+        let new = RuleEntry::new(rule.clone(), self.groups.group(rule));
         let before = std::mem::replace(&mut self.entries[place as usize], new);
         self.by_rule.remove(&before.rule);
         Some(place)
     }
 
-    pub(super) fn get(&self, id: RuleId) -> Option<(&Rule, &str, Validity)> {
+    pub(super) fn get(&self, id: RuleId) -> Option<(&Rule, &str, RuleConfidence)> {
         let entry = self.entries.get(id.rule as usize)?;
         let (context, _) = entry.contexts.get(id.context as usize)?;
-        Some((&entry.rule, context, entry.standing(id.context as usize, &self.siblings)))
+        Some((&entry.rule, context, entry.effective(id.context as usize, &self.groups)))
     }
 }

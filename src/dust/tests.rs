@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::alternates::Naming;
-use super::confidence::Test;
+use super::alternates::LinkEvidence;
+use super::confidence::RuleTest;
 use super::*;
 use crate::model::{OutcomeKind, UrlId};
 
 fn rule(url: &str, original: &str) -> Rule {
-    difference(url, original).unwrap_or_else(|| panic!("{url} and {original}"))
+    infer_rule(url, original).unwrap_or_else(|| panic!("{url} and {original}"))
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn what_is_a_pages_own_is_no_rule() {
         ("http://s.test/1/2/3/4/5/x", "http://s.test/6/7/8/9/0/x"),
         ("no url", "http://s.test/"),
     ] {
-        let found = difference(url, original).filter(|rule| rule.end.is_none());
+        let found = infer_rule(url, original).filter(|rule| rule.end.is_none());
         assert_eq!(found, None, "{url} and {original}");
     }
 }
@@ -77,7 +77,7 @@ fn url() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn a_rule_learned_from_two_urls_makes_one_of_the_other(url in url(), original in url()) {
-        let Some(rule) = difference(&url, &original) else { return Ok(()) };
+        let Some(rule) = infer_rule(&url, &original) else { return Ok(()) };
         let made = rule.apply(&url).unwrap();
         prop_assert_ne!(&made, &url);
         prop_assert_eq!(Some(made.clone()), rule.apply(&url));
@@ -89,7 +89,7 @@ proptest! {
     #[test]
     fn no_text_is_too_strange(url in ".{0,40}", original in ".{0,40}", known in url()) {
         for (from, to) in [(&url, &original), (&known, &original), (&url, &known)] {
-            if let Some(rule) = difference(from, to) {
+            if let Some(rule) = infer_rule(from, to) {
                 prop_assert_ne!(rule.apply(from), Some(from.clone()));
             }
         }
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn a_rule_is_the_same_after_it_was_written_and_read(url in url(), original in url()) {
-        let Some(rule) = difference(&url, &original) else { return Ok(()) };
+        let Some(rule) = infer_rule(&url, &original) else { return Ok(()) };
         let text = serde_json::to_string(&rule).unwrap();
         prop_assert_eq!(serde_json::from_str::<Rule>(&text).unwrap(), rule);
     }
@@ -115,7 +115,7 @@ fn without(url: &str, names: &[String]) -> String {
 
 /// A site and what was noted of it: page N is `/N`, its copy has the number 1000 + N.
 struct Site {
-    learner: Learner,
+    learner: RuleLearner,
     copy: fn(u32) -> String,
 }
 
@@ -125,7 +125,7 @@ fn page(number: u32) -> String {
 
 impl Site {
     fn new(copy: fn(u32) -> String) -> Self {
-        Self { learner: Learner::new(0), copy }
+        Self { learner: RuleLearner::new(0), copy }
     }
 
     fn find(&self) -> impl Fn(&str) -> Option<UrlId> + use<> {
@@ -139,20 +139,20 @@ impl Site {
     /// The page was stored, and then its copy judged.
     fn note(&mut self, number: u32, is_copy: bool) {
         let (find, original, copy) = (self.find(), page(number), (self.copy)(number));
-        let noted = Noted { id: UrlId(number), url: &original, kind: OutcomeKind::Stored, repeats: None };
-        self.learner.note(noted, &find);
+        let observed = ObservedOutcome { id: UrlId(number), url: &original, kind: OutcomeKind::Stored, repeats: None };
+        self.learner.observe(observed, &find);
         let (kind, repeats) = match is_copy {
             true => (OutcomeKind::ExactDuplicate, Some((UrlId(number), original.as_str()))),
             false => (OutcomeKind::Stored, None),
         };
-        self.learner.note(Noted { id: UrlId(1000 + number), url: &copy, kind, repeats }, &find);
+        self.learner.observe(ObservedOutcome { id: UrlId(1000 + number), url: &copy, kind, repeats }, &find);
     }
 
     /// The rule in the whole origin.
-    fn validity(&self) -> Validity {
+    fn confidence(&self) -> RuleConfidence {
         let mut rules = self.learner.rules();
         let whole = rules.find(|(_, rule, context, _)| *context == "*" && rule.apply(&(self.copy)(0)) == Some(page(0)));
-        whole.map(|(.., validity)| validity).unwrap_or_default()
+        whole.map(|(.., confidence)| confidence).unwrap_or_default()
     }
 }
 
@@ -164,96 +164,99 @@ fn printed(number: u32) -> String {
 fn a_rule_is_proven_by_what_comes_after_the_pair_that_made_it_known() {
     let mut site = Site::new(printed);
     site.note(0, true);
-    assert_eq!((site.validity().support, site.validity().tests), (1, 0));
+    assert_eq!((site.confidence().support, site.confidence().tests), (1, 0));
     for number in 1.. {
         assert!(number < 100);
         site.note(number, true);
-        if site.learner.foretells() {
-            assert_eq!((site.validity().tests, site.validity().hits), (number, number));
+        if site.learner.can_predict() {
+            assert_eq!((site.confidence().tests, site.confidence().hits), (number, number));
             break;
         }
     }
-    let foretold = site.learner.foretell(&printed(3), site.find());
-    assert_eq!(foretold[0].target, UrlId(3));
+    let predicted = site.learner.predict(&printed(3), site.find());
+    assert_eq!(predicted[0].target, UrlId(3));
     // The other way round holds as well; but that is the page that is kept.
-    let reverse = site.learner.foretell(&page(3), site.find());
-    assert!(reverse.iter().all(|foretold| site.learner.original(foretold.target) == Some(UrlId(3))));
+    let reverse = site.learner.predict(&page(3), site.find());
+    assert!(reverse.iter().all(|predicted| site.learner.original(predicted.target) == Some(UrlId(3))));
 }
 
 #[test]
 fn a_miss_withdraws_a_rule_until_it_has_proved_itself_for_longer() {
     let mut site = Site::new(printed);
     (0..60).for_each(|number| site.note(number, true));
-    assert_eq!(site.validity().state, State::Proven);
+    assert_eq!(site.confidence().state, RuleState::Proven);
     assert!(site.learner.take_withdrawn().is_empty());
     site.note(60, false);
-    assert_eq!(site.validity().state, State::Withdrawn);
+    assert_eq!(site.confidence().state, RuleState::Withdrawn);
     assert!(!site.learner.take_withdrawn().is_empty() && site.learner.take_withdrawn().is_empty());
-    assert!(site.learner.foretell(&printed(3), site.find()).is_empty());
+    assert!(site.learner.predict(&printed(3), site.find()).is_empty());
     let again = (61..200).take_while(|&number| {
         site.note(number, true);
-        site.validity().state != State::Proven
+        site.confidence().state != RuleState::Proven
     });
     assert!(again.count() > 24);
-    let (low, high) = site.validity().interval();
-    assert!(low > 0.9 && high < 1.0 && site.validity().share() < 1.0);
+    let (low, high) = site.confidence().interval();
+    assert!(low > 0.9 && high < 1.0 && site.confidence().share() < 1.0);
 }
 
 #[test]
 fn pages_with_other_sessions_are_known_by_what_is_left_of_their_urls() {
-    let mut learner = Learner::new(0);
+    let mut learner = RuleLearner::new(0);
     let find = |_: &str| None;
     let url = |page: u32, session: u32| format!("http://s.test/{page}?sid={session}");
     for page in 0..60 {
         let (first, second) = (url(page, 1), url(page, 2));
-        let noted = Noted { id: UrlId(2 * page), url: &first, kind: OutcomeKind::Stored, repeats: None };
-        learner.note(noted, find);
+        let observed = ObservedOutcome { id: UrlId(2 * page), url: &first, kind: OutcomeKind::Stored, repeats: None };
+        learner.observe(observed, find);
         let repeats = Some((UrlId(2 * page), first.as_str()));
-        learner.note(Noted { id: UrlId(2 * page + 1), url: &second, kind: OutcomeKind::ExactDuplicate, repeats }, find);
+        learner.observe(
+            ObservedOutcome { id: UrlId(2 * page + 1), url: &second, kind: OutcomeKind::ExactDuplicate, repeats },
+            find,
+        );
     }
-    let foretold = learner.foretell(&url(50, 77), find);
-    assert_eq!(foretold.iter().map(|foretold| foretold.target).collect::<Vec<_>>(), [UrlId(100)]);
+    let predicted = learner.predict(&url(50, 77), find);
+    assert_eq!(predicted.iter().map(|predicted| predicted.target).collect::<Vec<_>>(), [UrlId(100)]);
 }
 
 #[test]
 fn a_rule_that_is_switched_off_is_measured_and_never_believed() {
     let mut site = Site::new(printed);
     let rule = rule(&printed(0), &page(0));
-    let off = Validity { state: State::Off, ..Validity::default() };
+    let off = RuleConfidence { state: RuleState::Off, ..RuleConfidence::default() };
     for context in ["*", "*.html", "same-name"] {
         let (text, context) = (rule.to_string(), context.to_owned());
         let listed = ListedRule {
             text,
             rule: rule.clone(),
             context,
-            validity: off,
+            confidence: off,
             share: 0.0,
             interval: (0.0, 1.0),
             saved: 0,
             off: true,
         };
-        site.learner.take(&listed);
+        site.learner.import(&listed);
     }
     (0..100).for_each(|number| site.note(number, true));
-    assert!(site.validity().hits > 90 && site.validity().state == State::Off);
-    assert!(site.learner.foretell(&printed(3), site.find()).is_empty());
+    assert!(site.confidence().hits > 90 && site.confidence().state == RuleState::Off);
+    assert!(site.learner.predict(&printed(3), site.find()).is_empty());
 }
 
 #[test]
 fn a_rule_that_was_wrong_often_is_not_believed_for_a_run_of_hits_and_asked_about_more_often_then() {
-    let mut validity = Validity::default();
-    let hit = Test::Hit { is_near: false };
-    (0..16).for_each(|_| assert!(!validity.test(hit)));
-    assert_eq!((validity.state, validity.sampled()), (State::Proven, 8));
-    (0..16).for_each(|_| assert!(!validity.test(hit)));
-    assert_eq!(validity.sampled(), 16);
-    assert!(validity.test(Test::Miss));
-    (1..11).for_each(|_| assert!(!validity.test(Test::Miss)));
+    let mut confidence = RuleConfidence::default();
+    let hit = RuleTest::Hit { is_near: false };
+    (0..16).for_each(|_| assert!(!confidence.test(hit)));
+    assert_eq!((confidence.state, confidence.one_in()), (RuleState::Proven, 8));
+    (0..16).for_each(|_| assert!(!confidence.test(hit)));
+    assert_eq!(confidence.one_in(), 16);
+    assert!(confidence.test(RuleTest::Miss));
+    (1..11).for_each(|_| assert!(!confidence.test(RuleTest::Miss)));
     // A run of 64 hits would prove it by itself; but nine are wanted for each of eleven misses, and it has 32.
-    (32..98).for_each(|_| assert!(!validity.test(hit)));
-    assert_eq!(validity.state, State::Withdrawn);
-    validity.test(hit);
-    assert_eq!((validity.state, validity.sampled()), (State::Proven, 4));
+    (32..98).for_each(|_| assert!(!confidence.test(hit)));
+    assert_eq!(confidence.state, RuleState::Withdrawn);
+    confidence.test(hit);
+    assert_eq!((confidence.state, confidence.one_in()), (RuleState::Proven, 4));
 }
 
 #[test]
@@ -264,10 +267,10 @@ fn rules_are_read_as_they_were_written() {
     assert!(!rules.is_empty());
     let lines: String = rules.iter().map(|rule| serde_json::to_string(rule).unwrap() + "\n").collect();
     assert_eq!(ListedRule::read(lines.as_bytes()).unwrap(), rules);
-    let mut other = Learner::new(0);
-    rules.iter().for_each(|rule| other.take(rule));
+    let mut other = RuleLearner::new(0);
+    rules.iter().for_each(|rule| other.import(rule));
     assert_eq!(ListedRule::all(&other, |_| 7), rules);
-    assert!(other.foretells());
+    assert!(other.can_predict());
     let damaged = ListedRule::read("\n{}\n".as_bytes()).unwrap_err().to_string();
     assert!(damaged.starts_with("line 2 is no rule"), "{damaged}");
 }
@@ -280,16 +283,18 @@ fn a_crowd_of_useless_rules_does_not_push_out_a_good_one() {
     for number in 0..5000 {
         let (url, original) = (format!("http://s.test/{number}/x"), format!("http://s.test/{number}/y/x"));
         let repeats = Some((UrlId(1), original.as_str()));
-        site.learner
-            .note(Noted { id: UrlId(2000 + number), url: &url, kind: OutcomeKind::ExactDuplicate, repeats }, none);
+        site.learner.observe(
+            ObservedOutcome { id: UrlId(2000 + number), url: &url, kind: OutcomeKind::ExactDuplicate, repeats },
+            none,
+        );
     }
-    assert_eq!(site.validity().state, State::Proven);
+    assert_eq!(site.confidence().state, RuleState::Proven);
     assert!(site.learner.rules().count() < 500);
 }
 
 /// A guide in two editions, on two hosts: the second edition repeats the first, and the second host the first.
 #[test]
-fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested_and_tells_which_is_wrong() {
+fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_disputed_and_tells_which_is_wrong() {
     let url = |host: char, edition: u32, page: u32| format!("http://{host}.test/guide/{edition}/{page}.html");
     let id = |host: char, edition: u32, page: u32| UrlId(10_000 * (2 * u32::from(host == 'b') + edition) + page);
     let find = |wanted: &str| {
@@ -297,12 +302,15 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested
         let mut ids = all.into_iter().flat_map(|(host, edition)| (0..200).map(move |page| (host, edition, page)));
         ids.find(|&(host, edition, page)| url(host, edition, page) == wanted).map(|(h, e, p)| id(h, e, p))
     };
-    let mut learner = Learner::new(0);
-    let note = |learner: &mut Learner, (host, edition, page), of: Option<(char, u32, u32)>| {
+    let mut learner = RuleLearner::new(0);
+    let note = |learner: &mut RuleLearner, (host, edition, page), of: Option<(char, u32, u32)>| {
         let original = of.map(|(host, edition, page)| (id(host, edition, page), url(host, edition, page)));
         let kind = if of.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
         let repeats = original.as_ref().map(|(id, url)| (*id, url.as_str()));
-        learner.note(Noted { id: id(host, edition, page), url: &url(host, edition, page), kind, repeats }, find);
+        learner.observe(
+            ObservedOutcome { id: id(host, edition, page), url: &url(host, edition, page), kind, repeats },
+            find,
+        );
     };
     for page in 0..60 {
         note(&mut learner, ('a', 1, page), None);
@@ -310,27 +318,30 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_contested
         note(&mut learner, ('b', 1, page), Some(('a', 1, page)));
         note(&mut learner, ('b', 2, page), Some(('a', 1, page)));
     }
-    let state = |learner: &Learner, text: &str| {
+    let state = |learner: &RuleLearner, text: &str| {
         let mut rules = learner.rules().filter(|(_, rule, context, _)| *context == "*" && rule.to_string() == text);
-        rules.next().map(|(_, _, _, validity)| validity.state)
+        rules.next().map(|(_, _, _, confidence)| confidence.state)
     };
     let (edition, host) = ("http://a.test/guide/2/* -> http://a.test/guide/1/*", "http://b.test/* -> http://a.test/*");
-    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Proven); 2]);
+    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(RuleState::Proven); 2]);
 
     // The second edition has rewritten page 100; of its two copies one was left out, for the first edition has a page 100.
     note(&mut learner, ('a', 1, 100), None);
-    assert!(learner.take_contested().is_empty());
+    assert!(learner.take_disputed().is_empty());
     note(&mut learner, ('b', 2, 100), None);
-    assert_eq!(learner.take_contested().into_iter().collect::<Vec<_>>(), [id('a', 2, 100)]);
-    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Proven); 2]);
+    assert_eq!(learner.take_disputed().into_iter().collect::<Vec<_>>(), [id('a', 2, 100)]);
+    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(RuleState::Proven); 2]);
 
     note(&mut learner, ('a', 2, 100), Some(('b', 2, 100)));
-    assert_eq!([state(&learner, edition), state(&learner, host)], [Some(State::Withdrawn), Some(State::Proven)]);
+    assert_eq!(
+        [state(&learner, edition), state(&learner, host)],
+        [Some(RuleState::Withdrawn), Some(RuleState::Proven)]
+    );
 }
 
 /// Sites and what was noted of them: page N of site S is `http://site-S.test/N`, and its copy is on another host.
 struct Sites {
-    learner: Learner,
+    learner: RuleLearner,
     copy: fn(u32) -> String,
 }
 
@@ -344,7 +355,7 @@ fn mirror(number: u32) -> String {
 
 impl Sites {
     fn new(copy: fn(u32) -> String) -> Self {
-        Self { learner: Learner::new(0), copy }
+        Self { learner: RuleLearner::new(0), copy }
     }
 
     fn find(&self) -> impl Fn(&str) -> Option<UrlId> + use<> {
@@ -360,7 +371,7 @@ impl Sites {
     fn note(&mut self, url: &str, kind: OutcomeKind, repeats: Option<&str>) {
         let find = self.find();
         let repeats = repeats.map(|original| (find(original).unwrap(), original));
-        self.learner.note(Noted { id: find(url).unwrap(), url, kind, repeats }, find);
+        self.learner.observe(ObservedOutcome { id: find(url).unwrap(), url, kind, repeats }, find);
     }
 
     /// The page of a site was stored, and its copy on the other host has this outcome.
@@ -376,17 +387,17 @@ impl Sites {
     }
 
     /// What is foretold of page 900 of the other host, that of the site being known.
-    fn foretold(&self, number: u32) -> Vec<Foretold> {
-        self.learner.foretell(&format!("{}/900", (self.copy)(number)), self.find())
+    fn predicted(&self, number: u32) -> Vec<PredictedTarget> {
+        self.learner.predict(&format!("{}/900", (self.copy)(number)), self.find())
     }
 
-    fn foretells(&self, number: u32) -> bool {
-        !self.foretold(number).is_empty()
+    fn can_predict(&self, number: u32) -> bool {
+        !self.predicted(number).is_empty()
     }
 
     /// Whether one host is said to be a copy of another one.
     fn is_copy(&self, host: &str, other: &str) -> bool {
-        self.learner.copied(&format!("{host}/")).contains(&(other.to_owned(), 1.0))
+        self.learner.mirrored_origins(&format!("{host}/")).contains(&(other.to_owned(), 1.0))
     }
 }
 
@@ -404,44 +415,44 @@ fn what_held_for_four_hosts_holds_for_the_next_after_its_first_page() {
     sites.copies(0, 0..1);
     for number in 1..4 {
         sites.copies(number, 0..3);
-        assert!(!sites.foretells(number) && !sites.is_copy(&mirror(9), &site(9)));
+        assert!(!sites.can_predict(number) && !sites.is_copy(&mirror(9), &site(9)));
     }
-    assert!(!sites.learner.foretells());
+    assert!(!sites.learner.can_predict());
     sites.copies(4, 0..1);
-    assert!((1..5).all(|number| sites.foretells(number)), "those that have borne it out are believed, too");
+    assert!((1..5).all(|number| sites.can_predict(number)), "those that have borne it out are believed, too");
     assert!(sites.is_copy(&mirror(9), &site(9)) && sites.is_copy(&site(9), &mirror(9)));
 
-    assert!(!sites.foretells(9), "its first page is fetched");
+    assert!(!sites.can_predict(9), "its first page is fetched");
     sites.copies(9, 0..1);
-    let foretold = sites.foretold(9);
-    assert_eq!((foretold[0].target, foretold[0].one_in), (UrlId(9900), 4));
-    let (rule, context, validity) = sites.learner.rule(foretold[0].rule).unwrap();
+    let predicted = sites.predicted(9);
+    assert_eq!((predicted[0].target, predicted[0].one_in), (UrlId(9900), 4));
+    let (rule, context, confidence) = sites.learner.rule(predicted[0].rule).unwrap();
     assert_eq!(rule.to_string(), "http://mirror-site-9.test/* -> http://site-9.test/*");
-    assert!(context == "*" && validity.carried && (validity.tests, validity.hits) == (1, 1), "{validity:?}");
+    assert!(context == "*" && confidence.carried && (confidence.tests, confidence.hits) == (1, 1), "{confidence:?}");
     sites.copies(9, 1..16);
-    let (_, _, validity) = sites.learner.rule(foretold[0].rule).unwrap();
-    assert!(!validity.carried && validity.state == State::Proven, "{validity:?}");
+    let (_, _, confidence) = sites.learner.rule(predicted[0].rule).unwrap();
+    assert!(!confidence.carried && confidence.state == RuleState::Proven, "{confidence:?}");
 }
 
 #[test]
 fn of_near_duplicates_two_are_wanted_for_one_exact_copy() {
     let mut sites = Sites::new(mirror);
     (0..8).for_each(|number| sites.judge(number, 0, OutcomeKind::NearDuplicate));
-    assert!(!sites.is_copy(&mirror(9), &site(9)) && !sites.learner.foretells());
+    assert!(!sites.is_copy(&mirror(9), &site(9)) && !sites.learner.can_predict());
     sites.judge(8, 0, OutcomeKind::NearDuplicate);
-    assert!((1..9).all(|number| sites.foretells(number)));
+    assert!((1..9).all(|number| sites.can_predict(number)));
 }
 
 #[test]
 fn one_host_with_many_pages_makes_no_family() {
     let mut sites = Sites::new(mirror);
     sites.copies(0, 0..300);
-    assert!(sites.foretells(0) && !sites.is_copy(&mirror(9), &site(9)));
+    assert!(sites.can_predict(0) && !sites.is_copy(&mirror(9), &site(9)));
     (1..3).for_each(|number| sites.copies(number, 0..300));
     assert!(!sites.is_copy(&mirror(9), &site(9)));
     // The fourth host makes it.
     sites.copies(9, 0..1);
-    assert!(sites.foretells(9) && sites.is_copy(&mirror(8), &site(8)));
+    assert!(sites.can_predict(9) && sites.is_copy(&mirror(8), &site(8)));
 }
 
 #[test]
@@ -455,7 +466,7 @@ fn hosts_that_all_have_the_same_page_make_no_family() {
         }
         sites.note(&format!("{}/0", mirror(number)), OutcomeKind::ExactDuplicate, Some(&sign));
     }
-    assert!(!sites.is_copy(&mirror(9), &site(9)) && !sites.foretells(9));
+    assert!(!sites.is_copy(&mirror(9), &site(9)) && !sites.can_predict(9));
 }
 
 #[test]
@@ -465,26 +476,26 @@ fn a_host_that_has_a_page_of_its_own_ends_the_belief_in_its_family() {
     sites.copies(1, 0..2);
     sites.judge(2, 0, OutcomeKind::Stored);
     (3..12).for_each(|number| sites.copies(number, 0..2));
-    assert!(!sites.learner.foretells(), "it is never believed");
+    assert!(!sites.learner.can_predict(), "it is never believed");
 
     let mut sites = believed(mirror);
     sites.copies(3, 2..20);
     sites.copies(9, 0..1);
-    assert!(sites.foretells(9) && sites.learner.take_withdrawn().is_empty() && !sites.learner.take_lost_family());
+    assert!(sites.can_predict(9) && sites.learner.take_withdrawn().is_empty() && !sites.learner.take_lost_trust());
     sites.judge(10, 0, OutcomeKind::Stored);
-    assert!(sites.learner.take_lost_family() && !sites.learner.take_lost_family());
+    assert!(sites.learner.take_lost_trust() && !sites.learner.take_lost_trust());
     assert!(!sites.learner.take_withdrawn().is_empty());
-    assert!(!sites.foretells(9) && !sites.foretells(1), "what rested on it is believed no more");
-    assert!(sites.foretells(3), "what has proved itself is");
+    assert!(!sites.can_predict(9) && !sites.can_predict(1), "what rested on it is believed no more");
+    assert!(sites.can_predict(3), "what has proved itself is");
     sites.copies(11, 0..2);
-    assert!(!sites.foretells(11) && !sites.is_copy(&mirror(12), &site(12)));
+    assert!(!sites.can_predict(11) && !sites.is_copy(&mirror(12), &site(12)));
 }
 
 #[test]
 fn how_likely_a_host_is_a_copy_is_told_of_families_that_are_not_believed_too() {
     let mut sites = Sites::new(mirror);
     let likelihood = |sites: &Sites| {
-        let copied = sites.learner.copied(&format!("{}/", mirror(9)));
+        let copied = sites.learner.mirrored_origins(&format!("{}/", mirror(9)));
         copied.iter().find(|(origin, _)| *origin == site(9)).map(|(_, likelihood)| *likelihood)
     };
     sites.copies(0, 0..1);
@@ -502,11 +513,11 @@ fn how_likely_a_host_is_a_copy_is_told_of_families_that_are_not_believed_too() {
 fn a_rule_that_was_carried_over_is_withdrawn_by_its_first_miss() {
     let mut sites = believed(mirror);
     sites.copies(9, 0..1);
-    let rule = sites.foretold(9)[0].rule;
+    let rule = sites.predicted(9)[0].rule;
     sites.judge(9, 1, OutcomeKind::Stored);
-    let (_, _, validity) = sites.learner.rule(rule).unwrap();
-    assert!(validity.state == State::Withdrawn && !validity.carried, "{validity:?}");
-    assert!(sites.learner.take_withdrawn().contains(&rule) && !sites.foretells(9));
+    let (_, _, confidence) = sites.learner.rule(rule).unwrap();
+    assert!(confidence.state == RuleState::Withdrawn && !confidence.carried, "{confidence:?}");
+    assert!(sites.learner.take_withdrawn().contains(&rule) && !sites.can_predict(9));
 }
 
 #[test]
@@ -529,24 +540,31 @@ fn families_are_told_by_addresses_ends_and_schemes_too_and_hosts_without_a_word_
         assert!(believed(copy).is_copy(host, other), "{host}");
     }
     let nothing_in_common = believed(|number| format!("http://m{}.org", 7 * number));
-    assert!(nothing_in_common.learner.copied("http://m49.org/").is_empty());
+    assert!(nothing_in_common.learner.mirrored_origins("http://m49.org/").is_empty());
     assert!(!believed(mirror).is_copy("http://mirror-", "http://"));
     assert!(!believed(mirror).is_copy("http://mirror-:80", "http://:80"));
 
-    let mut learner = Learner::new(0);
+    let mut learner = RuleLearner::new(0);
     for number in 0..5 {
         for page in 0..2 {
             let id = 10 * number + page;
             let (original, copy) = (format!("http://127.0.1.{number}:8080/{page}"), format!("{}/{page}", net(number)));
             let find = |url: &str| (url == original).then_some(UrlId(id));
-            learner.note(Noted { id: UrlId(id), url: &original, kind: OutcomeKind::Stored, repeats: None }, find);
+            learner.observe(
+                ObservedOutcome { id: UrlId(id), url: &original, kind: OutcomeKind::Stored, repeats: None },
+                find,
+            );
             let repeats = Some((UrlId(id), original.as_str()));
-            let noted = Noted { id: UrlId(1000 + id), url: &copy, kind: OutcomeKind::ExactDuplicate, repeats };
-            learner.note(noted, find);
+            let observed =
+                ObservedOutcome { id: UrlId(1000 + id), url: &copy, kind: OutcomeKind::ExactDuplicate, repeats };
+            learner.observe(observed, find);
         }
     }
-    assert_eq!(learner.copied("http://127.0.2.77:8080/"), [("http://127.0.1.77:8080".to_owned(), 1.0)]);
-    assert!(learner.copied("http://127.0.27.1:8080/").is_empty() && learner.copied("http://127.0.2:8080/").is_empty());
+    assert_eq!(learner.mirrored_origins("http://127.0.2.77:8080/"), [("http://127.0.1.77:8080".to_owned(), 1.0)]);
+    assert!(
+        learner.mirrored_origins("http://127.0.27.1:8080/").is_empty()
+            && learner.mirrored_origins("http://127.0.2:8080/").is_empty()
+    );
 }
 
 #[test]
@@ -554,14 +572,14 @@ fn rules_from_elsewhere_make_a_family_and_those_that_were_carried_over_come_back
     let mut sites = Sites::new(mirror);
     (0..4).for_each(|number| sites.copies(number, 0..20));
     let mut other = Sites::new(mirror);
-    ListedRule::all(&sites.learner, |_| 0).iter().for_each(|rule| other.learner.take(rule));
+    ListedRule::all(&sites.learner, |_| 0).iter().for_each(|rule| other.learner.import(rule));
     assert!(other.is_copy(&mirror(9), &site(9)));
     other.copies(9, 0..1);
-    assert!(other.foretells(9));
+    assert!(other.can_predict(9));
     let rules = ListedRule::all(&other.learner, |_| 0);
-    assert_eq!(rules.iter().filter(|rule| rule.validity.carried).count(), 2, "in both directions");
+    assert_eq!(rules.iter().filter(|rule| rule.confidence.carried).count(), 2, "in both directions");
     let lines: String = rules.iter().map(|rule| serde_json::to_string(rule).unwrap() + "\n").collect();
-    let validities = |rules: &[ListedRule]| rules.iter().map(|rule| rule.validity).collect::<Vec<_>>();
+    let validities = |rules: &[ListedRule]| rules.iter().map(|rule| rule.confidence).collect::<Vec<_>>();
     assert_eq!(validities(&ListedRule::read(lines.as_bytes()).unwrap()), validities(&rules));
 }
 
@@ -570,13 +588,13 @@ fn a_rule_that_is_switched_off_is_not_carried_over() {
     let mut sites = Sites::new(mirror);
     sites.copies(0, 0..2);
     let (text, rule) = (String::new(), rule(&format!("{}/1", mirror(9)), &format!("{}/1", site(9))));
-    let validity = Validity { state: State::Off, ..Validity::default() };
+    let confidence = RuleConfidence { state: RuleState::Off, ..RuleConfidence::default() };
     let (share, interval) = (0.0, (0.0, 1.0));
-    sites.learner.take(&ListedRule {
+    sites.learner.import(&ListedRule {
         text,
         rule,
         context: "*".to_owned(),
-        validity,
+        confidence,
         share,
         interval,
         saved: 0,
@@ -584,13 +602,13 @@ fn a_rule_that_is_switched_off_is_not_carried_over() {
     });
     (1..8).for_each(|number| sites.copies(number, 0..2));
     sites.copies(9, 0..2);
-    assert!(sites.foretells(7) && !sites.foretells(9));
+    assert!(sites.can_predict(7) && !sites.can_predict(9));
 }
 
 /// A manual in four languages. Of each page some are translations, and the others copies of the original. The original
 /// and the translations name all of these, and so do the copies; no copy is named.
 struct Manual {
-    learner: Learner,
+    learner: RuleLearner,
     copies_named: bool,
 }
 
@@ -598,7 +616,7 @@ impl Manual {
     const LANGUAGES: [&str; 4] = ["en", "de", "fr", "ja"];
 
     fn new() -> Self {
-        Self { learner: Learner::new(0), copies_named: false }
+        Self { learner: RuleLearner::new(0), copies_named: false }
     }
 
     fn id(language: u32, number: u32) -> UrlId {
@@ -632,13 +650,13 @@ impl Manual {
         let of = first.filter(|_| is_original).map(|first| (first, Self::url(first)));
         let repeats = of.as_ref().map(|(of, url)| (*of, url.as_str()));
         let kind = if repeats.is_some() { OutcomeKind::ExactDuplicate } else { OutcomeKind::Stored };
-        self.learner.note(Noted { id, url: &Self::url(id), kind, repeats }, Self::find);
+        self.learner.observe(ObservedOutcome { id, url: &Self::url(id), kind, repeats }, Self::find);
     }
 
     /// The page that a URL is said to repeat, if that was fetched.
-    fn foretold(&self, language: u32, number: u32) -> Option<UrlId> {
-        let foretold = self.learner.foretell(&Self::url(Self::id(language, number)), Self::find);
-        foretold.iter().find_map(|foretold| self.learner.original(foretold.target))
+    fn predicted(&self, language: u32, number: u32) -> Option<UrlId> {
+        let predicted = self.learner.predict(&Self::url(Self::id(language, number)), Self::find);
+        predicted.iter().find_map(|predicted| self.learner.original(predicted.target))
     }
 }
 
@@ -654,12 +672,12 @@ fn a_translation_is_told_from_a_copy_by_whether_the_original_names_it() {
         (150..200).for_each(|number| manual.note(0, number));
         for number in 150..200 {
             let original = (!Manual::is_translated(1, number)).then_some(Manual::id(0, number));
-            assert_eq!(manual.foretold(1, number), original, "{number}");
+            assert_eq!(manual.predicted(1, number), original, "{number}");
         }
         // Until the original is there, nobody knows: what is foretold then is worth to be waited for.
         let url = Manual::url(Manual::id(1, 200));
-        let foretold = manual.learner.foretell(&url, Manual::find);
-        assert_eq!((foretold[0].target, manual.foretold(1, 200)), (Manual::id(0, 200), None));
+        let predicted = manual.learner.predict(&url, Manual::find);
+        assert_eq!((predicted[0].target, manual.predicted(1, 200)), (Manual::id(0, 200), None));
     }
 }
 
@@ -670,18 +688,18 @@ fn what_may_be_a_copy_is_suspected_before_any_rule_is_proven() {
         manual.note(0, number);
         manual.note(1, number);
     }
-    assert!(!manual.learner.foretells());
+    assert!(!manual.learner.can_predict());
     for number in 20..60 {
         let url = Manual::url(Manual::id(1, number));
-        assert!(!manual.learner.suspects(&url, Manual::find), "its original was not fetched");
+        assert!(!manual.learner.may_be_duplicate(&url, Manual::find), "its original was not fetched");
         manual.note(0, number);
         let is_copy = !Manual::is_translated(1, number);
-        assert_eq!(manual.learner.suspects(&url, Manual::find), is_copy, "{number}");
+        assert_eq!(manual.learner.may_be_duplicate(&url, Manual::find), is_copy, "{number}");
     }
     let mut sites = Sites::new(mirror);
     sites.copies(0, 0..9);
     assert!(
-        !sites.learner.suspects(&format!("{}/900", mirror(0)), sites.find()),
+        !sites.learner.may_be_duplicate(&format!("{}/900", mirror(0)), sites.find()),
         "of other hosts nothing is suspected"
     );
 }
@@ -697,45 +715,47 @@ fn which_pages_are_copies_is_told_of_all_languages_together() {
     // Of a third a few pages are known.
     for number in 150..170 {
         manual.note(1, number);
-        assert_eq!(manual.foretold(3, number).filter(|_| number < 155), None);
+        assert_eq!(manual.predicted(3, number).filter(|_| number < 155), None);
         manual.note(3, number);
     }
     let mut saved = 0;
     for number in 170..250 {
         manual.note(1, number);
         let are_copies = !Manual::is_translated(1, number) && !Manual::is_translated(3, number);
-        let foretold = manual.foretold(3, number);
-        saved += u32::from(foretold.is_some());
-        assert!(foretold.is_none() || (are_copies && foretold == Some(Manual::id(1, number))), "{number}");
+        let predicted = manual.predicted(3, number);
+        saved += u32::from(predicted.is_some());
+        assert!(predicted.is_none() || (are_copies && predicted == Some(Manual::id(1, number))), "{number}");
     }
     assert!(saved > 25, "{saved}");
-    let carried = manual.learner.rules().filter(|(.., validity)| validity.carried && validity.state == State::Proven);
+    let carried =
+        manual.learner.rules().filter(|(.., confidence)| confidence.carried && confidence.state == RuleState::Proven);
     let from = |rule: &Rule| rule.start.as_ref().map(|start| start.from.clone());
     assert_eq!(carried.map(|(_, rule, ..)| from(rule)).next(), Some(Some("/ja/".to_owned())));
 
     // What proves wrong once is believed no longer, of that pair of languages.
-    let number = (170..).find(|&n| manual.foretold(3, n).is_some()).unwrap();
+    let number = (170..).find(|&n| manual.predicted(3, n).is_some()).unwrap();
     let (id, url) = (Manual::id(3, number), Manual::url(Manual::id(3, number)));
     manual.learner.take_withdrawn();
-    manual.learner.note(Noted { id, url: &url, kind: OutcomeKind::Stored, repeats: None }, Manual::find);
+    manual.learner.observe(ObservedOutcome { id, url: &url, kind: OutcomeKind::Stored, repeats: None }, Manual::find);
     assert!(!manual.learner.take_withdrawn().is_empty());
-    assert!((170..250).filter(|n| *n != number).all(|number| manual.foretold(3, number).is_none()));
+    assert!((170..250).filter(|n| *n != number).all(|number| manual.predicted(3, number).is_none()));
 }
 
 #[test]
 fn where_too_many_pages_link_to_others_nothing_is_concluded_from_links() {
-    let mut editions = super::alternates::Editions::default();
-    let naming = |editions: &super::alternates::Editions| editions.naming(UrlId(0), UrlId(7), UrlId(5));
-    assert_eq!(naming(&editions), Naming::Links { there: false, itself: false });
-    assert!(editions.note(UrlId(7), UrlId(5)) && !editions.note(UrlId(7), UrlId(5)));
-    assert_eq!(naming(&editions), Naming::Links { there: true, itself: false });
+    let mut alternate_links = super::alternates::AlternateLinks::default();
+    let evidence =
+        |alternate_links: &super::alternates::AlternateLinks| alternate_links.evidence(UrlId(0), UrlId(7), UrlId(5));
+    assert_eq!(evidence(&alternate_links), LinkEvidence::Links { there: false, itself: false });
+    assert!(alternate_links.note(UrlId(7), UrlId(5)) && !alternate_links.note(UrlId(7), UrlId(5)));
+    assert_eq!(evidence(&alternate_links), LinkEvidence::Links { there: true, itself: false });
     // The original has the same links.
-    assert!(editions.note(UrlId(7), UrlId(0)));
-    assert_eq!(naming(&editions), Naming::Links { there: true, itself: true });
-    let mut more = (0..).map(|page| editions.note(UrlId(page), UrlId(1)));
+    assert!(alternate_links.note(UrlId(7), UrlId(0)));
+    assert_eq!(evidence(&alternate_links), LinkEvidence::Links { there: true, itself: true });
+    let mut more = (0..).map(|page| alternate_links.note(UrlId(page), UrlId(1)));
     assert_eq!(more.position(|is_kept| !is_kept), Some((1 << 20) - 2));
-    assert_eq!((naming(&editions), editions.bytes()), (Naming::Unknown, 0));
-    assert!(!editions.note(UrlId(7), UrlId(5)));
+    assert_eq!((evidence(&alternate_links), alternate_links.bytes()), (LinkEvidence::Unknown, 0));
+    assert!(!alternate_links.note(UrlId(7), UrlId(5)));
 }
 
 #[test]
@@ -759,23 +779,23 @@ fn two_editions_of_a_page_have_one_name() {
 proptest! {
     #[test]
     fn families_of_strange_origins_make_one_of_the_other(from in "(http|https)://[a-c.:1é-]{0,9}", to in ".{0,12}", other in "http://[a-c.-]{0,8}") {
-        let mut learner = Learner::new(0);
+        let mut learner = RuleLearner::new(0);
         for to in [&to, &other] {
             let origin = Change { from: from.clone(), to: to.clone() };
-            for family in super::cross_host::Family::of(&origin) {
-                prop_assert_eq!(family.apply(&from), Some(to.clone()));
+            for rewrite in super::cross_host::HostRewrite::of(&origin) {
+                prop_assert_eq!(rewrite.apply(&from), Some(to.clone()));
             }
-            learner.take(&ListedRule {
+            learner.import(&ListedRule {
                 text: String::new(),
                 rule: Rule { origin, start: None, end: None, dropped: Vec::new() },
                 context: "*".to_owned(),
-                validity: Validity { state: State::Proven, ..Validity::default() },
+                confidence: RuleConfidence { state: RuleState::Proven, ..RuleConfidence::default() },
                 share: 0.0,
                 interval: (0.0, 1.0),
                 saved: 0,
                 off: false,
             });
         }
-        let _ = learner.copied(&format!("{other}/"));
+        let _ = learner.mirrored_origins(&format!("{other}/"));
     }
 }

@@ -23,7 +23,7 @@
 //!
 //! What was found at one host tells which is to be tried next, so few are tried at a time: two, and one more after every
 //! 32. One that is likely a copy of a host that was met or comes first, since others of its kind are
-//! ([`Learner::copied`](crate::dust::Learner::copied)), comes after those that are not, and is the less worth a try; of
+//! ([`RuleLearner::copied`](crate::dust::RuleLearner::copied)), comes after those that are not, and is the less worth a try; of
 //! many copies the first is not doubted. One that is believed to be a copy is not tried.
 //!
 //! Measured from one page that lists 92 hosts (23 manuals, each four times) by name only, 200 requests, eleven topics

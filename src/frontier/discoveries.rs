@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 
 use super::engine::{Engine, naming_page};
 use super::{FrontierError, UrlLog};
-use crate::dust::Foretold;
+use crate::dust::PredictedTarget;
 use crate::model::{Discovery, UrlId, UrlState};
 
 /// URLs that are looked at before a page is taken for one that leads nowhere else.
@@ -45,13 +45,13 @@ impl<L: UrlLog> Engine<L> {
     }
 
     /// Whether a URL of which this is foretold would name others that nobody has named.
-    pub(super) fn leads_further(&mut self, foretold: &Foretold) -> Result<bool, FrontierError> {
+    pub(super) fn leads_further(&mut self, foretold: &PredictedTarget) -> Result<bool, FrontierError> {
         let discoveries = self.foretelling.discoveries.as_ref();
         let Some(range) = discoveries.and_then(|all| all.0.get(&foretold.target.0)) else { return Ok(false) };
         for id in range.clone().take(LOOKED_AT) {
             let row = self.rows.get(UrlId(id))?;
             let is_named_there = row.discovery.referrer == Some(foretold.target) && row.state == UrlState::Queued;
-            let counterpart = self.foretelling.learner.behind(foretold.rule, &row.url).filter(|_| is_named_there);
+            let counterpart = self.foretelling.learner.undo(foretold.rule, &row.url).filter(|_| is_named_there);
             if counterpart.is_some_and(|url| self.seen.find(self.seen.hash(&url)).is_none()) {
                 return Ok(true);
             }

@@ -21,7 +21,7 @@ use super::host_queues::{Doubt, Next};
 use super::sampling::Drawn;
 use super::url_state::Phase;
 use super::{FrontierError, Options, UrlLog};
-use crate::dust::{Foretold, Learner, ListedRule, Noted, RuleId, are_counterparts};
+use crate::dust::{ListedRule, ObservedOutcome, PredictedTarget, RuleId, RuleLearner, are_counterparts};
 use crate::model::{Link, LinkKind, OutcomeKind, UrlId};
 
 /// Lots by which suspects are fetched.
@@ -52,7 +52,7 @@ pub(super) struct LeftOut {
 
 /// What is foretold, and what waits to be.
 pub(super) struct Foretelling {
-    pub(super) learner: Learner,
+    pub(super) learner: RuleLearner,
     /// Whether what is foretold is left out, or measured only.
     leaves_out: bool,
     left_out: HashMap<u32, LeftOut>,
@@ -73,8 +73,8 @@ pub(super) struct Foretelling {
 
 impl Foretelling {
     pub(super) fn new(options: &Options) -> Self {
-        let mut learner = Learner::new(options.random_seed);
-        options.rules.iter().for_each(|rule| learner.take(rule));
+        let mut learner = RuleLearner::new(options.random_seed);
+        options.rules.iter().for_each(|rule| learner.import(rule));
         Self {
             learner,
             leaves_out: options.skip_predicted,
@@ -133,7 +133,7 @@ impl<L: UrlLog> Engine<L> {
         let seen = &self.seen;
         let learner = &mut self.foretelling.learner;
         let was_kept = learner.original(id) == Some(id);
-        learner.note(Noted { id, url: &url, kind, repeats }, |url| seen.find(seen.hash(url)));
+        learner.observe(ObservedOutcome { id, url: &url, kind, repeats }, |url| seen.find(seen.hash(url)));
         if was_kept && learner.original(id).is_none() {
             self.bring_back_orphans();
         }
@@ -167,9 +167,9 @@ impl<L: UrlLog> Engine<L> {
         }
         let seen = &self.seen;
         let find = |url: &str| seen.find(seen.hash(url));
-        let foretold = self.foretelling.learner.foretell(&row.url, find);
+        let foretold = self.foretelling.learner.predict(&row.url, find);
         let may_be_suspect = foretold.is_empty() && self.prospects.is_none() && next.priority.suspicion == 0;
-        if may_be_suspect && self.foretelling.learner.suspects(&row.url, find) {
+        if may_be_suspect && self.foretelling.learner.may_be_duplicate(&row.url, find) {
             let path = row.url.splitn(4, '/').nth(3).unwrap_or_default();
             let lot = (seen.hash(path) % LOTS) as u8;
             self.origins.discard(next.origin);
@@ -206,12 +206,12 @@ impl<L: UrlLog> Engine<L> {
         if !self.foretelling.leaves_out {
             return Ok(Doubt::default());
         }
-        let copied = self.foretelling.learner.copied(&self.rows.get(next.id)?.url);
+        let copied = self.foretelling.learner.mirrored_origins(&self.rows.get(next.id)?.url);
         Ok(self.origins.doubt(next.origin, &copied))
     }
 
-    fn leave_out(&mut self, place: Next, foretold: Foretold) {
-        let Foretold { target, rule, one_in, .. } = foretold;
+    fn leave_out(&mut self, place: Next, foretold: PredictedTarget) {
+        let PredictedTarget { target, rule, one_in, .. } = foretold;
         self.foretelling.drawn.forget(place.id);
         self.origins.discard(place.origin);
         self.leases.forget(place.id);
@@ -256,7 +256,7 @@ impl<L: UrlLog> Engine<L> {
     /// Queues what was left out, and is contested or was foretold by rules that have proved wrong since. Costs a look
     /// at all that is left out, if there is such a rule.
     pub(super) fn reconsider(&mut self) {
-        let mut contested: Vec<UrlId> = self.foretelling.learner.take_contested().into_iter().collect();
+        let mut contested: Vec<UrlId> = self.foretelling.learner.take_disputed().into_iter().collect();
         contested.sort_unstable();
         for id in contested {
             if matches!(self.phases.get(id), Some(Phase::Queued | Phase::Waiting | Phase::Predicted)) {
@@ -266,7 +266,7 @@ impl<L: UrlLog> Engine<L> {
                 self.bring_back(id, left_out);
             }
         }
-        if self.foretelling.learner.take_lost_family() {
+        if self.foretelling.learner.take_lost_trust() {
             self.origins.end_doubts();
         }
         let withdrawn = self.foretelling.learner.take_withdrawn();
@@ -289,13 +289,13 @@ impl<L: UrlLog> Engine<L> {
     /// What was foretold of a URL that was left out.
     pub(super) fn prediction(&self, id: UrlId) -> Option<Prediction> {
         let left_out = self.foretelling.left_out.get(&id.0)?;
-        let (rule, context, validity) = self.foretelling.learner.rule(left_out.rule)?;
+        let (rule, context, confidence) = self.foretelling.learner.rule(left_out.rule)?;
         Some(Prediction {
             of: self.foretelling.learner.original(left_out.target)?,
             rule: rule.to_string(),
             context: context.to_owned(),
-            validity: validity.share(),
-            carried: validity.carried,
+            validity: confidence.share(),
+            carried: confidence.carried,
         })
     }
 

@@ -10,7 +10,7 @@ use super::UrlLog;
 use super::engine::Engine;
 use super::predicted_duplicates::LeftOut;
 use super::url_state::Phase;
-use crate::dust::{Foretold, RuleId};
+use crate::dust::{PredictedTarget, RuleId};
 use crate::model::{SampledPrediction, UrlId};
 
 struct Draw {
@@ -25,7 +25,7 @@ pub(super) struct Drawn(HashMap<u32, Draw>);
 
 impl Drawn {
     /// The lot has fallen on a URL.
-    pub(super) fn draw(&mut self, id: UrlId, foretold: &Foretold) {
+    pub(super) fn draw(&mut self, id: UrlId, foretold: &PredictedTarget) {
         let draw = Draw { rule: foretold.rule, one_in: foretold.one_in, was_left_out: false };
         self.0.entry(id.0).or_insert(draw);
     }

@@ -1,7 +1,7 @@
 //! Hosts of which nothing is known, in a focused crawl.
 
 use super::*;
-use crate::dust::{ListedRule, State, Validity, difference};
+use crate::dust::{ListedRule, RuleConfidence, RuleState, infer_rule};
 use crate::frontier::{FocusOptions, ScopeKind};
 use crate::model::{Clue, Relevance, Wait};
 
@@ -180,9 +180,15 @@ fn a_host_that_an_earlier_run_knew_is_not_tried_again() {
 fn proven(url: &str, original: &str) -> ListedRule {
     ListedRule {
         text: String::new(),
-        rule: difference(url, original).unwrap(),
+        rule: infer_rule(url, original).unwrap(),
         context: "*".to_owned(),
-        validity: Validity { tests: 99, hits: 99, run: 99, state: State::Proven, ..Validity::default() },
+        confidence: RuleConfidence {
+            tests: 99,
+            hits: 99,
+            run: 99,
+            state: RuleState::Proven,
+            ..RuleConfidence::default()
+        },
         share: 1.0,
         interval: (0.9, 1.0),
         saved: 0,

@@ -112,7 +112,7 @@ fn most_pages_of_a_mirror_are_not_fetched_and_name_the_page_and_the_rule() {
 
     let measured = mirrored(Options { skip_predicted: false, ..options() });
     assert_eq!(fetch_all(&measured, 4, counterpart).len(), 2 + 2 * PAGES as usize);
-    assert!(measured.frontier.rules().iter().any(|rule| rule.validity.state == crate::dust::State::Proven));
+    assert!(measured.frontier.rules().iter().any(|rule| rule.confidence.state == crate::dust::RuleState::Proven));
 }
 
 #[test]
