@@ -1,29 +1,28 @@
-//! Which pages link to their counterparts: to what a rule would make of their own URLs.
+//! Links from pages to their counterparts: to the URLs that a rule derives from their own.
 //!
-//! A manual names on each page the languages in which there is that page. In place of those that it does not name the
-//! site may have copies of the original. So of two URLs of a page one is a translation, or both are copies, by whether
-//! the page at one of them links to the other, and to itself. Elsewhere such links tell nothing, or tell it the other
-//! way round: each rule is measured on each kind of URL apart.
+//! A page of a manual links to its translations. For a missing translation the site may serve a copy of the original.
+//! So a URL is a copy or a translation by whether the page at its counterpart links to it, and to itself. On other
+//! sites such links mean nothing, or the opposite. So the learner measures each rule separately for each class of URLs.
 
 use hashbrown::HashSet;
 
 use crate::model::UrlId;
 
-/// Links that are remembered at most.
+/// The most links to remember.
 const MAX_LINKS: usize = 1 << 20;
 
-/// To what a page links that a URL is said to repeat.
+/// The links of a page that a URL may repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkEvidence {
-    /// To that URL or not, and to itself or not.
+    /// Whether the page links to that URL, and to itself.
     Links { there: bool, itself: bool },
-    /// It was not fetched yet.
+    /// The page has not been fetched yet.
     Pending,
     /// There were too many such links to remember.
     Unknown,
 }
 
-/// Two kinds of URLs, which are told apart by links, and the context in which each is measured.
+/// Two classes of URLs that links tell apart; each is the name of a context.
 pub(super) type LinkClasses = [&'static str; 2];
 
 const THERE: LinkClasses = ["unlinked", "linked"];
@@ -31,10 +30,10 @@ const ITSELF: [LinkClasses; 2] =
     [["unlinked, itself-unlinked", "unlinked, itself-linked"], ["linked, itself-unlinked", "linked, itself-linked"]];
 
 impl LinkEvidence {
-    /// All kinds that are measured apart, wider ones first.
+    /// All classes, wider ones first.
     pub(super) const CLASSES: [LinkClasses; 3] = [THERE, ITSELF[0], ITSELF[1]];
 
-    /// The kinds of which a URL may be, wider ones first, each with the context of its own.
+    /// Returns the classes to which a URL may belong, wider ones first, each with the URL's own context.
     pub(super) fn classes(self) -> impl Iterator<Item = (LinkClasses, &'static str)> {
         let kinds = match self {
             LinkEvidence::Links { there, itself } => {
@@ -55,7 +54,7 @@ pub(super) struct AlternateLinks {
 }
 
 impl AlternateLinks {
-    /// A page links to a counterpart. Whether that is news.
+    /// Records a link to a counterpart. Returns whether it is new and remembered.
     pub(super) fn note(&mut self, page: UrlId, counterpart: UrlId) -> bool {
         if self.links.len() >= MAX_LINKS && !self.links.contains(&(page.0, counterpart.0)) {
             (self.links, self.is_full) = (HashSet::new(), true);
@@ -63,7 +62,7 @@ impl AlternateLinks {
         !self.is_full && self.links.insert((page.0, counterpart.0))
     }
 
-    /// To what `page` links, of which `url` is said to be a copy. What it repeats itself, `original`, has the same links.
+    /// Returns the links of `page`, which `url` may repeat. Its `original` has the same links.
     pub(super) fn evidence(&self, page: UrlId, original: UrlId, url: UrlId) -> LinkEvidence {
         let links = |to: UrlId| [page, original].iter().any(|page| self.links.contains(&(page.0, to.0)));
         if self.is_full {

@@ -1,39 +1,39 @@
-//! How often a rule was right, and when it is believed.
+//! The results of a rule's tests, and when the learner trusts the rule.
 
 use serde::{Deserialize, Serialize};
 
-/// Hits in a row that prove a rule if all were exact copies or redirects ...
+/// Hits in a row that prove a rule if all were exact copies or redirects.
 const EXACT_RUN: u32 = 16;
-/// ... and if there were near-duplicates among them.
+/// Hits in a row that prove a rule if any was a near-duplicate.
 const NEAR_RUN: u32 = 24;
-/// After each miss before it is proven the run must be twice as long, so many times ...
+/// How often early misses double the required run. An early miss comes before the rule is proven.
 const MAX_EARLY_DOUBLINGS: u32 = 1;
-/// ... and after each time that it was withdrawn, so many times in all.
+/// How often withdrawals and early misses together double the required run.
 const MAX_DOUBLINGS: u32 = 6;
-/// So many hits there must be for each miss, in all.
+/// Hits that a proven rule needs for each miss, in all.
 const HITS_PER_MISS: u32 = 9;
-/// So many hits of its own keep a rule believed that was carried over, if it proves wrong for another host.
+/// Hits of its own that keep a carried rule proven when the rule fails on another host.
 const OWN_HITS: u32 = 4;
-/// 97.5 % of the normal distribution lie below it.
+/// The 97.5% quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Whether a rule is believed.
+/// Whether the learner trusts a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleState {
-    /// It was not tested often enough, or was wrong too lately.
+    /// Too few tests, or a recent miss.
     #[default]
     Candidate,
-    /// It foretells.
+    /// The rule predicts duplicates.
     Proven,
-    /// It foretold, and was wrong then.
+    /// The rule was proven and then wrong.
     Withdrawn,
-    /// The user has switched it off.
+    /// The user has switched the rule off.
     Off,
 }
 
 impl RuleState {
-    /// The name in output.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             RuleState::Candidate => "candidate",
@@ -44,41 +44,41 @@ impl RuleState {
     }
 }
 
-/// What became of a page of which a rule has said that it repeats a certain other one.
+/// The result of one prediction, tested by fetching the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RuleTest {
-    /// It does.
+    /// The page repeats the predicted original.
     Hit { is_near: bool },
-    /// It is unique, or says exactly what another page says.
+    /// The page is unique, or an exact copy of another page.
     Miss,
 }
 
-/// The tests of a rule in one context.
+/// The results of a rule's tests in one context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RuleConfidence {
     /// Pairs of pages that the rule explains.
     pub support: u32,
-    /// Pages of which the rule had said what they repeat before they were fetched.
+    /// Pages that the rule predicted before their outcome.
     pub tests: u32,
-    /// Of these, those that repeat the page that it said.
+    /// Predictions that were right.
     pub hits: u32,
     /// Hits since the last miss.
     pub run: u32,
-    /// Of these, near-duplicates.
+    /// Near-duplicates among the hits of the run.
     pub near: u32,
-    /// How often it was withdrawn.
+    /// How often the rule was withdrawn.
     pub withdrawals: u32,
-    /// Whether it is believed.
+    /// Whether the learner trusts the rule.
     pub state: RuleState,
-    /// Whether it is believed since the same holds for other hosts, or other directories of the site: it was not
-    /// tested often enough itself.
+    /// Whether the learner trusts the rule because it holds on other hosts or in other directories. The rule itself has
+    /// had too few tests.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
 }
 
 impl RuleConfidence {
-    /// Takes note of a test. Whether the rule is believed no longer.
+    /// Records a test. Returns whether it withdraws the rule.
     pub(super) fn test(&mut self, test: RuleTest) -> bool {
         self.tests = self.tests.saturating_add(1);
         match test {
@@ -104,8 +104,8 @@ impl RuleConfidence {
         }
     }
 
-    /// Believes it for the sake of other hosts, unless something speaks against it. One page has borne it out here:
-    /// that is counted unless the rule was known by then. Whether it is believed now, and was not before.
+    /// Trusts the rule because it holds on other hosts, unless a test speaks against it. Returns whether that is new.
+    /// Counts the page that confirmed the rule here, unless a test has counted it.
     pub(super) fn carry_over(&mut self) -> bool {
         let is_new = self.state == RuleState::Candidate && self.misses() == 0 && self.withdrawals == 0;
         if is_new {
@@ -117,7 +117,7 @@ impl RuleConfidence {
         is_new
     }
 
-    /// What it was believed for has proved wrong. Whether it is believed no longer.
+    /// Withdraws the trust that came from other hosts. Returns whether the rule lost its state by that.
     pub(super) fn revoke_carried(&mut self) -> bool {
         let is_revoked = self.carried && self.state == RuleState::Proven && self.run < OWN_HITS;
         if is_revoked {
@@ -126,12 +126,12 @@ impl RuleConfidence {
         is_revoked
     }
 
-    /// Pages that the rule was wrong about.
+    /// Wrong predictions.
     pub fn misses(&self) -> u32 {
         self.tests.saturating_sub(self.hits)
     }
 
-    /// Whether it was right often enough of late, and in all.
+    /// Whether the rule was right often enough, lately and in all.
     fn is_confirmed(&self) -> bool {
         self.run >= self.required_run() && self.hits >= HITS_PER_MISS.saturating_mul(self.misses())
     }
@@ -142,8 +142,8 @@ impl RuleConfidence {
         run << (early + self.withdrawals).min(MAX_DOUBLINGS)
     }
 
-    /// One in so many of the URLs of which it foretells something is fetched all the same: more as long as it has
-    /// only just been proven, or only others of its kind have, and of a rule that was ever wrong.
+    /// The sampling period: the crawl fetches 1 in so many predicted URLs. It is shorter for newly proven rules, for
+    /// carried rules, and for rules with a miss.
     pub(super) fn one_in(&self) -> u64 {
         let sampled = match self.run {
             _ if self.carried => 4,
@@ -153,12 +153,12 @@ impl RuleConfidence {
         if self.misses() == 0 { sampled } else { sampled / 2 }
     }
 
-    /// The share of tests that were hits; 0 if there were none.
+    /// The share of tests that were hits; 0 without tests.
     pub fn share(&self) -> f64 {
         if self.tests == 0 { 0.0 } else { f64::from(self.hits) / f64::from(self.tests) }
     }
 
-    /// Wilson's interval of that share, at 95 %.
+    /// The 95% Wilson score interval of that share.
     pub fn interval(&self) -> (f64, f64) {
         if self.tests == 0 {
             return (0.0, 1.0);

@@ -1,16 +1,17 @@
-//! What the origins of many copies have in common: `http://mirror-` before the rest where the pages have `http://`.
+//! Host rewrites: what many pairs of mirrored origins have in common, such as `http://mirror-` for `http://`.
 //!
-//! A rule tells of two origins only, and has to prove itself for each pair anew. A *family* is what becomes of the one
-//! in the same way as of others: a text at the start or at the end of the origin in the place of another (the substring
-//! substitutions of Bar-Yossef, Keidar and Schonfeld, at whole words of the origin). Its unit of evidence is the host:
-//! one exact copy or redirect there bears it out, or two near-duplicates, and further pages add nothing, so that one
-//! large mirror makes no family. Four hosts make it believed, if none was ever against it; and a page counts for one
-//! host only, so that hosts that are all under construction make none either. A family that was ever wrong is believed
-//! no more.
+//! A rule covers two origins only, and each pair must prove itself. A *host rewrite* replaces a text at the start or
+//! the end of an origin, at word boundaries (the substring substitutions of Bar-Yossef, Keidar and Schonfeld). It is
+//! tested on hosts:
 //!
-//! What a believed family says of a host is no more than that one page which bears it out is enough to believe
-//! that host's own rule. That one is then tested as any other, on one in four of the URLs of which it says something.
-//! So the first page of each host is always fetched; and all follows from outcomes still.
+//!  - An exact copy or a redirect confirms a host, as do two near-duplicates; further pages add nothing. So one large
+//!    mirror does not make a rewrite trusted.
+//!  - Four confirmed hosts make it trusted, if no page ever contradicted it.
+//!  - A page counts for one host only. So hosts that all serve the same placeholder do not make a rewrite trusted.
+//!  - One miss ends the trust for good.
+//!
+//! Under a trusted rewrite, one page that confirms a host proves that host's own rule. The learner then tests that rule
+//! like any other, on 1 in 4 of the URLs that it predicts. So the crawl always fetches the first page of each host.
 
 use hashbrown::HashMap;
 
@@ -18,16 +19,16 @@ use super::confidence::RuleTest;
 use super::rule::Change;
 use crate::model::UrlId;
 
-/// What a host counts at most, and what an exact copy or a redirect does; a near-duplicate counts half as much.
+/// The most points of a host, and the points of an exact copy or a redirect; a near-duplicate has half.
 const HOST_POINTS: u32 = 2;
-/// What makes a family believed: four hosts, besides the one by which it becomes known.
+/// Points that make a rewrite trusted: four hosts, besides the pair that made it known.
 const TRUSTED_POINTS: u32 = 4 * HOST_POINTS;
-/// CrossHostRules at most.
+/// The most rewrites.
 const MAX_REWRITES: usize = 256;
-/// Hosts of a family by which its habit is told.
+/// Hosts that the copy rate of a rewrite counts.
 const COPY_RATE_HOSTS: usize = 64;
 
-/// A text at the start or at the end of an origin that stands in the place of another one.
+/// A text at the start or the end of an origin, replaced by another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HostRewrite {
     change: Change,
@@ -35,7 +36,7 @@ pub(super) struct HostRewrite {
 }
 
 impl HostRewrite {
-    /// The families of which two origins may be: those that leave a word of the host alone.
+    /// Returns the rewrites between two origins that keep at least one word of the host.
     pub(super) fn of(origin: &Change) -> impl Iterator<Item = Self> {
         let (from, to) = (words(&origin.from), words(&origin.to));
         let same = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
@@ -51,7 +52,7 @@ impl HostRewrite {
         cross_host.into_iter().filter(both)
     }
 
-    /// What it makes of an origin; `None` if it does not apply.
+    /// Applies the rewrite to an origin; `None` if it does not apply.
     pub(super) fn apply(&self, origin: &str) -> Option<String> {
         let Change { from, to } = &self.change;
         let (rest, made) = if self.is_at_start {
@@ -66,14 +67,14 @@ impl HostRewrite {
         (is_whole && has_word_of_host(rest, self.is_at_start) && made != origin).then_some(made)
     }
 
-    /// The family that makes of what this one has made what it was.
+    /// Returns the inverse rewrite.
     fn reverse(&self) -> Self {
         let Change { from, to } = &self.change;
         Self { change: Change { from: to.clone(), to: from.clone() }, is_at_start: self.is_at_start }
     }
 }
 
-/// An origin, cut between all letters and digits that belong together, and each character between them.
+/// Splits an origin into words (runs of letters and digits) and single characters between them.
 fn words(origin: &str) -> Vec<&str> {
     let ends = origin.char_indices().map(|(at, _)| at).chain([origin.len()]).filter(|&at| is_between_words(origin, at));
     ends.scan(0, |start, end| Some(&origin[std::mem::replace(start, end)..end]))
@@ -87,7 +88,7 @@ fn is_between_words(text: &str, at: usize) -> bool {
     !is_of_word(before.chars().next_back()) || !is_of_word(after.chars().next())
 }
 
-/// Whether there is something of a host in what is left alone, the end of an origin or else its start.
+/// Whether the unchanged part, the end of an origin or else its start, contains a letter or digit of the host.
 fn has_word_of_host(rest: &str, is_end: bool) -> bool {
     let of_host = if is_end {
         rest.trim_end_matches(|digit: char| digit.is_ascii_digit()).strip_suffix(':').unwrap_or(rest)
@@ -104,18 +105,18 @@ enum Trust {
     Wrong,
 }
 
-/// A family, and how it does.
+/// A rewrite with its test results.
 struct RewriteRecord {
     rewrite: HostRewrite,
     trust: Trust,
-    /// Hosts that bore it out, and how much each counts.
+    /// Hosts that confirmed it, with their points.
     hosts: Vec<(Box<str>, u32)>,
-    /// Pages that count for a host.
+    /// Pages that have counted for a host.
     pages: Vec<UrlId>,
     copy_rate: CopyRate,
 }
 
-/// How many of the hosts of a family were copies by the first of their pages that told, whether it is believed or not.
+/// The share of a rewrite's hosts that were copies, by the first conclusive page of each, whether it is trusted or not.
 #[derive(Default)]
 struct CopyRate {
     hosts: Vec<Box<str>>,
@@ -130,7 +131,7 @@ impl CopyRate {
         }
     }
 
-    /// The share of copies, as if one host more had been none.
+    /// Returns the share of copies, counting one more host that is not a copy.
     fn share(&self) -> f64 {
         f64::from(self.copies) / (self.hosts.len() as f64 + 1.0)
     }
@@ -141,7 +142,7 @@ impl RewriteRecord {
         Self { rewrite, trust: Trust::Open, hosts: vec![], pages: vec![], copy_rate: CopyRate::default() }
     }
 
-    /// How likely that is a copy of which it says so.
+    /// Returns the likelihood that an origin is a copy if the rewrite says so.
     fn likelihood(&self) -> f64 {
         if self.trust == Trust::Trusted { 1.0 } else { self.copy_rate.share() }
     }
@@ -150,7 +151,7 @@ impl RewriteRecord {
         self.hosts.iter().map(|(_, points)| points).sum()
     }
 
-    /// How much is lost with it. That it was wrong is worth to be remembered.
+    /// Returns how much evidence would be lost with it. A contradicted rewrite is worth remembering.
     fn weight(&self) -> u32 {
         if self.trust == Trust::Wrong { HOST_POINTS } else { self.points() }
     }
@@ -166,26 +167,25 @@ impl RewriteRecord {
     }
 }
 
-/// What follows from a test of a family.
+/// The effect of a test on the rules of a rewrite.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TrustChange {
     Nothing,
-    /// The rules of these origins are believed; a page has borne out each.
+    /// The rules of these origins are trusted; a page has confirmed each.
     Carried(Vec<Box<str>>),
-    /// It was believed, and is no more: the hosts whose rules may rest on it.
+    /// The rewrite lost its trust: the hosts whose rules may rest on it.
     Lost(Vec<Box<str>>),
 }
 
-/// All families.
+/// All host rewrites.
 #[derive(Default)]
 pub(super) struct CrossHostRules {
     all: Vec<RewriteRecord>,
     by_rewrite: HashMap<HostRewrite, u32>,
-    believed: usize,
 }
 
 impl CrossHostRules {
-    /// Makes the families of a pair of origins known.
+    /// Adds the rewrites between two origins.
     pub(super) fn learn(&mut self, origin: &Change) {
         for rewrite in HostRewrite::of(origin) {
             if self.by_rewrite.contains_key(&rewrite) {
@@ -196,7 +196,7 @@ impl CrossHostRules {
                 self.all.push(known);
                 self.all.len() - 1
             } else {
-                // The one that was borne out least makes room.
+                // The least confirmed one makes room.
                 let idle = self.all.iter().enumerate().filter(|(_, known)| known.trust != Trust::Trusted);
                 let Some((place, _)) = idle.min_by_key(|(_, known)| known.weight()) else { return };
                 let before = std::mem::replace(&mut self.all[place], known);
@@ -207,7 +207,7 @@ impl CrossHostRules {
         }
     }
 
-    /// A rule of which it is known from elsewhere that it holds.
+    /// Counts an imported rule as a confirmed host.
     pub(super) fn trust(&mut self, origin: &Change) {
         self.learn(origin);
         for rewrite in HostRewrite::of(origin) {
@@ -215,34 +215,33 @@ impl CrossHostRules {
             let known = &mut self.all[place as usize];
             if known.trust == Trust::Open {
                 known.count(&origin.from, HOST_POINTS);
-                self.believed += usize::from(known.trust == Trust::Trusted);
             }
         }
     }
 
-    /// The families that apply to an origin, and what each makes of it.
+    /// Returns the rewrites that apply to an origin, each with its result.
     pub(super) fn applying(&self, origin: &str) -> Vec<(usize, String)> {
         let cross_host = self.all.iter().enumerate();
         cross_host.filter_map(|(place, known)| Some((place, known.rewrite.apply(origin)?))).collect()
     }
 
-    /// The origins of which an origin may be a copy, and how likely it is: certainly, if a family is believed.
+    /// Returns the origins of which an origin may be a copy, each with its likelihood: 1 if the rewrite is trusted.
     pub(super) fn mirrored_origins(&self, origin: &str) -> Vec<(String, f64)> {
         let telling = self.all.iter().filter(|known| known.likelihood() > 0.0);
         telling.filter_map(|known| Some((known.rewrite.apply(origin)?, known.likelihood()))).collect()
     }
 
-    /// The family that makes of what this one has made what it was.
+    /// Returns the number of the inverse rewrite.
     pub(super) fn reverse(&self, place: usize) -> Option<usize> {
         self.by_rewrite.get(&self.all[place].rewrite.reverse()).map(|&reverse| reverse as usize)
     }
 
-    /// What a family makes of an origin.
+    /// Applies a rewrite to an origin.
     pub(super) fn apply(&self, place: usize, origin: &str) -> Option<String> {
         self.all.get(place)?.rewrite.apply(origin)
     }
 
-    /// A page of an origin was said to repeat `page`.
+    /// Records a test: the rewrite predicted that a page of `origin` repeats `page`.
     pub(super) fn record(&mut self, place: usize, origin: &str, page: UrlId, test: RuleTest) -> TrustChange {
         let known = &mut self.all[place];
         known.copy_rate.count(origin, test != RuleTest::Miss);
@@ -250,7 +249,6 @@ impl CrossHostRules {
             (Trust::Wrong, _) => TrustChange::Nothing,
             (before, RuleTest::Miss) => {
                 known.trust = Trust::Wrong;
-                self.believed -= usize::from(before == Trust::Trusted);
                 let hosts = std::mem::take(&mut known.hosts).into_iter().map(|(host, _)| host).collect();
                 known.pages = Vec::new();
                 if before == Trust::Trusted { TrustChange::Lost(hosts) } else { TrustChange::Nothing }
@@ -273,13 +271,12 @@ impl CrossHostRules {
                 if known.trust != Trust::Trusted {
                     return TrustChange::Nothing;
                 }
-                self.believed += 1;
                 TrustChange::Carried(known.hosts.iter().map(|(host, _)| host.clone()).collect())
             }
         }
     }
 
-    /// Bytes that they take, but for their texts.
+    /// Returns the bytes in use, without texts.
     pub(super) fn bytes(&self) -> usize {
         let of = |known: &RewriteRecord| {
             known.hosts.capacity() * size_of::<(Box<str>, u32)>()

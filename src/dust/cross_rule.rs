@@ -1,23 +1,23 @@
-//! What the rules of one site have in common: those that put a directory in the place of another one, both as deep.
+//! Groups of rules that one site's pages test together: rules that replace a directory by one of the same depth.
 //!
-//! Of a manual in eleven languages there are a hundred and ten such rules, one for each pair; and to what a page links
-//! tells of all of them in the same way whether a URL is a copy of it. So each kind of URL is also measured for all
-//! *siblings* together, a URL at most once. As long as they are proven right about a kind, each is believed about it
-//! after one hit, until its own first miss.
+//! A manual in eleven languages has 110 such rules, one for each pair. The links of a page tell copies from
+//! translations in the same way for all of them. So the learner also measures each class of URLs for the whole group, a
+//! URL at most once. While a group is proven for a class, each of its rules is trusted there after one hit, until its
+//! own first miss.
 
 use hashbrown::HashMap;
 
 use super::confidence::{RuleConfidence, RuleState, RuleTest};
 use super::rule::{Change, Rule};
 
-/// Groups of siblings at most.
+/// The most groups.
 const MAX_GROUPS: usize = 1 << 12;
 
-/// What siblings have in common.
+/// What the rules of a group have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct GroupKey {
     origin: Change,
-    /// Directories that go, and that come.
+    /// Depths of the directories before and after.
     depths: [usize; 2],
 }
 
@@ -29,16 +29,16 @@ impl GroupKey {
     }
 }
 
-/// All groups of siblings, by number.
+/// All groups, by number.
 #[derive(Default)]
 pub(super) struct RuleGroups {
     by_key: HashMap<GroupKey, u32>,
-    /// By kind of URL.
+    /// Results by class of URL.
     groups: Vec<Vec<(&'static str, RuleConfidence)>>,
 }
 
 impl RuleGroups {
-    /// The group of a rule, if it is of one and there is room.
+    /// Returns the group of a rule. `None` if it belongs to none, or there is no room.
     pub(super) fn group(&mut self, rule: &Rule) -> Option<u32> {
         let kin = GroupKey::of(rule)?;
         if !self.by_key.contains_key(&kin) && self.groups.len() >= MAX_GROUPS {
@@ -50,14 +50,14 @@ impl RuleGroups {
         }))
     }
 
-    /// How the siblings do with a kind of URL, if they are right about it.
+    /// Returns the results of a group for a class of URLs, if it is proven there.
     pub(super) fn proven(&self, group: u32, kind: &str) -> Option<&RuleConfidence> {
         let kinds = self.groups[group as usize].iter();
         let mut proven = kinds.filter(|(_, confidence)| confidence.state == RuleState::Proven);
         proven.find(|(other, _)| *other == kind).map(|(_, confidence)| confidence)
     }
 
-    /// Takes note of a test of all siblings.
+    /// Records a test of a group.
     pub(super) fn record(&mut self, group: u32, kind: &'static str, test: RuleTest) {
         let kinds = &mut self.groups[group as usize];
         match kinds.iter_mut().find(|(other, _)| *other == kind) {
@@ -79,7 +79,7 @@ impl RuleGroups {
     }
 }
 
-/// The outcome of a URL for each group of siblings and kind: a miss if any of them was wrong about it.
+/// The tests of one URL by group and class: a miss if any rule of the group was wrong.
 #[derive(Default)]
 pub(super) struct GroupTests(Vec<(u32, &'static str, RuleTest)>);
 

@@ -1,4 +1,4 @@
-//! From two URLs to the rule that makes one of the other.
+//! Infers the rule that derives one URL from another.
 
 use super::parts::{UrlParts, name};
 use super::rule::{Change, Rule};
@@ -7,12 +7,11 @@ use super::rule::{Change, Rule};
 const MAX_DIRECTORIES: usize = 4;
 /// Parameters that a rule may drop.
 const MAX_PARAMETERS: usize = 4;
-/// Bytes of an end that a rule may replace.
+/// Bytes of the longest end that a rule may replace.
 const MAX_END_BYTES: usize = 40;
 
-/// The rule by which the first of two canonical URLs becomes the second, or, if only parameters tell them apart, by
-/// which both become one. `None` if they differ in what is each page's own: the stem of the file name, or too
-/// much.
+/// Infers the rule that derives the second canonical URL from the first. If only parameters differ, the rule drops them
+/// from both. `None` if the stems of the file names differ, or too much else.
 pub fn infer_rule(url: &str, original: &str) -> Option<Rule> {
     let (from, to) = (UrlParts::of(url)?, UrlParts::of(original)?);
     let dropped = dropped(&from, &to)?;
@@ -20,19 +19,19 @@ pub fn infer_rule(url: &str, original: &str) -> Option<Rule> {
     let (start, end) = path(&from, &to, has_query)?;
     let rule = Rule { origin: Change::new(from.origin, to.origin), start, end, dropped };
     let is_any = url != original && (!rule.only_drops_parameters() || !rule.dropped.is_empty());
-    // A rule that drops something applies to URLs that have it.
+    // A rule that drops a parameter applies only to URLs that have it.
     (is_any && rule.apply(url).is_some()).then_some(rule)
 }
 
-/// Whether two canonical URLs look like two editions of one page: the files, or the last directories, have the same
-/// name, and a rule that drops nothing makes one of the other. Cheap where the names differ.
+/// Whether two canonical URLs look like two editions of one page. Their files, or last directories, have the same name,
+/// and a rule that drops nothing derives one from the other. Cheap where the names differ.
 pub fn are_counterparts(url: &str, other: &str) -> bool {
     let name = |url| UrlParts::of(url).map(|parts| parts.own_name());
     name(url).is_some_and(|own| !own.is_empty() && name(other) == Some(own))
         && infer_rule(url, other).is_some_and(|rule| rule.dropped.is_empty())
 }
 
-/// The names of the parameters that only one of the two has, or with another value; the others must be the same.
+/// Returns the names of the parameters that differ. `None` if the others are not in the same order, or too many differ.
 fn dropped(from: &UrlParts<'_>, to: &UrlParts<'_>) -> Option<Vec<String>> {
     let (ours, theirs): (Vec<_>, Vec<_>) = (from.parameters().collect(), to.parameters().collect());
     let lonely = |own: &[&str], other: &[&str]| -> Vec<String> {
@@ -51,7 +50,7 @@ fn dropped(from: &UrlParts<'_>, to: &UrlParts<'_>) -> Option<Vec<String>> {
 
 type Changes = (Option<Change>, Option<Change>);
 
-/// What differs at the start and at the end of the paths.
+/// Returns the differences at the start and at the end of the paths.
 fn path(from: &UrlParts<'_>, to: &UrlParts<'_>, has_query: bool) -> Option<Changes> {
     if from.path == to.path {
         return Some((None, None));
@@ -59,13 +58,13 @@ fn path(from: &UrlParts<'_>, to: &UrlParts<'_>, has_query: bool) -> Option<Chang
     let ((our_folder, our_file), (their_folder, their_file)) = (from.folder_and_file(), to.folder_and_file());
     match end(our_file, their_file) {
         Some(end) => Some((start(our_folder, their_folder)?, end)),
-        // One script or another, with the same parameters.
+        // Two scripts with the same parameters.
         None if has_query => Some((Some(Change::new(from.path, to.path)), None)),
         None => None,
     }
 }
 
-/// What differs in the first directories: all of them up to where the rest is the same.
+/// Returns the difference in the leading directories, up to the common rest.
 fn start(ours: &str, theirs: &str) -> Option<Option<Change>> {
     if ours == theirs {
         return Some(None);
@@ -78,12 +77,12 @@ fn start(ours: &str, theirs: &str) -> Option<Option<Change>> {
     (depth <= MAX_DIRECTORIES).then(|| Some(Change { from: replaced(&ours), to: replaced(&theirs) }))
 }
 
-/// `/a/b/` as `a/`, `b/`.
+/// Splits `/a/b/` into `a/` and `b/`.
 fn directories(folder: &str) -> Vec<&str> {
     folder.get(1..).unwrap_or_default().split_inclusive('/').collect()
 }
 
-/// What differs at the end of the file names, behind the stem that they share.
+/// Returns the difference at the end of the file names, behind a common stem.
 fn end(ours: &str, theirs: &str) -> Option<Option<Change>> {
     if ours == theirs {
         return Some(None);

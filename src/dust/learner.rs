@@ -1,4 +1,4 @@
-//! From outcomes to rules, and from rules to what is foretold.
+//! From outcomes to rules, and from rules to predictions.
 
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -15,15 +15,15 @@ use super::rule_scope::contexts;
 use super::table::{RuleId, RuleTable};
 use crate::model::{OutcomeKind, UrlId};
 
-/// Pages that are remembered by what is left of their URLs without some parameters.
+/// The most pages to remember by their URLs without some parameters.
 const MAX_KEYS: usize = 1 << 20;
-/// Redirects and duplicates in a row that are followed to the page itself.
+/// The longest chain of redirects and duplicates to follow to the original.
 const MAX_HOPS: usize = 12;
 
-/// A URL that has got its outcome.
+/// A URL with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedOutcome<'a> {
-    /// Its number.
+    /// The URL's number.
     pub id: UrlId,
     /// The URL.
     pub url: &'a str,
@@ -33,40 +33,42 @@ pub struct ObservedOutcome<'a> {
     pub repeats: Option<(UrlId, &'a str)>,
 }
 
-/// What a proven rule says of a URL.
+/// The prediction of a proven rule about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredictedTarget {
-    /// The URL says what this one says.
+    /// The URL whose page it repeats.
     pub target: UrlId,
-    /// The rule that says so.
+    /// The rule that predicts so.
     pub rule: RuleId,
-    /// Whether the URL is to be fetched all the same.
+    /// Whether the crawl fetches the URL all the same, to test the rule.
     pub is_sampled: bool,
-    /// As one in so many is.
+    /// The sampling period: the crawl fetches 1 in so many predicted URLs.
     pub one_in: u64,
 }
 
-/// Learns rules from outcomes. Cost of an outcome: a look at each rule of its origin, 256 at most, and at each family,
-/// as many at most; of a unique page as many rules again for each that foretells something of it. Memory: some 16
-/// bytes for each page and redirect, 9 to 18 for each link to a counterpart, and some hundreds for each rule.
+/// Learns rules from outcomes.
+///
+///  - Cost of an outcome: each rule of its origin (at most 256) and each host rewrite (at most 256); for a unique page
+///    as much again for each rule that predicts it.
+///  - Memory: about 16 bytes a page or redirect, 9 to 18 a link to a counterpart, some hundreds a rule.
 pub struct RuleLearner {
     seed: u64,
     table: RuleTable,
     cross_host: CrossHostRules,
-    /// Of each page the page that it repeats, itself if none; of each redirect its target.
+    /// The original of each page (itself if it is unique), and the target of each redirect.
     originals: HashMap<u32, u32>,
-    /// Pages by what is left of their URLs without some parameters.
+    /// Pages by their URLs without some parameters.
     by_key: HashMap<u64, u32>,
     alternate_links: AlternateLinks,
     proven: usize,
     withdrawn: Vec<RuleId>,
     disputed: HashSet<UrlId>,
-    /// Whether a family is believed no longer since this was last asked.
+    /// Whether a host rewrite has lost its trust since the last call of [`take_lost_trust`](Self::take_lost_trust).
     has_lost_trust: bool,
 }
 
 impl RuleLearner {
-    /// One that knows nothing. `seed` is that of all sampling.
+    /// An empty learner. `seed` is the seed of all sampling.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -82,7 +84,7 @@ impl RuleLearner {
         }
     }
 
-    /// Takes a rule from elsewhere, with its state and its tests. Before all outcomes.
+    /// Imports a rule with its state and results. Call it before all outcomes.
     pub fn import(&mut self, listed: &ListedRule) {
         let Some(rule) = self.table.place(&listed.rule) else { return };
         let entry = &mut self.table.entries[rule as usize];
@@ -98,7 +100,7 @@ impl RuleLearner {
         }
     }
 
-    /// Bytes that it takes, but for the texts of rules.
+    /// Returns the bytes in use, without the texts of rules.
     pub fn bytes(&self) -> usize {
         self.table.bytes()
             + self.originals.allocation_size()
@@ -108,21 +110,19 @@ impl RuleLearner {
             + self.cross_host.bytes()
     }
 
-    /// Whether a rule foretells anything. What siblings have proved together does not, as long as no rule has proved
-    /// itself: on a small site that would be little to go by.
+    /// Whether any rule is proven. Groups alone do not count: on a small site that would be little evidence.
     pub fn can_predict(&self) -> bool {
         self.proven > 0
     }
 
-    /// Takes note of a link from a page to its [counterpart](super::are_counterparts) or to itself, before the page's
-    /// outcome.
-    /// Whether that is to be remembered, and was not known.
+    /// Records a link from a page to its [counterpart](super::are_counterparts) or to itself. Call it before the page's
+    /// outcome. Returns whether the link is new and remembered.
     pub fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) -> bool {
         self.alternate_links.note(page, counterpart)
     }
 
-    /// Takes note of an outcome: tests the rules that had said something of the URL, then learns from it. `find`
-    /// gives the number of a URL that was seen.
+    /// Records an outcome: tests the rules that predicted the URL, then learns from it. `find` returns the number of a
+    /// URL that was seen.
     pub fn observe(&mut self, observed: ObservedOutcome<'_>, find: impl Fn(&str) -> Option<UrlId>) {
         use OutcomeKind::{ExactDuplicate, NearDuplicate, NotModified, Redirected, Stored};
         let original = match (observed.kind, observed.repeats) {
@@ -142,7 +142,7 @@ impl RuleLearner {
         self.remember_keys(&observed);
     }
 
-    /// The kept page behind a URL that has its outcome.
+    /// Returns the original behind a URL with an outcome.
     pub fn original(&self, id: UrlId) -> Option<UrlId> {
         let mut place = id.0;
         for _ in 0..MAX_HOPS {
@@ -155,7 +155,7 @@ impl RuleLearner {
         None
     }
 
-    /// What proven rules say of a URL, those that were right most often first.
+    /// Returns what proven rules predict about a URL, those with the longest run first.
     pub fn predict(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> Vec<PredictedTarget> {
         let Some(parts) = UrlParts::of(url).filter(|_| self.proven > 0) else { return Vec::new() };
         let id = find(url);
@@ -171,7 +171,7 @@ impl RuleLearner {
             predicted.push((confidence.run, target, RuleId { rule: place, context: context as u32 }));
         }
         predicted.sort_unstable_by_key(|&(run, _, rule)| (std::cmp::Reverse(run), rule));
-        // What is sampled of a smaller share is sampled of a larger one too.
+        // A sample at a smaller share is a part of the sample at a larger one.
         let is_sampled = sampled > 0 && xxh3_64_with_seed(url.as_bytes(), self.seed) < u64::MAX / sampled;
         predicted
             .into_iter()
@@ -179,11 +179,11 @@ impl RuleLearner {
             .collect()
     }
 
-    /// Whether a URL may repeat a page of its site that was fetched: a rule that puts a directory in the place of
-    /// another one says so, and was right more often than wrong.
+    /// Whether a URL probably repeats a fetched page of its site: a rule that replaces a directory predicts so, and was
+    /// mostly right.
     ///
-    /// Of other hosts nothing is suspected: editions of a manual are alike in some parts and not in others, and if the
-    /// parts in which two are alike are fetched last, these are all that a rule for a third one is tested on.
+    /// Rules between hosts do not count. Editions of a manual are alike in some parts and not in others. If the crawl
+    /// fetched the like parts of two editions last, the rule for a third would be tested on these alone.
     pub fn may_be_duplicate(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
         let Some(parts) = UrlParts::of(url) else { return false };
         let id = find(url);
@@ -197,50 +197,51 @@ impl RuleLearner {
         })
     }
 
-    /// Whether nothing was learnt yet.
+    /// Whether there is no rule yet.
     pub fn is_empty(&self) -> bool {
         self.table.entries.is_empty()
     }
 
-    /// The rules that are believed no longer since this was last asked.
+    /// Takes the rules that were withdrawn since the last call.
     pub fn take_withdrawn(&mut self) -> Vec<RuleId> {
         std::mem::take(&mut self.withdrawn)
     }
 
-    /// The URLs, since this was last asked, of which one rule says that they repeat a page, and another one that they
-    /// repeat a unique page that has come since. One of the two rules is wrong: which one, only fetching them tells.
+    /// Takes the URLs whose predictions contradict each other, since the last call. One rule predicts that the URL
+    /// repeats a page, another that it repeats a newer, unique page. Only a fetch tells which of the two rules is
+    /// wrong.
     pub fn take_disputed(&mut self) -> HashSet<UrlId> {
         std::mem::take(&mut self.disputed)
     }
 
-    /// The origins of which that of a URL may be a copy, since others of its kind are, and how likely it is, in (0, 1]:
-    /// 1 if it is believed.
+    /// Returns the origins of which a URL's origin may be a copy, each with a likelihood in (0, 1]. It is 1 for a
+    /// trusted rewrite.
     pub fn mirrored_origins(&self, url: &str) -> Vec<(String, f64)> {
         UrlParts::of(url).map_or_else(Vec::new, |parts| self.cross_host.mirrored_origins(parts.origin))
     }
 
-    /// Whether less is said so than when this was last asked.
+    /// Whether a host rewrite has lost its trust since the last call.
     pub fn take_lost_trust(&mut self) -> bool {
         std::mem::take(&mut self.has_lost_trust)
     }
 
-    /// A rule, its context, and how it does there.
+    /// Returns a rule, its context, and its results there.
     pub fn rule(&self, id: RuleId) -> Option<(&Rule, &str, RuleConfidence)> {
         self.table.get(id)
     }
 
-    /// What a rule would have made a URL of, if that can be told.
+    /// Returns the URL from which a rule derives `made`, if the rule can be inverted.
     pub fn undo(&self, rule: RuleId, made: &str) -> Option<String> {
         self.table.get(rule)?.0.reverse()?.apply(made)
     }
 
-    /// All rules in all contexts that were tested.
+    /// Returns all rules in all their contexts.
     pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, RuleConfidence)> {
-        let siblings = &self.table.groups;
+        let groups = &self.table.groups;
         self.table.entries.iter().enumerate().flat_map(move |(rule, entry)| {
             entry.contexts.iter().enumerate().map(move |(context, (name, _))| {
                 let id = RuleId { rule: rule as u32, context: context as u32 };
-                (id, &entry.rule, &**name, entry.effective(context, siblings))
+                (id, &entry.rule, &**name, entry.effective(context, groups))
             })
         })
     }
@@ -252,7 +253,7 @@ impl RuleLearner {
         target.map(|target| (target, made))
     }
 
-    /// To what a page links of which a URL is said to be a copy.
+    /// Returns the links of `page`, of which `url` may be a copy.
     fn link_evidence(&self, page: UrlId, url: UrlId) -> LinkEvidence {
         self.original(page).map_or(LinkEvidence::Pending, |original| self.alternate_links.evidence(page, original, url))
     }
@@ -280,13 +281,13 @@ impl RuleLearner {
             if let Some(group) = self.table.entries[place as usize].group {
                 evidence.classes().for_each(|(_, own)| group_tests.add(group, own, test));
             }
-            // That two pages say the same, or do not, is as true the other way round; of a redirect it is not.
+            // A comparison of two pages tests the inverse rule too; a redirect does not.
             let reverse = self.table.entries[place as usize].rule.reverse();
             let reverse = reverse
                 .filter(|_| observed.kind != OutcomeKind::Redirected)
                 .filter(|reverse| reverse.apply(&made).as_deref() == Some(observed.url));
             if let Some(reverse) = reverse.and_then(|reverse| self.table.find(&reverse)) {
-                // What the page itself repeats is noted later: its own links are known by now.
+                // The page's own original is recorded later: its own links are known by now.
                 self.record(reverse, &made, self.alternate_links.evidence(observed.id, observed.id, target), test);
             }
         }
@@ -295,7 +296,7 @@ impl RuleLearner {
         }
     }
 
-    /// Tests what families say of a URL. What is said of its counterpart is the same, but for a redirect.
+    /// Tests the host rewrites that apply to a URL, and their inverses unless the URL redirects.
     fn test_cross_host(&mut self, observed: &ObservedOutcome<'_>, find: impl Fn(&str) -> Option<UrlId>) {
         let Some(parts) = UrlParts::of(observed.url) else { return };
         let mut tested = Vec::new();
@@ -303,7 +304,7 @@ impl RuleLearner {
             let made = format!("{origin}{}", &observed.url[parts.origin.len()..]);
             let target = find(&made).filter(|target| *target != observed.id);
             let Some(target) = target else { continue };
-            // A redirect says by itself where the page is, whether that was fetched or not.
+            // A redirect names its target, fetched or not.
             let is_told =
                 observed.kind == OutcomeKind::Redirected && observed.repeats.is_some_and(|(of, _)| of == target);
             let page = if is_told { Some(target) } else { self.original(target) };
@@ -325,7 +326,7 @@ impl RuleLearner {
         }
     }
 
-    /// Believes rules for the sake of a family, or no longer.
+    /// Trusts the rules of a host rewrite, or withdraws that trust.
     fn apply_trust(&mut self, rewrite: usize, change: TrustChange) {
         let (hosts, is_lost) = match change {
             TrustChange::Nothing => return,
@@ -348,10 +349,9 @@ impl RuleLearner {
         }
     }
 
-    /// What came of a URL of which it was said that it says what `target` says; `None` if that tells nothing. What
-    /// repeats another page than was said is no hit: where two hosts have the same pages, each would bear out what is
-    /// wrong of both. It is a miss if it says exactly what that other page says; what is nearly like one may be nearly
-    /// like both.
+    /// Returns the result of predicting that a URL repeats `target`; `None` if the outcome tells nothing. A URL that
+    /// repeats another page is no hit: on two hosts with the same pages, each would confirm what is wrong about both.
+    /// It is a miss if it is an exact copy of the other page; a near-duplicate may be near both.
     fn result(&self, observed: &ObservedOutcome<'_>, target: UrlId) -> Option<RuleTest> {
         let predicted = self.original(target).filter(|original| *original != observed.id)?;
         let repeats = observed.repeats.map(|(of, _)| of);
@@ -370,13 +370,13 @@ impl RuleLearner {
         }
     }
 
-    /// Whether a rule foretells of a URL that it says what `target` says.
+    /// Whether a rule predicts that a URL repeats `target`.
     fn decides(&self, rule: u32, observed: &ObservedOutcome<'_>, target: UrlId) -> bool {
         let evidence = self.link_evidence(target, observed.id);
         self.table.entries[rule as usize].deciding(observed.url, evidence, &self.table.groups).is_some()
     }
 
-    /// Whether a unique page is said to be what `target` is, which was not fetched, and of which is said that it
+    /// Whether a rule derives `target` from a unique page, and another rule predicts that the unfetched `target`
     /// repeats another page.
     fn is_disputed(
         &self,
@@ -400,10 +400,10 @@ impl RuleLearner {
         entry.count_name(url, test != RuleTest::Miss);
         for name in contexts {
             let Some(context) = entry.find_or_add(&name) else { continue };
-            let was_believed = entry.is_trusted(context, &self.table.groups);
+            let was_trusted = entry.is_trusted(context, &self.table.groups);
             let confidence = &mut entry.contexts[context].1;
             let was_proven = confidence.state == RuleState::Proven;
-            if confidence.test(test) || (was_believed && test == RuleTest::Miss) {
+            if confidence.test(test) || (was_trusted && test == RuleTest::Miss) {
                 self.withdrawn.push(RuleId { rule: place, context: context as u32 });
             }
             match (was_proven, confidence.state == RuleState::Proven) {
@@ -414,7 +414,7 @@ impl RuleLearner {
         }
     }
 
-    /// Two URLs say the same: so does the rule that makes one of the other.
+    /// Counts a pair of duplicates as support for the rule between their URLs.
     fn support(&mut self, url: &str, original: &str) {
         let Some(rule) = infer_rule(url, original) else { return };
         if rule.only_changes_origin() {
@@ -430,7 +430,7 @@ impl RuleLearner {
         }
     }
 
-    /// Remembers a page by what rules leave of its URL, for those that have other values of the parameters dropped.
+    /// Remembers a page by its URL without the parameters that rules drop, for URLs with other values of these.
     fn remember_keys(&mut self, observed: &ObservedOutcome<'_>) {
         let Some(parts) = UrlParts::of(observed.url).filter(|parts| parts.query.is_some()) else { return };
         for &place in self.table.of_origin(parts.origin) {

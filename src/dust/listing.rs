@@ -1,4 +1,4 @@
-//! Rules as they are listed, kept and exchanged: one JSON object a line.
+//! The file format of rules: one JSON object a line.
 
 use std::io::BufRead;
 
@@ -12,49 +12,49 @@ use super::table::RuleId;
 /// A rule in one of its contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedRule {
-    /// For people.
+    /// The rule for people.
     #[serde(default)]
     pub text: String,
-    /// What it makes of a URL.
+    /// The rule.
     pub rule: Rule,
-    /// Where: `*` for the whole origin, `*.html`, `/directory/*`; or for which URLs: `same-name`, `unlinked`.
+    /// The context: `*` for the whole origin, `*.html`, `/directory/*`; or a class of URLs: `same-name`, `unlinked`.
     pub context: String,
-    /// How it does there.
+    /// The results of its tests there.
     #[serde(flatten)]
     pub confidence: RuleConfidence,
     /// The share of tests that were hits.
     #[serde(default, rename = "validity")]
     pub share: f64,
-    /// Its interval at 95 %.
+    /// The 95% interval of that share.
     #[serde(default)]
     pub interval: (f64, f64),
-    /// URLs that were not fetched because of it.
+    /// Requests that the rule saved.
     #[serde(default)]
     pub saved: u64,
-    /// Whether the user has switched it off.
+    /// Whether the user has switched the rule off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub off: bool,
 }
 
-/// Rules that can't be read.
+/// Why rules cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ListingError {
-    /// The file.
+    /// The file cannot be read.
     #[error("{0}")]
     Read(#[from] std::io::Error),
-    /// A line.
-    #[error("line {line} is no rule: {source}")]
+    /// A line is not a rule.
+    #[error("line {line} is not a rule: {source}")]
     Line {
-        /// Its number, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// Why.
+        /// The cause.
         source: serde_json::Error,
     },
 }
 
 impl ListedRule {
-    /// The rules of a learner that were tested or are switched off; those that saved most first. `saved` gives the
-    /// URLs that were not fetched because of a rule.
+    /// Returns the rules that were tested or switched off, those with the most saved requests first. `saved` returns
+    /// the requests that a rule saved.
     pub fn all(learner: &RuleLearner, saved: impl Fn(RuleId) -> u64) -> Vec<Self> {
         let listed =
             learner.rules().filter(|(.., confidence)| confidence.tests > 0 || confidence.state != RuleState::Candidate);
@@ -78,7 +78,7 @@ impl ListedRule {
         }
     }
 
-    /// Reads rules, one a line; empty lines are skipped.
+    /// Reads rules, one a line; skips empty lines.
     pub fn read(lines: impl BufRead) -> Result<Vec<Self>, ListingError> {
         let mut rules = Vec::new();
         for (place, line) in lines.lines().enumerate() {

@@ -1,27 +1,29 @@
-//! *Which URLs will repeat a page that is there already?* Different URLs with similar text (Bar-Yossef,
-//! Keidar, Schonfeld, WWW 2007).
+//! *Which URLs will repeat a page that we already have?*
 //!
-//! A crawl knows of each duplicate which page it repeats. How the two URLs differ is a [`Rule`]: another
-//! host, another first directory, another ending, a parameter less. Rules are learned from such pairs, and
-//! measured on all pages to which they apply from then on; those that were never wrong for long enough
-//! foretell duplicates, so that they need not be fetched.
+//! Different URLs with similar text (Bar-Yossef, Keidar and Schonfeld, WWW 2007). A crawl knows the original of each
+//! duplicate. The difference between the two URLs is a [`Rule`]: another host, another leading directory, another
+//! extension, one parameter less.
 //!
-//! | file | what it says |
+//! **Lifecycle.** [`infer_rule`] turns a pair of duplicates into a rule. [`RuleLearner::observe`] tests each rule on
+//! all later pages to which it applies. A rule with enough hits in a row is proven. [`RuleLearner::predict`] then
+//! predicts duplicates, and the crawl fetches only a sample of them. A miss withdraws the rule.
+//!
+//! | file | content |
 //! |---|---|
-//! | `parts` | a canonical URL, cut |
-//! | `rule` | what a rule makes of a URL |
-//! | `difference` | from two URLs to the rule that makes one of the other |
-//! | `context` | in which part of a site a rule is measured |
-//! | `editions` | which pages link to their counterparts |
-//! | `family` | what the origins of many copies have in common |
-//! | `siblings` | what the rules of one site have in common |
-//! | `confidence` | how often a rule was right, and when it is believed |
+//! | `parts` | a canonical URL, split |
+//! | `rule` | [`Rule`]: derives one URL from another |
+//! | `infer_rule` | from two URLs to a rule |
+//! | `rule_scope` | the contexts in which a rule is measured |
+//! | `alternates` | links between counterparts, which tell copies from translations |
+//! | `cross_host` | host rewrites: what many mirrored hosts have in common |
+//! | `cross_rule` | groups of rules that are tested together |
+//! | `confidence` | test results, and when a rule is proven |
 //! | `table` | all rules, bounded |
-//! | `learner` | from outcomes to rules, and from rules to what is foretold |
-//! | `listing` | rules as they are listed, kept and exchanged |
+//! | `learner` | [`RuleLearner`]: from outcomes to rules, from rules to predictions |
+//! | `listing` | [`ListedRule`]: the file format of rules |
 //!
-//! **Invariants.** Everything follows from outcomes in their order: no clock, no chance, no store. A pair
-//! that makes a rule known is no test of it.
+//! **Invariants.** Everything follows from the outcomes in their order: no clock, no randomness, no store. The pair that
+//! made a rule known does not test it.
 
 mod alternates;
 mod confidence;

@@ -1,18 +1,18 @@
-//! A canonical URL, cut.
+//! A canonical URL, split into origin, path and query.
 
-/// The parts of a canonical URL. They are cut, not parsed: a canonical URL has neither user name nor fragment.
+/// The parts of a canonical URL, split without parsing: such a URL has no user name and no fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UrlParts<'a> {
     /// `scheme://host:port`
     pub(super) origin: &'a str,
-    /// From the first slash on; it has one.
+    /// The path, from its first slash.
     pub(super) path: &'a str,
-    /// Without the question mark.
+    /// The query, without the question mark.
     pub(super) query: Option<&'a str>,
 }
 
 impl<'a> UrlParts<'a> {
-    /// `None` if there is no origin, or no path behind it.
+    /// Splits a URL. `None` without an origin or a path.
     pub(super) fn of(url: &'a str) -> Option<Self> {
         let authority = url.find("://")? + "://".len();
         let path = authority + url[authority..].find(['/', '?', '#'])?;
@@ -24,12 +24,12 @@ impl<'a> UrlParts<'a> {
         (path.starts_with('/') && !rest.contains('#')).then_some(Self { origin, path, query })
     }
 
-    /// The path up to its last slash, and what is behind it.
+    /// Splits the path behind its last slash.
     pub(super) fn folder_and_file(&self) -> (&'a str, &'a str) {
         self.path.split_at(self.path.rfind('/').map_or(0, |slash| slash + 1))
     }
 
-    /// The stem of the file name; of a folder its own name.
+    /// Returns the stem of the file name; for a directory its name.
     pub(super) fn own_name(&self) -> &'a str {
         let (folder, file) = self.folder_and_file();
         match file.split_once('.') {
@@ -39,13 +39,13 @@ impl<'a> UrlParts<'a> {
         }
     }
 
-    /// The parameters as they stand there.
+    /// Returns the parameters as written.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.query.into_iter().flat_map(|query| query.split('&'))
     }
 }
 
-/// The name of a parameter.
+/// Returns the name of a parameter.
 pub(super) fn name(parameter: &str) -> &str {
     parameter.split_once('=').map_or(parameter, |(name, _)| name)
 }

@@ -1,4 +1,4 @@
-//! What a rule makes of a URL.
+//! A URL rule: what it replaces, and how it derives one URL from another.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use super::parts::{UrlParts, name};
 /// One text in the place of another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Change {
-    /// What goes.
+    /// The text to replace.
     pub from: String,
-    /// What comes.
+    /// The replacement.
     pub to: String,
 }
 
@@ -21,25 +21,26 @@ impl Change {
     }
 }
 
-/// How the URL of a duplicate differs from that of the page that it repeats. All parts hold together.
+/// The difference between the URL of a duplicate and that of its original. All parts apply together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rule {
-    /// The origins (scheme, host and port); twice the same if the origin stays.
+    /// The origins (scheme, host and port); both texts are equal if the origin stays.
     pub origin: Change,
-    /// The first directories of the path, from slash to slash; or the whole path, which then ends in no slash.
+    /// The leading directories, from slash to slash; or the whole path, which then does not end in a slash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Change>,
-    /// The end of the file name. From a dot on, behind a stem that stays, if one of the texts begins with a dot;
-    /// otherwise the whole name, of which one is empty.
+    /// The end of the file name: an extension behind a stem, if one of the texts begins with a dot; otherwise the whole
+    /// name, of which one text is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Change>,
-    /// Names of parameters that change nothing, ascending.
+    /// Names of parameters without effect, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
 }
 
 impl Rule {
-    /// What the rule makes of a canonical URL; `None` if it does not apply. Never the URL itself.
+    /// Returns the URL that the rule derives from a canonical URL. `None` if the rule does not apply or changes
+    /// nothing.
     pub fn apply(&self, url: &str) -> Option<String> {
         let parts = UrlParts::of(url).filter(|parts| parts.origin == self.origin.from)?;
         let path = self.end(&self.start(parts.path)?)?;
@@ -48,22 +49,22 @@ impl Rule {
         (made != url).then_some(made)
     }
 
-    /// Whether nothing but parameters is left out: URLs with other values of theirs are one and the same.
+    /// Whether the rule only drops parameters: URLs that differ in these alone are the same page.
     pub fn only_drops_parameters(&self) -> bool {
         self.keeps_origin() && self.start.is_none() && self.end.is_none()
     }
 
-    /// Whether it leaves the origin alone.
+    /// Whether the rule keeps the origin.
     pub(super) fn keeps_origin(&self) -> bool {
         self.origin.from == self.origin.to
     }
 
-    /// Whether it changes the origin, and nothing else.
+    /// Whether the rule changes the origin and nothing else.
     pub(super) fn only_changes_origin(&self) -> bool {
         !self.keeps_origin() && self.start.is_none() && self.end.is_none() && self.dropped.is_empty()
     }
 
-    /// The rule that makes of what this one has made what it was, if nothing was dropped.
+    /// Returns the inverse rule; `None` if this one drops parameters.
     pub(super) fn reverse(&self) -> Option<Self> {
         let turned = |change: &Change| Change { from: change.to.clone(), to: change.from.clone() };
         self.dropped.is_empty().then(|| Self {
@@ -106,8 +107,8 @@ impl Rule {
     }
 }
 
-/// For people: `http://a.test/print/ -> http://a.test/`, `http://a.test/*index.html -> http://a.test/*`,
-/// `http://a.test/*?sid= -> http://a.test/*`.
+/// Writes the rule for people: `http://a.test/print/* -> http://a.test/*`, `http://a.test/*index.html ->
+/// http://a.test/*`, `http://a.test/*?sid= -> http://a.test/*`.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |f: &mut fmt::Formatter<'_>, of: fn(&Change) -> &str| {

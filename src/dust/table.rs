@@ -1,4 +1,4 @@
-//! All rules, bounded.
+//! The table of all rules, bounded in size.
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,23 +9,23 @@ use super::cross_rule::RuleGroups;
 use super::rule::Rule;
 use super::rule_scope::{SAME_NAME, contexts, file};
 
-/// Rules of one origin at most.
+/// The most rules for one origin.
 const RULES_PER_ORIGIN: usize = 256;
-/// Rules at most.
+/// The most rules.
 const MAX_RULES: usize = 1 << 14;
-/// Contexts of a rule at most.
+/// The most contexts of one rule.
 const MAX_CONTEXTS: usize = 96;
-/// File names of a rule that are counted at most.
+/// The most file names that one rule counts.
 const MAX_FILE_NAMES: usize = 1 << 12;
-/// Hits without a miss after which a file name is one of [`SAME_NAME`].
+/// Hits without a miss that put a file name into the context [`SAME_NAME`].
 const SAME_NAME_HITS: u8 = 2;
 
-/// Links tell if of two kinds of URLs, with so many tests each ...
+/// Tests that each of two classes of URLs needs before links decide.
 const MIN_CLASS_TESTS: u32 = 8;
-/// ... the shares of hits are so far apart.
+/// The difference of hit shares from which links decide.
 const MIN_CLASS_GAP: f64 = 0.5;
 
-/// More hits than so many for each miss make a rule promising.
+/// A rule is promising if it has more hits than so many for each miss.
 const PROMISING_HITS_PER_MISS: u32 = 3;
 
 /// A rule in one of its contexts.
@@ -35,13 +35,13 @@ pub struct RuleId {
     pub(super) context: u32,
 }
 
-/// A rule, and how it does in each context.
+/// A rule and its results in each context.
 pub(super) struct RuleEntry {
     pub(super) rule: Rule,
     pub(super) contexts: Vec<(Box<str>, RuleConfidence)>,
-    /// By the hash of a file name: hits, and whether there was a miss.
+    /// Hits by the hash of a file name, and whether there was a miss.
     names: HashMap<u64, (u8, bool)>,
-    /// The group of rules that are measured together with it.
+    /// The group of rules that are tested together with it.
     pub(super) group: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ impl RuleEntry {
         Self { rule, contexts: vec![("*".into(), RuleConfidence::default())], names: HashMap::new(), group }
     }
 
-    /// How the rule does in the whole origin.
+    /// Returns the results in the whole origin.
     fn whole(&self) -> RuleConfidence {
         self.contexts.first().map(|(_, confidence)| *confidence).unwrap_or_default()
     }
@@ -69,7 +69,7 @@ impl RuleEntry {
         })
     }
 
-    /// The contexts of a URL, from the whole origin to the narrowest.
+    /// Returns the contexts of a URL, from the whole origin to the narrowest.
     pub(super) fn contexts_of(&self, url: &str) -> Vec<String> {
         let mut contexts = contexts(&self.rule, url);
         if matches!(self.named(url), Some((hits, false)) if hits >= SAME_NAME_HITS) {
@@ -78,7 +78,7 @@ impl RuleEntry {
         contexts
     }
 
-    /// Whether links tell: whether the rule is right about one of two kinds of URLs, and wrong about the other.
+    /// Whether links decide: the rule is right about one of two classes of URLs and wrong about the other.
     fn is_decided_by_links(&self, kinds: LinkClasses) -> bool {
         let measured = |kind| {
             let confidence = self.contexts[self.find(kind)?].1;
@@ -87,33 +87,33 @@ impl RuleEntry {
         measured(kinds[0]).zip(measured(kinds[1])).is_some_and(|(one, other)| (one - other).abs() >= MIN_CLASS_GAP)
     }
 
-    /// A context by links that is proven, where they tell.
+    /// Returns a proven class context, where links decide.
     fn proven_by_links(&self) -> Option<usize> {
         let telling = LinkEvidence::CLASSES.into_iter().filter(|kinds| self.is_decided_by_links(*kinds)).flatten();
         let mut places = telling.filter_map(|kind| self.find(kind));
         places.find(|&place| self.contexts[place].1.state == RuleState::Proven)
     }
 
-    /// Whether the rule is believed in a context for the sake of its siblings.
+    /// Whether the group makes the rule trusted in a context.
     pub(super) fn is_trusted(&self, context: usize, groups: &RuleGroups) -> bool {
         self.trusted_group(context, groups).is_some()
     }
 
-    /// How the siblings do for the sake of which the rule is believed in a context.
+    /// Returns the group's results, if they make the rule trusted in a context.
     fn trusted_group<'a>(&self, context: usize, groups: &'a RuleGroups) -> Option<&'a RuleConfidence> {
         let (name, confidence) = &self.contexts[context];
         let is_confirmed = confidence.hits > 0 && confidence.misses() == 0 && confidence.state != RuleState::Off;
         self.group.filter(|_| is_confirmed).and_then(|group| groups.proven(group, name))
     }
 
-    /// One in so many of the URLs of which it foretells something in a context is fetched all the same.
+    /// Returns the sampling period: the crawl fetches 1 in so many of the URLs that the rule predicts in a context.
     pub(super) fn one_in(&self, context: usize, groups: &RuleGroups) -> u64 {
         let confidence = &self.contexts[context].1;
         let trusted_group = self.trusted_group(context, groups).filter(|_| confidence.state == RuleState::Candidate);
         trusted_group.unwrap_or(confidence).one_in()
     }
 
-    /// How the rule does in a context, also for the sake of its siblings.
+    /// Returns the results in a context, proven also through the group.
     pub(super) fn effective(&self, context: usize, groups: &RuleGroups) -> RuleConfidence {
         let confidence = self.contexts[context].1;
         let is_carried = confidence.state == RuleState::Candidate && self.is_trusted(context, groups);
@@ -124,7 +124,7 @@ impl RuleEntry {
         self.names.get(&xxh3_64(file(url).as_bytes())).copied()
     }
 
-    /// Counts a test under the name of the file.
+    /// Counts a test under the URL's file name.
     pub(super) fn count_name(&mut self, url: &str, is_hit: bool) {
         let hash = xxh3_64(file(url).as_bytes());
         if self.names.len() < MAX_FILE_NAMES || self.names.contains_key(&hash) {
@@ -134,11 +134,12 @@ impl RuleEntry {
         }
     }
 
-    /// The context that decides about a URL: the narrowest that is proven, unless the rule was wrong in a narrower
-    /// one; or else one in which it is [believed](Self::is_trusted). None if it was wrong about a file of that name.
+    /// Returns the context that decides about a URL. It is the narrowest proven one, unless the rule was wrong in a
+    /// narrower one; else one in which the group makes the rule [trusted](Self::is_trusted). `None` if the rule was
+    /// wrong about that file name.
     ///
-    /// Where [links tell](Self::tells), the narrowest contexts are those by links. As long as these are not known, the
-    /// URL is taken for what speaks for the rule.
+    /// Where [links decide](Self::is_decided_by_links), the class contexts are the narrowest. Until the links are
+    /// known, the URL counts as one of the class that confirms the rule.
     pub(super) fn deciding(&self, url: &str, evidence: LinkEvidence, groups: &RuleGroups) -> Option<usize> {
         if self.whole().state == RuleState::Off || matches!(self.named(url), Some((_, true))) {
             return None;
@@ -151,7 +152,7 @@ impl RuleEntry {
         pending().or_else(|| self.proven(url, evidence)).or_else(by_group)
     }
 
-    /// The narrowest context of a URL that is proven, unless the rule was wrong in a narrower one.
+    /// Returns the narrowest proven context of a URL, unless the rule was wrong in a narrower one.
     fn proven(&self, url: &str, evidence: LinkEvidence) -> Option<usize> {
         let mut contexts = self.contexts_of(url);
         contexts.extend(
@@ -170,7 +171,7 @@ impl RuleEntry {
         None
     }
 
-    /// Whether more speaks for the rule than against it, as far as it was tested on URLs such as this one.
+    /// Whether the rule was mostly right about URLs like this one.
     pub(super) fn is_promising(&self, url: &str, evidence: LinkEvidence) -> bool {
         let mut contexts = self.contexts_of(url);
         contexts.extend(evidence.classes().map(|(_, own)| own.to_owned()));
@@ -182,7 +183,7 @@ impl RuleEntry {
                 .is_some_and(|confidence| confidence.hits > PROMISING_HITS_PER_MISS.saturating_mul(confidence.misses()))
     }
 
-    /// Whether nothing speaks for keeping it: it has never foretold anything, not for the sake of its siblings either.
+    /// Whether the rule may make room: it has never predicted anything, through its group either.
     fn is_idle(&self) -> bool {
         let may_be_trusted = self.group.is_some() && self.whole().hits > 0;
         !may_be_trusted && self.contexts.iter().all(|(_, confidence)| confidence.state == RuleState::Candidate)
@@ -199,12 +200,12 @@ pub(super) struct RuleTable {
 }
 
 impl RuleTable {
-    /// The rules that may apply to URLs of an origin.
+    /// Returns the rules that may apply to URLs of an origin.
     pub(super) fn of_origin(&self, origin: &str) -> &[u32] {
         self.by_origin.get(origin).map_or(&[], Vec::as_slice)
     }
 
-    /// The place of a rule; a new one if it was not known, unless there is no room.
+    /// Returns the number of a rule; adds the rule if there is room.
     pub(super) fn place(&mut self, rule: &Rule) -> Option<u32> {
         if let Some(&place) = self.by_rule.get(rule) {
             return Some(place);
@@ -224,7 +225,7 @@ impl RuleTable {
         Some(place)
     }
 
-    /// Bytes that they take, but for their texts.
+    /// Returns the bytes in use, without texts.
     pub(super) fn bytes(&self) -> usize {
         let of = |entry: &RuleEntry| {
             entry.contexts.capacity() * size_of::<(Box<str>, RuleConfidence)>() + entry.names.allocation_size()
@@ -233,12 +234,12 @@ impl RuleTable {
         self.entries.iter().map(of).sum::<usize>() + self.entries.capacity() * size_of::<RuleEntry>() + tables
     }
 
-    /// The place of a rule that is known.
+    /// Returns the number of a known rule.
     pub(super) fn find(&self, rule: &Rule) -> Option<u32> {
         self.by_rule.get(rule).copied()
     }
 
-    /// Puts a rule in the place of the least useful one of its origin.
+    /// Replaces the least useful rule of the origin.
     fn replace_idle(&mut self, rule: &Rule) -> Option<u32> {
         let worth = |place: u32| {
             let whole = self.entries[place as usize].whole();

@@ -1,4 +1,4 @@
-//! Tests of the room.
+//! Tests of rules and of the learner.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn rule(url: &str, original: &str) -> Rule {
 }
 
 #[test]
-fn what_tells_two_urls_apart_is_told_in_short() {
+fn a_rule_has_a_short_text() {
     for (url, original, text) in [
         ("http://m.test/a/b.html", "http://s.test/a/b.html", "http://m.test/* -> http://s.test/*"),
         ("http://s.test/", "https://www.s.test/", "http://s.test/* -> https://www.s.test/*"),
@@ -39,7 +39,7 @@ fn what_tells_two_urls_apart_is_told_in_short() {
 }
 
 #[test]
-fn what_is_a_pages_own_is_no_rule() {
+fn a_difference_of_stems_is_no_rule() {
     for (url, original) in [
         ("http://s.test/a.html", "http://s.test/b.html"),
         ("http://s.test/a.html", "http://m.test/b.html"),
@@ -81,7 +81,7 @@ proptest! {
         let made = rule.apply(&url).unwrap();
         prop_assert_ne!(&made, &url);
         prop_assert_eq!(Some(made.clone()), rule.apply(&url));
-        // Of parameters that change nothing the original may have others: without them both are one.
+        // The original may have other values of the dropped parameters: without them both URLs are equal.
         let left = if rule.dropped.is_empty() { original.clone() } else { without(&original, &rule.dropped) };
         prop_assert_eq!(made, left);
     }
@@ -113,7 +113,7 @@ fn without(url: &str, names: &[String]) -> String {
     if kept.is_empty() { path.to_owned() } else { format!("{path}?{}", kept.join("&")) }
 }
 
-/// A site and what was noted of it: page N is `/N`, its copy has the number 1000 + N.
+/// A site and its learner: page N is `/N`, its copy has the number 1000 + N.
 struct Site {
     learner: RuleLearner,
     copy: fn(u32) -> String,
@@ -136,7 +136,7 @@ impl Site {
         }
     }
 
-    /// The page was stored, and then its copy judged.
+    /// Records a stored page, then its copy.
     fn note(&mut self, number: u32, is_copy: bool) {
         let (find, original, copy) = (self.find(), page(number), (self.copy)(number));
         let observed = ObservedOutcome { id: UrlId(number), url: &original, kind: OutcomeKind::Stored, repeats: None };
@@ -175,7 +175,7 @@ fn a_rule_is_proven_by_what_comes_after_the_pair_that_made_it_known() {
     }
     let predicted = site.learner.predict(&printed(3), site.find());
     assert_eq!(predicted[0].target, UrlId(3));
-    // The other way round holds as well; but that is the page that is kept.
+    // The inverse holds as well, but it is about the stored page.
     let reverse = site.learner.predict(&page(3), site.find());
     assert!(reverse.iter().all(|predicted| site.learner.original(predicted.target) == Some(UrlId(3))));
 }
@@ -200,7 +200,7 @@ fn a_miss_withdraws_a_rule_until_it_has_proved_itself_for_longer() {
 }
 
 #[test]
-fn pages_with_other_sessions_are_known_by_what_is_left_of_their_urls() {
+fn pages_with_other_session_ids_match_by_the_rest_of_their_urls() {
     let mut learner = RuleLearner::new(0);
     let find = |_: &str| None;
     let url = |page: u32, session: u32| format!("http://s.test/{page}?sid={session}");
@@ -219,7 +219,7 @@ fn pages_with_other_sessions_are_known_by_what_is_left_of_their_urls() {
 }
 
 #[test]
-fn a_rule_that_is_switched_off_is_measured_and_never_believed() {
+fn a_rule_that_is_switched_off_is_measured_and_never_proven() {
     let mut site = Site::new(printed);
     let rule = rule(&printed(0), &page(0));
     let off = RuleConfidence { state: RuleState::Off, ..RuleConfidence::default() };
@@ -243,7 +243,7 @@ fn a_rule_that_is_switched_off_is_measured_and_never_believed() {
 }
 
 #[test]
-fn a_rule_that_was_wrong_often_is_not_believed_for_a_run_of_hits_and_asked_about_more_often_then() {
+fn a_rule_that_was_wrong_often_needs_more_than_a_run_of_hits_and_is_sampled_more_often() {
     let mut confidence = RuleConfidence::default();
     let hit = RuleTest::Hit { is_near: false };
     (0..16).for_each(|_| assert!(!confidence.test(hit)));
@@ -252,7 +252,7 @@ fn a_rule_that_was_wrong_often_is_not_believed_for_a_run_of_hits_and_asked_about
     assert_eq!(confidence.one_in(), 16);
     assert!(confidence.test(RuleTest::Miss));
     (1..11).for_each(|_| assert!(!confidence.test(RuleTest::Miss)));
-    // A run of 64 hits would prove it by itself; but nine are wanted for each of eleven misses, and it has 32.
+    // A run of 64 hits would do; but eleven misses need nine hits each, and it has 32.
     (32..98).for_each(|_| assert!(!confidence.test(hit)));
     assert_eq!(confidence.state, RuleState::Withdrawn);
     confidence.test(hit);
@@ -272,7 +272,7 @@ fn rules_are_read_as_they_were_written() {
     assert_eq!(ListedRule::all(&other, |_| 7), rules);
     assert!(other.can_predict());
     let damaged = ListedRule::read("\n{}\n".as_bytes()).unwrap_err().to_string();
-    assert!(damaged.starts_with("line 2 is no rule"), "{damaged}");
+    assert!(damaged.starts_with("line 2 is not a rule"), "{damaged}");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_crowd_of_useless_rules_does_not_push_out_a_good_one() {
 
 /// A guide in two editions, on two hosts: the second edition repeats the first, and the second host the first.
 #[test]
-fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_disputed_and_tells_which_is_wrong() {
+fn where_two_rules_contradict_each_other_the_skipped_page_is_disputed_and_tells_which_is_wrong() {
     let url = |host: char, edition: u32, page: u32| format!("http://{host}.test/guide/{edition}/{page}.html");
     let id = |host: char, edition: u32, page: u32| UrlId(10_000 * (2 * u32::from(host == 'b') + edition) + page);
     let find = |wanted: &str| {
@@ -325,7 +325,7 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_disputed_
     let (edition, host) = ("http://a.test/guide/2/* -> http://a.test/guide/1/*", "http://b.test/* -> http://a.test/*");
     assert_eq!([state(&learner, edition), state(&learner, host)], [Some(RuleState::Proven); 2]);
 
-    // The second edition has rewritten page 100; of its two copies one was left out, for the first edition has a page 100.
+    // The second edition has rewritten page 100; the crawl skipped one of its two copies, for the first edition has a page 100.
     note(&mut learner, ('a', 1, 100), None);
     assert!(learner.take_disputed().is_empty());
     note(&mut learner, ('b', 2, 100), None);
@@ -339,7 +339,7 @@ fn where_two_rules_contradict_each_other_the_page_that_was_left_out_is_disputed_
     );
 }
 
-/// Sites and what was noted of them: page N of site S is `http://site-S.test/N`, and its copy is on another host.
+/// Sites and their learner: page N of site S is `http://site-S.test/N`, and its copy is on another host.
 struct Sites {
     learner: RuleLearner,
     copy: fn(u32) -> String,
@@ -374,7 +374,7 @@ impl Sites {
         self.learner.observe(ObservedOutcome { id: find(url).unwrap(), url, kind, repeats }, find);
     }
 
-    /// The page of a site was stored, and its copy on the other host has this outcome.
+    /// Records a stored page of a site, then the outcome of its copy on the other host.
     fn judge(&mut self, number: u32, page: u32, kind: OutcomeKind) {
         let (original, copy) = (format!("{}/{page}", site(number)), format!("{}/{page}", (self.copy)(number)));
         self.note(&original, OutcomeKind::Stored, None);
@@ -386,7 +386,7 @@ impl Sites {
         pages.for_each(|page| self.judge(number, page, OutcomeKind::ExactDuplicate));
     }
 
-    /// What is foretold of page 900 of the other host, that of the site being known.
+    /// Returns the predictions for page 900 of the other host, while the site's is known.
     fn predicted(&self, number: u32) -> Vec<PredictedTarget> {
         self.learner.predict(&format!("{}/900", (self.copy)(number)), self.find())
     }
@@ -395,14 +395,14 @@ impl Sites {
         !self.predicted(number).is_empty()
     }
 
-    /// Whether one host is said to be a copy of another one.
+    /// Whether one host may be a copy of another.
     fn is_copy(&self, host: &str, other: &str) -> bool {
         self.learner.mirrored_origins(&format!("{host}/")).contains(&(other.to_owned(), 1.0))
     }
 }
 
-/// Four hosts that are copies, after the one by which the family becomes known.
-fn believed(copy: fn(u32) -> String) -> Sites {
+/// Four copied hosts, after the one that makes the rewrite known.
+fn trusted(copy: fn(u32) -> String) -> Sites {
     let mut sites = Sites::new(copy);
     sites.copies(0, 0..1);
     (1..5).for_each(|number| sites.copies(number, 0..2));
@@ -419,7 +419,7 @@ fn what_held_for_four_hosts_holds_for_the_next_after_its_first_page() {
     }
     assert!(!sites.learner.can_predict());
     sites.copies(4, 0..1);
-    assert!((1..5).all(|number| sites.can_predict(number)), "those that have borne it out are believed, too");
+    assert!((1..5).all(|number| sites.can_predict(number)), "the hosts that confirmed it are trusted, too");
     assert!(sites.is_copy(&mirror(9), &site(9)) && sites.is_copy(&site(9), &mirror(9)));
 
     assert!(!sites.can_predict(9), "its first page is fetched");
@@ -444,19 +444,19 @@ fn of_near_duplicates_two_are_wanted_for_one_exact_copy() {
 }
 
 #[test]
-fn one_host_with_many_pages_makes_no_family() {
+fn one_host_with_many_pages_makes_no_host_rewrite_trusted() {
     let mut sites = Sites::new(mirror);
     sites.copies(0, 0..300);
     assert!(sites.can_predict(0) && !sites.is_copy(&mirror(9), &site(9)));
     (1..3).for_each(|number| sites.copies(number, 0..300));
     assert!(!sites.is_copy(&mirror(9), &site(9)));
-    // The fourth host makes it.
+    // The fourth host makes it trusted.
     sites.copies(9, 0..1);
     assert!(sites.can_predict(9) && sites.is_copy(&mirror(8), &site(8)));
 }
 
 #[test]
-fn hosts_that_all_have_the_same_page_make_no_family() {
+fn hosts_that_all_have_the_same_page_make_no_host_rewrite_trusted() {
     let mut sites = Sites::new(mirror);
     let sign = format!("{}/0", site(0));
     sites.note(&sign, OutcomeKind::Stored, None);
@@ -470,29 +470,29 @@ fn hosts_that_all_have_the_same_page_make_no_family() {
 }
 
 #[test]
-fn a_host_that_has_a_page_of_its_own_ends_the_belief_in_its_family() {
+fn a_host_with_a_page_of_its_own_ends_the_trust_in_a_host_rewrite() {
     let mut sites = Sites::new(mirror);
     sites.copies(0, 0..1);
     sites.copies(1, 0..2);
     sites.judge(2, 0, OutcomeKind::Stored);
     (3..12).for_each(|number| sites.copies(number, 0..2));
-    assert!(!sites.learner.can_predict(), "it is never believed");
+    assert!(!sites.learner.can_predict(), "it is never trusted");
 
-    let mut sites = believed(mirror);
+    let mut sites = trusted(mirror);
     sites.copies(3, 2..20);
     sites.copies(9, 0..1);
     assert!(sites.can_predict(9) && sites.learner.take_withdrawn().is_empty() && !sites.learner.take_lost_trust());
     sites.judge(10, 0, OutcomeKind::Stored);
     assert!(sites.learner.take_lost_trust() && !sites.learner.take_lost_trust());
     assert!(!sites.learner.take_withdrawn().is_empty());
-    assert!(!sites.can_predict(9) && !sites.can_predict(1), "what rested on it is believed no more");
+    assert!(!sites.can_predict(9) && !sites.can_predict(1), "rules that rested on it are no longer trusted");
     assert!(sites.can_predict(3), "what has proved itself is");
     sites.copies(11, 0..2);
     assert!(!sites.can_predict(11) && !sites.is_copy(&mirror(12), &site(12)));
 }
 
 #[test]
-fn how_likely_a_host_is_a_copy_is_told_of_families_that_are_not_believed_too() {
+fn untrusted_host_rewrites_also_give_a_likelihood() {
     let mut sites = Sites::new(mirror);
     let likelihood = |sites: &Sites| {
         let copied = sites.learner.mirrored_origins(&format!("{}/", mirror(9)));
@@ -511,7 +511,7 @@ fn how_likely_a_host_is_a_copy_is_told_of_families_that_are_not_believed_too() {
 
 #[test]
 fn a_rule_that_was_carried_over_is_withdrawn_by_its_first_miss() {
-    let mut sites = believed(mirror);
+    let mut sites = trusted(mirror);
     sites.copies(9, 0..1);
     let rule = sites.predicted(9)[0].rule;
     sites.judge(9, 1, OutcomeKind::Stored);
@@ -521,7 +521,7 @@ fn a_rule_that_was_carried_over_is_withdrawn_by_its_first_miss() {
 }
 
 #[test]
-fn a_family_of_redirects_does_not_hold_the_other_way_round() {
+fn a_host_rewrite_of_redirects_has_no_inverse() {
     let www: fn(u32) -> String = |number| format!("http://www.site-{number}.test");
     let mut sites = Sites::new(www);
     (0..5).for_each(|number| (0..2).for_each(|page| sites.judge(number, page, OutcomeKind::Redirected)));
@@ -529,7 +529,7 @@ fn a_family_of_redirects_does_not_hold_the_other_way_round() {
 }
 
 #[test]
-fn families_are_told_by_addresses_ends_and_schemes_too_and_hosts_without_a_word_in_common_have_none() {
+fn host_rewrites_cover_addresses_ends_and_schemes_and_need_a_common_word() {
     let net = |number: u32| format!("http://127.0.2.{number}:8080");
     for (copy, host, other) in [
         ((|number| format!("http://site-{number}.test:81")) as fn(u32) -> String, "http://x.org:81", "http://x.org"),
@@ -537,12 +537,12 @@ fn families_are_told_by_addresses_ends_and_schemes_too_and_hosts_without_a_word_
         (|number| format!("http://site-{number}.cache.test"), "http://x.cache.test", "http://x.test"),
         (mirror, "http://mirror-x:80", "http://x:80"),
     ] {
-        assert!(believed(copy).is_copy(host, other), "{host}");
+        assert!(trusted(copy).is_copy(host, other), "{host}");
     }
-    let nothing_in_common = believed(|number| format!("http://m{}.org", 7 * number));
+    let nothing_in_common = trusted(|number| format!("http://m{}.org", 7 * number));
     assert!(nothing_in_common.learner.mirrored_origins("http://m49.org/").is_empty());
-    assert!(!believed(mirror).is_copy("http://mirror-", "http://"));
-    assert!(!believed(mirror).is_copy("http://mirror-:80", "http://:80"));
+    assert!(!trusted(mirror).is_copy("http://mirror-", "http://"));
+    assert!(!trusted(mirror).is_copy("http://mirror-:80", "http://:80"));
 
     let mut learner = RuleLearner::new(0);
     for number in 0..5 {
@@ -568,7 +568,7 @@ fn families_are_told_by_addresses_ends_and_schemes_too_and_hosts_without_a_word_
 }
 
 #[test]
-fn rules_from_elsewhere_make_a_family_and_those_that_were_carried_over_come_back_as_such() {
+fn imported_rules_make_a_host_rewrite_trusted_and_carried_ones_stay_carried() {
     let mut sites = Sites::new(mirror);
     (0..4).for_each(|number| sites.copies(number, 0..20));
     let mut other = Sites::new(mirror);
@@ -653,7 +653,7 @@ impl Manual {
         self.learner.observe(ObservedOutcome { id, url: &Self::url(id), kind, repeats }, Self::find);
     }
 
-    /// The page that a URL is said to repeat, if that was fetched.
+    /// Returns the predicted original of a URL, if it was fetched.
     fn predicted(&self, language: u32, number: u32) -> Option<UrlId> {
         let predicted = self.learner.predict(&Self::url(Self::id(language, number)), Self::find);
         predicted.iter().find_map(|predicted| self.learner.original(predicted.target))
@@ -661,8 +661,8 @@ impl Manual {
 }
 
 #[test]
-fn a_translation_is_told_from_a_copy_by_whether_the_original_names_it() {
-    // Or by whether it does not, where a site names what it has copied.
+fn links_of_the_original_tell_a_translation_from_a_copy() {
+    // Or the opposite, where a site links to its copies.
     for copies_named in [false, true] {
         let mut manual = Manual { copies_named, ..Manual::new() };
         for number in 0..150 {
@@ -674,7 +674,7 @@ fn a_translation_is_told_from_a_copy_by_whether_the_original_names_it() {
             let original = (!Manual::is_translated(1, number)).then_some(Manual::id(0, number));
             assert_eq!(manual.predicted(1, number), original, "{number}");
         }
-        // Until the original is there, nobody knows: what is foretold then is worth to be waited for.
+        // The original is unknown until fetched: the prediction is worth waiting for.
         let url = Manual::url(Manual::id(1, 200));
         let predicted = manual.learner.predict(&url, Manual::find);
         assert_eq!((predicted[0].target, manual.predicted(1, 200)), (Manual::id(0, 200), None));
@@ -682,7 +682,7 @@ fn a_translation_is_told_from_a_copy_by_whether_the_original_names_it() {
 }
 
 #[test]
-fn what_may_be_a_copy_is_suspected_before_any_rule_is_proven() {
+fn a_probable_copy_is_known_before_any_rule_is_proven() {
     let mut manual = Manual::new();
     for number in 0..20 {
         manual.note(0, number);
@@ -700,12 +700,12 @@ fn what_may_be_a_copy_is_suspected_before_any_rule_is_proven() {
     sites.copies(0, 0..9);
     assert!(
         !sites.learner.may_be_duplicate(&format!("{}/900", mirror(0)), sites.find()),
-        "of other hosts nothing is suspected"
+        "rules between hosts do not count"
     );
 }
 
 #[test]
-fn which_pages_are_copies_is_told_of_all_languages_together() {
+fn all_languages_together_tell_which_pages_are_copies() {
     let mut manual = Manual::new();
     // Between two languages all is proven.
     for number in 0..150 {
@@ -732,7 +732,7 @@ fn which_pages_are_copies_is_told_of_all_languages_together() {
     let from = |rule: &Rule| rule.start.as_ref().map(|start| start.from.clone());
     assert_eq!(carried.map(|(_, rule, ..)| from(rule)).next(), Some(Some("/ja/".to_owned())));
 
-    // What proves wrong once is believed no longer, of that pair of languages.
+    // One miss ends the trust in that pair of languages.
     let number = (170..).find(|&n| manual.predicted(3, n).is_some()).unwrap();
     let (id, url) = (Manual::id(3, number), Manual::url(Manual::id(3, number)));
     manual.learner.take_withdrawn();
@@ -742,7 +742,7 @@ fn which_pages_are_copies_is_told_of_all_languages_together() {
 }
 
 #[test]
-fn where_too_many_pages_link_to_others_nothing_is_concluded_from_links() {
+fn too_many_links_to_counterparts_tell_nothing() {
     let mut alternate_links = super::alternates::AlternateLinks::default();
     let evidence =
         |alternate_links: &super::alternates::AlternateLinks| alternate_links.evidence(UrlId(0), UrlId(7), UrlId(5));
@@ -778,7 +778,7 @@ fn two_editions_of_a_page_have_one_name() {
 
 proptest! {
     #[test]
-    fn families_of_strange_origins_make_one_of_the_other(from in "(http|https)://[a-c.:1é-]{0,9}", to in ".{0,12}", other in "http://[a-c.-]{0,8}") {
+    fn host_rewrites_of_strange_origins_derive_one_from_the_other(from in "(http|https)://[a-c.:1é-]{0,9}", to in ".{0,12}", other in "http://[a-c.-]{0,8}") {
         let mut learner = RuleLearner::new(0);
         for to in [&to, &other] {
             let origin = Change { from: from.clone(), to: to.clone() };
