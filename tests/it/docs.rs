@@ -250,6 +250,27 @@ fn the_glossary_has_every_outcome() {
 }
 
 #[test]
+fn the_glossary_has_every_reason() {
+    let name = Regex::new(r#"=> "([a-z0-9-]+)""#).unwrap();
+    let (source, listed) = (read("src/model/outcome.rs"), first_cells("docs/concepts/glossary.md"));
+    let names: BTreeSet<&str> = name.captures_iter(&source).map(|name| name.get(1).unwrap().as_str()).collect();
+    assert!(names.len() > 30, "{names:?}");
+    assert_none(names.into_iter().filter(|name| !listed.contains(*name)).map(str::to_owned).collect());
+}
+
+#[test]
+fn the_reference_has_every_field_of_a_line() {
+    let source = read("src/model/page_line.rs");
+    let fields = source.split("pub struct PageLine {").nth(1).unwrap().split("\n}").next().unwrap();
+    let field = Regex::new(r"(?m)^    pub (?:r#)?(\w+):").unwrap();
+    let listed = first_cells("docs/reference/output.md");
+    let fields: BTreeSet<&str> = field.captures_iter(fields).map(|field| field.get(1).unwrap().as_str()).collect();
+    assert!(fields.len() > 30, "{fields:?}");
+    let written = |name| if name == "media_type" { "type" } else { name };
+    assert_none(fields.into_iter().map(written).filter(|name| !listed.contains(*name)).map(str::to_owned).collect());
+}
+
+#[test]
 fn the_reference_has_every_metric() {
     let listed = first_cells("docs/reference/metrics.md");
     let sample = Regex::new(r"(?m)^\s*(ndcrawl_[a-z_]+)(?:\{|\s)").unwrap();
