@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::cli::{file, merge, terminal::terminal_safe};
+use crate::cli::{config::file, config::merge, terminal_safe::terminal_safe};
 use crate::dust;
 use crate::export::csv_cell;
 use crate::fetch::{self, Robots, retry_after};

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ndcrawl::cli::evaluation::text;
+use ndcrawl::cli::eval_text as text;
 use ndcrawl::detect::{Comparison, Options};
 use ndcrawl::eval::{
     self, ClusterFigures, ClusterReport, Outcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,

@@ -10,11 +10,10 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
-use super::error::CliError;
-use super::progress::above_bar;
-use super::settings::Settings;
-use super::terminal::stderr_color;
-use super::value_enums::{LogFormat, LogLevel};
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::{LogFormat, LogLevel};
+use crate::cli::errors::CliError;
+use crate::cli::terminal::{above_bar, stderr_color};
 
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
@@ -78,7 +77,9 @@ struct StderrAboveBar;
 
 impl Write for StderrAboveBar {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        above_bar(|| io::stderr().lock().write(bytes))
+        let mut written = Ok(0);
+        above_bar(&mut || written = io::stderr().lock().write(bytes));
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -11,66 +11,41 @@
 //! once. Every other room receives only its own options. This room alone prints and exits: data to
 //! stdout, everything else to stderr.
 
-mod against;
 mod allocator;
-pub mod arguments;
-pub mod check;
+pub mod args;
 pub mod clusters;
 mod commands;
+pub mod config;
 mod dashboard;
-mod dedup;
-mod defaults;
-mod dry_run;
-pub mod error;
-pub mod evaluation;
-pub mod explain;
-pub mod export;
-pub mod file;
-mod flags;
+pub mod errors;
+pub mod eval_text;
 pub mod format;
-mod help;
-pub mod http_values;
-pub mod listen_address;
 mod log;
-pub mod merge;
 mod monitor;
 mod output_dir;
-pub mod percent;
 pub mod progress;
-mod reindex;
-mod reporting;
-mod rules;
-pub mod run;
+mod reference_crawls;
+mod report_file;
+mod rule_file;
+mod run_crawl;
 mod saved_settings;
-pub mod schema;
 pub mod seeds;
-pub mod settings;
 mod setup;
 mod signals;
-pub mod source;
-pub mod status;
+mod startup;
+pub mod status_file;
 pub mod summary;
-mod summary_build;
 pub mod table;
-mod template;
 pub mod terminal;
-pub mod units;
-mod usage;
-pub mod value;
-pub mod value_enums;
+pub mod terminal_safe;
 
 use std::panic;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-pub use arguments::RunFlags;
-pub use error::{CliError, exit};
-pub use progress::{Progress, Snapshot};
-pub use seeds::{Seed, Seeds};
-pub use settings::{Settings, fingerprint_difference};
-pub use status::StatusFile;
-pub use summary::Summary;
+use args::usage;
+use errors::{CliError, exit};
 
 /// The program: parses the arguments of the process, does what they ask for, gives the exit code.
 pub fn main() -> ExitCode {
@@ -82,7 +57,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run_process() -> u8 {
-    let arguments = match arguments::Arguments::try_parse() {
+    let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => match usage::refusal(error) {
             usage::Refusal::Error(error) => return fail(&error),

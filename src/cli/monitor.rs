@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::dashboard::Dashboard;
-use super::progress::{Progress, Snapshot};
-use super::status::{RunState, StatusFile, WaitingOrigin, resident_bytes};
+use crate::cli::dashboard::Dashboard;
+use crate::cli::progress::{Progress, Snapshot};
+use crate::cli::status_file::{RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::Watch;
 use crate::model::OutcomeKind;
 

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::RunFlags;
-use super::error::{CliError, exit};
-use super::seeds::{Seed, Seeds};
-use super::settings::{Settings, fingerprint_difference};
-use super::terminal::write_stderr;
-use super::value_enums::EngineKind;
-use super::{against, rules};
+use crate::cli::args::RunFlags;
+use crate::cli::config::settings::{Settings, fingerprint_difference};
+use crate::cli::config::value_enums::EngineKind;
+use crate::cli::errors::{CliError, Phase, exit, opening_error, store_error};
+use crate::cli::reference_crawls;
+use crate::cli::rule_file;
+use crate::cli::seeds::{Seed, Seeds};
+use crate::cli::terminal::write_stderr;
 use crate::crawl::Against;
 use crate::model::Normaliser;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
@@ -28,7 +29,7 @@ const OURS: [&str; 13] = [
     "parquet",
     "export",
     EARLIER,
-    rules::FILE,
+    rule_file::FILE,
     REBUILDING,
 ];
 
@@ -38,7 +39,7 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     if !flags.fresh {
         expect_whole(folder)?;
     }
-    store::complete(folder).map_err(|error| store_error(error, Phase::Opening))?;
+    store::complete(folder).map_err(opening_error)?;
     if flags.recrawl {
         return prepare_again(folder);
     }
@@ -59,27 +60,26 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
 
 /// Refuses a folder whose store is in part, because reindex was interrupted in it.
 pub(super) fn expect_whole(folder: &Path) -> Result<(), CliError> {
-    store::expect_whole(folder).map_err(|error| store_error(error, Phase::Opening))
+    store::expect_whole(folder).map_err(opening_error)
 }
 
 /// Sets the crawl aside that is over. One that is not goes on.
 fn prepare_again(folder: &Path) -> Result<(), CliError> {
-    let failed = |error| store_error(error, Phase::Opening);
     if !folder.join("store").exists() {
-        if Generation::last(folder).map_err(failed)?.is_some() {
+        if Generation::last(folder).map_err(opening_error)?.is_some() {
             return Ok(());
         }
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: no crawl to do again", folder.display()));
         return Err(error.with_hint("leave out --recrawl the first time"));
     }
-    let crawl = store::read_json_file(&folder.join("crawl.json")).map_err(failed)?.unwrap_or_default();
+    let crawl = store::read_json_file(&folder.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
     let ended_with = |code: u8| crawl["exit_code"] == json!(code);
     if crawl["command"] == DEDUP || ended_with(exit::NOTHING_FETCHED) {
         // The first is told later, and the second left nothing behind that could be set aside.
         return Ok(());
     }
     if ended_with(exit::FINISHED) || ended_with(exit::TOO_MANY_FAILURES) {
-        return store::set_aside(folder).map_err(failed);
+        return store::set_aside(folder).map_err(opening_error);
     }
     write_stderr(&format!(
         "note: the crawl in {} was not over: it goes on, to be done again after that",
@@ -104,12 +104,12 @@ impl Earlier {
         let hint = "it tells of seeds and settings alone: move it away and name the seeds again";
         let read = |folder: &Path| {
             let read = store::read_json_file(&folder.join("crawl.json"));
-            read.map_err(|error| store_error(error, Phase::Opening).with_hint(hint))
+            read.map_err(|error| opening_error(error).with_hint(hint))
         };
         if let Some(crawl) = read(&settings.out.dir)? {
             return Self::of(settings, &crawl);
         }
-        let before = Generation::last(&settings.out.dir).map_err(|error| store_error(error, Phase::Opening))?;
+        let before = Generation::last(&settings.out.dir).map_err(opening_error)?;
         match before.map(|generation| read(&generation.folder)).transpose()?.flatten() {
             Some(crawl) => Ok(Self { seeds: Self::of(settings, &crawl)?.seeds, ..Self::default() }),
             None => Ok(Self::default()),
@@ -143,7 +143,7 @@ pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), C
     }
     let mut found = found(folder);
     // What was switched off stays so: nothing was learned here.
-    found.retain(|path| !path.ends_with(rules::FILE));
+    found.retain(|path| !path.ends_with(rule_file::FILE));
     if folder.join(EARLIER).exists() {
         // The archive is that of the generations before, too.
         found.retain(|path| ![EARLIER, "warc"].iter().any(|name| path.ends_with(name)));
@@ -157,7 +157,7 @@ pub(super) const DEDUP: &str = "dedup";
 /// Refuses the folder of a crawl. Gives when the run in it was begun, if there was one.
 pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
     let read = store::read_json_file(&folder.join("crawl.json"));
-    let Some(file) = read.map_err(|error| store_error(error, Phase::Opening))? else { return Ok(None) };
+    let Some(file) = read.map_err(opening_error)? else { return Ok(None) };
     if file["command"] != DEDUP {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: it holds a crawl", folder.display()));
         return Err(error.with_hint("--out takes another folder; --fresh --force deletes the crawl in it"));
@@ -175,7 +175,7 @@ fn empty(folder: &Path, found: &[PathBuf]) -> Result<(), CliError> {
     if found.is_empty() {
         return Ok(());
     }
-    store::delete_crawl(folder, found).map_err(|error| store_error(error, Phase::Opening))
+    store::delete_crawl(folder, found).map_err(opening_error)
 }
 
 /// Refuses to go on with a crawl that was begun with other settings than these, or against other pages.
@@ -183,8 +183,9 @@ pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Opti
     if opened.fresh {
         return Ok(());
     }
-    let (earlier, now) = (against::of_fingerprint(&opened.identity.fingerprint), against::line(against));
-    let others = || (earlier != now).then(|| against::difference(earlier, &now));
+    let (earlier, now) =
+        (reference_crawls::of_fingerprint(&opened.identity.fingerprint), reference_crawls::line(against));
+    let others = || (earlier != now).then(|| reference_crawls::difference(earlier, &now));
     match fingerprint_difference(&opened.identity.fingerprint, &settings.fingerprint()).or_else(others) {
         None => Ok(()),
         Some(difference) => {
@@ -228,7 +229,7 @@ impl CrawlFile {
             .iter()
             .filter_map(|seed| Some((seed.url.to_string(), seed.fallback.as_ref()?.as_str().into())))
             .collect();
-        let before = Generation::last(&settings.out.dir).map_err(|error| store_error(error, Phase::Opening))?;
+        let before = Generation::last(&settings.out.dir).map_err(opening_error)?;
         let generation = before.map_or(1, |generation| generation.number + 1);
         let value = json!({
             "program": "ndcrawl",
@@ -251,7 +252,7 @@ impl CrawlFile {
     /// Notes that it judges what these hold, and crawls nothing.
     pub fn of_dedup(mut self, inputs: &[PathBuf]) -> Result<Self, CliError> {
         self.value["command"] = json!(DEDUP);
-        self.value["inputs"] = json!(super::dedup::names(inputs));
+        self.value["inputs"] = json!(inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>());
         self.write()?;
         Ok(self)
     }
@@ -269,41 +270,10 @@ impl CrawlFile {
     }
 }
 
-/// When an error of the store came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Opening,
-    Running,
-}
-
-/// The exit code that an error of the store asks for.
-pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
-    let code = match &error {
-        store::Error::InUse { .. } => exit::IN_USE,
-        store::Error::NotEmpty { .. } | store::Error::Format { .. } | store::Error::Rendering { .. } => {
-            exit::NOT_RESUMABLE
-        }
-        store::Error::Corrupt { .. } | store::Error::Rebuilding { .. } => exit::CORRUPT,
-        store::Error::DiskFull { .. } => exit::DISK_FULL,
-        store::Error::NotACrawl { .. } => exit::USAGE,
-        store::Error::Io { .. } if phase == Phase::Opening => exit::USAGE,
-        store::Error::Io { .. } => exit::DISK_FULL,
-        _ => exit::INTERNAL,
-    };
-    let can_be_made_anew = matches!(error, store::Error::Corrupt { .. } | store::Error::NotEmpty { .. });
-    let error = CliError::new(code, error.to_string());
-    if !can_be_made_anew {
-        return error;
-    }
-    error.with_hint(
-        "ndcrawl reindex DIR makes the store of a crawl anew from pages.jsonl and warc, if that is what is damaged",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::merge::tests::settings;
+    use crate::cli::config::merge::tests::settings;
 
     #[test]
     fn a_later_run_learns_the_start_the_seeds_and_whether_it_was_fruitless() {

@@ -1,15 +1,16 @@
 //! How a crawl comes along, on stderr while it runs.
 
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::format::{byte_size, clock, duplicate_rate, percent, thousands};
-use super::terminal::{terminal_safe, write_stderr};
-use super::value_enums::ProgressMode;
+use crate::cli::config::value_enums::ProgressMode;
+use crate::cli::format::{byte_size, clock, duplicate_rate, percent, thousands};
+use crate::cli::terminal::{set_bar_hook, write_stderr};
+use crate::cli::terminal_safe::terminal_safe;
 
 /// Lines of [`ProgressMode::Plain`] and [`ProgressMode::Json`] are this far apart.
 const LINE_GAP: Duration = Duration::from_secs(5);
@@ -21,7 +22,7 @@ const DRAWS_PER_SECOND: u8 = 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Since the start of this run.
-    #[serde(rename = "elapsed_seconds", serialize_with = "super::summary::seconds")]
+    #[serde(rename = "elapsed_seconds", serialize_with = "crate::cli::summary::seconds")]
     pub elapsed: Duration,
     /// Pages fetched.
     pub fetched: u64,
@@ -64,25 +65,6 @@ enum Show {
     Nothing,
 }
 
-/// The bar on stderr, for whoever else writes there.
-static BAR: Mutex<Option<MultiProgress>> = Mutex::new(None);
-
-fn bar() -> MutexGuard<'static, Option<MultiProgress>> {
-    // A panic while the lock was held leaves nothing half done.
-    BAR.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs `write`, which writes whole lines to stderr, with the bar out of the way. It must not come
-/// here again.
-pub fn above_bar<R>(write: impl FnOnce() -> R) -> R {
-    // The lock is not held while writing, so that the bar may be taken away meanwhile.
-    let shown = bar().clone();
-    match shown {
-        Some(shown) => shown.suspend(write),
-        None => write(),
-    }
-}
-
 impl Progress {
     /// Begins to show progress. `auto` is a bar on a terminal, otherwise plain lines.
     pub fn new(mode: ProgressMode, color: bool, stderr_is_terminal: bool) -> Self {
@@ -120,7 +102,7 @@ impl Progress {
             first.finish_and_clear();
             second.finish_and_clear();
             let _ = std::io::stderr().flush();
-            *bar() = None;
+            set_bar_hook(None);
         }
     }
 
@@ -148,7 +130,7 @@ fn show_bar(color: bool) -> Show {
     let first = shown.add(ProgressBar::new_spinner().with_style(style(template)));
     let second = shown.add(ProgressBar::new_spinner().with_style(style("  {wide_msg}")));
     first.enable_steady_tick(Duration::from_millis(1000 / u64::from(DRAWS_PER_SECOND)));
-    *bar() = Some(shown);
+    set_bar_hook(Some(Arc::new(move |write| shown.suspend(write))));
     Show::Bar { first, second }
 }
 

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::error::{CliError, exit};
-use super::output_dir::{Phase, expect_whole, store_error};
-use super::settings::Settings;
-use super::source::{Given, Source};
-use super::{merge, schema};
+use crate::cli::config::merge;
+use crate::cli::config::schema;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::source::{Given, Source};
+use crate::cli::errors::{CliError, exit, opening_error};
+use crate::cli::output_dir::expect_whole;
 use crate::store;
 
 /// What bears on which pages were fetched and how they were judged. Other settings are left as they are by default:
@@ -25,7 +26,7 @@ pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
 /// As [`settings`], whether or not the store of the folder is whole.
 pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
     let path = folder.join("crawl.json");
-    let file = store::read_json_file(&path).map_err(|error| store_error(error, Phase::Opening))?;
+    let file = store::read_json_file(&path).map_err(opening_error)?;
     let Some(file) = file else {
         return Err(CliError::usage(format!("{}: there is no crawl.json", folder.display()))
             .with_hint("give the output folder of a crawl"));
@@ -50,7 +51,7 @@ fn texts(value: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::merge::tests::settings as given;
+    use crate::cli::config::merge::tests::settings as given;
     use crate::cli::setup::detect_options;
 
     #[test]

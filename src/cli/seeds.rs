@@ -9,10 +9,10 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use super::error::CliError;
-use super::http_values::mask_url;
-use super::settings::Settings;
-use super::source::Source;
+use crate::cli::config::http_values::mask_url;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::source::Source;
+use crate::cli::errors::CliError;
 use crate::model::{CanonicalUrl, Normaliser};
 
 /// A URL to start from.
@@ -201,7 +201,7 @@ fn masked_option<S: Serializer>(url: &Option<CanonicalUrl>, serializer: S) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::merge::tests::settings;
+    use crate::cli::config::merge::tests::settings;
 
     fn read(bytes: &[u8]) -> Seeds {
         Seeds::read(&settings(&[("seeds_file", "-")]), &mut &bytes[..]).unwrap()

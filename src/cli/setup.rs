@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::error::CliError;
-use super::http_values::Proxy;
-use super::seeds::Seeds;
-use super::settings::Settings;
-use super::value_enums::{self, Noarchive, Obedience};
+use crate::cli::config::http_values::Proxy;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::{self, Noarchive, Obedience};
+use crate::cli::errors::CliError;
+use crate::cli::seeds::Seeds;
 use crate::model::{Detector, Normaliser, Relevance};
 use crate::{crawl, detect, fetch, frontier, index, pagetext, store};
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::error::exit;
-use super::terminal::write_stderr;
+use crate::cli::errors::exit;
+use crate::cli::terminal::write_stderr;
 use crate::crawl::Stop;
 
 /// What signals came.

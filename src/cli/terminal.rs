@@ -1,36 +1,12 @@
-//! What may be written to a terminal, and how stdout and stderr are written at all.
+//! Writes to stdout and stderr, and decides whether they are colored.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::error::{CliError, exit};
-use super::value_enums::ColorChoice;
+use crate::cli::config::value_enums::ColorChoice;
+use crate::cli::errors::{CliError, exit};
 
-/// The text with every control character escaped, so that nothing that comes from a page can move
-/// the cursor, change colours or forge a line. Bidirectional overrides count as control characters.
-pub fn terminal_safe(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        if is_unsafe(character) {
-            // Writing to a String cannot fail.
-            let _ = write!(safe, "{}", character.escape_default());
-        } else {
-            safe.push(character);
-        }
-    }
-    Cow::Owned(safe)
-}
-
-fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// What of the environment bears on colour.
+/// The environment variables that decide about color.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColorEnvironment {
     /// `NO_COLOR` is set and not empty.
@@ -42,7 +18,7 @@ pub struct ColorEnvironment {
 }
 
 impl ColorEnvironment {
-    /// Reads the variables of this process.
+    /// Reads the environment of this process.
     pub fn read() -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         Self {
@@ -53,8 +29,9 @@ impl ColorEnvironment {
     }
 }
 
-/// Whether a stream may be coloured: the flag has the first word, then the environment, then
-/// whether the stream is a terminal.
+/// Returns whether a stream is colored.
+///
+/// The flag wins, then the environment; without either, a terminal is colored.
 pub fn color_allowed(choice: ColorChoice, environment: ColorEnvironment, is_terminal: bool) -> bool {
     match choice {
         ColorChoice::Always => true,
@@ -65,22 +42,22 @@ pub fn color_allowed(choice: ColorChoice, environment: ColorEnvironment, is_term
     }
 }
 
-/// Whether stdout may be coloured.
+/// Returns whether stdout is colored.
 pub fn stdout_color(choice: ColorChoice) -> bool {
     color_allowed(choice, ColorEnvironment::read(), io::stdout().is_terminal())
 }
 
-/// Whether stderr may be coloured.
+/// Returns whether stderr is colored.
 pub fn stderr_color(choice: ColorChoice) -> bool {
     color_allowed(choice, ColorEnvironment::read(), io::stderr().is_terminal())
 }
 
-/// Whether a bar may be drawn on stderr: it is a terminal on which the cursor can be moved.
+/// Returns whether stderr is a terminal that can move its cursor, as a progress bar needs.
 pub fn stderr_can_draw() -> bool {
     io::stderr().is_terminal() && !ColorEnvironment::read().dumb
 }
 
-/// Writes data to stdout. A reader that has gone away (`| head`) is no error.
+/// Writes data to stdout. A reader that has closed the pipe (`| head`) is not an error.
 pub fn write_stdout(data: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(data.as_bytes()).and_then(|()| stdout.flush()) {
@@ -91,10 +68,44 @@ pub fn write_stdout(data: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes one line to stderr, above the progress bar if there is one. Nobody can be told if that
-/// fails, so it is not reported.
+/// Writes data to stdout and returns the exit code of success.
+pub fn print(data: &str) -> Result<u8, CliError> {
+    write_stdout(data).map(|()| exit::FINISHED)
+}
+
+/// Hides the progress bar, runs the closure once and shows the bar again.
+pub type BarHook = dyn Fn(&mut dyn FnMut()) + Send + Sync;
+
+/// The hook of the progress bar that is shown.
+static BAR_HOOK: Mutex<Option<Arc<BarHook>>> = Mutex::new(None);
+
+fn bar_hook() -> MutexGuard<'static, Option<Arc<BarHook>>> {
+    // A panic while the lock was held leaves a valid value.
+    BAR_HOOK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets the hook that hides a progress bar while stderr is written; `None` removes it.
+pub fn set_bar_hook(hook: Option<Arc<BarHook>>) {
+    *bar_hook() = hook;
+}
+
+/// Runs `write`, which writes whole lines to stderr, while the progress bar is hidden.
+///
+/// `write` must not call this function again.
+pub fn above_bar(write: &mut dyn FnMut()) {
+    // The lock is released before writing, so that the hook can be removed meanwhile.
+    let hook = bar_hook().clone();
+    match hook {
+        Some(hook) => hook(write),
+        None => write(),
+    }
+}
+
+/// Writes one line to stderr, above the progress bar if there is one.
+///
+/// An error is ignored: there is nowhere left to report it.
 pub fn write_stderr(line: &str) {
-    super::progress::above_bar(|| {
+    above_bar(&mut || {
         let _ = writeln!(io::stderr().lock(), "{line}");
     });
 }
@@ -102,12 +113,6 @@ pub fn write_stderr(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escape_sequences_of_a_page_do_not_reach_the_terminal() {
-        assert_eq!(terminal_safe("\u{1b}[31mred\r\n\u{9b}x\u{202e}"), r"\u{1b}[31mred\r\n\u{9b}x\u{202e}");
-        assert_eq!(terminal_safe("Grüße, 世界"), "Grüße, 世界");
-    }
 
     #[test]
     fn colour_needs_a_terminal_and_leave() {

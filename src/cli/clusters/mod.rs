@@ -16,10 +16,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
+use crate::cli::errors::CliError;
 use crate::detect::{self, Factors, Trust, elect};
 use crate::model::{PageLine, Provenance, Threshold};
-
-use super::error::CliError;
 
 use bodies::Bodies;
 use read::Group;

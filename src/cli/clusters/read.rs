@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::cli::error::CliError;
-use crate::cli::output_dir::{Phase, expect_whole, store_error};
+use crate::cli::errors::{CliError, Phase, store_error};
+use crate::cli::output_dir::expect_whole;
 use crate::model::{PageLine, Threshold};
 use crate::store::{Error, PageLines};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::format::counted;
-use crate::cli::terminal::terminal_safe;
+use crate::cli::terminal_safe::terminal_safe;
 use crate::model::Threshold;
 
 use super::{Cluster, ClusterPage, Clusters, Preferred};

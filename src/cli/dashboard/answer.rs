@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::history::Sample;
 use super::{Served, Shown, metrics, page};
-use crate::cli::status::StatusFile;
+use crate::cli::status_file::StatusFile;
 
 /// The script of the page. A file of its own, so that the page's policy can leave out all scripts but this
 /// server's, and no hash has to be kept in step with it.

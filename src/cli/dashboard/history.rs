@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::format::duplicate_rate;
-use crate::cli::status::StatusFile;
+use crate::cli::status_file::StatusFile;
 use crate::model::OutcomeKind;
 
 /// When there are so many, every other one is forgotten, and from then on half as many are kept.

@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::cli::status::StatusFile;
+use crate::cli::status_file::StatusFile;
 
 /// The media type.
 pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -86,7 +86,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::status::{IndexStatus, WaitingOrigin};
+    use crate::cli::status_file::{IndexStatus, WaitingOrigin};
 
     fn waiting(origin: &str, why: &str) -> WaitingOrigin {
         WaitingOrigin { origin: origin.to_owned(), queued: 7, due_in_seconds: 0.25, why: why.to_owned() }

@@ -1,6 +1,6 @@
 //! The dashboard: how a crawl stands, served over HTTP while it runs.
 //!
-//! It has a thread and a runtime of its own, and shows figures that the [monitor](super::monitor) gives
+//! It has a thread and a runtime of its own, and shows figures that the [monitor](crate::cli::monitor) gives
 //! it once a second: whoever asks, and however often, neither takes a lock of the crawl nor a thread of its
 //! runtime. Places for connections are few, so that they cannot use up what the crawl needs.
 //!
@@ -23,9 +23,9 @@ use tokio::sync::oneshot;
 
 use self::connections::Connections;
 use self::history::History;
-use super::error::CliError;
-use super::settings::Settings;
-use super::status::StatusFile;
+use crate::cli::config::settings::Settings;
+use crate::cli::errors::CliError;
+use crate::cli::status_file::StatusFile;
 
 /// What is shown.
 #[derive(Clone, Default)]

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Shown;
 use super::history::{History, Sample};
 use crate::cli::format::{byte_size, percent, span};
-use crate::cli::status::{StatusFile, WaitingOrigin};
+use crate::cli::status_file::{StatusFile, WaitingOrigin};
 use crate::crawl::Why;
 use crate::html_writer::plot::{self, Axes, Curve, curves};
 use crate::html_writer::{Cell, Row, card, counted, escaped, figure, folded, live_page, table, thousands, words};

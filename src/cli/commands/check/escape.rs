@@ -1,0 +1,14 @@
+//! How texts of pages stand where people and their programs see them.
+
+use serde_json::{Value, json};
+
+use super::question::{Question, Refusal};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::export::csv_cell;
+use crate::html_writer::escaped;
+
+/// Answers the text as `html`, on a `terminal` (and in the log), and as a cell of `csv`.
+pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
+    let text = question.required("text")?;
+    Ok(json!({ "html": escaped(text), "terminal": terminal_safe(text), "csv": csv_cell(text) }))
+}

@@ -1,0 +1,67 @@
+//! The command `crawl`: reads the seeds, then crawls or prints the plan.
+
+mod dry_run;
+
+use clap::CommandFactory;
+
+use crate::cli::args::{Arguments, CrawlArguments};
+use crate::cli::config::Settings;
+use crate::cli::config::value_enums::LogLevel;
+use crate::cli::errors::CliError;
+use crate::cli::log;
+use crate::cli::run_crawl::{run, runtime};
+use crate::cli::seeds::Seeds;
+use crate::cli::startup::load_settings;
+use crate::cli::terminal::{print, write_stderr};
+use crate::cli::terminal_safe::terminal_safe;
+
+/// Rejected lines of seeds beyond this many are only counted.
+const MOST_WARNINGS: usize = 20;
+
+/// Crawls, or prints the plan with `--dry-run`. Returns the exit code.
+pub(super) fn run_command(arguments: &CrawlArguments) -> Result<u8, CliError> {
+    refuse_stray_words(&arguments.urls)?;
+    let settings = load_settings(arguments.given(), &arguments.config)?;
+    let seeds = Seeds::read(&settings, &mut std::io::stdin())?;
+    if settings.log.level != LogLevel::Error {
+        warn_of_rejected(&seeds);
+    }
+    if !may_go_without_seeds(&settings, &seeds, arguments.run.resume || arguments.run.recrawl) {
+        seeds.require_one()?;
+    }
+    if !arguments.run.dry_run {
+        log::begin(&settings)?;
+        return run(&settings, seeds, arguments.run, &runtime()?);
+    }
+    if arguments.run.json {
+        return print(&format!("{}\n", dry_run::plan_json(&settings, &seeds)));
+    }
+    print(&dry_run::plan_text(&settings, &seeds))
+}
+
+/// A crawl that is resumed knows its seeds.
+fn may_go_without_seeds(settings: &Settings, seeds: &Seeds, resume: bool) -> bool {
+    let none_named = settings.seeds.is_empty() && settings.seeds_file.is_empty();
+    none_named && seeds.rejected.is_empty() && (resume || settings.out.dir.join("crawl.json").exists())
+}
+
+/// A single word is rather a misspelt or misplaced command than a host.
+fn refuse_stray_words(urls: &[String]) -> Result<(), CliError> {
+    let is_word = |text: &&String| !text.contains(['.', ':', '/']) && *text != "localhost";
+    let Some(word) = urls.iter().find(is_word) else { return Ok(()) };
+    let error = CliError::usage(format!("'{word}': neither a command nor a URL"));
+    Err(match Arguments::command().find_subcommand(word) {
+        Some(_) => error.with_hint(format!("the command comes first: ndcrawl {word} ...")),
+        None => error.with_hint(format!("ndcrawl --help lists the commands; as a host, write https://{word}/")),
+    })
+}
+
+fn warn_of_rejected(seeds: &Seeds) {
+    for rejected in seeds.rejected.iter().take(MOST_WARNINGS) {
+        let line = format!("warning: {}: '{}': {}; skipped", rejected.line, rejected.text, rejected.why);
+        write_stderr(&terminal_safe(&line));
+    }
+    if let Some(more @ 1..) = seeds.rejected.len().checked_sub(MOST_WARNINGS) {
+        write_stderr(&format!("warning: {more} more lines skipped"));
+    }
+}

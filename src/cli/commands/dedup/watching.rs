@@ -1,0 +1,125 @@
+//! Runs under watch: a bar on the terminal, `status.json` for other programs, signals that ask for an end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::watch;
+
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ProgressMode;
+use crate::cli::errors::{CliError, exit};
+use crate::cli::signals;
+use crate::cli::status_file::{ReadStatus, RunState, StatusFile};
+use crate::cli::terminal::stderr_can_draw;
+use crate::crawl::{CrawlError, Stop, StopReason};
+use crate::dedup::{Dedup, Ending, Watch};
+use crate::model::FrontierCounts;
+
+/// How often the bar is drawn.
+const TICK: Duration = Duration::from_millis(200);
+/// `status.json` is rewritten after so many ticks.
+const STATUS_TICKS: u32 = 5;
+
+/// Runs until all is read or a signal asks for an end; with the exit code of that signal.
+pub(super) fn run(
+    settings: &Settings,
+    dedup: Dedup,
+    total: Option<u64>,
+) -> Result<(Result<Ending, CrawlError>, Option<u8>), CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))?;
+    let (stop, mut stopped) = watch::channel(Stop::Go);
+    let signalled = {
+        let _in_runtime = runtime.enter();
+        signals::listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?
+    };
+    let (bytes_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
+    runtime.spawn({
+        let is_stopped = is_stopped.clone();
+        async move {
+            if stopped.changed().await.is_ok() {
+                is_stopped.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    let watch = dedup.watch();
+    let watched = Watched {
+        seen_before: watch.totals().outcomes.values().sum(),
+        watch,
+        bytes_read: &bytes_read,
+        total,
+        began: Instant::now(),
+    };
+    let bar = bar(settings, total);
+    let (end, is_over) = channel();
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(|| watched.show(&bar, &settings.out.dir, is_over));
+        let ended = dedup.run(&bytes_read, &is_stopped);
+        drop(end);
+        ended
+    });
+    bar.finish_and_clear();
+    let state = match &ended {
+        Ok(Ending { reason: StopReason::Finished, .. }) => RunState::Finished,
+        _ => RunState::Stopped,
+    };
+    watched.tell(&settings.out.dir, state);
+    Ok((ended, signalled.exit_code()))
+}
+
+/// What is shown.
+struct Watched<'a> {
+    watch: Watch,
+    /// Pages of earlier runs.
+    seen_before: u64,
+    bytes_read: &'a AtomicU64,
+    total: Option<u64>,
+    began: Instant,
+}
+
+impl Watched<'_> {
+    /// Shows how it comes along until the other end of `is_over` is gone.
+    fn show(&self, bar: &ProgressBar, folder: &Path, is_over: Receiver<()>) {
+        for tick in 0u32.. {
+            bar.set_position(self.bytes_read.load(Ordering::Relaxed));
+            if tick.is_multiple_of(STATUS_TICKS) {
+                self.tell(folder, RunState::Running);
+            }
+            if is_over.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    }
+
+    fn tell(&self, folder: &Path, state: RunState) {
+        let (totals, index) = (self.watch.totals(), self.watch.index());
+        let seconds = self.began.elapsed().as_secs_f64();
+        let seen: u64 = totals.outcomes.values().sum();
+        let counts = FrontierCounts { seen, ..FrontierCounts::default() };
+        let status = StatusFile {
+            elapsed_seconds: seconds,
+            pages_per_second: (seen - self.seen_before) as f64 / seconds.max(1e-3),
+            read: Some(ReadStatus { bytes: self.bytes_read.load(Ordering::Relaxed), of: self.total }),
+            ..StatusFile::now(state, &totals, &counts, &index)
+        };
+        status.write(folder);
+    }
+}
+
+fn bar(settings: &Settings, total: Option<u64>) -> ProgressBar {
+    let is_shown = match settings.progress_mode() {
+        ProgressMode::Auto => stderr_can_draw(),
+        ProgressMode::Plain | ProgressMode::Json | ProgressMode::None => false,
+    };
+    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let template = match total {
+        Some(_) => "{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
+        None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(total, target).with_style(style)
+}

@@ -1,0 +1,243 @@
+//! The command `eval`: which detectors, at which thresholds, on which pages, and how it is told.
+
+use std::path::Path;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::args::EvalArguments;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ProgressMode;
+use crate::cli::errors::{CliError, exit};
+use crate::cli::eval_text as text;
+use crate::cli::format::counted;
+use crate::cli::setup;
+use crate::cli::startup::settings_with_log;
+use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::detect::{DetectError, Options};
+use crate::eval::{
+    Address, ClusterReport, LabelError, Missing, Pages, PairReport, html, json, read_clusters, read_pairs,
+};
+use crate::model::{Detector, Normaliser, Threshold, WantedOrder};
+use crate::pagetext::{self, Renderer};
+
+/// Missing pages beyond this many are only counted.
+const NAMED_MISSING: usize = 5;
+/// What `--detector` takes for all of them.
+const ALL: &str = "all";
+
+/// A detector and the thresholds at which it is judged.
+struct Contender {
+    options: Options,
+    thresholds: Vec<Threshold>,
+}
+
+/// Does what `eval` was asked for: 0, or 1 if no page is there.
+pub(super) fn run(arguments: &EvalArguments) -> Result<u8, CliError> {
+    let given = arguments.verbosity.given().into_iter().chain(arguments.keys.given.clone());
+    let settings = &settings_with_log(given.collect())?;
+    let contenders = contenders(settings, arguments)?;
+    match (&arguments.pairs, &arguments.clusters) {
+        (Some(file), None) => pairs(settings, arguments, file, &contenders),
+        (None, Some(file)) => clusters(settings, arguments, file, &contenders),
+        _ => Err(CliError::usage("give either --pairs FILE or --clusters FILE")),
+    }
+}
+
+fn pairs(
+    settings: &Settings,
+    arguments: &EvalArguments,
+    file: &Path,
+    contenders: &[Contender],
+) -> Result<u8, CliError> {
+    let labels = read_pairs(file).map_err(label_error)?;
+    let pages = render(settings, arguments, &labels.pages, contenders)?;
+    let mut report = PairReport::new(labels, &pages.plain);
+    for contender in contenders {
+        let pages = pages.of(contender);
+        let (pairs, streamed) = (report.labels.pairs.len(), pages.pages.len() * contender.thresholds.len());
+        let bar = bar(settings, contender.options.detector.name(), pairs + streamed);
+        let added = report.add(pages, &contender.options, &contender.thresholds, &|| bar.inc(1));
+        bar.finish_and_clear();
+        added.map_err(detect_error)?;
+    }
+    let text = || if arguments.json { json::pairs(&report) } else { text::pairs(&report) };
+    tell(arguments, &text, &|| html::pairs(&report), &pages.plain)
+}
+
+fn clusters(
+    settings: &Settings,
+    arguments: &EvalArguments,
+    file: &Path,
+    contenders: &[Contender],
+) -> Result<u8, CliError> {
+    let labels = read_clusters(file).map_err(label_error)?;
+    let pages = render(settings, arguments, &labels.pages, contenders)?;
+    let mut report = ClusterReport::new(labels, &pages.plain);
+    for contender in contenders {
+        let steps = report.labels.members.len() * contender.thresholds.len();
+        let bar = bar(settings, contender.options.detector.name(), steps);
+        let added = report.add(pages.of(contender), &contender.options, &contender.thresholds, &|| bar.inc(1));
+        bar.finish_and_clear();
+        added.map_err(detect_error)?;
+    }
+    let text = || if arguments.json { json::clusters(&report) } else { text::clusters(&report) };
+    tell(arguments, &text, &|| html::clusters(&report), &pages.plain)
+}
+
+/// The detectors that were named, each with its thresholds.
+fn contenders(settings: &Settings, arguments: &EvalArguments) -> Result<Vec<Contender>, CliError> {
+    let options = setup::detect_options(settings);
+    let mut thresholds = Vec::new();
+    for text in &arguments.threshold {
+        let threshold = text.parse().map_err(|error| CliError::usage(format!("--threshold: {error}")))?;
+        thresholds.push(threshold);
+    }
+    let contender = |detector| {
+        let own = vec![Options::default_threshold(detector, options.second.is_some())];
+        let thresholds = if thresholds.is_empty() { own } else { thresholds.clone() };
+        let thresholding = match settings.is_given("dedup.thresholding") {
+            true => options.thresholding,
+            false => Options::default_thresholding(detector),
+        };
+        Contender { options: Options { detector, thresholding, ..options.clone() }, thresholds }
+    };
+    Ok(detectors(&arguments.detector)?.into_iter().map(contender).collect())
+}
+
+fn detectors(names: &[String]) -> Result<Vec<Detector>, CliError> {
+    if names.is_empty() {
+        return Ok(vec![Detector::Mwo]);
+    }
+    let mut found = Vec::new();
+    for name in names.iter().flat_map(|name| name.split(',')) {
+        let named: Vec<Detector> =
+            Detector::ALL.into_iter().filter(|detector| name == ALL || detector.name() == name).collect();
+        if named.is_empty() {
+            let known = Detector::ALL.map(Detector::name).join(", ");
+            return Err(CliError::usage(format!("--detector: '{name}' is none of {known}, {ALL}")));
+        }
+        found.extend(named.into_iter().filter(|detector| !found.contains(detector)).collect::<Vec<_>>());
+    }
+    Ok(found)
+}
+
+/// The pages as detectors see them.
+struct Rendered {
+    plain: Pages,
+    /// With words that mean the same made one word, for the one detector that goes by that.
+    mapped: Option<Pages>,
+}
+
+impl Rendered {
+    fn of(&self, contender: &Contender) -> &Pages {
+        let mapped = self.mapped.as_ref().filter(|_| contender.options.detector == Detector::ExtendedTdw);
+        mapped.unwrap_or(&self.plain)
+    }
+}
+
+/// Renders the pages, once for all detectors that look at the same words, and tells which are missing.
+fn render(
+    settings: &Settings,
+    arguments: &EvalArguments,
+    addresses: &[Address],
+    contenders: &[Contender],
+) -> Result<Rendered, CliError> {
+    let folder = &arguments.pages;
+    if !folder.is_dir() {
+        return Err(CliError::usage(format!("{}: no such folder", folder.display()))
+            .with_hint("--pages names the folder that holds one folder for each site"));
+    }
+    let mut order = WantedOrder::default();
+    for wanted in contenders.iter().map(|contender| contender.options.order()) {
+        order.sentence_count |= wanted.sentence_count;
+        order.sentences |= wanted.sentences;
+        order.shingles |= wanted.shingles;
+    }
+    let rendered = |detector| {
+        let options = setup::render_options(settings, &Options { detector, ..setup::detect_options(settings) })?;
+        let renderer =
+            Renderer::new(pagetext::Options { order, ..options }, Normaliser::new(settings.normalise_options()));
+        let bar = bar(settings, "rendering", addresses.len());
+        let pages = Pages::render(folder, addresses, &renderer, &|| bar.inc(1));
+        bar.finish_and_clear();
+        Ok::<_, CliError>(pages)
+    };
+    let plain = rendered(Detector::Mwo)?;
+    tell_missing(&plain.missing, addresses.len());
+    let is_mapped = contenders.iter().any(|contender| contender.options.detector == Detector::ExtendedTdw);
+    let mapped = is_mapped.then(|| rendered(Detector::ExtendedTdw)).transpose()?;
+    Ok(Rendered { plain, mapped })
+}
+
+fn tell_missing(missing: &[Missing], of: usize) {
+    if missing.is_empty() {
+        return;
+    }
+    let what = counted(of as u64, "page", "pages");
+    write_stderr(&format!("warning: {} of {what} missing; what needs them is left out", missing.len()));
+    for Missing { file, why } in missing.iter().take(NAMED_MISSING) {
+        write_stderr(&terminal_safe(&format!("warning: {}: {why}", file.display())));
+    }
+    if let Some(more @ 1..) = missing.len().checked_sub(NAMED_MISSING) {
+        write_stderr(&format!("warning: {more} more"));
+    }
+}
+
+/// Writes what was asked for, and gives the exit code.
+fn tell(
+    arguments: &EvalArguments,
+    text: &dyn Fn() -> String,
+    page: &dyn Fn() -> String,
+    pages: &Pages,
+) -> Result<u8, CliError> {
+    if pages.found() == 0 {
+        let message = format!("{}: no page is there", arguments.pages.display());
+        return Err(CliError::new(exit::NOTHING_FETCHED, message)
+            .with_hint("a page http://SITE.localhost:8080/PATH is the file SITE/PATH below that folder"));
+    }
+    if let Some(file) = &arguments.html {
+        let written = std::fs::write(file, page());
+        written.map_err(|error| CliError::usage(format!("{}: {error}", file.display())))?;
+    }
+    write_stdout(&text())?;
+    Ok(exit::FINISHED)
+}
+
+fn label_error(error: LabelError) -> CliError {
+    CliError::usage(error.to_string())
+}
+
+fn detect_error(error: DetectError) -> CliError {
+    CliError::from(anyhow::Error::new(error))
+}
+
+/// Shows how a task comes along; nothing where nobody watches.
+fn bar(settings: &Settings, what: &str, steps: usize) -> ProgressBar {
+    let wanted = !matches!(settings.progress_mode(), ProgressMode::None) && stderr_can_draw();
+    let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template("{msg:>14} {wide_bar} {human_pos}/{human_len} {eta:>4}");
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: &[&str]) -> Result<Vec<Detector>, CliError> {
+        detectors(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn detectors_are_named_once_each_or_all_together() {
+        assert_eq!(named(&[]), Ok(vec![Detector::Mwo]));
+        assert_eq!(named(&["none", "mwo", "none"]), Ok(vec![Detector::None, Detector::Mwo]));
+        assert_eq!(named(&["none", "all"]).unwrap().len(), Detector::ALL.len());
+        assert!(named(&["simhash"]).unwrap_err().message.contains("'simhash' is none of mwo, dd, "));
+    }
+}

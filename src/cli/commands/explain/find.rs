@@ -1,0 +1,102 @@
+//! Finding lines by their URLs.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::cli::errors::{CliError, opening_error};
+use crate::model::{ErrorLine, PageLine};
+use crate::store::PageLines;
+
+/// URLs that are suggested in place of one that was not seen.
+const SUGGESTED: usize = 3;
+/// How like a URL has to be to be suggested, between 0 and 1.
+const LEAST_ALIKE: f64 = 0.6;
+
+/// Where the line of each URL begins. 16 bytes a line.
+pub(super) struct Lines {
+    folder: PathBuf,
+    lines: PageLines,
+    /// Hashes of URLs and offsets, ascending. Lines whose URLs have the same hash are told apart when they are read.
+    offsets: Vec<(u64, u64)>,
+}
+
+/// The part of a line of `errors.jsonl` that is looked for.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    url: Cow<'a, str>,
+}
+
+impl Lines {
+    /// Reads the whole file once.
+    pub fn index(folder: &Path) -> Result<Self, CliError> {
+        let mut lines = PageLines::open(folder).map_err(opening_error)?;
+        let mut offsets = Vec::new();
+        while let Some(line) = lines.next().transpose().map_err(opening_error)? {
+            offsets.push((xxh3_64(line.url.as_bytes()), lines.began()));
+        }
+        offsets.sort_unstable();
+        Ok(Self { folder: folder.to_owned(), lines, offsets })
+    }
+
+    pub fn has(&self, url: &str) -> bool {
+        !self.of_hash(url).is_empty()
+    }
+
+    /// The line of a URL.
+    pub fn get(&mut self, url: &str) -> Result<Option<PageLine>, CliError> {
+        for (_, offset) in self.of_hash(url).to_vec() {
+            let line = self.lines.at(offset).map_err(opening_error)?;
+            if line.url == url {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The line of a URL in `errors.jsonl`.
+    pub fn error(&self, url: &str) -> Result<Option<ErrorLine>, CliError> {
+        let path = self.folder.join("errors.jsonl");
+        let unreadable = |error: std::io::Error| CliError::usage(format!("{}: {error}", path.display()));
+        for line in BufReader::new(File::open(&path).map_err(unreadable)?).lines() {
+            let line = line.map_err(unreadable)?;
+            let is_it = serde_json::from_str::<Named<'_>>(&line).is_ok_and(|named| named.url == url);
+            if is_it {
+                return Ok(serde_json::from_str(&line).ok());
+            }
+        }
+        Ok(None)
+    }
+
+    /// The URLs most like this one, the likest first.
+    pub fn nearest(&self, url: &str) -> Result<Vec<String>, CliError> {
+        let mut best: Vec<(f64, String)> = Vec::new();
+        for line in PageLines::open(&self.folder).map_err(opening_error)? {
+            let name = line.map_err(opening_error)?.url;
+            // What differs in length by so much can't be alike.
+            let (short, long) = (name.len().min(url.len()), name.len().max(url.len()));
+            if (short as f64) < LEAST_ALIKE * long as f64 {
+                continue;
+            }
+            let alike = strsim::normalized_levenshtein(&name, url);
+            if alike >= LEAST_ALIKE {
+                best.push((alike, name));
+                best.sort_by(|one, other| other.0.total_cmp(&one.0));
+                best.truncate(SUGGESTED);
+            }
+        }
+        Ok(best.into_iter().map(|(_, url)| url).collect())
+    }
+
+    fn of_hash(&self, url: &str) -> &[(u64, u64)] {
+        let hash = xxh3_64(url.as_bytes());
+        let from = self.offsets.partition_point(|(other, _)| *other < hash);
+        let to = self.offsets.partition_point(|(other, _)| *other <= hash);
+        &self.offsets[from..to]
+    }
+}

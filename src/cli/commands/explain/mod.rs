@@ -1,0 +1,229 @@
+//! How a URL came to its outcome, and what two pages have in common.
+//!
+//! Everything is read from a finished crawl: the URL's line, the lines that lead from a seed to it, the robots.txt of
+//! its origin, and the log of records, from which the decision is looked at again
+//! ([`Replay`](crate::detect::Replay)).
+
+mod find;
+mod judgement;
+mod pair;
+mod pair_text;
+mod text;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::detect;
+use crate::fetch::{RobotsRule, deciding_rule};
+use crate::model::{ErrorLine, Normaliser, PageLine, UrlId};
+use crate::store::StoreReader;
+
+use crate::cli::args::ExplainArguments;
+use crate::cli::config::settings::Settings;
+use crate::cli::errors::{CliError, exit, opening_error};
+use crate::cli::saved_settings;
+use crate::cli::setup;
+use crate::cli::terminal::print;
+
+use find::Lines;
+use judgement::Judgement;
+
+use pair::Pair;
+
+/// Explains a URL, or compares two, as text or JSON.
+pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, CliError> {
+    let mut crawl = Crawl::open(&arguments.dir)?;
+    let object = |json: serde_json::Result<String>| json.map(|json| json + "\n").map_err(anyhow::Error::from);
+    print(&match &arguments.other {
+        None => {
+            let explanation = crawl.explain(&arguments.url)?;
+            match arguments.json {
+                true => object(serde_json::to_string(&explanation))?,
+                false => explanation.text(&arguments.dir.display().to_string()),
+            }
+        }
+        Some(other) => {
+            let pair = crawl.compare(&arguments.url, other)?;
+            if arguments.json { object(serde_json::to_string(&pair))? } else { pair.text(arguments.all) }
+        }
+    })
+}
+
+/// Bytes of the store's blocks that are kept in memory while it is read.
+const CACHE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Why a URL has its outcome.
+#[derive(Debug, Serialize)]
+pub struct Explanation {
+    /// Its line of `pages.jsonl`; none while it waits to be fetched.
+    line: Option<PageLine>,
+    /// The URL.
+    url: String,
+    /// From a seed to the page that named the URL.
+    path: Vec<Step>,
+    /// What its host's robots.txt says of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    robots: Option<RobotsView>,
+    /// Its line of `errors.jsonl`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorLine>,
+    /// The line of the page that it repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original: Option<PageLine>,
+    /// How it was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judgement: Option<Judgement>,
+    /// The folders of earlier crawls with whose pages it was compared, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    against: Vec<String>,
+}
+
+/// A URL on the way to another.
+#[derive(Clone, Debug, Serialize)]
+struct Step {
+    url: String,
+    depth: u16,
+    outcome: String,
+}
+
+/// What a robots.txt says of a URL.
+#[derive(Debug, Serialize)]
+struct RobotsView {
+    origin: String,
+    /// The HTTP status with which it was had; 0 if it could not be reached.
+    status: u16,
+    /// The rule that decides; none if none matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allows: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+}
+
+/// A finished crawl that is asked.
+pub struct Crawl {
+    settings: Settings,
+    options: detect::Options,
+    reader: StoreReader,
+    lines: Lines,
+}
+
+impl Crawl {
+    /// Opens the output folder of a crawl that is not running.
+    pub fn open(folder: &Path) -> Result<Self, CliError> {
+        let settings = saved_settings::settings(folder)?;
+        let opened = StoreReader::open(folder, CACHE_BYTES).map_err(opening_error);
+        let lines = Lines::index(folder)?;
+        Ok(Self { options: setup::detect_options(&settings), reader: opened?.0, lines, settings })
+    }
+
+    /// Why a URL has its outcome.
+    pub fn explain(&mut self, url: &str) -> Result<Explanation, CliError> {
+        let url = self.known(url)?;
+        let line = self.lines.get(&url)?;
+        let id = self.id(&url)?;
+        let path = self.path(&url, id)?;
+        let original = match line.as_ref().and_then(|line| line.duplicate_of.clone()) {
+            Some(of) if line.as_ref().is_none_or(|line| line.duplicate_in.is_none()) => self.lines.get(&of)?,
+            _ => None,
+        };
+        // What was known from earlier crawls is not in this log, so that the decision cannot be made again.
+        let against = self.settings.dedup.against.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>();
+        let judgement = match id {
+            Some(id) if against.is_empty() => judgement::judgement(&self.reader, &self.options, id)?,
+            _ => None,
+        };
+        let error =
+            if line.as_ref().is_some_and(|line| line.outcome == "failed") { self.lines.error(&url)? } else { None };
+        Ok(Explanation { robots: self.robots(&url)?, line, url, path, error, original, judgement, against })
+    }
+
+    /// What two judged pages have in common.
+    pub fn compare(&mut self, one: &str, other: &str) -> Result<Pair, CliError> {
+        let urls = [self.known(one)?, self.known(other)?];
+        let mut ids = Vec::new();
+        for url in &urls {
+            let unjudged =
+                || CliError::usage(format!("{url}: this URL was not judged, so there is nothing to compare"));
+            ids.push(self.id(url)?.ok_or_else(unjudged)?);
+        }
+        let lines = [self.lines.get(&urls[0])?, self.lines.get(&urls[1])?];
+        pair::pair(&self.reader, &self.options, &urls, [ids[0], ids[1]], lines)
+    }
+
+    /// The URL as the crawl writes it. One that it has not seen is an error that names the nearest ones.
+    fn known(&mut self, text: &str) -> Result<String, CliError> {
+        let normaliser = Normaliser::new(self.settings.normalise_options());
+        let schemes = ["", "http://", "https://"];
+        let spellings = schemes.iter().filter_map(|scheme| normaliser.absolute(&format!("{scheme}{text}")).ok());
+        let spellings: Vec<String> =
+            std::iter::once(text.to_owned()).chain(spellings.map(|url| url.to_string())).collect();
+        for spelling in &spellings {
+            if self.lines.has(spelling) || self.id(spelling)?.is_some() {
+                return Ok(spelling.clone());
+            }
+        }
+        let nearest = self.lines.nearest(spellings.last().map_or(text, String::as_str))?;
+        let error = CliError::new(exit::USAGE, format!("{text}: this crawl has never seen this URL"));
+        Err(match nearest.is_empty() {
+            true => error,
+            false => error.with_hint(format!("the nearest that it has seen: {}", nearest.join(" "))),
+        })
+    }
+
+    /// The URL's number in the log.
+    fn id(&self, url: &str) -> Result<Option<UrlId>, CliError> {
+        for row in self.reader.all_urls().map_err(opening_error)? {
+            let (id, row) = row.map_err(opening_error)?;
+            if row.url == url {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// From a seed to the page that named the URL.
+    fn path(&mut self, url: &str, id: Option<UrlId>) -> Result<Vec<Step>, CliError> {
+        let mut next = match self.lines.get(url)? {
+            Some(line) => line.referrer,
+            None => self.referrer(id)?,
+        };
+        let mut path = Vec::new();
+        while let Some(url) = next {
+            let Some(line) = self.lines.get(&url)? else { break };
+            // A chain of referrers is as long as the depth and its redirects; this ends one that bites its tail.
+            if path.iter().any(|step: &Step| step.url == url) {
+                break;
+            }
+            path.push(Step { url: line.url, depth: line.depth, outcome: line.outcome });
+            next = line.referrer;
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    fn referrer(&self, id: Option<UrlId>) -> Result<Option<String>, CliError> {
+        let Some(row) = id.map(|id| self.reader.url(id)).transpose().map_err(opening_error)?.flatten() else {
+            return Ok(None);
+        };
+        let referrer =
+            row.discovery.referrer.map(|id| self.reader.url(id)).transpose().map_err(opening_error)?.flatten();
+        Ok(referrer.map(|row| row.url))
+    }
+
+    fn robots(&self, url: &str) -> Result<Option<RobotsView>, CliError> {
+        let normaliser = Normaliser::new(self.settings.normalise_options());
+        let Ok(url) = normaliser.absolute(url) else { return Ok(None) };
+        let origin = url.origin();
+        for row in self.reader.all_hosts().map_err(opening_error)? {
+            let row = row.map_err(opening_error)?;
+            let Some(robots) = row.robots.filter(|_| row.origin == origin) else { continue };
+            let had = (200..300).contains(&robots.status);
+            let token = &self.settings.identity.robots_agent.0;
+            let rule = had.then(|| deciding_rule(&robots.body, token, &url)).flatten();
+            let (allows, path) = rule.map(|RobotsRule { allows, path }| (allows, path)).unzip();
+            return Ok(Some(RobotsView { origin: row.origin, status: robots.status, allows, path }));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,343 @@
+//! Why a URL has its outcome, as people read it.
+
+use std::fmt::Write as _;
+
+use super::judgement::{Considered, Judgement, Second};
+use super::{Explanation, RobotsView, Step};
+use crate::cli::format::{byte_size, counted, thousands};
+use crate::cli::table::shortened;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::model::PageLine;
+
+/// Steps of a long path that are shown at either end.
+const STEPS: usize = 4;
+/// A longer title is cut.
+pub(super) const TITLE: usize = 90;
+
+impl Explanation {
+    /// The explanation for people. Each line ends with a line end.
+    pub fn text(&self, folder: &str) -> String {
+        let mut text = format!("{}\n", terminal_safe(&self.url));
+        let mut add = |name: &str, what: String| {
+            // Writing to a String cannot fail, here and below.
+            let _ = writeln!(text, "  {name:<9} {what}");
+        };
+        add("outcome", self.outcome());
+        if let Some(title) = self.line.as_ref().and_then(|line| line.title.as_deref()) {
+            add("title", shortened(&terminal_safe(title), TITLE));
+        }
+        if let Some(earlier) = self.line.as_ref().and_then(|line| line.revised.as_ref()) {
+            let of = terminal_safe(&earlier.duplicate_of);
+            let score = earlier.score;
+            add(
+                "before",
+                format!("taken for a near-duplicate of {of} ({score}) when too little was known of the host"),
+            );
+        }
+        add("found", self.found());
+        if let Some(line) = self.line.as_ref().filter(|line| line.focus.is_some() || line.expected.is_some()) {
+            add("topic", topic(line));
+        }
+        if let Some(robots) = &self.robots {
+            add("robots", robots.text());
+        }
+        if let Some(line) = &self.line {
+            add("request", self.request(line));
+            add("archive", archive(line));
+        }
+        text += &path(&self.path, &self.url);
+        if let Some(judgement) = &self.judgement {
+            text += &judgement.text();
+        }
+        if !self.against.is_empty() {
+            let folders = terminal_safe(&self.against.join(", ")).into_owned();
+            let _ = write!(
+                text,
+                "\nIt was also compared with the pages stored in {folders}; that is not looked at again here\n"
+            );
+        }
+        let own = |line: &&PageLine| line.duplicate_in.is_none();
+        if let Some(of) = self.line.as_ref().filter(own).and_then(|line| line.duplicate_of.as_ref()) {
+            let (of, url) = (quoted(of), quoted(&self.url));
+            let _ = write!(text, "\nTerm by term: ndcrawl explain {} {url} {of}\n", quoted(folder));
+        }
+        text
+    }
+
+    fn outcome(&self) -> String {
+        let Some(line) = &self.line else {
+            return "none yet: it waits to be fetched; the same crawl command goes on".to_owned();
+        };
+        let of = line.duplicate_of.as_deref().map(terminal_safe).unwrap_or_default();
+        let of = match &line.duplicate_in {
+            Some(folder) => format!("{of} of the earlier crawl in {}", terminal_safe(folder)),
+            None => of.into_owned(),
+        };
+        let reason = line.reason.as_deref().unwrap_or_default();
+        let what = match line.outcome.as_str() {
+            "stored" => "the page is kept: no page stored before it matches it".to_owned(),
+            "near-duplicate" => format!("left out: it repeats {of}{}", score(line)),
+            "exact-duplicate" => {
+                let same = if line.decided_by.as_deref() == Some("body-digest") { "bytes" } else { "text" };
+                format!("left out: it has the same {same} as {of}")
+            }
+            "redirected" => format!(
+                "the server names another URL: {}",
+                line.final_url.as_deref().map(terminal_safe).unwrap_or_default()
+            ),
+            "not-modified" if line.status == Some(304) => "kept: the server says that it is as it was".to_owned(),
+            "not-modified" => "kept: it has the same bytes as when it was crawled before".to_owned(),
+            "excluded" => match (&line.pattern, &line.probe) {
+                (Some(pattern), _) => format!(
+                    "pages of {} keep repeating each other, so it was not fetched (--trap-guard)",
+                    terminal_safe(pattern)
+                ),
+                (_, Some(probe)) => format!(
+                    "it says what the site answers to {}, an address made up to find out (--soft-404)",
+                    terminal_safe(probe)
+                ),
+                _ => excluded(reason).to_owned(),
+            },
+            "predicted-duplicate" => format!(
+                "not fetched: a rule foretells that it repeats {of} ({}, in {}; right about {} of the pages it was measured on)",
+                line.rule.as_deref().map(terminal_safe).unwrap_or_default(),
+                line.rule_context.as_deref().map(terminal_safe).unwrap_or_default(),
+                line.validity.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share)),
+            ),
+            "deferred" => deferred(reason).to_owned(),
+            "failed" => match &self.error {
+                Some(error) => format!("{}: {}", terminal_safe(&error.class), terminal_safe(&error.detail)),
+                None => terminal_safe(reason).into_owned(),
+            },
+            _ => terminal_safe(reason).into_owned(),
+        };
+        format!("{}, {what}", terminal_safe(&line.outcome))
+    }
+
+    fn found(&self) -> String {
+        let depth = self.line.as_ref().map_or(0, |line| line.depth);
+        match self.path.last() {
+            None => "it is a seed, or its host's robots.txt names it".to_owned(),
+            Some(step) => {
+                let links = counted(depth.into(), "link", "links");
+                let how = if step.outcome == "redirected" { "a redirect of" } else { "on" };
+                format!("{links} from a seed, {how} {}", terminal_safe(&step.url))
+            }
+        }
+    }
+
+    fn request(&self, line: &PageLine) -> String {
+        if line.requests == 0 && line.status.is_none() {
+            return "never asked for".to_owned();
+        }
+        let mut parts = vec![counted(line.requests.into(), "request", "requests")];
+        parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
+        parts.extend(line.status.map(|status| format!("status {status}")));
+        parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
+        parts.extend(line.bytes.map(byte_size));
+        if line.truncated {
+            parts.push("cut at the limit".to_owned());
+        }
+        if !line.robots.is_empty() {
+            parts.push(format!("asks for {}", terminal_safe(&line.robots.join(", "))));
+        }
+        parts.join(", ")
+    }
+}
+
+/// How a page compares with what is looked for, and why it was fetched when it was.
+fn topic(line: &PageLine) -> String {
+    let relevance = line.focus.map(|focus| format!("the page's relevance is {focus}"));
+    let expected = line.expected.map(|expected| {
+        let turn = if expected.explored { ", but it was taken out of turn, to explore" } else { "" };
+        let parts = [
+            ("the links' words", expected.anchor),
+            ("the words around", expected.around),
+            ("the heading", expected.heading),
+            ("the URL", expected.url),
+            ("the page with the link", expected.source),
+            ("what else it led to", expected.siblings),
+            ("the directory", expected.region),
+        ];
+        let parts = parts.map(|(name, part)| format!("{name} {part:.2}")).join(", ");
+        format!("{:.3} was expected{turn}: {parts}", expected.score)
+    });
+    relevance.into_iter().chain(expected).collect::<Vec<_>>().join("; ")
+}
+
+/// As an argument of a shell.
+fn quoted(text: &str) -> String {
+    let safe = terminal_safe(text);
+    let is_plain = safe.chars().all(|c| c.is_ascii_alphanumeric() || "-._~:/%+,=@".contains(c));
+    if is_plain { safe.into_owned() } else { format!("'{}'", safe.replace('\'', r"'\''")) }
+}
+
+fn score(line: &PageLine) -> String {
+    let second = line.second_score.map_or(String::new(), |second| format!(", {second} by their running text"));
+    let how = match line.decided_by.as_deref() {
+        Some("body-digest") => "; it has the bytes of a page of which that was found",
+        Some("text-digest") => "; it has the text of a page of which that was found",
+        _ => "",
+    };
+    line.score.map_or(String::new(), |score| format!(" (similar by {score}{second}{how})"))
+}
+
+fn excluded(reason: &str) -> &'static str {
+    match reason {
+        "scope" => "it lies outside the scope of the seeds (--scope)",
+        "include" => "no --include expression matches it",
+        "exclude" => "an --exclude expression matches it",
+        "robots" => "robots.txt forbids it",
+        "robots-unreachable" => "robots.txt could not be had, which means no for the time being",
+        "crawl-delay" => "the host asks for a longer Crawl-delay than --max-crawl-delay allows",
+        "noindex" => "the page asks not to be indexed; its links were used",
+        "type" => "its media type, by its header or its first bytes, is not asked for (--accept-type)",
+        "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
+        "pattern" => "others of its pattern keep repeating each other (--trap-guard)",
+        "soft-404" => "it says what the site answers to wrong addresses (--soft-404)",
+        "off-topic" => "it has less to do with the topic than --focus-min asks for; its links were used",
+        "sitemap" => "it is a sitemap: read for its links, no page itself",
+        _ => "a rule keeps it out",
+    }
+}
+
+fn deferred(reason: &str) -> &'static str {
+    match reason {
+        "depth" => "not fetched: it is deeper than --depth",
+        "budget" => "not fetched: the crawl or the host had had its pages, or time was up",
+        "duplicate-link" => "not fetched: only duplicates name it (--duplicate-links follow fetches such pages)",
+        "nofollow" => "not fetched: every link to it says nofollow",
+        "not-asked" => "not fetched: the engine never asked for it (--engine frontier takes every link)",
+        _ => "not fetched",
+    }
+}
+
+impl RobotsView {
+    fn text(&self) -> String {
+        let origin = terminal_safe(&self.origin);
+        match (self.allows, &self.path) {
+            (Some(allows), Some(path)) => {
+                let line = if allows { "Allow" } else { "Disallow" };
+                format!("'{line}: {}' in {origin}/robots.txt decides", terminal_safe(path))
+            }
+            _ if self.status == 0 => format!("{origin}/robots.txt could not be reached"),
+            _ if (200..300).contains(&self.status) => format!("no rule of {origin}/robots.txt speaks of it"),
+            _ => format!("{origin}/robots.txt was answered with status {}", self.status),
+        }
+    }
+}
+
+fn archive(line: &PageLine) -> String {
+    match (&line.warc_file, line.warc_offset) {
+        (Some(file), Some(offset)) => format!("{}, offset {offset}", terminal_safe(file)),
+        _ => "nothing".to_owned(),
+    }
+}
+
+/// The chain of referrers, its middle cut if it is long.
+fn path(steps: &[Step], url: &str) -> String {
+    if steps.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nHow it was found, link by link\n".to_owned();
+    let line = |step: &Step| {
+        format!("  {:>3}  {:<16} {}\n", step.depth, terminal_safe(&step.outcome), terminal_safe(&step.url))
+    };
+    if steps.len() <= 2 * STEPS + 1 {
+        steps.iter().for_each(|step| text += &line(step));
+    } else {
+        steps[..STEPS].iter().for_each(|step| text += &line(step));
+        let _ = writeln!(text, "  ...  and {} more", thousands((steps.len() - 2 * STEPS) as u64));
+        steps[steps.len() - STEPS..].iter().for_each(|step| text += &line(step));
+    }
+    text + &format!("    =  {:<16} {}\n", "this URL", terminal_safe(url))
+}
+
+impl Judgement {
+    fn text(&self) -> String {
+        let mut text = format!(
+            "\nHow it was judged\n  page {} of {} in the order of arrival, {} of weight {}\n",
+            thousands(u64::from(self.sequence) + 1),
+            thousands(self.judged.into()),
+            counted(self.terms as u64, "term", "terms"),
+            hundredths(self.weight)
+        );
+        let mut add = |line: String| {
+            let _ = writeln!(text, "  {line}");
+        };
+        add(copy("bytes", self.same_bytes.as_deref()));
+        if self.terms >= self.min_terms {
+            add(copy("text", self.same_text.as_deref()));
+        } else {
+            add(format!("fewer than {} terms: compared by its bytes only", self.min_terms));
+        }
+        if self.is_compared {
+            add(self.stages());
+        }
+        text + &self.candidates()
+    }
+
+    fn stages(&self) -> String {
+        let stages = &self.stages;
+        let second = match self.threshold2 {
+            Some(_) => format!(", {} also by the running text", thousands(stages.matching)),
+            None => String::new(),
+        };
+        format!(
+            "of {} stored before it {} share a term, {} reach {} by {}{second}",
+            counted(stages.stored, "page", "pages"),
+            thousands(stages.sharing),
+            thousands(stages.reaching),
+            self.threshold,
+            self.detector
+        )
+    }
+
+    fn candidates(&self) -> String {
+        if self.candidates.is_empty() {
+            return String::new();
+        }
+        let mut text = format!(
+            "\nThe most similar pages stored before it{}\n",
+            if self.is_compared { "" } else { " (not asked: it is a copy)" }
+        );
+        let _ = writeln!(text, "     score     text      needed    page");
+        for Considered { url, score, second, is_match, is_named } in &self.candidates {
+            let mark = match (is_named, is_match) {
+                (true, _) => '=',
+                (false, true) => '+',
+                (false, false) => ' ',
+            };
+            // Below the first bar nobody asks for the second.
+            let second = second.filter(|_| *score >= self.threshold);
+            let (own, asked) = second.map_or(("-".to_owned(), "-".to_owned()), |second| columns(&second));
+            let _ = writeln!(text, "  {mark}  {score:<8}  {own:<8}  {asked:<8}  {}", terminal_safe(url));
+        }
+        if self.candidates.iter().any(|page| page.is_named || page.is_match) {
+            text += "  = the page that it is said to repeat, + one that matches as well\n";
+        }
+        let asked = self.candidates.iter().filter(|page| page.score >= self.threshold);
+        let mut notes: Vec<&str> = asked.filter_map(|page| page.second).map(|second| second.basis).collect();
+        notes.retain(|note| *note != "text without template");
+        notes.sort_unstable();
+        notes.dedup();
+        notes.iter().for_each(|note| text += &format!("  ! some were asked for {note}\n"));
+        text
+    }
+}
+
+pub(super) fn columns(second: &Second) -> (String, String) {
+    (second.second_score.map_or("-".to_owned(), |score| score.to_string()), second.asked.to_string())
+}
+
+fn copy(what: &str, first: Option<&str>) -> String {
+    match first {
+        Some(url) => format!("the same {what} as {}", terminal_safe(url)),
+        None => format!("no page before it has the same {what}"),
+    }
+}
+
+/// Hundredths as a decimal.
+pub(super) fn hundredths(weight: u64) -> String {
+    format!("{}.{:02}", thousands(weight / 100), weight % 100)
+}

@@ -1,0 +1,215 @@
+//! The command `export`: which pages, in which format, and where to.
+
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::args::{CountBy, ExportArguments, ExportFormat, NoarchiveChoice, Representative};
+use crate::cli::clusters::Clusters;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::ProgressMode;
+use crate::cli::errors::{CliError, exit, export_error, export_in_use_error};
+use crate::cli::format::{byte_size, counted};
+use crate::cli::output_dir::expect_whole;
+use crate::cli::startup::defaults_with_log;
+use crate::cli::status_file::{RunState, StatusFile};
+use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::export::{self, By, Compression, Elected, ExportError, Output, Selection, Source, Tally};
+use crate::model::OutcomeKind;
+use crate::store;
+
+/// What stands for all outcomes.
+const ALL: &str = "all";
+
+/// Where the export goes if nothing else is said, within the output folder of the crawl.
+fn default_file(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Parquet => "parquet/pages-00000.parquet",
+        ExportFormat::Jsonl => "export/pages.jsonl",
+        ExportFormat::Warc => "export/pages.warc.gz",
+        ExportFormat::Cdxj => "export/index.cdxj",
+        ExportFormat::Csv => "export/rates.csv",
+    }
+}
+
+/// Whether all outcomes are meant if none is named: of rates, and of an index of all there is.
+fn is_of_all(format: ExportFormat) -> bool {
+    matches!(format, ExportFormat::Csv | ExportFormat::Cdxj)
+}
+
+/// Does what `export` was asked for.
+pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
+    let settings = &defaults_with_log(arguments.verbosity)?;
+    let mut selection = selection(arguments)?;
+    expect_whole(&arguments.dir)?;
+    // Before the lock is taken, which would leave a file in somebody else's folder.
+    if !arguments.dir.join("pages.jsonl").is_file() {
+        return Err(CliError::usage(format!("{}: it holds no crawl", arguments.dir.display()))
+            .with_hint("give the output folder of a crawl: ndcrawl export DIR --format parquet"));
+    }
+    let _held = store::hold(&arguments.dir).map_err(export_in_use_error)?;
+    warn_of_unfinished(&arguments.dir);
+    if arguments.representative == Representative::Elected {
+        let clusters = Clusters::read(&arguments.dir, None)?.clusters.into_iter();
+        let pairs = clusters.filter_map(|cluster| Some((cluster.representative, cluster.elected?)));
+        selection.elected = Elected::new(pairs);
+    }
+    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
+    match written(settings, arguments, &selection, &file) {
+        Ok(tally) => tell(settings, arguments, &file, tally),
+        // A reader that has gone away (`| head`) is no error.
+        Err(error) if is_stdout(&file) && error.write_kind() == Some(ErrorKind::BrokenPipe) => Ok(exit::FINISHED),
+        Err(error) => Err(export_error(error)),
+    }
+}
+
+fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
+    let names: BTreeSet<String> = arguments.outcome.iter().cloned().collect();
+    if let Some(name) =
+        names.iter().find(|name| *name != ALL && OutcomeKind::ALL.iter().all(|known| known.name() != **name))
+    {
+        let known = OutcomeKind::ALL.map(OutcomeKind::name).join(", ");
+        return Err(CliError::usage(format!("--outcome: '{name}' is none of {known}, {ALL}")));
+    }
+    let lower = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
+    Ok(Selection {
+        outcomes: match names.is_empty() {
+            _ if names.contains(ALL) => BTreeSet::new(),
+            true if is_of_all(arguments.format) => BTreeSet::new(),
+            true => Selection::default().outcomes,
+            false => names,
+        },
+        hosts: lower(&arguments.host),
+        languages: lower(&arguments.lang),
+        elected: Elected::default(),
+        // A page that is only counted is not passed on.
+        ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || arguments.format == ExportFormat::Csv,
+    })
+}
+
+fn written(
+    settings: &Settings,
+    arguments: &ExportArguments,
+    selection: &Selection,
+    file: &Path,
+) -> Result<Tally, ExportError> {
+    let bar = bar(settings);
+    let watch = |read, length| {
+        bar.set_length(length);
+        bar.set_position(read);
+    };
+    let source = Source { folder: &arguments.dir, selection, watch: &watch };
+    let output = output(file)?;
+    let tally = match arguments.format {
+        ExportFormat::Parquet => export::parquet(source, arguments.html, output),
+        ExportFormat::Jsonl => export::jsonl(source, arguments.html, compression(file), output),
+        ExportFormat::Warc => {
+            let index = if is_stdout(file) { None } else { Some(Output::file(&index_of(file))?) };
+            export::warc(source, output, index)
+        }
+        ExportFormat::Cdxj => export::cdxj(source, output),
+        ExportFormat::Csv => {
+            let by = match arguments.by {
+                CountBy::Host => By::Host,
+                CountBy::Domain => By::Domain,
+                CountBy::Lang => By::Language,
+                CountBy::Type => By::Type,
+            };
+            export::rates(source, by, output)
+        }
+    };
+    bar.finish_and_clear();
+    tally
+}
+
+fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn output(file: &Path) -> Result<Output, ExportError> {
+    if is_stdout(file) { Ok(Output::stream("standard output", io::stdout())) } else { Output::file(file) }
+}
+
+/// As the file's name has it.
+fn compression(file: &Path) -> Compression {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("gz") => Compression::Gzip,
+        Some("zst") => Compression::Zstd,
+        _ => Compression::None,
+    }
+}
+
+/// `pages.cdxj` for `pages.warc.gz`.
+fn index_of(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = stem.strip_suffix(".warc").unwrap_or(stem);
+    file.with_file_name(format!("{stem}.cdxj"))
+}
+
+/// Shows how far the export is; nothing where nobody watches.
+fn bar(settings: &Settings) -> ProgressBar {
+    let wanted = !matches!(settings.progress_mode(), ProgressMode::None) && stderr_can_draw();
+    let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3}% {eta:>4}");
+    let bar = ProgressBar::with_draw_target(Some(0), target);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message("exporting");
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Tells what was written: on stdout, unless that has the data.
+fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: Tally) -> Result<u8, CliError> {
+    let quiet = settings.progress_mode() == ProgressMode::None;
+    let warn = |count: u64, what: &str| {
+        if count > 0 && !quiet {
+            write_stderr(&format!("note: {} {what}", counted(count, "page", "pages")));
+        }
+    };
+    warn(tally.held_back, "left out: noarchive or noindex (--noarchive ignore exports them)");
+    if arguments.format != ExportFormat::Csv {
+        warn(tally.without_body, "stored without a body: the crawl kept none (--no-warc, noarchive)");
+    }
+    let what = if arguments.format == ExportFormat::Csv { "URL" } else { "page" };
+    let count = counted(tally.pages, what, &format!("{what}s"));
+    let name = terminal_safe(&file.display().to_string()).into_owned();
+    if is_stdout(file) {
+        if !quiet {
+            write_stderr(&format!("{count}, {}", byte_size(tally.bytes)));
+        }
+        return Ok(exit::FINISHED);
+    }
+    let mut text = format!("{count}, {}: {name}\n", byte_size(tally.bytes));
+    if arguments.format == ExportFormat::Warc {
+        text += &format!("index: {}\n", terminal_safe(&index_of(file).display().to_string()));
+    }
+    write_stdout(&text).map(|()| exit::FINISHED)
+}
+
+/// What is there of a crawl that can go on is exported, but its reader should know.
+fn warn_of_unfinished(folder: &Path) {
+    if let Ok(status) = StatusFile::read(folder)
+        && status.state != RunState::Finished
+    {
+        write_stderr("warning: the crawl was stopped before its end; what it has so far is exported");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_stands_beside_the_archive_and_the_name_tells_the_compression() {
+        assert_eq!(index_of(Path::new("a/b.warc.gz")), Path::new("a/b.cdxj"));
+        assert_eq!(index_of(Path::new("b")), Path::new("b.cdxj"));
+        assert_eq!(compression(Path::new("a.jsonl.zst")), Compression::Zstd);
+        assert_eq!(compression(Path::new("a.gz")), Compression::Gzip);
+        assert_eq!(compression(Path::new("-")), Compression::None);
+    }
+}

@@ -1,0 +1,113 @@
+//! The command `reindex`: what is derived is made anew, and if need be all of the store.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::args::ReindexArguments;
+use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::format::{counted, thousands};
+use crate::cli::output_dir::{DEDUP, Earlier};
+use crate::cli::saved_settings;
+use crate::cli::seeds::Seeds;
+use crate::cli::setup;
+use crate::cli::startup::defaults_with_log;
+use crate::cli::terminal::write_stdout;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::crawl::{Archived, Rebuilt, rebuild};
+use crate::store::{self, Generation, Identity, Store, StoreReader};
+
+const CACHE_BYTES: u64 = 16 << 20;
+
+/// Makes the store anew, unless it can be opened; then only what it can do without is thrown away.
+pub(super) fn run(arguments: &ReindexArguments) -> Result<u8, CliError> {
+    defaults_with_log(arguments.verbosity)?;
+    let dir = &arguments.dir;
+    let source = store::take_back(dir).map_err(opening_error)?;
+    match StoreReader::open(dir, CACHE_BYTES) {
+        Ok((reader, _)) if !arguments.force => {
+            reader.forget_snapshot();
+            let text = "The store can be opened: its index will be derived anew when the crawl goes on.\n\
+                        hint: --force makes all of it anew, and loses what only the store has\n";
+            let object = json!({"rebuilt": false});
+            write_stdout(if arguments.json { format!("{object}\n") } else { text.to_owned() }.as_str())?;
+            return Ok(exit::FINISHED);
+        }
+        Err(error @ (store::Error::InUse { .. } | store::Error::Io { .. })) => return Err(opening_error(error)),
+        _ => {}
+    }
+    let rebuilt = all(dir, &source)?;
+    let text = if arguments.json { format!("{}\n", object(&rebuilt)) } else { text(&rebuilt) };
+    write_stdout(&text)?;
+    Ok(exit::FINISHED)
+}
+
+/// `source` holds what the store is made of.
+fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
+    let file = store::read_json_file(&source.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
+    if file["command"] == DEDUP {
+        let error = CliError::new(exit::CORRUPT, format!("{}: it holds pages that dedup has judged", dir.display()));
+        return Err(error.with_hint("run dedup again, with --fresh --force: what it read is there"));
+    }
+    let settings = saved_settings::of_file(source)?.with("out.dir", &dir.display().to_string())?;
+    if !settings.dedup.against.is_empty() {
+        let message = format!("{}: the crawl was compared with others (--against)", dir.display());
+        let error = CliError::new(exit::CORRUPT, message);
+        return Err(error.with_hint("its store cannot be made anew; pages.jsonl and warc have all that was kept"));
+    }
+    let seeds = Seeds { seeds: Earlier::read(&settings)?.seeds, ..Seeds::default() };
+    let setup = setup::setup(&settings, &seeds)?;
+    let identity = Identity::new(setup.rendering(), settings.fingerprint());
+    store::set_aside_to_rebuild(dir).map_err(opening_error)?;
+    let (store, opened) =
+        Store::open_to_rebuild(dir, setup::store_options(&settings), &identity).map_err(opening_error)?;
+    let none = || CliError::new(exit::CORRUPT, format!("{}: nothing was set aside", dir.display()));
+    let generation = Generation::last(dir).map_err(opening_error)?.ok_or_else(none)?;
+    let archived = Archived::read(dir).map_err(opening_error)?.ok_or_else(none)?;
+    let (rebuilt, store) = rebuild(setup, store, &opened.identity, &generation, &archived).map_err(crawl_error)?;
+    store::write_crawl_file(dir, &crawl_file(file, &opened.identity.crawl)).map_err(opening_error)?;
+    store::rebuilt(dir).map_err(opening_error)?;
+    store.close().map_err(opening_error)?;
+    Ok(rebuilt)
+}
+
+/// What ran in the folder, as of a crawl that is to go on.
+fn crawl_file(mut file: Value, crawl: &str) -> Value {
+    file["crawl"] = json!(crawl);
+    for key in ["ended", "stopped", "exit_code"] {
+        file.as_object_mut().map(|file| file.remove(key));
+    }
+    file
+}
+
+fn object(rebuilt: &Rebuilt) -> Value {
+    json!({
+        "rebuilt": true, "outcomes": rebuilt.outcomes, "kept": rebuilt.kept, "waiting": rebuilt.waiting,
+        "unreadable": rebuilt.unreadable, "unreadable_count": rebuilt.unreadable_count,
+        "damaged_lines": rebuilt.damaged_lines, "duplicates_without_record": rebuilt.duplicates,
+        "pages_without_links": rebuilt.without_links,
+    })
+}
+
+fn text(rebuilt: &Rebuilt) -> String {
+    let mut text = format!(
+        "Made anew: {} with outcomes, {} among them; {} without an outcome\n\nLost with the store:\n",
+        counted(rebuilt.outcomes, "URL", "URLs"),
+        counted(rebuilt.kept, "kept page", "kept pages"),
+        thousands(rebuilt.waiting),
+    );
+    let lost = [
+        (rebuilt.duplicates, "records of duplicates: their verdicts stay, a copy of one is compared anew"),
+        (rebuilt.without_links, "pages whose links are not known any more: duplicates, and those marked noindex"),
+        (rebuilt.unreadable_count, "kept pages that can't be read from the archive: they will be fetched again"),
+        (rebuilt.damaged_lines, "lines of pages.jsonl that can't be read: their URLs may be fetched again"),
+    ];
+    for (count, what) in lost.into_iter().filter(|(count, _)| *count > 0) {
+        text += &format!("{:>12}  {what}\n", thousands(count));
+    }
+    for url in &rebuilt.unreadable {
+        text += &format!("{:>14}{}\n", "", terminal_safe(url));
+    }
+    text += "              requests, response times and failures of each site; its robots.txt is asked for again\n";
+    text + "\nThe command that began the crawl goes on with it; what was set aside is in earlier/\n"
+}

@@ -1,0 +1,239 @@
+//! Settings that end up in requests: header lines, agent, proxy, fixed addresses. Secrets among
+//! them are masked wherever a setting is shown.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use serde_json::Value;
+use url::Url;
+
+use crate::cli::config::value::Scalar;
+use crate::fetch::{MASK, is_secret_header};
+
+/// A header line to send: a valid name, and a value without line ends.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HeaderLine {
+    /// The name as given.
+    pub name: String,
+    /// The value, trimmed.
+    pub value: String,
+}
+
+impl HeaderLine {
+    /// Whether the value is nobody else's business.
+    pub fn is_secret(&self) -> bool {
+        is_secret_header(&self.name)
+    }
+
+    fn masked(&self) -> String {
+        format!("{}: {}", self.name, if self.is_secret() { MASK } else { &self.value })
+    }
+}
+
+impl fmt::Debug for HeaderLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.masked())
+    }
+}
+
+impl Scalar for HeaderLine {
+    /// The value is never repeated in an error: it may be a secret.
+    fn from_text(text: &str) -> Result<Self, String> {
+        if text.contains(['\r', '\n', '\0']) {
+            return Err("a header line can't hold CR, LF or NUL".to_owned());
+        }
+        let (name, value) = text.split_once(':').ok_or("a header line is 'Name: value'")?;
+        let is_name = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+        if name.is_empty() || !name.bytes().all(is_name) {
+            return Err("the name of a header line is one word of letters, digits and hyphens".to_owned());
+        }
+        let value = value.trim();
+        if value.chars().any(|c| c.is_control() && c != '\t') {
+            return Err(format!("the value of {name} holds a control character"));
+        }
+        Ok(Self { name: name.to_owned(), value: value.to_owned() })
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.masked())
+    }
+}
+
+/// Text for a request header: one line of visible ASCII and spaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderText(pub String);
+
+impl Scalar for HeaderText {
+    fn from_text(text: &str) -> Result<Self, String> {
+        if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+            Ok(Self(text.trim().to_owned()))
+        } else {
+            Err("only printable ASCII may stand here, it is sent in a header line".to_owned())
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.0.as_str())
+    }
+}
+
+/// The product token by which robots.txt names a crawler: letters, `_` and `-`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProductToken(pub String);
+
+impl Scalar for ProductToken {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let is_token = |b: u8| b.is_ascii_alphabetic() || b == b'_' || b == b'-';
+        if !text.is_empty() && text.bytes().all(is_token) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!("'{text}' is not a product token: letters, '_' and '-' only (RFC 9309)"))
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(self.0.as_str())
+    }
+}
+
+/// Through which proxy requests go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Proxy {
+    /// As `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say.
+    #[default]
+    Environment,
+    /// None, whatever the environment says.
+    Direct,
+    /// This one.
+    Url(Url),
+}
+
+impl Scalar for Proxy {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text {
+            "env" => Ok(Self::Environment),
+            "none" => Ok(Self::Direct),
+            _ => match Url::parse(text) {
+                Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Self::Url(url)),
+                _ => Err(format!("'{}' is not a proxy: env, none or http://HOST:PORT", mask_url(text))),
+            },
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(match self {
+            Self::Environment => "env".to_owned(),
+            Self::Direct => "none".to_owned(),
+            Self::Url(url) => mask_url(url.as_str()),
+        })
+    }
+}
+
+/// The URL with the password masked, if it has one. What does not parse as a URL is masked where a
+/// password might stand.
+pub fn mask_url(text: &str) -> String {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |at| start + at);
+    let Some(at) = text[start..end].rfind('@') else { return text.to_owned() };
+    match text[start..start + at].find(':') {
+        Some(colon) => format!("{}:{MASK}{}", &text[..start + colon], &text[start + at..]),
+        None => text.to_owned(),
+    }
+}
+
+/// A URL as it was typed, shown without its password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedUrl(pub String);
+
+impl Scalar for TypedUrl {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(mask_url(&self.0))
+    }
+}
+
+/// An address to use for a host instead of asking the name service, as curl's `--resolve`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolve {
+    /// The host name in lower case.
+    pub host: String,
+    /// The port for which it holds; all if none.
+    pub port: Option<u16>,
+    /// The address.
+    pub address: IpAddr,
+}
+
+impl Scalar for Resolve {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let error = || format!("'{text}' is not HOST:ADDR or HOST:PORT:ADDR, such as example.org:443:192.0.2.1");
+        let (host, rest) = text.split_once(':').ok_or_else(error)?;
+        let address = |text: &str| text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+        let with_port = || {
+            let (port, rest) = rest.split_once(':')?;
+            Some((Some(port.parse().ok()?), address(rest)?))
+        };
+        // Without brackets, `h:80:...` may be read as an IPv6 address too; the port comes first.
+        let (port, address) = with_port().or_else(|| Some((None, address(rest)?))).ok_or_else(error)?;
+        if host.is_empty() { Err(error()) } else { Ok(Self { host: host.to_ascii_lowercase(), port, address }) }
+    }
+
+    fn to_value(&self) -> Value {
+        let address = match self.address {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        };
+        Value::from(match self.port {
+            Some(port) => format!("{}:{port}:{address}", self.host),
+            None => format!("{}:{address}", self.host),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_line_cannot_carry_a_second_one() {
+        for text in ["X: a\r\nY: b", "X: a\nb", "X: \0", "no colon", ": x", "X Y: z", "X : y"] {
+            assert!(HeaderLine::from_text(text).is_err(), "{text:?}");
+        }
+        let line = HeaderLine::from_text("X-Test:  a: b ").unwrap();
+        assert_eq!((line.name.as_str(), line.value.as_str()), ("X-Test", "a: b"));
+    }
+
+    #[test]
+    fn secrets_are_masked_wherever_they_are_shown() {
+        let line = HeaderLine::from_text("Authorization: Bearer abc").unwrap();
+        assert_eq!(line.to_value(), Value::from("Authorization: ***"));
+        assert_eq!(format!("{line:?}"), "Authorization: ***");
+        assert_eq!(HeaderLine::from_text("Accept: x").unwrap().to_value(), Value::from("Accept: x"));
+        assert_eq!(Proxy::from_text("http://u:p@h:3128").unwrap().to_value(), Value::from("http://u:***@h:3128/"));
+        assert_eq!(mask_url("https://u:p@q@h/x@y"), "https://u:***@h/x@y");
+        assert_eq!(mask_url("https://h/a:b@c"), "https://h/a:b@c");
+        assert!(!Proxy::from_text("ftp://u:secret@h").unwrap_err().contains("secret"));
+    }
+
+    #[test]
+    fn a_fixed_address_may_name_a_port() {
+        let read = |text| Resolve::from_text(text).unwrap();
+        assert_eq!((read("H:192.0.2.1").port, read("H:192.0.2.1").host.as_str()), (None, "h"));
+        assert_eq!(read("h:80:192.0.2.1").port, Some(80));
+        assert_eq!(read("h:80:[::1]").address, "::1".parse::<IpAddr>().unwrap());
+        assert_eq!(read("h:::1").port, None);
+        for text in ["h", "h:80", ":80:1.2.3.4", "h:x:1.2.3.4", "h:99999:1.2.3.4"] {
+            assert!(Resolve::from_text(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_product_token_has_no_version() {
+        assert!(ProductToken::from_text("nd-crawl_x").is_ok());
+        for text in ["", "nd crawl", "ndcrawl/1", "nd1"] {
+            assert!(ProductToken::from_text(text).is_err(), "{text}");
+        }
+    }
+}

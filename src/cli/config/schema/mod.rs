@@ -1,0 +1,305 @@
+//! *What can be set?*
+//!
+//! One table of keys. Flags, environment variables, configuration files, `config show`,
+//! `config init` and the help are all made from it, so that they cannot disagree.
+
+mod browser;
+mod dedup;
+mod focus;
+mod http;
+mod output;
+mod politeness;
+mod scope;
+
+use serde_json::Value;
+
+use crate::cli::config::settings::Settings;
+
+pub use dedup::NEAR_DUPLICATES;
+
+/// The groups under which help shows flags, in order.
+pub const HEADINGS: [&str; 9] =
+    ["Input", "Scope", "Politeness", "HTTP", "Security", "Near-duplicates", "Output", "Dashboard", "Logging"];
+
+/// How a value is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `--flag VALUE`; the name of the value in help.
+    Value(&'static str),
+    /// `--flag WORD`, one of these, which are written with bars between.
+    Choice(&'static str),
+    /// `--flag` alone, which stands for this text.
+    Switch(&'static str),
+    /// `--flag VALUE` as often as one likes.
+    List(&'static str),
+    /// The same, and one text may hold several values with commas between.
+    CommaList(&'static str),
+}
+
+/// One thing that can be set.
+#[derive(Debug)]
+pub struct Key {
+    /// Its name in configuration files: the path of its field in [`Settings`].
+    pub name: &'static str,
+    /// Another name for it, at the top level of a file.
+    pub alias: Option<&'static str>,
+    /// Its flag, without hyphens.
+    pub flag: Option<&'static str>,
+    /// Its one-letter flag.
+    pub short: Option<char>,
+    /// How it is written.
+    pub shape: Shape,
+    /// Its default, as text. Lists are separated by commas.
+    pub default: &'static str,
+    /// What the default comes to, if the text does not tell.
+    pub default_note: Option<&'static str>,
+    /// The group under which help shows its flag.
+    pub heading: &'static str,
+    /// What it does, one line.
+    pub help: &'static str,
+    /// What the flag does, if it is the opposite.
+    pub flag_help: Option<&'static str>,
+    /// Whether it may not change when a crawl is resumed.
+    pub fixed: bool,
+    read: fn(&mut Settings, &[String]) -> Result<(), String>,
+    show: fn(&Settings) -> Value,
+}
+
+impl Key {
+    const fn new(name: &'static str, access: Access, shape: Shape, default: &'static str, help: &'static str) -> Self {
+        Self {
+            name,
+            alias: None,
+            flag: None,
+            short: None,
+            shape,
+            default,
+            default_note: None,
+            heading: "",
+            help,
+            flag_help: None,
+            fixed: false,
+            read: access.0,
+            show: access.1,
+        }
+    }
+
+    const fn flag(mut self, flag: &'static str) -> Self {
+        self.flag = Some(flag);
+        self
+    }
+
+    const fn short(mut self, letter: char) -> Self {
+        self.short = Some(letter);
+        self
+    }
+
+    const fn alias(mut self, alias: &'static str) -> Self {
+        self.alias = Some(alias);
+        self
+    }
+
+    const fn note(mut self, note: &'static str) -> Self {
+        self.default_note = Some(note);
+        self
+    }
+
+    const fn flag_help(mut self, help: &'static str) -> Self {
+        self.flag_help = Some(help);
+        self
+    }
+
+    const fn heading(mut self, heading: &'static str) -> Self {
+        self.heading = heading;
+        self
+    }
+
+    const fn fixed(mut self) -> Self {
+        self.fixed = true;
+        self
+    }
+
+    /// Reads texts into the key's field.
+    pub fn read(&self, settings: &mut Settings, texts: &[String]) -> Result<(), String> {
+        (self.read)(settings, &self.split(texts))
+    }
+
+    /// The value of the key's field as it stands in a configuration file, secrets masked.
+    pub fn show(&self, settings: &Settings) -> Value {
+        (self.show)(settings)
+    }
+
+    /// The texts of the default.
+    pub fn default_texts(&self) -> Vec<String> {
+        match self.shape {
+            Shape::List(_) | Shape::CommaList(_) => split_at_commas(self.default).collect(),
+            _ => vec![self.default.to_owned()],
+        }
+    }
+
+    /// The environment variable.
+    pub fn variable(&self) -> String {
+        variable_of(self.name)
+    }
+
+    /// Whether the value is a list.
+    pub fn is_list(&self) -> bool {
+        matches!(self.shape, Shape::List(_) | Shape::CommaList(_))
+    }
+
+    fn split(&self, texts: &[String]) -> Vec<String> {
+        match self.shape {
+            Shape::CommaList(_) => texts.iter().flat_map(|text| split_at_commas(text)).collect(),
+            _ => texts.to_vec(),
+        }
+    }
+}
+
+/// The environment variable of a key of that name.
+pub fn variable_of(name: &str) -> String {
+    format!("NDCRAWL_{}", name.to_ascii_uppercase().replace(['.', '-'], "_"))
+}
+
+/// All keys, in the order in which they are shown: the top level first, then table by table.
+pub fn all() -> impl Iterator<Item = &'static Key> {
+    let before = [
+        scope::TOP,
+        scope::KEYS,
+        focus::KEYS,
+        politeness::KEYS,
+        http::KEYS,
+        browser::KEYS,
+        scope::NORMALISE,
+        dedup::RENDER,
+    ];
+    before.into_iter().chain([dedup::KEYS, dedup::FUZZY, dedup::DUST, output::KEYS]).flatten()
+}
+
+/// The key of that name or alias.
+pub fn find(name: &str) -> Option<&'static Key> {
+    all().find(|key| key.name == name || key.alias == Some(name))
+}
+
+/// The known key that looks most like this name, if one does.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    // Someone may know the last part and not the table, or the other way round.
+    let distance = |key: &Key| {
+        let last = key.name.rsplit('.').next().unwrap_or_default();
+        let name_last = name.rsplit('.').next().unwrap_or_default();
+        edits(name, key.name).min(edits(name_last, last) + 1)
+    };
+    let best = all().min_by_key(|key| distance(key))?;
+    (distance(best) <= 1 + name.len() / 3).then_some(best.name)
+}
+
+/// The number of insertions, deletions and replacements that make one text the other.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
+fn split_at_commas(text: &str) -> impl Iterator<Item = String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned)
+}
+
+type Access = (fn(&mut Settings, &[String]) -> Result<(), String>, fn(&Settings) -> Value);
+
+/// A key that is named after the path of its field.
+macro_rules! key {
+    ($table:ident . $inner:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
+        $crate::cli::config::schema::Key::new(
+            concat!(stringify!($table), ".", stringify!($inner), ".", stringify!($field)),
+            (
+                |settings, texts| {
+                    settings.$table.$inner.$field = $crate::cli::config::value::Setting::read(texts)?;
+                    Ok(())
+                },
+                |settings| $crate::cli::config::value::Setting::show(&settings.$table.$inner.$field),
+            ),
+            $shape,
+            $default,
+            $help,
+        )
+    };
+    ($table:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
+        $crate::cli::config::schema::Key::new(
+            concat!(stringify!($table), ".", stringify!($field)),
+            (
+                |settings, texts| {
+                    settings.$table.$field = $crate::cli::config::value::Setting::read(texts)?;
+                    Ok(())
+                },
+                |settings| $crate::cli::config::value::Setting::show(&settings.$table.$field),
+            ),
+            $shape,
+            $default,
+            $help,
+        )
+    };
+    ($field:ident, $shape:expr, $default:expr, $help:expr) => {
+        $crate::cli::config::schema::Key::new(
+            stringify!($field),
+            (
+                |settings, texts| {
+                    settings.$field = $crate::cli::config::value::Setting::read(texts)?;
+                    Ok(())
+                },
+                |settings| $crate::cli::config::value::Setting::show(&settings.$field),
+            ),
+            $shape,
+            $default,
+            $help,
+        )
+    };
+}
+use key;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_variables_and_flags_are_unique() {
+        let count = all().count();
+        assert_eq!(all().map(|key| key.name).collect::<BTreeSet<_>>().len(), count);
+        assert_eq!(all().map(Key::variable).collect::<BTreeSet<_>>().len(), count);
+        let flags: Vec<_> = all().filter_map(|key| key.flag).collect();
+        assert_eq!(flags.iter().collect::<BTreeSet<_>>().len(), flags.len());
+    }
+
+    #[test]
+    fn every_key_is_documented_in_one_line() {
+        for key in all() {
+            assert!(!key.help.is_empty() && !key.help.contains('\n'), "{}", key.name);
+            assert!(key.help.len() <= 100, "{}: {}", key.name, key.help.len());
+            assert_eq!(key.flag.is_some(), HEADINGS.contains(&key.heading), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn a_key_has_a_variable() {
+        assert_eq!(find("politeness.delay").unwrap().variable(), "NDCRAWL_POLITENESS_DELAY");
+        assert_eq!(find("scope.max_pages").unwrap().variable(), "NDCRAWL_SCOPE_MAX_PAGES");
+    }
+
+    #[test]
+    fn a_misspelt_key_finds_its_neighbour() {
+        assert_eq!(nearest("politeness.dely"), Some("politeness.delay"));
+        assert_eq!(nearest("delay"), Some("politeness.delay"));
+        assert_eq!(nearest("scope.max-pages"), Some("scope.max_pages"));
+        assert_eq!(nearest("http.delay"), Some("politeness.delay"));
+        assert_eq!(nearest("zzzzzzzzzzzz"), None);
+    }
+}

@@ -1,0 +1,229 @@
+//! How a command fails: one line, a hint where there is one, and an exit code.
+
+use std::fmt;
+use std::io::ErrorKind;
+
+use crate::cli::terminal_safe::terminal_safe;
+use crate::crawl::{AgainstError, CrawlError};
+use crate::detect::DetectError;
+use crate::export::ExportError;
+use crate::frontier::FrontierError;
+use crate::report::ReportError;
+use crate::store;
+
+/// The exit codes of the program.
+pub mod exit {
+    /// Finished, or stopped by a limit that the user set.
+    pub const FINISHED: u8 = 0;
+    /// Ran, but nothing could be fetched from any seed; or a check found a fault.
+    pub const NOTHING_FETCHED: u8 = 1;
+    /// Usage or configuration error.
+    pub const USAGE: u8 = 2;
+    /// Finished with more failures than `--fail-over` allows.
+    pub const TOO_MANY_FAILURES: u8 = 3;
+    /// The store or an export is corrupt.
+    pub const CORRUPT: u8 = 4;
+    /// Nothing to resume, or the folder is not empty.
+    pub const NOT_RESUMABLE: u8 = 5;
+    /// The folder is in use by another run.
+    pub const IN_USE: u8 = 6;
+    /// The disk is full or below `--min-free`.
+    pub const DISK_FULL: u8 = 7;
+    /// A fault of this program.
+    pub const INTERNAL: u8 = 70;
+    /// Stopped by SIGINT.
+    pub const INTERRUPTED: u8 = 130;
+    /// Stopped by SIGTERM or SIGHUP.
+    pub const TERMINATED: u8 = 143;
+}
+
+/// Why a command failed, as a person reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CliError {
+    /// `what: why`, one line.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// The exit code, one of [`exit`].
+    pub code: u8,
+}
+
+impl CliError {
+    /// An error with this exit code.
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, code }
+    }
+
+    /// A usage or configuration error.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(exit::USAGE, message)
+    }
+
+    /// The same error with a hint.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for CliError {
+    /// `error: what: why` and perhaps `hint: ...`, each one line. Line ends and other control
+    /// characters of foreign origin are escaped.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", terminal_safe(&self.message))?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {}", terminal_safe(hint)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for CliError {}
+
+impl From<anyhow::Error> for CliError {
+    /// An error that no room foresaw: its whole chain on one line.
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<CliError>() {
+            Ok(known) => known,
+            Err(other) => Self::new(exit::INTERNAL, format!("{other:#}")),
+        }
+    }
+}
+
+/// When the store reported an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Opening,
+    Running,
+}
+
+/// Maps an error of the store met while a folder is opened.
+pub(super) fn opening_error(error: store::Error) -> CliError {
+    store_error(error, Phase::Opening)
+}
+
+/// The exit code that an error of the store asks for.
+pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
+    let code = match &error {
+        store::Error::InUse { .. } => exit::IN_USE,
+        store::Error::NotEmpty { .. } | store::Error::Format { .. } | store::Error::Rendering { .. } => {
+            exit::NOT_RESUMABLE
+        }
+        store::Error::Corrupt { .. } | store::Error::Rebuilding { .. } => exit::CORRUPT,
+        store::Error::DiskFull { .. } => exit::DISK_FULL,
+        store::Error::NotACrawl { .. } => exit::USAGE,
+        store::Error::Io { .. } if phase == Phase::Opening => exit::USAGE,
+        store::Error::Io { .. } => exit::DISK_FULL,
+        _ => exit::INTERNAL,
+    };
+    let can_be_made_anew = matches!(error, store::Error::Corrupt { .. } | store::Error::NotEmpty { .. });
+    let error = CliError::new(code, error.to_string());
+    if !can_be_made_anew {
+        return error;
+    }
+    error.with_hint(
+        "ndcrawl reindex DIR makes the store of a crawl anew from pages.jsonl and warc, if that is what is damaged",
+    )
+}
+
+pub(super) fn crawl_error(error: CrawlError) -> CliError {
+    let error = match error {
+        CrawlError::Store(error) => return store_error(error, Phase::Running),
+        CrawlError::Fetch(error) => return CliError::usage(error.to_string()),
+        CrawlError::Focus(error) => return CliError::usage(format!("--focus: {error}")),
+        CrawlError::Against(AgainstError::Spool(_)) => return CliError::new(exit::DISK_FULL, error.to_string()),
+        other => anyhow::Error::from(other),
+    };
+    let code = match error.downcast_ref() {
+        Some(
+            CrawlError::Lost { .. }
+            | CrawlError::Against(AgainstError::Changed)
+            | CrawlError::Frontier(FrontierError::Log { .. } | FrontierError::Missing(_) | FrontierError::Damaged { .. })
+            | CrawlError::Detect(
+                DetectError::Source { .. }
+                | DetectError::RepeatedTerm { .. }
+                | DetectError::OutOfOrder { .. }
+                | DetectError::UnknownTerm { .. }
+                | DetectError::UnknownOriginal { .. },
+            ),
+        ) => exit::CORRUPT,
+        _ => exit::INTERNAL,
+    };
+    CliError::new(code, format!("{error:#}"))
+}
+
+/// The exit code and text of an error of a report.
+pub(super) fn report_error(error: ReportError) -> CliError {
+    match error {
+        ReportError::Store(error) => store_error(error, Phase::Opening),
+        other => CliError::new(exit::CORRUPT, other.to_string()),
+    }
+}
+
+/// The error of earlier crawls that can't be compared with.
+pub(super) fn reference_error(error: CrawlError) -> CliError {
+    let text = error.to_string();
+    match error {
+        CrawlError::Against(AgainstError::Store { source, .. }) => {
+            CliError { message: text, ..store_error(source, Phase::Opening) }
+                .with_hint("--against takes the output folder of a crawl that is not running")
+        }
+        CrawlError::Against(AgainstError::Rendering { .. } | AgainstError::Setting { .. }) => {
+            CliError::new(exit::USAGE, text).with_hint("crawl those sites again with the settings of this crawl")
+        }
+        other => crawl_error(other),
+    }
+}
+
+pub(super) fn rules_in_use_error(error: store::Error) -> CliError {
+    let is_in_use = matches!(error, store::Error::InUse { .. });
+    let error = store_error(error, Phase::Opening);
+    let hint = "a crawl that is at work writes its rules when it ends: stop it with Ctrl-C, switch them, and go on";
+    if is_in_use { error.with_hint(hint) } else { error }
+}
+
+pub(super) fn export_in_use_error(error: store::Error) -> CliError {
+    match &error {
+        store::Error::InUse { folder, pid } => {
+            CliError::new(exit::IN_USE, format!("{}: a crawl is at work there (process {pid})", folder.display()))
+                .with_hint("wait until it has ended, or stop it with Ctrl-C; it can be resumed after the export")
+        }
+        _ => store_error(error, Phase::Opening),
+    }
+}
+
+pub(super) fn export_error(error: ExportError) -> CliError {
+    match error {
+        ExportError::Crawl(error) => store_error(error, Phase::Opening),
+        ExportError::Write { .. } => {
+            let full = matches!(error.write_kind(), Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+            let code = if full { exit::DISK_FULL } else { exit::USAGE };
+            CliError::new(code, error.to_string()).with_hint("-o FILE writes elsewhere")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_and_its_hint_another() {
+        let error = CliError::usage("seeds.txt: no\nsuch file").with_hint("give a file");
+        assert_eq!(error.to_string(), "error: seeds.txt: no\\nsuch file\nhint: give a file");
+    }
+
+    #[test]
+    fn an_unforeseen_error_keeps_its_chain() {
+        let error = anyhow::anyhow!("disk").context("commit 7");
+        let error = CliError::from(error);
+        assert_eq!((error.message.as_str(), error.code), ("commit 7: disk", exit::INTERNAL));
+    }
+
+    #[test]
+    fn a_known_error_survives_a_passage_through_anyhow() {
+        let known = CliError::new(exit::IN_USE, "out: in use");
+        assert_eq!(CliError::from(anyhow::Error::new(known.clone())), known);
+    }
+}

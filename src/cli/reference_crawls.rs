@@ -1,0 +1,59 @@
+//! The folders of earlier crawls that pages are compared with.
+
+use std::sync::Arc;
+
+use crate::cli::config::settings::{Difference, Settings, fingerprint_difference};
+use crate::cli::errors::{CliError, reference_error};
+use crate::crawl::Against;
+
+/// Its place in the fingerprint of a crawl. Paths may change: what counts is which pages stand there.
+const LINE: &str = "dedup.against = ";
+
+/// Settings that bear on what is a record. In others, such as the threshold, crawls may differ.
+const OF_RECORDS: [&str; 5] =
+    ["dedup.detector", "dedup.thresholding", "dedup.synonyms", "dedup.min_terms", "render.stemming"];
+
+/// Reads what is to be compared with, if there is any.
+pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Against>>, CliError> {
+    let folders = &settings.dedup.against;
+    if folders.is_empty() {
+        return Ok(None);
+    }
+    let own = settings.out.dir.canonicalize().ok();
+    if let Some(folder) = folders.iter().find(|folder| own.is_some() && folder.canonicalize().ok() == own) {
+        let source = settings.source("dedup.against");
+        return Err(CliError::usage(format!("{source}: {} is the output folder itself", folder.display()))
+            .with_hint("a crawl compares with its own pages in any case"));
+    }
+    let ours = of_records(&settings.fingerprint());
+    let differs = |fingerprint: &str| {
+        let difference = fingerprint_difference(&of_records(fingerprint), &ours)?;
+        Some((difference.key, difference.was, difference.is))
+    };
+    Against::read(folders, rendering, differs).map(|against| Some(Arc::new(against))).map_err(reference_error)
+}
+
+fn of_records(fingerprint: &str) -> String {
+    let is_wanted = |line: &&str| OF_RECORDS.iter().any(|key| line.split(" = ").next() == Some(*key));
+    fingerprint.lines().filter(is_wanted).map(|line| format!("{line}\n")).collect()
+}
+
+/// What a fingerprint says of them; nothing if there are none.
+pub(super) fn line(against: Option<&Against>) -> String {
+    against.map_or(String::new(), |against| format!("{LINE}{}\n", against.signature()))
+}
+
+/// The line in an earlier fingerprint.
+pub(super) fn of_fingerprint(fingerprint: &str) -> String {
+    let line = fingerprint.lines().find(|line| line.starts_with(LINE));
+    line.map_or(String::new(), |line| format!("{line}\n"))
+}
+
+/// How two such lines differ.
+pub(super) fn difference(earlier: String, now: &str) -> Difference {
+    let value = |line: &str| match line.trim_end().strip_prefix(LINE) {
+        Some(crawls) => format!("the crawls {crawls}"),
+        None => "none".to_owned(),
+    };
+    Difference { key: "dedup.against".to_owned(), was: value(&earlier), is: value(now) }
+}

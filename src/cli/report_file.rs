@@ -1,0 +1,74 @@
+//! The report on a crawl, by its command and at the end of a crawl.
+
+use std::path::Path;
+
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::Format;
+use crate::cli::errors::{CliError, exit, report_error};
+use crate::cli::setup;
+use crate::cli::summary::{Predicting, Skipping};
+use crate::cli::terminal::write_stderr;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::crawl::DuplicateLinks;
+use crate::report::{Predictions, Report, Settled};
+
+/// The name of the report in the output folder.
+pub(super) const REPORT_FILE: &str = "report.html";
+
+/// Pages over which the curve of thresholds is made at the end of a crawl, for which somebody may be waiting.
+const CURVE_PAGES_AT_END: u32 = 5_000;
+
+/// What became of the report at the end of a crawl.
+#[derive(Debug, Default)]
+pub(super) struct AtEnd {
+    /// Where it is, if it was written.
+    pub path: Option<String>,
+    /// Whether it could not be because something of the crawl is damaged.
+    pub is_damaged: bool,
+}
+
+/// Writes the report at the end of a crawl, if it is wanted. That there is none is no reason for the crawl to have
+/// failed, and is only told; but what the report was to be made of are the results.
+pub(super) fn at_end(settings: &Settings) -> AtEnd {
+    if !settings.out.formats.contains(&Format::Html) {
+        return AtEnd::default();
+    }
+    let path = settings.out.dir.join(REPORT_FILE);
+    match write_report(&path, &settings.out.dir, settings, CURVE_PAGES_AT_END) {
+        Ok(_) => AtEnd { path: Some(path.display().to_string()), is_damaged: false },
+        Err(error) => {
+            let is_damaged = error.code == exit::CORRUPT;
+            let kind = if is_damaged { "error" } else { "warning" };
+            write_stderr(&terminal_safe(&format!("{kind}: no report was written: {}", error.message)));
+            AtEnd { path: None, is_damaged }
+        }
+    }
+}
+
+/// What skipping the links of duplicates saves and loses, if this crawl can tell.
+pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError> {
+    if settings.dedup.links == DuplicateLinks::Skip {
+        return Ok(None);
+    }
+    let behind = Report::behind_duplicates(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
+    Ok(Some(Skipping::from(&behind)))
+}
+
+/// What leaving out what rules foretell loses, if anything was left out and the lines can be read; whether they
+/// are damaged, the report says. Costs reading them.
+pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicting> {
+    let predictions = (predicted > 0).then(|| Predictions::read(&settings.out.dir).ok()).flatten();
+    predictions.as_ref().map(Predicting::from)
+}
+
+/// Writes the report beside its place and moves it there, so that nobody sees half of one. Gives its size.
+pub(super) fn write_report(path: &Path, folder: &Path, settings: &Settings, curve_pages: u32) -> Result<u64, CliError> {
+    // Without the pages of earlier crawls, no threshold gives the verdicts that it would have given.
+    let curve_pages = if settings.dedup.against.is_empty() { curve_pages } else { 0 };
+    let settled = Settled { detect: setup::detect_options(settings), links: settings.dedup.links };
+    let html = Report::gather(folder, settled, curve_pages).map_err(report_error)?.html();
+    let new = path.with_extension("html.new");
+    let written = std::fs::write(&new, &html).and_then(|()| std::fs::rename(&new, path));
+    written.map_err(|error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display())))?;
+    Ok(html.len() as u64)
+}

@@ -1,0 +1,78 @@
+//! The rules by which a crawl foretells duplicates: `rules.jsonl` in its folder, and the command `rules`.
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::Path;
+
+use crate::cli::config::settings::Settings;
+use crate::cli::errors::{CliError, exit};
+use crate::dust::{ListedRule, ListingError, RuleConfidence, RuleState};
+
+/// The file in an output folder.
+pub(super) const FILE: &str = "rules.jsonl";
+
+/// The rules of the files that the settings name, if they are proven or switched off.
+pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
+    let mut rules = Vec::new();
+    for path in &settings.dust.rules {
+        let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: there is no such file", path.display())))?;
+        rules.extend(
+            found.into_iter().filter(|rule| matches!(rule.confidence.state, RuleState::Proven | RuleState::Off)),
+        );
+    }
+    Ok(rules)
+}
+
+/// The rules to begin or go on with: those that were given, and those that were switched off in this folder, of which
+/// the folder has the last word. A new generation also begins with what the one before has proven. The folder must be
+/// held: who switches a rule needs it, too.
+pub(super) fn to_begin_with(
+    mut rules: Vec<ListedRule>,
+    dir: &Path,
+    is_new_generation: bool,
+) -> Result<Vec<ListedRule>, CliError> {
+    let own = read(&dir.join(FILE))?.unwrap_or_default();
+    let is_on =
+        |rule: &ListedRule| own.iter().any(|own| !own.off && own.rule == rule.rule && own.context == rule.context);
+    rules.retain(|rule| !rule.off || !is_on(rule));
+    rules.extend(
+        own.into_iter().filter(|rule| rule.off || (is_new_generation && rule.confidence.state == RuleState::Proven)),
+    );
+    for rule in rules.iter_mut().filter(|rule| rule.off) {
+        // What it was tested on is in the log, if it was here.
+        rule.confidence = RuleConfidence { state: RuleState::Off, ..RuleConfidence::default() };
+    }
+    Ok(rules)
+}
+
+/// Writes the rules that a crawl has learned into its folder, at once.
+pub(super) fn keep(dir: &Path, rules: &[ListedRule]) -> Result<(), CliError> {
+    let path = dir.join(FILE);
+    if rules.is_empty() && !path.exists() {
+        return Ok(());
+    }
+    let failed = |error: std::io::Error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display()));
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    file.write_all(lines(rules)?.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+pub(super) fn lines(rules: &[ListedRule]) -> Result<String, CliError> {
+    let lines = rules.iter().map(|rule| serde_json::to_string(rule).map(|line| line + "\n"));
+    Ok(lines.collect::<Result<String, _>>().map_err(anyhow::Error::from)?)
+}
+
+/// `None` if there is no such file.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<ListedRule>>, CliError> {
+    let failed = |error: ListingError| {
+        CliError::usage(format!("{}: {error}", path.display()))
+            .with_hint("a file of rules is the rules.jsonl of a crawl, or what 'ndcrawl rules DIR -o FILE' writes")
+    };
+    match File::open(path) {
+        Ok(file) => ListedRule::read(BufReader::new(file)).map(Some).map_err(failed),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error.into())),
+    }
+}

@@ -1,0 +1,227 @@
+//! The commands that need the other rooms: `crawl`, `demo`, `verify`.
+
+use std::collections::HashSet;
+use std::io::IsTerminal;
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use tokio::sync::{oneshot, watch};
+
+use crate::cli::args::RunFlags;
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::EngineKind;
+use crate::cli::dashboard::{self, Dashboard};
+use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::monitor::Monitor;
+use crate::cli::output_dir::{self, BEGIN_ANEW, CrawlFile, Earlier};
+use crate::cli::progress::Progress;
+use crate::cli::reference_crawls;
+use crate::cli::report_file;
+use crate::cli::rule_file;
+use crate::cli::seeds::{Seed, Seeds};
+use crate::cli::setup;
+use crate::cli::signals;
+use crate::cli::signals::Signalled;
+use crate::cli::status_file::RunState;
+use crate::cli::summary::build;
+use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr, write_stdout};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::crawl::{Archived, Crawl, CrawlError, Ending, Stop, StopReason};
+use crate::model::{CanonicalUrl, OutcomeKind};
+use crate::store::{Identity, Store};
+
+/// Builds the runtime of a crawl.
+pub(super) fn runtime() -> Result<Runtime, CliError> {
+    let built = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    built.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))
+}
+
+/// Crawls and returns the exit code. `seeds` may be empty if there is a crawl to resume.
+pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
+    if flags.resume && settings.engine == EngineKind::Spider {
+        return Err(CliError::usage("--resume: spider cannot go on with a crawl").with_hint(BEGIN_ANEW));
+    }
+    let listener = dashboard::bind(settings)?;
+    // They may lie in the folder that begins anew.
+    let given_rules = rule_file::given(settings)?;
+    output_dir::prepare(&settings.out.dir, flags)?;
+    let earlier = Earlier::read(settings)?;
+    output_dir::forget_fruitless(&settings.out.dir, &earlier)?;
+    let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
+    seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
+    warn(settings, &seeds);
+    let mut setup = setup::setup(settings, &seeds)?;
+    setup.against = reference_crawls::read(settings, &setup.rendering())?;
+    setup.archived = archived(settings)?;
+    #[cfg(feature = "browser")]
+    {
+        setup.drawing = setup::drawing(settings)?;
+    }
+    #[cfg(not(feature = "browser"))]
+    setup::refuse_drawing(settings)?;
+    let against = setup.against.clone();
+    let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &reference_crawls::line(against.as_deref()));
+    let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
+    let (store, opened) = opened.map_err(opening_error)?;
+    output_dir::compare(settings, &opened, against.as_deref())?;
+    output_dir::expect_resumable(settings, &opened)?;
+    setup.frontier.rules = rule_file::to_begin_with(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
+    let was_finished = opened.mark.finished.is_some();
+    let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
+    let started = earlier.started.filter(|_| !opened.fresh);
+    let mut crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
+    let requests_before = opened.mark.totals.requests;
+
+    let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl, listener))?;
+    let ending = match ending {
+        Ok(ending) => ending,
+        Err(error) => {
+            monitor.end(RunState::Stopped);
+            let error = crawl_error(error);
+            // On a full disk this fails, too; what failed first is what is told.
+            let _ = crawl_file.end(Some("failed"), error.code);
+            return Err(error);
+        }
+    };
+    let mut code = exit_code(settings, &ending, signalled.exit_code());
+    let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
+    // Before the monitor lets go of the folder: who switches a rule then must not be overruled.
+    rule_file::keep(&settings.out.dir, &ending.rules)?;
+    monitor.end(state);
+    crawl_file.end(build::stopped(settings, &ending), code)?;
+    let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
+    // A person who sees the summary on the terminal need not be told twice.
+    if flags.json || !std::io::stdout().is_terminal() {
+        for (seed, why) in &ending.failed_seeds {
+            write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
+        }
+        if let Some(hint) = &hint {
+            write_stderr(&format!("hint: {hint}"));
+        }
+    }
+    let mut summary = build::summary(settings, &ending, hint);
+    summary.skipping = report_file::skipping(settings)?;
+    if !signalled.is_urgent() {
+        summary.predicting = report_file::predicting(settings, summary.predicted);
+        let report = report_file::at_end(settings);
+        summary.report = report.path;
+        if report.is_damaged && code == exit::FINISHED {
+            code = exit::CORRUPT;
+            crawl_file.end(build::stopped(settings, &ending), code)?;
+        }
+    }
+    let text = match flags.json {
+        true => format!("{}\n", summary.json()),
+        false => summary.text(stdout_color(settings.log.color)),
+    };
+    write_stdout(&text)?;
+    Ok(code)
+}
+
+/// Pages of the generation before, if there is one.
+fn archived(settings: &Settings) -> Result<Option<Arc<Archived>>, CliError> {
+    let read = Archived::read(&settings.out.dir).map_err(opening_error)?;
+    Ok(read.map(Arc::new))
+}
+
+/// Runs a crawl under watch.
+async fn watched(
+    settings: &Settings,
+    crawl: Crawl,
+    listener: Option<TcpListener>,
+) -> Result<(Monitor, Result<Ending, CrawlError>, Signalled), CliError> {
+    let (stop, _) = watch::channel(Stop::Go);
+    let signalled = signals::listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
+    let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
+    let monitor = Monitor::new(
+        settings.out.dir.clone(),
+        crawl.watch(),
+        progress,
+        listener.and_then(|listener| dashboard(settings, listener)),
+    );
+    let (end_monitor, ended) = oneshot::channel();
+    let monitoring = tokio::spawn(monitor.run(ended));
+    let ending = crawl.run(stop).await;
+    let _ = end_monitor.send(());
+    let monitor = monitoring.await.map_err(anyhow::Error::from)?;
+    Ok((monitor, ending, signalled))
+}
+
+/// Serves the dashboard and says where. If that fails, the crawl does without.
+fn dashboard(settings: &Settings, listener: TcpListener) -> Option<Dashboard> {
+    match Dashboard::start(listener, settings.dashboard.public) {
+        Ok(dashboard) => {
+            write_stderr(&format!("dashboard: {}", dashboard.url()));
+            Some(dashboard)
+        }
+        Err(error) => {
+            write_stderr(&format!("warning: no dashboard: {error}"));
+            None
+        }
+    }
+}
+
+/// What a person should know before the first request.
+fn warn(settings: &Settings, seeds: &Seeds) {
+    let mut warnings = Vec::new();
+    if settings.politeness.ignore_robots {
+        warnings.push("robots.txt is ignored: make sure that the sites' owners agree");
+    }
+    if settings.http.insecure {
+        warnings.push("certificates are not checked: pages may come from anybody");
+    }
+    let is_local =
+        |seed: &Seed| matches!(seed.url.host(), "localhost" | "[::1]") || seed.url.host().starts_with("127.");
+    if !settings.is_given("identity.contact") && !seeds.seeds.iter().all(is_local) {
+        warnings.push("no --contact given: name an address where the sites' owners can reach you");
+    }
+    for warning in warnings {
+        write_stderr(&format!("warning: {warning}"));
+    }
+}
+
+fn exit_code(settings: &Settings, ending: &Ending, signalled: Option<u8>) -> u8 {
+    let outcome = |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0);
+    match ending.reason {
+        StopReason::Signal => return signalled.unwrap_or(exit::INTERRUPTED),
+        StopReason::DiskFull => return exit::DISK_FULL,
+        StopReason::Failed => return exit::INTERNAL,
+        StopReason::Time | StopReason::Finished => {}
+    }
+    let pages = outcome(OutcomeKind::Stored)
+        + outcome(OutcomeKind::NearDuplicate)
+        + outcome(OutcomeKind::ExactDuplicate)
+        + outcome(OutcomeKind::NotModified);
+    let failed = outcome(OutcomeKind::Failed);
+    if pages == 0 && !ending.failed_seeds.is_empty() {
+        exit::NOTHING_FETCHED
+    } else if settings.fail_over.is_some_and(|percent| percent.is_exceeded_by(failed, pages + failed)) {
+        exit::TOO_MANY_FAILURES
+    } else {
+        exit::FINISHED
+    }
+}
+
+fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> Option<String> {
+    let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
+    if nothing_done && code == exit::FINISHED {
+        return Some(format!(
+            "the crawl in {out} was finished before; --fresh --force starts anew, --out takes another folder"
+        ));
+    }
+    match ending.reason {
+        _ if settings.engine == EngineKind::Spider
+            && (ending.reason != StopReason::Finished || ending.budget_used_up) =>
+        {
+            Some(format!("spider cannot go on with a crawl: {BEGIN_ANEW}"))
+        }
+        StopReason::Finished if ending.budget_used_up => Some("a higher limit and the same command go on".to_owned()),
+        StopReason::Finished if code == exit::NOTHING_FETCHED => {
+            Some("nothing could be fetched from any seed: is the network there, are the addresses right?".to_owned())
+        }
+        StopReason::Finished => None,
+        StopReason::DiskFull => Some("free some space (--min-free), then the same command goes on".to_owned()),
+        _ => Some("the same command goes on where this one stopped".to_owned()),
+    }
+}

@@ -1,0 +1,38 @@
+//! Loads the settings of a command and starts the log.
+
+use crate::cli::args::{ConfigSource, Verbosity};
+use crate::cli::config::source::Given;
+use crate::cli::config::{Settings, file, merge};
+use crate::cli::errors::CliError;
+use crate::cli::log;
+use crate::cli::terminal::write_stderr;
+use crate::cli::terminal_safe::terminal_safe;
+
+/// Merges flags, environment and files.
+pub(super) fn load_settings(flags: Vec<Given>, source: &ConfigSource) -> Result<Settings, CliError> {
+    let mut given = match source.no_config {
+        true => Vec::new(),
+        false => file::from_files(source.file.as_deref(), file::user_folder().as_deref())?,
+    };
+    let (environment, unknown) = merge::from_environment(std::env::vars_os());
+    for name in unknown {
+        write_stderr(&terminal_safe(&format!("warning: {name}: no setting has this variable; ignored")));
+    }
+    given.extend(environment);
+    given.extend(flags);
+    merge::merge(given)
+}
+
+/// Returns the defaults with this verbosity and starts the log.
+///
+/// No file or environment variable may change what these commands do.
+pub(super) fn defaults_with_log(verbosity: Verbosity) -> Result<Settings, CliError> {
+    settings_with_log(verbosity.given().into_iter().collect())
+}
+
+/// Returns the defaults with these values set and starts the log.
+pub(super) fn settings_with_log(given: Vec<Given>) -> Result<Settings, CliError> {
+    let settings = merge::merge(given)?;
+    log::begin(&settings)?;
+    Ok(settings)
+}

@@ -1,0 +1,388 @@
+//! How a crawl stands: the file that the crawl keeps up to date, and its rendering.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::errors::CliError;
+use crate::cli::format::{byte_size, counted, duplicate_rate, span, thousands};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::detect::DeciderStats;
+use crate::model::{FrontierCounts, OutcomeKind, Totals};
+use crate::store;
+
+/// The name of the file in the output folder.
+pub const STATUS_FILE: &str = "status.json";
+
+/// A running crawl that has not written for so long may be dead.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How a crawl stands, as `status.json` has it. The crawl rewrites the file every second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatusFile {
+    /// When this was written, RFC 3339 UTC.
+    pub at: String,
+    /// Whether the crawl runs.
+    pub state: RunState,
+    /// The process.
+    pub pid: u32,
+    /// Time spent, over all runs.
+    pub elapsed_seconds: f64,
+    /// Pages fetched per second, of late.
+    pub pages_per_second: f64,
+    /// URLs that wait.
+    pub queued: u64,
+    /// URLs being fetched or judged.
+    pub leased: u64,
+    /// URLs seen and not to be fetched as things stand.
+    pub deferred: u64,
+    /// URLs ever seen.
+    pub seen: u64,
+    /// Origins with something to do.
+    pub origins: u64,
+    /// URLs by the name of their outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// The share of duplicates among the pages compared; `None` if none was.
+    pub duplicate_rate: Option<f64>,
+    /// Requests made, robots.txt and probes included.
+    pub requests: u64,
+    /// Requests made to learn what sites answer to wrong addresses.
+    pub probes: u64,
+    /// Bytes of decoded bodies.
+    pub bytes: u64,
+    /// Memory in use.
+    pub memory_bytes: u64,
+    /// Of that, what is known of URLs: which were seen, where each stands, what waits, and rules learned from them.
+    pub frontier_bytes: u64,
+    /// The index of stored pages.
+    pub index: IndexStatus,
+    /// The origins with the longest queues.
+    pub waiting: Vec<WaitingOrigin>,
+    /// How much of its input is read, if nothing is crawled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<ReadStatus>,
+}
+
+/// How much of an input is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadStatus {
+    /// Bytes of the files, compressed or not.
+    #[serde(alias = "bytes")]
+    pub bytes: u64,
+    /// Of so many; `None` if it is a stream.
+    pub of: Option<u64>,
+}
+
+/// Whether a crawl runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// It runs.
+    #[default]
+    Running,
+    /// There is nothing left to do.
+    Finished,
+    /// It was stopped and can be resumed.
+    Stopped,
+}
+
+/// The size of the index of stored pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct IndexStatus {
+    pub records: u64,
+    /// All memory for knowing pages again: lists, sketches, vocabulary, digests.
+    pub bytes: u64,
+    /// Of that, lists and sketches: what `dedup.memory` bounds.
+    pub list_bytes: u64,
+    /// Records that are compared by sketch alone, to keep within that bound.
+    pub unlisted: u64,
+}
+
+impl IndexStatus {
+    /// Memory of lists and sketches for one record.
+    pub fn bytes_per_record(&self) -> u64 {
+        self.list_bytes.checked_div(self.records).unwrap_or_default()
+    }
+
+    /// What a person should know if the index is over its budget.
+    pub fn over_budget(&self) -> Option<String> {
+        let pages = counted(self.unlisted, "page", "pages");
+        (self.unlisted > 0).then(|| {
+            format!("the index has reached dedup.memory: its {pages} stored first are compared one by one, slower and as exact")
+        })
+    }
+}
+
+/// An origin with URLs that wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaitingOrigin {
+    /// scheme://host:port
+    pub origin: String,
+    /// URLs that wait.
+    pub queued: u64,
+    /// When the next may be fetched.
+    pub due_in_seconds: f64,
+    /// What it waits for, a name of [`Why`](crate::crawl::Why).
+    pub why: String,
+}
+
+impl StatusFile {
+    /// The status of this process at this moment, with these counters.
+    pub fn now(state: RunState, totals: &Totals, counts: &FrontierCounts, index: &DeciderStats) -> Self {
+        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
+        Self {
+            at: Timestamp::now().to_string(),
+            state,
+            pid: std::process::id(),
+            elapsed_seconds: totals.millis as f64 / 1000.0,
+            queued: counts.queued,
+            leased: counts.leased,
+            deferred: counts.deferred,
+            seen: counts.seen,
+            origins: counts.origins,
+            outcomes: by_name(totals, counts),
+            duplicate_rate: duplicate_rate(
+                outcome(OutcomeKind::Stored) + outcome(OutcomeKind::NotModified),
+                outcome(OutcomeKind::NearDuplicate),
+                outcome(OutcomeKind::ExactDuplicate),
+            ),
+            requests: totals.requests,
+            probes: totals.probes,
+            bytes: totals.bytes,
+            memory_bytes: resident_bytes(),
+            index: IndexStatus {
+                records: index.indexed,
+                bytes: index.index_bytes + index.vocabulary_bytes + index.log_bytes,
+                list_bytes: index.index_bytes,
+                unlisted: index.unlisted,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Writes it into the output folder; a warning says so if that fails.
+    pub fn write(&self, folder: &Path) {
+        let written = serde_json::to_value(self)
+            .map_err(|error| error.to_string())
+            .and_then(|value| store::write_status_file(folder, &value).map_err(|error| error.to_string()));
+        if let Err(error) = written {
+            tracing::warn!("{STATUS_FILE}: {error}");
+        }
+    }
+
+    /// Reads the status file of an output folder.
+    pub fn read(folder: &Path) -> Result<Self, CliError> {
+        let path = folder.join(STATUS_FILE);
+        let name = path.display();
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            CliError::usage(format!("{name}: {error}"))
+                .with_hint("give the output folder of a crawl: ndcrawl status DIR")
+        })?;
+        serde_json::from_str(&text).map_err(|error| {
+            CliError::new(crate::cli::errors::exit::CORRUPT, format!("{name}: not a status file: {error}"))
+        })
+    }
+
+    /// The status for people, as of `now`.
+    pub fn text(&self, now: Timestamp) -> String {
+        let mut text = self.head(now) + "\n";
+        // Writing to a String cannot fail, here and below.
+        let _ = match self.read {
+            Some(read) => writeln!(
+                text,
+                "{} read{}: {}",
+                byte_size(read.bytes),
+                read.of.map_or(String::new(), |of| format!(" of {}", byte_size(of))),
+                counted(self.seen, "page", "pages")
+            ),
+            None => writeln!(
+                text,
+                "{} seen: {} queued on {}, {} in flight, {} deferred",
+                counted(self.seen, "URL", "URLs"),
+                thousands(self.queued),
+                counted(self.origins, "site", "sites"),
+                thousands(self.leased),
+                thousands(self.deferred)
+            ),
+        };
+        let _ = writeln!(
+            text,
+            "{}{:.1} pages/s, memory {}\nindex of {} in {}, lists and sketches {} a page",
+            if self.read.is_some() { String::new() } else { self.traffic() },
+            self.pages_per_second,
+            byte_size(self.memory_bytes),
+            counted(self.index.records, "page", "pages"),
+            byte_size(self.index.bytes),
+            byte_size(self.index.bytes_per_record())
+        );
+        if let Some(bytes) = self.frontier_bytes_per_url() {
+            let what = counted(self.seen, "URL", "URLs");
+            let _ =
+                writeln!(text, "frontier of {what} in {}, {} a URL", byte_size(self.frontier_bytes), byte_size(bytes));
+        }
+        if let Some(over_budget) = self.index.over_budget() {
+            let _ = writeln!(text, "{over_budget}");
+        }
+        text.push('\n');
+        text + &self.outcome_lines() + &self.waiting_lines()
+    }
+
+    /// Memory of the frontier for one URL; `None` if there is none.
+    pub fn frontier_bytes_per_url(&self) -> Option<u64> {
+        self.frontier_bytes.checked_div(self.seen).filter(|_| self.frontier_bytes > 0)
+    }
+
+    fn traffic(&self) -> String {
+        format!("{}, {}, ", counted(self.requests, "request", "requests"), byte_size(self.bytes))
+    }
+
+    /// Whether it runs and for how long, in one line.
+    pub fn head(&self, now: Timestamp) -> String {
+        let age = self.age(now);
+        let ago = age.map_or("at an unknown time".to_owned(), |age| format!("{} ago", span(age)));
+        let spent = span(Duration::try_from_secs_f64(self.elapsed_seconds).unwrap_or_default());
+        match self.state {
+            RunState::Running if age.is_none_or(|age| age > SILENCE) => {
+                format!(
+                    "No word from process {}: it last wrote {ago}, after {spent}; it may have been killed",
+                    self.pid
+                )
+            }
+            RunState::Running => format!("Running for {spent} (process {})", self.pid),
+            RunState::Finished => format!("Finished {ago}, after {spent}"),
+            RunState::Stopped => format!("Stopped {ago}, after {spent}; run it again to resume"),
+        }
+    }
+
+    fn age(&self, now: Timestamp) -> Option<Duration> {
+        let at: Timestamp = self.at.parse().ok()?;
+        // A clock that was set back makes an age below zero, which is none.
+        Some(Duration::try_from(now.duration_since(at)).unwrap_or_default())
+    }
+
+    fn outcome_lines(&self) -> String {
+        let line = |(name, count): (&String, &u64)| format!("{:>12}  {}\n", thousands(*count), terminal_safe(name));
+        self.outcomes.iter().map(line).collect()
+    }
+
+    fn waiting_lines(&self) -> String {
+        if self.waiting.is_empty() {
+            return String::new();
+        }
+        let line = |waiting: &WaitingOrigin| {
+            let due = Duration::try_from_secs_f64(waiting.due_in_seconds).unwrap_or_default();
+            let due = if due.is_zero() { "now".to_owned() } else { format!("in {}", span(due)) };
+            let (queued, origin) = (thousands(waiting.queued), terminal_safe(&waiting.origin));
+            format!("{queued:>12}  {origin}, next {due} ({})\n", terminal_safe(&waiting.why))
+        };
+        format!("\nWaiting:\n{}", self.waiting.iter().map(line).collect::<String>())
+    }
+}
+
+/// URLs by outcome, those included that a rule kept out, or foretold to be duplicates, before they had a lease.
+fn by_name(totals: &Totals, counts: &FrontierCounts) -> BTreeMap<String, u64> {
+    let mut outcomes = totals.outcomes.clone();
+    let without_lease = [(OutcomeKind::Excluded, counts.excluded), (OutcomeKind::PredictedDuplicate, counts.predicted)];
+    for (kind, count) in without_lease.into_iter().filter(|(_, count)| *count > 0) {
+        *outcomes.entry(kind).or_default() += count;
+    }
+    outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
+}
+
+/// Memory of this process that is in RAM; 0 where the system does not tell.
+pub fn resident_bytes() -> u64 {
+    let pages =
+        || -> Option<u64> { std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok() };
+    pages().map_or(0, |pages| pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status() -> StatusFile {
+        StatusFile {
+            at: "2026-01-02T03:04:05Z".to_owned(),
+            pid: 4711,
+            elapsed_seconds: 83.5,
+            pages_per_second: 14.78,
+            queued: 56_789,
+            leased: 32,
+            deferred: 7,
+            seen: 60_000,
+            origins: 12,
+            outcomes: [("stored", 1000), ("near-duplicate", 150)].map(|(k, v)| (k.to_owned(), v)).into(),
+            requests: 1300,
+            bytes: 24_536_000,
+            memory_bytes: 120 << 20,
+            frontier_bytes: 2_280_000,
+            index: IndexStatus { records: 1000, bytes: 3 << 20, list_bytes: 900_000, unlisted: 0 },
+            waiting: vec![WaitingOrigin {
+                origin: "https://a.example:443".to_owned(),
+                queued: 5000,
+                due_in_seconds: 0.7,
+                why: "gap".to_owned(),
+            }],
+            ..StatusFile::default()
+        }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_status_of_a_running_crawl_is_read_by_people() {
+        insta::assert_snapshot!(status().text(at("2026-01-02T03:04:06Z")), @r"
+        Running for 1 min 23 s (process 4711)
+        60,000 URLs seen: 56,789 queued on 12 sites, 32 in flight, 7 deferred
+        1,300 requests, 23.4 MiB, 14.8 pages/s, memory 120.0 MiB
+        index of 1,000 pages in 3.0 MiB, lists and sketches 900 B a page
+        frontier of 60,000 URLs in 2.2 MiB, 38 B a URL
+
+                 150  near-duplicate
+               1,000  stored
+
+        Waiting:
+               5,000  https://a.example:443, next in 700 ms (gap)
+        ");
+    }
+
+    #[test]
+    fn a_silent_crawl_is_not_said_to_run() {
+        let text = status().text(at("2026-01-02T03:06:05Z"));
+        assert!(text.starts_with("No word from process 4711: it last wrote 2 min 0 s ago"), "{text}");
+        let finished = StatusFile { state: RunState::Finished, ..status() };
+        assert!(finished.text(at("2026-01-02T03:06:05Z")).starts_with("Finished 2 min 0 s ago, after 1 min 23 s\n"));
+        let broken = StatusFile { at: "?".to_owned(), elapsed_seconds: f64::NAN, ..status() };
+        assert!(broken.text(at("2026-01-02T03:06:05Z")).contains("at an unknown time"));
+    }
+
+    #[test]
+    fn the_file_reads_back_and_later_fields_do_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(STATUS_FILE);
+        std::fs::write(&path, serde_json::to_string(&status()).unwrap()).unwrap();
+        assert_eq!(StatusFile::read(folder.path()).unwrap(), status());
+        std::fs::write(&path, r#"{"state":"stopped","new":1}"#).unwrap();
+        assert_eq!(StatusFile::read(folder.path()).unwrap().state, RunState::Stopped);
+    }
+
+    #[test]
+    fn a_folder_without_status_is_a_clear_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = StatusFile::read(folder.path()).unwrap_err();
+        assert!(error.message.contains("status.json: ") && error.hint.is_some(), "{error}");
+        std::fs::write(folder.path().join(STATUS_FILE), "{").unwrap();
+        assert_eq!(StatusFile::read(folder.path()).unwrap_err().code, 4);
+    }
+}

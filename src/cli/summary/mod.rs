@@ -1,0 +1,575 @@
+//! What a crawl came to, on stdout when it ends.
+
+pub(crate) mod build;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
+use crate::cli::table::{aligned, shortened};
+use crate::cli::terminal_safe::terminal_safe;
+use crate::report::{Behind, Lost, Predictions};
+
+/// No line of the text is longer, in characters.
+const WIDTH: usize = 100;
+/// Sites, and seeds that failed, beyond this many are only counted.
+const MOST_ROWS: usize = 20;
+
+/// What a crawl came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Why it stopped before it was finished: `max-pages`, `time`, `signal`.
+    pub stopped: Option<String>,
+    /// Time spent, over all runs.
+    #[serde(rename = "elapsed_seconds", serialize_with = "seconds")]
+    pub elapsed: Duration,
+    /// Requests made, robots.txt and probes included.
+    pub requests: u64,
+    /// Requests made to learn what sites answer to wrong addresses.
+    pub probes: u64,
+    /// Bytes of decoded bodies.
+    pub bytes: u64,
+    /// URLs ever seen.
+    pub seen: u64,
+    /// Unique pages, archived anew.
+    pub stored: u64,
+    /// Unique pages that are as the generation before has archived them.
+    pub not_modified: u64,
+    /// Near-duplicates.
+    pub near_duplicates: u64,
+    /// Exact duplicates.
+    pub exact_duplicates: u64,
+    /// Pages that were judged anew, having been taken for near-duplicates too early.
+    pub revised: u64,
+    /// URLs that named another.
+    pub redirected: u64,
+    /// URLs that a rule kept out.
+    pub excluded: u64,
+    /// Of these, pages that say what their site answers to wrong addresses.
+    pub soft_404s: u64,
+    /// URLs that could not be had.
+    pub failed: u64,
+    /// URLs seen and not fetched.
+    pub deferred: u64,
+    /// Links not followed because only duplicates name them: requests saved.
+    pub links_skipped: u64,
+    /// What skipping the links of duplicates saves and loses, if this crawl can tell.
+    pub skipping: Option<Skipping>,
+    /// URLs left out because their patterns keep repeating themselves: requests saved.
+    pub repeating: u64,
+    /// URLs not fetched because rules foretell that they repeat other pages: requests saved.
+    pub predicted: u64,
+    /// What leaving those out loses, if this crawl can tell.
+    pub predicting: Option<Predicting>,
+    /// Site by site, in the order in which they are to be shown.
+    pub sites: Vec<SiteSummary>,
+    /// The slowest sites, slowest first.
+    pub slowest: Vec<SlowSite>,
+    /// The sites with the most failures.
+    pub failing: Vec<FailingSite>,
+    /// Seeds that could not be had.
+    pub seeds_failed: Vec<FailedSeed>,
+    /// The output folder.
+    pub out: String,
+    /// The report, if one was written.
+    pub report: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// What skipping the links of duplicates saves and loses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Skipping {
+    /// URLs that only duplicates name, those behind others of them not counted.
+    pub gates: u64,
+    /// Of these, those that were followed.
+    pub followed: u64,
+    /// Requests made for them and for what lies behind them.
+    pub requests: u64,
+    /// Unique pages that these brought.
+    pub unique: u64,
+    /// Unique pages lost for a thousand requests saved; `None` if nothing was followed.
+    pub lost_per_1000: Option<f64>,
+    /// Between these with 95 % confidence.
+    pub interval: Option<(f64, f64)>,
+    /// By host.
+    pub hosts: BTreeMap<String, SkippingOnHost>,
+}
+
+/// What skipping the links of duplicates loses on a host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct SkippingOnHost {
+    pub followed: u64,
+    pub lost_per_1000: Option<f64>,
+    pub interval: Option<(f64, f64)>,
+}
+
+impl From<&Behind> for Skipping {
+    fn from(behind: &Behind) -> Self {
+        let Lost { gates, followed, share } = behind.lost;
+        let of_host = |lost: &Lost| SkippingOnHost {
+            followed: lost.followed,
+            lost_per_1000: lost.share.value.map(per_1000),
+            interval: lost.share.interval.map(both_per_1000),
+        };
+        Self {
+            gates,
+            followed,
+            requests: behind.asked,
+            unique: behind.unique,
+            lost_per_1000: share.value.map(per_1000),
+            interval: share.interval.map(both_per_1000),
+            hosts: behind.hosts.iter().map(|(host, lost)| (host.clone(), of_host(lost))).collect(),
+        }
+    }
+}
+
+impl Skipping {
+    fn text(&self) -> String {
+        let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
+        let sure = if low == high { String::new() } else { format!(" (95 %: {low:.0} to {high:.0})") };
+        format!("skipping links of duplicates loses {lost:.0} unique pages for 1,000 requests saved{sure}\n")
+    }
+}
+
+/// What leaving out what rules foretell loses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Predicting {
+    /// URLs foretold that were fetched all the same, drawn by lot.
+    pub drawn: u64,
+    /// Of these, unique pages.
+    pub unique: u64,
+    /// URLs left out first and fetched later, since a rule had proved wrong or two contradicted each other.
+    pub brought_back: u64,
+    /// Of these, unique pages.
+    pub found: u64,
+    /// Unique pages lost for a thousand requests saved; `None` if nothing was drawn.
+    pub lost_per_1000: Option<f64>,
+    /// Between these with 95 % confidence.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl From<&Predictions> for Predicting {
+    fn from(predictions: &Predictions) -> Self {
+        let lost = predictions.lost();
+        let Predictions { drawn, unique, brought_back, found, .. } = *predictions;
+        Self {
+            drawn,
+            unique,
+            brought_back,
+            found,
+            lost_per_1000: lost.value.map(per_1000),
+            interval: lost.interval.map(both_per_1000),
+        }
+    }
+}
+
+impl Predicting {
+    fn text(&self) -> String {
+        let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
+        format!(
+            "leaving out what rules foretell loses {lost:.0} unique pages for 1,000 requests saved (95 %: {low:.0} to {high:.0})\n"
+        )
+    }
+}
+
+fn per_1000(share: f64) -> f64 {
+    (share * 1_000_000.0).round() / 1000.0
+}
+
+fn both_per_1000((low, high): (f64, f64)) -> (f64, f64) {
+    (per_1000(low), per_1000(high))
+}
+
+/// What one site came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct SiteSummary {
+    pub host: String,
+    pub fetched: u64,
+    pub stored: u64,
+    pub near_duplicates: u64,
+    pub exact_duplicates: u64,
+    /// The share of duplicates among judged pages; `None` if no page was judged.
+    pub duplicate_rate: Option<f64>,
+    pub links_skipped: u64,
+    /// URLs of it not fetched because rules foretell that they repeat other pages.
+    pub predicted: u64,
+    pub failed: u64,
+    #[serde(rename = "mean_response_seconds", serialize_with = "seconds")]
+    pub mean_response: Duration,
+}
+
+/// A slow site.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct SlowSite {
+    pub host: String,
+    #[serde(rename = "mean_response_seconds", serialize_with = "seconds")]
+    pub mean_response: Duration,
+}
+
+/// A site with failures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct FailingSite {
+    pub host: String,
+    pub failed: u64,
+    /// The most common class of failure.
+    pub class: String,
+}
+
+/// A seed that could not be had.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct FailedSeed {
+    pub seed: String,
+    pub why: String,
+}
+
+pub(super) fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_millis() as f64 / 1000.0)
+}
+
+const NOT_MODIFIED: &str = "not modified";
+const PREDICTED: &str = "predicted";
+
+impl Summary {
+    /// The summary for people. Each line ends with a line end.
+    pub fn text(&self, color: bool) -> String {
+        let parts = [
+            self.head(color),
+            self.outcomes(),
+            self.duplicates(),
+            self.site_table(),
+            self.remarkable_sites(),
+            self.failed_seeds(),
+            self.end(),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
+    }
+
+    /// The summary as one JSON object on one line, with a line end.
+    pub fn json(&self) -> String {
+        // Strings and numbers cannot fail to serialise.
+        format!("{}\n", serde_json::to_string(self).unwrap_or_default())
+    }
+
+    fn head(&self, color: bool) -> String {
+        let how = match &self.stopped {
+            Some(why) => format!("Crawl stopped ({})", terminal_safe(why)),
+            None => "Crawl finished".to_owned(),
+        };
+        let how = if color { format!("\u{1b}[1m{how}\u{1b}[0m") } else { how };
+        let requests = counted(self.requests, "request", "requests");
+        format!("{how} after {}: {requests}, {}\n", span(self.elapsed), byte_size(self.bytes))
+    }
+
+    fn outcomes(&self) -> String {
+        let rows = [
+            (self.stored, "stored", "unique pages, kept"),
+            (self.not_modified, NOT_MODIFIED, "unique pages, kept as they were"),
+            (self.near_duplicates, "near-duplicates", "of a stored page"),
+            (self.exact_duplicates, "exact duplicates", "same bytes or same text"),
+            (self.redirected, "redirected", ""),
+            (self.excluded, "excluded", "by scope, robots.txt, type and other rules"),
+            (self.failed, "failed", ""),
+            (self.deferred, "deferred", "seen, not fetched"),
+            (self.predicted, PREDICTED, "duplicates foretold, not fetched"),
+        ];
+        let width = thousands(self.seen).len().max(7);
+        let mut text = String::new();
+        for (count, name, note) in
+            rows.into_iter().filter(|(count, name, _)| *count > 0 || ![NOT_MODIFIED, PREDICTED].contains(name))
+        {
+            let line = format!("  {:>width$}  {name:<18}{note}", thousands(count));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let _ = writeln!(text, "  {:>width$}  URLs seen", thousands(self.seen));
+        text
+    }
+
+    fn duplicates(&self) -> String {
+        let Some(rate) = duplicate_rate(self.stored + self.not_modified, self.near_duplicates, self.exact_duplicates)
+        else {
+            return String::new();
+        };
+        let judged =
+            counted(self.stored + self.not_modified + self.near_duplicates + self.exact_duplicates, "page", "pages");
+        let saved = match self.links_skipped {
+            0 => String::new(),
+            links => format!("; {} found only on duplicates not fetched", counted(links, "link", "links")),
+        };
+        let repeating = match self.repeating {
+            0 => String::new(),
+            urls => format!(
+                "{} not fetched: others of their pattern keep repeating each other\n",
+                counted(urls, "URL", "URLs")
+            ),
+        };
+        let predicted = match self.predicted {
+            0 => String::new(),
+            urls => {
+                format!("{} not fetched: rules foretell that they repeat stored pages\n", counted(urls, "URL", "URLs"))
+            }
+        };
+        let soft_404s = match self.soft_404s {
+            0 => String::new(),
+            pages => format!("{} left out: answered with 200 in place of 404\n", counted(pages, "page", "pages")),
+        };
+        let revised = match self.revised {
+            0 => String::new(),
+            pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
+        };
+        let lost = self.skipping.as_ref().map(Skipping::text).unwrap_or_default();
+        let lost_by_rules = self.predicting.as_ref().map(Predicting::text).unwrap_or_default();
+        format!(
+            "{} of {judged} compared are duplicates{saved}\n{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}",
+            percent(rate)
+        )
+    }
+
+    fn site_table(&self) -> String {
+        if self.sites.is_empty() {
+            return String::new();
+        }
+        let heading = ["site", "fetched", "stored", "near", "exact", "duplicates", "skipped", "failed", "response"];
+        let rows: Vec<Vec<String>> = self.sites.iter().take(MOST_ROWS).map(SiteSummary::cells).collect();
+        aligned(&heading, &rows, WIDTH) + &and_more(self.sites.len(), "site", "sites")
+    }
+
+    fn remarkable_sites(&self) -> String {
+        let slow =
+            self.slowest.iter().map(|site| format!("{} {}", terminal_safe(&site.host), span(site.mean_response)));
+        let failing = self.failing.iter().map(|site| {
+            format!("{} {} ({})", terminal_safe(&site.host), thousands(site.failed), terminal_safe(&site.class))
+        });
+        labelled("Slowest:", slow) + &labelled("Most failures:", failing)
+    }
+
+    fn failed_seeds(&self) -> String {
+        if self.seeds_failed.is_empty() {
+            return String::new();
+        }
+        let mut text = "Seeds that could not be had:\n".to_owned();
+        for failed in self.seeds_failed.iter().take(MOST_ROWS) {
+            let line = format!("  {}: {}", terminal_safe(&failed.seed), terminal_safe(&failed.why));
+            let _ = writeln!(text, "{}", shortened(&line, WIDTH));
+        }
+        text + &and_more(self.seeds_failed.len(), "seed", "seeds")
+    }
+
+    fn end(&self) -> String {
+        let mut text = format!("Results: {}\n", terminal_safe(&self.out));
+        if let Some(report) = &self.report {
+            let _ = writeln!(text, "Report:  {}", terminal_safe(report));
+        }
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(text, "hint: {}", terminal_safe(hint));
+        }
+        text
+    }
+}
+
+impl SiteSummary {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            terminal_safe(&self.host).into_owned(),
+            thousands(self.fetched),
+            thousands(self.stored),
+            thousands(self.near_duplicates),
+            thousands(self.exact_duplicates),
+            self.duplicate_rate.map_or("-".to_owned(), percent),
+            thousands(self.links_skipped + self.predicted),
+            thousands(self.failed),
+            if self.mean_response.is_zero() { "-".to_owned() } else { span(self.mean_response) },
+        ]
+    }
+}
+
+fn and_more(count: usize, one: &str, many: &str) -> String {
+    match count.saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        1 => format!("and 1 more {one}\n"),
+        more => format!("and {} more {many}\n", thousands(more as u64)),
+    }
+}
+
+/// The label and as many of the items as fit on its line.
+fn labelled(label: &str, items: impl Iterator<Item = String>) -> String {
+    let mut line = format!("{label:<15}");
+    let empty = line.chars().count();
+    for item in items {
+        let separator = if line.chars().count() == empty { "" } else { ", " };
+        if line.chars().count() + separator.len() + item.chars().count() > WIDTH {
+            break;
+        }
+        line.push_str(separator);
+        line.push_str(&item);
+    }
+    if line.chars().count() == empty { String::new() } else { line + "\n" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(host: &str, stored: u64, near_duplicates: u64) -> SiteSummary {
+        SiteSummary {
+            host: host.to_owned(),
+            fetched: stored + near_duplicates,
+            stored,
+            near_duplicates,
+            duplicate_rate: duplicate_rate(stored, near_duplicates, 0),
+            mean_response: Duration::from_millis(120),
+            ..SiteSummary::default()
+        }
+    }
+
+    fn summary() -> Summary {
+        Summary {
+            stopped: None,
+            elapsed: Duration::from_secs(123),
+            requests: 1300,
+            probes: 12,
+            bytes: 24_536_000,
+            seen: 15_300,
+            stored: 1000,
+            not_modified: 0,
+            near_duplicates: 150,
+            exact_duplicates: 84,
+            revised: 7,
+            redirected: 30,
+            excluded: 12_000,
+            soft_404s: 9,
+            failed: 3,
+            deferred: 2033,
+            links_skipped: 420,
+            skipping: Some(Skipping {
+                gates: 40,
+                followed: 4,
+                requests: 12,
+                unique: 3,
+                lost_per_1000: Some(250.0),
+                interval: Some((81.2, 554.0)),
+                hosts: BTreeMap::new(),
+            }),
+            repeating: 11_000,
+            predicted: 0,
+            predicting: Some(Predicting {
+                drawn: 30,
+                unique: 1,
+                lost_per_1000: Some(7.2),
+                interval: Some((0.0, 31.4)),
+                ..Predicting::default()
+            }),
+            sites: vec![
+                site("docs.example.org", 800, 150),
+                site("www.example.net", 200, 0),
+                site("down.example", 0, 0),
+            ],
+            slowest: vec![SlowSite { host: "docs.example.org".to_owned(), mean_response: Duration::from_millis(1234) }],
+            failing: vec![FailingSite { host: "down.example".to_owned(), failed: 3, class: "connect".to_owned() }],
+            seeds_failed: vec![FailedSeed {
+                seed: "https://down.example/".to_owned(),
+                why: "connection refused".to_owned(),
+            }],
+            out: "./ndcrawl-out".to_owned(),
+            report: Some("ndcrawl-out/report.html".to_owned()),
+            hint: Some("pages.jsonl has one line for each URL".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_summary_is_read_by_people() {
+        insta::assert_snapshot!(summary().text(false), @r"
+        Crawl finished after 2 min 3 s: 1,300 requests, 23.4 MiB
+
+            1,000  stored            unique pages, kept
+              150  near-duplicates   of a stored page
+               84  exact duplicates  same bytes or same text
+               30  redirected
+           12,000  excluded          by scope, robots.txt, type and other rules
+                3  failed
+            2,033  deferred          seen, not fetched
+           15,300  URLs seen
+
+        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
+        skipping links of duplicates loses 250 unique pages for 1,000 requests saved (95 %: 81 to 554)
+        11,000 URLs not fetched: others of their pattern keep repeating each other
+        leaving out what rules foretell loses 7 unique pages for 1,000 requests saved (95 %: 0 to 31)
+        9 pages left out: answered with 200 in place of 404
+        7 pages judged anew when more was known of their sites
+
+        site              fetched  stored  near  exact  duplicates  skipped  failed  response
+        docs.example.org      950     800   150      0       15.8%        0       0    120 ms
+        www.example.net       200     200     0      0        0.0%        0       0    120 ms
+        down.example            0       0     0      0           -        0       0    120 ms
+
+        Slowest:       docs.example.org 1.2 s
+        Most failures: down.example 3 (connect)
+
+        Seeds that could not be had:
+          https://down.example/: connection refused
+
+        Results: ./ndcrawl-out
+        Report:  ndcrawl-out/report.html
+        hint: pages.jsonl has one line for each URL
+        ");
+    }
+
+    #[test]
+    fn a_summary_of_nothing_is_short() {
+        let nothing = Summary { stopped: Some("time".to_owned()), out: "o".to_owned(), ..Summary::default() };
+        insta::assert_snapshot!(nothing.text(false), @r"
+        Crawl stopped (time) after 0 ms: 0 requests, 0 B
+
+                0  stored            unique pages, kept
+                0  near-duplicates   of a stored page
+                0  exact duplicates  same bytes or same text
+                0  redirected
+                0  excluded          by scope, robots.txt, type and other rules
+                0  failed
+                0  deferred          seen, not fetched
+                0  URLs seen
+
+        Results: o
+        ");
+    }
+
+    #[test]
+    fn a_summary_is_read_by_programs() {
+        let json: serde_json::Value = serde_json::from_str(&summary().json()).unwrap();
+        assert_eq!(json["elapsed_seconds"], 123.0);
+        assert_eq!(json["sites"][0]["mean_response_seconds"], 0.12);
+        assert_eq!(json["sites"][2]["duplicate_rate"], serde_json::Value::Null);
+        assert_eq!(json["failing"][0]["class"], "connect");
+        assert_eq!(summary().json().lines().count(), 1);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_a_hundred_characters() {
+        let mut summary = summary();
+        let long = "a-very-long-host-name-that-does-not-end.".repeat(4);
+        summary.sites = (0..30).map(|n| site(&format!("{n}.{long}"), 9_999_999, 9_999_999)).collect();
+        summary.slowest = vec![SlowSite { host: long.clone(), mean_response: Duration::ZERO }; 5];
+        summary.seeds_failed = vec![FailedSeed { seed: long, why: "x\ny".to_owned() }; 25];
+        let text = summary.text(false);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= WIDTH, "{longest}\n{text}");
+        assert!(text.contains("and 10 more sites\n") && text.contains("and 5 more seeds\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_colour_the_summary() {
+        let mut summary = summary();
+        summary.seeds_failed[0].why = "\u{1b}[31mred".to_owned();
+        assert!(!summary.text(false).contains('\u{1b}'));
+        assert!(summary.text(true).starts_with("\u{1b}[1mCrawl finished\u{1b}[0m"));
+    }
+}
