@@ -79,7 +79,7 @@ pub struct ResolveOverride {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            user_agent: concat!("ndcrawl/", env!("CARGO_PKG_VERSION"), " (+", env!("CARGO_PKG_REPOSITORY"), ")").into(),
+            user_agent: concat!("ndcrawl/", env!("CARGO_PKG_VERSION")).into(),
             from: None,
             robots_agent: "ndcrawl".into(),
             headers: Vec::new(),
@@ -151,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn the_user_agent_names_the_product_and_a_contact() {
+    fn the_default_user_agent_names_the_product_alone() {
         let agent = Options::default().user_agent;
-        assert!(agent.starts_with("ndcrawl/") && agent.contains(" (+https://") && agent.ends_with(')'), "{agent}");
+        assert!(agent.starts_with("ndcrawl/") && !agent.contains(' '), "{agent}");
     }
 }

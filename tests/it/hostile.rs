@@ -135,6 +135,7 @@ impl Crawled {
         place
             .run(["--seeds", "seeds.txt", "-o", "out", "--allow-net", "127.0.0.1/32", "--scope", "any", "--max-pages"])
             .args(["5000", "--exclude", MANY_LINKS, "--delay", "150ms", "--ip-delay", "0", "--timeout", "5s"])
+            .args(["--contact", "https://contact.example/"])
             .patience(Duration::from_secs(300))
             .finish()
             .expect_code(0);

@@ -635,9 +635,10 @@ mod tests {
               --ignore-robots                   Do not obey robots.txt (only for your own sites)
               --nofollow <obey|ignore>          What to do about links marked nofollow [default: obey]
               --noarchive <obey|ignore|record>  What to do about pages marked noarchive [default: obey]
-          -A, --user-agent <TEXT>               The User-Agent to send [default: ndcrawl/VERSION (+CONTACT)]
+          -A, --user-agent <TEXT>               The User-Agent to send [default: ndcrawl/VERSION and the
+                                                contact]
               --contact <URL|MAIL>              Where the owner of a site can reach you; sent with every
-                                                request [default: https://github.com/ndcrawl/ndcrawl]
+                                                request
               --robots-agent <TOKEN>            The name to look for in robots.txt [default: ndcrawl]
 
         HTTP:

@@ -118,13 +118,18 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
             .with_hint("the dashboard has no password; give a loopback address, or --dashboard-public as well"));
     }
     if settings.identity.user_agent.0.is_empty() {
-        let agent = format!("ndcrawl/{} (+{})", env!("CARGO_PKG_VERSION"), settings.identity.contact.0);
-        settings.identity.user_agent = HeaderText(agent);
+        settings.identity.user_agent = HeaderText(user_agent(&settings.identity.contact.0));
     }
     let has_second = settings.dedup.weights == Weights::Host;
     settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
     settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
+}
+
+/// Returns the default `User-Agent`. It names the contact if there is one.
+fn user_agent(contact: &str) -> String {
+    let product = concat!("ndcrawl/", env!("CARGO_PKG_VERSION"));
+    if contact.is_empty() { product.to_owned() } else { format!("{product} (+{contact})") }
 }
 
 #[cfg(test)]
@@ -234,6 +239,7 @@ pub(crate) mod tests {
     fn the_agent_names_the_contact_unless_it_is_set() {
         let agent = settings(&[("identity.contact", "mailto:me@example.org")]).identity.user_agent.0;
         assert_eq!(agent, format!("ndcrawl/{} (+mailto:me@example.org)", env!("CARGO_PKG_VERSION")));
+        assert_eq!(settings(&[]).identity.user_agent.0, concat!("ndcrawl/", env!("CARGO_PKG_VERSION")));
         assert_eq!(settings(&[("identity.user_agent", "mine/1")]).identity.user_agent.0, "mine/1");
     }
 

@@ -40,12 +40,12 @@ pub const KEYS: &[Key] = &[
     key!(identity.user_agent, Shape::Value("TEXT"), "", "The User-Agent to send")
         .flag("user-agent")
         .short('A')
-        .note("ndcrawl/VERSION (+CONTACT)")
+        .note("ndcrawl/VERSION and the contact")
         .heading(POLITENESS),
     key!(
         identity.contact,
         Shape::Value("URL|MAIL"),
-        env!("CARGO_PKG_REPOSITORY"),
+        "",
         "Where the owner of a site can reach you; sent with every request"
     )
     .flag("contact")
