@@ -29,11 +29,12 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
 
 use program::{Place, Running};
 use web::{Answer, Content, Web};
-use words::{Random, sentences};
+use words::{sentences, word};
 
 const PAGES: u64 = 1_000_000;
 const HOSTS: u64 = 100;
@@ -102,11 +103,10 @@ impl Sites {
 
 /// Words by Zipf's law: the one of rank r comes in proportion to 1/r.
 fn words_of(page: u64, purpose: &str, count: usize) -> Vec<String> {
-    let mut random = Random::new(page, purpose);
+    let mut random = SeededRng::new(page, purpose);
     let (first, last) = RANKS;
-    let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
-    let ranks = (0..count).map(|_| (first * (last / first).powf(share())) as u64);
-    ranks.map(|rank| Random::new(rank, "vocabulary").word()).collect()
+    let ranks = (0..count).map(|_| (first * (last / first).powf(random.share())) as u64);
+    ranks.map(|rank| word(&mut SeededRng::new(rank, "vocabulary"))).collect()
 }
 
 impl Content for Sites {

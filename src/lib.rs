@@ -23,7 +23,7 @@
 //! headless
 //! detect  focus  frontier  fetch  store
 //! index  similarity  html_writer  pagetext  dust
-//! model
+//! model  seeded
 //! ```
 
 #![deny(unsafe_code)]
@@ -31,6 +31,8 @@
 
 pub mod focus;
 pub mod model;
+#[doc(hidden)]
+pub mod seeded;
 
 pub use neardup::{detect, index, similarity};
 pub use pagetext;

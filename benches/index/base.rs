@@ -8,9 +8,8 @@
 
 use std::collections::HashMap;
 
+use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::Record;
-
-use super::random::Random;
 
 /// Terms are named by rank: 0 is the most frequent.
 pub struct Base {
@@ -49,7 +48,7 @@ const TOPICAL: u32 = 2_000;
 
 impl Base {
     /// Made-up pages.
-    pub fn model(pages: usize, random: &mut Random) -> Self {
+    pub fn model(pages: usize, random: &mut SeededRng) -> Self {
         let words = Words::new();
         Self { pages: (0..pages).map(|_| model_page(&words, random)).collect(), vocabulary: VOCABULARY }
     }
@@ -73,7 +72,7 @@ impl Base {
     }
 }
 
-fn model_page(words: &Words, random: &mut Random) -> Vec<u32> {
+fn model_page(words: &Words, random: &mut SeededRng) -> Vec<u32> {
     let deviations = random.normal();
     let factor: f64 = if deviations < 0.0 { SHORTER } else { LONGER };
     let length = (WORDS * factor.powf(deviations)).clamp(3.0, MOST_WORDS) as usize;
@@ -86,10 +85,10 @@ fn model_page(words: &Words, random: &mut Random) -> Vec<u32> {
 
 /// How often a term occurs on a page on which it stands: half the frequent ones once, a few very
 /// often. What a term is like on one page it tends to be like on others.
-fn occurrences(rank: u32, random: &mut Random) -> usize {
+fn occurrences(rank: u32, random: &mut SeededRng) -> usize {
     let exponent = if rank < FREQUENT { 0.95 } else { 1.6 };
     let usual = random.share() < USUAL;
-    let quantile = if usual { Random::new(rank.into()).share() } else { random.share() };
+    let quantile = if usual { SeededRng::new(rank.into(), "term").share() } else { random.share() };
     (1.0 - quantile).powf(-1.0 / exponent).min(MOST_OCCURRENCES) as usize
 }
 
@@ -125,7 +124,7 @@ impl Words {
         Self { strips: strips.collect(), sums }
     }
 
-    fn draw(&self, random: &mut Random) -> u32 {
+    fn draw(&self, random: &mut SeededRng) -> u32 {
         let share = random.share();
         let at = share * self.sums[VOCABULARY - 1];
         let mut rank = self.strips[(share * STRIPS as f64) as usize] as usize;

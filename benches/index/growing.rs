@@ -1,11 +1,11 @@
 //! Synthetic sets of rising size.
 
 use ndcrawl::model::Threshold;
+use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::Record;
 
 use crate::base::Base;
 use crate::contender::Kind;
-use crate::random::Random;
 use crate::sets::{BIG, Outcome, Set, micros_of};
 use crate::settings::Settings;
 use crate::statistics::Statistics;
@@ -22,7 +22,7 @@ const HUGE: usize = 2_000_000;
 pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) -> Result<(), String> {
     let base = match crawl {
         Some(records) => Base::of(records),
-        None => Base::model(BASE_PAGES, &mut Random::new(settings.seed)),
+        None => Base::model(BASE_PAGES, &mut SeededRng::new(settings.seed, "index")),
     };
     let mut done = Vec::new();
     for &size in &settings.synthetic {

@@ -36,7 +36,6 @@ mod lsh;
 mod ours;
 mod pages;
 mod prefix;
-mod random;
 mod reopen;
 mod sets;
 mod settings;

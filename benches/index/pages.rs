@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use ndcrawl::model::{Sequence, Threshold};
+use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::{Record, reaches};
 use ndcrawl::store::Result;
 
@@ -16,7 +17,6 @@ use crate::brute;
 use crate::clock::{Moment, Spread};
 use crate::contender::{Cost, Kind};
 use crate::judged::Log;
-use crate::random::Random;
 use crate::settings::Settings;
 use crate::table::{Printer, Row, grouped};
 
@@ -104,7 +104,7 @@ fn stream(kind: Kind, threshold: Threshold, records: &[Record]) -> Run {
 /// Holds some decisions against brute force over what the contender had stored by then.
 fn audit(run: &mut Run, records: &[Record], settings: &Settings) {
     let stored = |id: &usize| run.decisions[*id].is_none();
-    let sample = Random::new(settings.seed).sample(settings.audits, records.len());
+    let sample = SeededRng::new(settings.seed, "index").sample(settings.audits, records.len());
     let wrong = sample.iter().filter(|&&page| {
         let reaches = |id: usize| brute::matches(&records[page], &records[id], run.threshold);
         match run.decisions[page] {
@@ -118,7 +118,7 @@ fn audit(run: &mut Run, records: &[Record], settings: &Settings) {
 /// What brute force with early end takes for some of the same decisions.
 fn brute_row(run: &Run, records: &[Record], settings: &Settings) -> Row {
     let stored: Vec<usize> = (0..records.len()).filter(|&id| run.decisions[id].is_none()).collect();
-    let sample = Random::new(settings.seed).sample(settings.audits, records.len());
+    let sample = SeededRng::new(settings.seed, "index").sample(settings.audits, records.len());
     let mut compared = 0;
     let times = sample.iter().map(|&page| {
         let before = stored.partition_point(|&id| id < page);

@@ -8,10 +8,10 @@
 //! Every record depends on the seed and on those before it, and on nothing else.
 
 use ndcrawl::model::TermId;
+use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::Record;
 
 use super::base::Base;
-use super::random::Random;
 
 const COMMON: usize = 20_000;
 const GROUPS: usize = 16;
@@ -38,7 +38,7 @@ const REPLACED: (f64, f64) = (0.01, 0.40);
 /// Makes records one by one.
 pub struct Synthetic<'a> {
     base: &'a Base,
-    random: Random,
+    random: SeededRng,
     sites: Vec<Site>,
     /// Sums of sizes.
     sizes: Vec<f64>,
@@ -64,7 +64,7 @@ pub struct Probe {
 
 impl<'a> Synthetic<'a> {
     pub fn new(base: &'a Base, seed: u64) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = SeededRng::new(seed, "index");
         let sites = (0..SITES).map(|number| Site::new(base, number % GROUPS, &mut random)).collect();
         let mut sum = 0.0;
         let size = |rank| {
@@ -146,7 +146,7 @@ impl<'a> Synthetic<'a> {
 }
 
 impl Site {
-    fn new(base: &Base, group: usize, random: &mut Random) -> Self {
+    fn new(base: &Base, group: usize, random: &mut SeededRng) -> Self {
         let words = random.between(TEMPLATE_WORDS.0, TEMPLATE_WORDS.1) as usize;
         let mut template: Vec<(u32, u32)> = (0..words)
             .map(|_| {
@@ -198,7 +198,7 @@ fn sum(words: &[(u32, u32)]) -> f64 {
     words.iter().map(|&(_, weight)| f64::from(weight)).sum()
 }
 
-fn field_weight(random: &mut Random) -> u32 {
+fn field_weight(random: &mut SeededRng) -> u32 {
     let mut at = random.share();
     for (share, weight) in FIELDS {
         if at < share {

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use ndcrawl::model::{TermId, Threshold};
+use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::Record;
 
 use crate::base::Base;
 use crate::contender::Kind;
-use crate::random::Random;
 use crate::sets::{Set, micros_of};
 use crate::settings::Settings;
 use crate::synthetic::Synthetic;
@@ -28,10 +28,10 @@ const CASES: [Case; 6] = [
 
 struct Case {
     name: &'static str,
-    make: fn(&mut Random, usize) -> Vec<Record>,
+    make: fn(&mut SeededRng, usize) -> Vec<Record>,
 }
 
-fn each(random: &mut Random, records: usize, make: fn(&mut Random) -> Record) -> Vec<Record> {
+fn each(random: &mut SeededRng, records: usize, make: fn(&mut SeededRng) -> Record) -> Vec<Record> {
     (0..records).map(|_| make(random)).collect()
 }
 
@@ -44,7 +44,7 @@ pub fn run(settings: &Settings, printer: Printer) {
     let mut rows = Vec::new();
     let mut figures = Vec::new();
     for Case { name, make } in CASES {
-        let mut random = Random::new(settings.seed);
+        let mut random = SeededRng::new(settings.seed, "index");
         let mut records = make(&mut random, RECORDS + PROBES);
         let probes = records.split_off(RECORDS);
         let set = Set { name: name.into(), records: &records, probes: &probes };
@@ -67,7 +67,7 @@ const SHARED: usize = 150;
 
 /// What is rarer in synthetic pages than 150 other terms is a quarter of each record, and 150 terms that stand in
 /// every record are the rest: any two come just short of the threshold.
-fn rare_in_template(random: &mut Random, records: usize) -> Vec<Record> {
+fn rare_in_template(random: &mut SeededRng, records: usize) -> Vec<Record> {
     let pages = pages(random, records);
     let mut counts: HashMap<TermId, usize> = HashMap::new();
     pages.iter().flat_map(Record::terms).for_each(|&(term, _)| *counts.entry(term).or_default() += 1);
@@ -80,13 +80,13 @@ fn rare_in_template(random: &mut Random, records: usize) -> Vec<Record> {
 
 /// Whole synthetic pages are the quarter. Of that any two share about a fifth, which brings all pairs to within a
 /// hundredth of the threshold, so that nothing but comparing them tells which reach it.
-fn pages_in_template(random: &mut Random, records: usize) -> Vec<Record> {
+fn pages_in_template(random: &mut SeededRng, records: usize) -> Vec<Record> {
     pages(random, records).iter().map(|page| in_template(page.terms().to_vec())).collect()
 }
 
-fn pages(random: &mut Random, records: usize) -> Vec<Record> {
+fn pages(random: &mut SeededRng, records: usize) -> Vec<Record> {
     let base = Base::model(RECORDS, random);
-    let mut synthetic = Synthetic::new(&base, random.next());
+    let mut synthetic = Synthetic::new(&base, random.next_u64());
     (0..records).map(|_| synthetic.record()).collect()
 }
 
@@ -97,17 +97,17 @@ fn in_template(own: Vec<(TermId, u32)>) -> Record {
 }
 
 /// A quarter is 150 of 24,000 terms: two pages have to be read as long as it takes to see that they differ there.
-fn many_in_template(random: &mut Random) -> Record {
+fn many_in_template(random: &mut SeededRng) -> Record {
     even_in_template(random, 150, 24_000)
 }
 
 /// A quarter is 50 of 3,000 terms.
-fn few_in_template(random: &mut Random) -> Record {
+fn few_in_template(random: &mut SeededRng) -> Record {
     even_in_template(random, 50, 3_000)
 }
 
 /// The record's own terms are all of the same weight: none is worth more than another.
-fn even_in_template(random: &mut Random, own: usize, others: usize) -> Record {
+fn even_in_template(random: &mut SeededRng, own: usize, others: usize) -> Record {
     const MASS: u32 = 30_000;
     let weight = MASS / own as u32;
     let own = random.sample(own, others).into_iter().map(|term| (TermId((SHARED + term) as u32), weight));
@@ -122,15 +122,15 @@ fn template(mass: u32) -> impl Iterator<Item = (TermId, u32)> {
 }
 
 /// Three to eight terms, frequent ones more often.
-fn short(random: &mut Random) -> Record {
+fn short(random: &mut SeededRng) -> Record {
     const VOCABULARY: f64 = 20_000.0;
     let terms = 3 + random.below(6);
-    let term = |random: &mut Random| TermId(VOCABULARY.powf(random.share()) as u32);
+    let term = |random: &mut SeededRng| TermId(VOCABULARY.powf(random.share()) as u32);
     Record::new((0..terms).map(|_| (term(random), 100)).collect())
 }
 
 /// 800 of the same 4,000 terms, all of about the same weight: no term is rare, and none is heavy.
-fn even(random: &mut Random) -> Record {
+fn even(random: &mut SeededRng) -> Record {
     let terms = random.sample(800, 4_000);
     Record::new(terms.into_iter().map(|term| (TermId(term as u32), 100 + random.below(3) as u32)).collect())
 }

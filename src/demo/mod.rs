@@ -8,7 +8,6 @@
 //!
 //! A copy lies deeper than the page it repeats, so that a crawl by depth meets the original first.
 
-mod choice;
 mod html;
 mod prose;
 mod server;

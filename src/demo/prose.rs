@@ -1,6 +1,7 @@
 //! Sentences: patterns of our own, filled with the words of a topic.
 
-use super::choice::Choices;
+use crate::seeded::SeededRng;
+
 use super::topics::Topic;
 
 /// `{t}` and `{u}` are two different things, `{v}` and `{w}` two different actions, `{q}` a
@@ -113,43 +114,47 @@ pub(super) struct Article {
 
 impl Article {
     /// Writes `count` sentences about `topic`, or as many as there are patterns for.
-    pub(super) fn write(topic: &Topic, language: Language, count: usize, choices: &mut Choices) -> Self {
+    pub(super) fn write(topic: &Topic, language: Language, count: usize, random: &mut SeededRng) -> Self {
         let mut patterns = language.patterns().to_vec();
-        choices.shuffle(&mut patterns);
+        random.shuffle(&mut patterns);
         let mut sentences: Vec<String> =
-            patterns.iter().map(|pattern| fill(pattern, topic, language, choices)).collect();
+            patterns.iter().map(|pattern| fill(pattern, topic, language, random)).collect();
         let spare = sentences.split_off(count.min(sentences.len()));
         Self { sentences, spare }
     }
 
     /// The article of a later version, in which `count` sentences have been replaced.
-    pub(super) fn revised(&self, count: usize, choices: &mut Choices) -> Self {
+    pub(super) fn revised(&self, count: usize, random: &mut SeededRng) -> Self {
         let mut revised = self.clone();
         for sentence in revised.spare.drain(..).take(count) {
-            let place = choices.below(revised.sentences.len());
+            let place = random.below(revised.sentences.len());
             revised.sentences[place] = sentence;
         }
         revised
     }
 }
 
-fn fill(pattern: &str, topic: &Topic, language: Language, choices: &mut Choices) -> String {
-    let (thing, other_thing) = two_of(topic.things, choices);
-    let (action, other_action) = two_of(topic.actions, choices);
+fn fill(pattern: &str, topic: &Topic, language: Language, random: &mut SeededRng) -> String {
+    let (thing, other_thing) = two_of(topic.things, random);
+    let (action, other_action) = two_of(topic.actions, random);
     pattern
         .replace("{t}", thing)
         .replace("{u}", other_thing)
         .replace("{v}", action)
         .replace("{w}", other_action)
         .replace("{V}", &capitalised(action))
-        .replace("{q}", choices.one_of(topic.qualities))
-        .replace("{p}", choices.one_of(topic.places))
-        .replace("{n}", choices.one_of(language.numbers()))
+        .replace("{q}", one_of(topic.qualities, random))
+        .replace("{p}", one_of(topic.places, random))
+        .replace("{n}", one_of(language.numbers(), random))
 }
 
-fn two_of<'a>(words: &[&'a str], choices: &mut Choices) -> (&'a str, &'a str) {
-    let first = choices.below(words.len());
-    let second = (first + 1 + choices.below(words.len() - 1)) % words.len();
+fn one_of<'a>(words: &[&'a str], random: &mut SeededRng) -> &'a str {
+    words[random.below(words.len())]
+}
+
+fn two_of<'a>(words: &[&'a str], random: &mut SeededRng) -> (&'a str, &'a str) {
+    let first = random.below(words.len());
+    let second = (first + 1 + random.below(words.len() - 1)) % words.len();
     (words[first], words[second])
 }
 
@@ -166,19 +171,19 @@ mod tests {
     #[test]
     fn every_slot_of_every_pattern_is_filled() {
         for topic in CHAPTERS.iter().chain(BEHIND_DUPLICATES).chain(THREADS) {
-            let article = Article::write(topic, Language::English, ENGLISH.len(), &mut Choices::new(1, topic.slug));
+            let article = Article::write(topic, Language::English, ENGLISH.len(), &mut SeededRng::new(1, topic.slug));
             assert!(article.sentences.iter().all(|sentence| !sentence.contains(['{', '}'])), "{}", topic.slug);
         }
         for topic in GERMAN_TOPICS {
-            let article = Article::write(topic, Language::German, GERMAN.len(), &mut Choices::new(1, topic.slug));
+            let article = Article::write(topic, Language::German, GERMAN.len(), &mut SeededRng::new(1, topic.slug));
             assert!(article.sentences.iter().all(|sentence| !sentence.contains(['{', '}'])), "{}", topic.slug);
         }
     }
 
     #[test]
     fn a_revision_changes_at_most_as_many_sentences_as_asked() {
-        let article = Article::write(&CHAPTERS[0], Language::English, 20, &mut Choices::new(1, "first"));
-        let revised = article.revised(2, &mut Choices::new(1, "second"));
+        let article = Article::write(&CHAPTERS[0], Language::English, 20, &mut SeededRng::new(1, "first"));
+        let revised = article.revised(2, &mut SeededRng::new(1, "second"));
         let changed = article.sentences.iter().zip(&revised.sentences).filter(|(a, b)| a != b).count();
         assert!((1..=2).contains(&changed), "{changed}");
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::choice::Choices;
+use crate::seeded::SeededRng;
+
 use super::html::{Content, anchor};
 use super::prose::{Article, Language};
 use super::templates::{chapter, contents, front, print_page, simple};
@@ -143,11 +144,11 @@ impl Site {
             front("Mirror", "What is copied, and when.", &status, links, false),
         );
 
-        let mut choices = Choices::new(seed, "search");
+        let mut random = SeededRng::new(seed, "search");
         let finds = ["anchors", "herons", "ladders", "pancakes", "sextants", "umbrellas"];
         let search = [
             "Type a word and press the button; answers are drawn from a hat.".to_owned(),
-            format!("Today most people were looking for {}.", choices.one_of(&finds)),
+            format!("Today most people were looking for {}.", random.pick(&finds)),
             "Robots are asked to leave this form out of their indexes, though they may follow what it links to."
                 .to_owned(),
         ];
@@ -166,9 +167,9 @@ impl Site {
         }
         self.add("/1.1/index.html", near("/1.0/index.html"), contents("1.1", true));
         for (number, topic) in CHAPTERS.iter().enumerate() {
-            let mut choices = Choices::new(seed, &format!("revision of {}", topic.slug));
-            let count = 1 + choices.below(REVISED);
-            let second = first[number].revised(count, &mut choices);
+            let mut random = SeededRng::new(seed, &format!("revision of {}", topic.slug));
+            let count = 1 + random.below(REVISED);
+            let second = first[number].revised(count, &mut random);
             let note =
                 BEHIND_DUPLICATES.get(number + 1).map(|note| anchor(format!("../notes/{}.html", note.slug), "Note"));
             let page = chapter("1.1", number, &second, note.into_iter().collect());
@@ -216,11 +217,11 @@ impl Site {
             front("Forum", "Questions and answers.", &welcome, links, false),
         );
         for (number, topic) in THREADS.iter().enumerate() {
-            let mut choices = Choices::new(seed, &format!("session of {}", topic.slug));
+            let mut random = SeededRng::new(seed, &format!("session of {}", topic.slug));
             let article = article(topic, Language::English, SENTENCES, seed);
             let following = [1, 2].map(|step| &THREADS[(number + step) % THREADS.len()]);
             let others: Vec<(String, &Topic)> = following
-                .map(|other| (format!("{}.html?sid={:08x}", other.slug, choices.below(u32::MAX as usize)), other))
+                .map(|other| (format!("{}.html?sid={:08x}", other.slug, random.below(u32::MAX as usize)), other))
                 .into();
             let links = others.iter().map(|(target, other)| anchor(target.clone(), other.title)).collect();
             let body = simple(topic, Language::English, &article, vec![anchor("index.html", "Forum")], links);
@@ -282,7 +283,7 @@ fn near(of: &str) -> PlantedKind {
 }
 
 fn article(topic: &Topic, language: Language, count: usize, seed: u64) -> Article {
-    Article::write(topic, language, count, &mut Choices::new(seed, &format!("{} {}", language.tag(), topic.slug)))
+    Article::write(topic, language, count, &mut SeededRng::new(seed, &format!("{} {}", language.tag(), topic.slug)))
 }
 
 #[cfg(test)]

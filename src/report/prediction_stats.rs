@@ -100,6 +100,7 @@ impl Predictions {
 mod tests {
     use super::*;
     use crate::model::SampledPrediction;
+    use crate::seeded::SeededRng;
 
     fn line(outcome: OutcomeKind, share: Option<f64>, was_left_out: bool) -> PageLine {
         let prediction = share.map(|share| SampledPrediction { share, was_left_out, ..SampledPrediction::default() });
@@ -156,29 +157,19 @@ mod tests {
         assert_eq!(of(&[(9, line(PredictedDuplicate, None, false)), (9, line(Stored, Some(0.0), false))]).value, None);
     }
 
-    /// Numbers in [0, 1) that a seed settles.
-    struct Dice(u64);
-
-    impl Dice {
-        fn roll(&mut self) -> f64 {
-            self.0 += 1;
-            xxhash_rust::xxh3::xxh3_64_with_seed(&self.0.to_le_bytes(), 5) as f64 / 2f64.powi(64)
-        }
-    }
-
     /// A rule as the crawl has it: the share falls as it proves right, and a unique page that is drawn brings back what
     /// was left out before.
     #[test]
     fn nineteen_of_twenty_intervals_hold_what_is_really_lost() {
-        let mut dice = Dice(0);
+        let mut random = SeededRng::new(5, "predictions");
         let (mut held, mut trials, mut estimated, mut lost) = (0, 0, 0.0, 0.0);
         for unique in [0.002, 0.01, 0.05] {
             for _ in 0..300 {
                 let (mut predictions, mut waiting, mut run) = (Predictions::default(), Vec::new(), 0);
                 for _ in 0..600 {
                     let share = [0.25, 0.25, 0.125, 0.125, 0.0625][(run / 10).min(4)];
-                    let outcome = if dice.roll() < unique { Stored } else { ExactDuplicate };
-                    if dice.roll() >= share {
+                    let outcome = if random.share() < unique { Stored } else { ExactDuplicate };
+                    if random.share() >= share {
                         waiting.push((outcome, share));
                         continue;
                     }

@@ -74,16 +74,7 @@ fn student(freedom: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers in [0, 1) that a seed settles.
-    struct Dice(u64);
-
-    impl Dice {
-        fn roll(&mut self) -> f64 {
-            self.0 += 1;
-            xxhash_rust::xxh3::xxh3_64_with_seed(&self.0.to_le_bytes(), 9) as f64 / 2f64.powi(64)
-        }
-    }
+    use crate::seeded::SeededRng;
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
@@ -112,21 +103,21 @@ mod tests {
     /// Gates of very different sizes, of which some bring much and most bring little.
     #[test]
     fn nineteen_of_twenty_intervals_hold_the_truth() {
-        let mut dice = Dice(0);
+        let mut random = SeededRng::new(9, "gates");
         let (mut held, mut trials) = (0, 0);
         for share in [0.1, 0.2, 0.5] {
             for rich in [0.02, 0.3] {
                 let gates: Vec<Gate> = (0..300)
                     .map(|_| {
-                        let requests = (1.0 - 6.0 * (1.0 - dice.roll()).ln()).floor();
-                        let chance = if dice.roll() < rich { 0.9 } else { 0.05 };
-                        let unique = (0..requests as u32).filter(|_| dice.roll() < chance).count();
+                        let requests = (1.0 - 6.0 * (1.0 - random.share()).ln()).floor();
+                        let chance = if random.share() < rich { 0.9 } else { 0.05 };
+                        let unique = (0..requests as u32).filter(|_| random.share() < chance).count();
                         Gate { requests, unique: unique as f64 }
                     })
                     .collect();
                 let truth = unique_share(&gates, 300, 1.0).value.unwrap();
                 for _ in 0..200 {
-                    let drawn: Vec<Gate> = gates.iter().filter(|_| dice.roll() < share).copied().collect();
+                    let drawn: Vec<Gate> = gates.iter().filter(|_| random.share() < share).copied().collect();
                     let (low, high) = unique_share(&drawn, 300, 1.0).interval.unwrap();
                     held += u32::from((low..=high).contains(&truth));
                     trials += 1;

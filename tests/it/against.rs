@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::program::{Place, Run, pages};
 use crate::web::{Answer, Content, Web};
-use crate::words::Random;
+use crate::words::words_of;
 
 const PAGES: usize = 12;
 
@@ -28,10 +28,10 @@ impl Content for Changing {
             return if path.is_empty() { Answer::html(links) } else { Answer::error(404) };
         };
         let has_changed = self.has_changed.load(Ordering::SeqCst);
-        let mut words = Random::new(number as u64, "as it was").words(80);
+        let mut words = words_of(number as u64, "as it was", 80);
         match number % 3 {
             1 if has_changed => words[7] = "changed".to_owned(),
-            2 if has_changed => words = Random::new(number as u64, "as it is").words(80),
+            2 if has_changed => words = words_of(number as u64, "as it is", 80),
             _ => {}
         }
         Answer::html(format!("<!doctype html><html lang=en><p>{}</p>{links}</html>", words.join(" ")))

@@ -13,7 +13,7 @@ use crate::invariants::{Lines, assert_folder_is_sound, lines, outcome, text, wit
 use crate::needs::{Program, has_all, run, skip};
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// The answer to a path, if there is one.
 type Answers = dyn Fn(&str) -> Option<Answer> + Send + Sync;
@@ -71,7 +71,7 @@ fn script(body: impl Into<Vec<u8>>) -> Answer {
 }
 
 fn words(purpose: &str) -> String {
-    sentences(&Random::new(1, purpose).words(120))
+    sentences(&words_of(1, purpose, 120))
 }
 
 fn paths_asked(web: &Web) -> BTreeSet<String> {

@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ndcrawl::seeded::SeededRng;
+
 use crate::graph::{Graph, Options, path};
 use crate::invariants::{Lines, lines, outcome};
 use crate::program::{Finished, Place, Run};
 use crate::web::Web;
-use crate::words::Random;
 
 const ROUNDS: usize = 12;
 
@@ -61,7 +62,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// Flips bits, cuts the end off, puts zeros in the place of a part, or removes the file.
-fn damage(folder: &Path, random: &mut Random) -> Damage {
+fn damage(folder: &Path, random: &mut SeededRng) -> Damage {
     let all = files(folder);
     // Most of what there is to be damaged lies in the database, the archive and the lines.
     let large: Vec<&String> =
@@ -127,7 +128,7 @@ fn outcomes(lines: &Lines) -> BTreeMap<String, &str> {
 }
 
 /// One round on a copy of a sound folder. Gives whether something was noticed and whether the crawl went on.
-fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut Random) -> (bool, bool) {
+fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut SeededRng) -> (bool, bool) {
     let out = place.path("out");
     let _ = fs::remove_dir_all(&out);
     copy_folder(sound, &out);
@@ -215,7 +216,7 @@ fn a_damaged_folder_is_refused_with_the_reason_or_the_crawl_in_it_comes_to_its_r
         })
         .collect();
     let sought = graph.seeds()[0].clone();
-    let mut random = Random::new(11, "damage");
+    let mut random = SeededRng::new(11, "damage");
     let found: Vec<(bool, bool)> =
         (0..rounds()).map(|number| round(&place, &graph, &sound[number % 2], &sought, &mut random)).collect();
     let noticed = found.iter().filter(|(noticed, _)| *noticed).count();

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
 use tokio::sync::oneshot;
 
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// Names that share an address.
 const SHARE: usize = 2;
@@ -220,7 +220,7 @@ impl Site {
         }
         let links = if path == "/" { self.pages } else { 0 };
         let links: String = (0..links).map(|page| format!("<a href=\"/page/{page}\">to the</a>\n")).collect();
-        let words = Random::new(name as u64, path).words(60);
+        let words = words_of(name as u64, path, 60);
         let text = sentences(&words);
         let body = format!("<!DOCTYPE html><html lang=\"en\"><title>{}</title><p>{text}</p>{links}</html>", words[0]);
         Response::builder().header(header::CONTENT_TYPE, "text/html; charset=utf-8").body(body).unwrap()

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::needs::{Axe, PythonModule, has_all, has_for_part, run};
 use crate::program::{Place, Running};
 use crate::web::{Answer, Content, Web};
-use crate::words::Random;
+use crate::words::words_of;
 
 /// A site that never ends, where every third page repeats another.
 struct Endless;
@@ -21,7 +21,7 @@ struct Endless;
 impl Content for Endless {
     fn answer(&self, url: &str, _: usize) -> Answer {
         let number: u64 = url.rsplit('/').next().unwrap_or_default().parse().unwrap_or(0);
-        let text = Random::new(if number % 3 == 2 { 2 } else { number }, "dashboard").words(60).join(" ");
+        let text = words_of(if number % 3 == 2 { 2 } else { number }, "dashboard", 60).join(" ");
         let links = (1..4).map(|step| format!("<a href=/{}>next</a>", number * 3 + step));
         let body = format!("<title>Page {number}</title><p>{text}</p>{}", links.collect::<String>());
         Answer { delay: Duration::from_millis(20), ..Answer::html(body) }

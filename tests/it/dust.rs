@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::program::{BY_WEIGHTS, Place, Run, UNSPARING};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 const PAGES: u32 = 240;
 /// Pages of the guide that the second edition has rewritten: those from this one on.
@@ -70,7 +70,7 @@ impl Content for Site {
 }
 
 fn html(purpose: &str, remark: &str, links: &[String]) -> String {
-    let words = Random::new(1, purpose).words(90);
+    let words = words_of(1, purpose, 90);
     let links: String = links.iter().map(|link| format!("<a href=\"{link}\">to the</a>\n")).collect();
     format!(
         "<!DOCTYPE html><html lang=\"en\"><head><title>{}</title></head><body><p>{}</p><p>{remark}</p>{links}</body></html>",

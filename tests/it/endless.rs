@@ -1,7 +1,7 @@
 //! A web without end: page k links to as many new pages as asked for, none of which comes again.
 
 use crate::web::{Answer, Content};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// For limits, and for the question whether memory stays flat while the frontier grows.
 pub struct Endless {
@@ -25,7 +25,7 @@ impl Endless {
     /// The pages form a tree: the children of k are k * links + 1 and those that follow. The links
     /// have function words for their text, since pages must not come to share terms through them.
     fn page(&self, number: u64) -> String {
-        let words = Random::new(number, "endless").words(60);
+        let words = words_of(number, "endless", 60);
         let first = number.saturating_mul(self.links).saturating_add(1);
         let links: String = (0..self.links)
             .map(|step| format!("<a href=\"{}\">to the</a>\n", self.url(first.saturating_add(step))))

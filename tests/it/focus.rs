@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ndcrawl::seeded::SeededRng;
+
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, word, words_of};
 
 const SECTIONS: usize = 8;
 const PAGES: usize = 15;
@@ -54,7 +56,7 @@ impl Content for Site {
 }
 
 fn shared_words(section: usize) -> Vec<String> {
-    Random::new(section as u64, "section").words(12)
+    words_of(section as u64, "section", 12)
 }
 
 /// What a section is called: two of its words.
@@ -63,11 +65,11 @@ fn topic(section: usize) -> String {
 }
 
 fn own_word(section: usize, number: usize) -> String {
-    Random::new((section * PAGES + number) as u64, "own").word()
+    word(&mut SeededRng::new((section * PAGES + number) as u64, "own"))
 }
 
 fn text(purpose: &str) -> String {
-    sentences(&Random::new(5, purpose).words(40))
+    sentences(&words_of(5, purpose, 40))
 }
 
 fn indexes() -> String {

@@ -6,8 +6,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use ndcrawl::seeded::SeededRng;
+
 use crate::web::{Answer, Content};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, word, words};
 
 /// What is true of a URL.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,8 +165,8 @@ impl Graph {
         format!("{host:?} {}", path(url))
     }
 
-    fn random(&self, purpose: &str) -> Random {
-        Random::new(self.options.seed, purpose)
+    fn random(&self, purpose: &str) -> SeededRng {
+        SeededRng::new(self.options.seed, purpose)
     }
 
     fn plant(&mut self, url: &str, truth: Truth, words: Vec<String>, links: Vec<String>) {
@@ -178,7 +180,8 @@ impl Graph {
     }
 
     fn plant_unique(&mut self, url: &str) {
-        let words = self.random(&format!("words of {}", self.key(url))).words(TITLE + DESCRIPTION + HEADING + BODY);
+        let words =
+            words(&mut self.random(&format!("words of {}", self.key(url))), TITLE + DESCRIPTION + HEADING + BODY);
         self.plant(url, Truth::Unique, words, Vec::new());
     }
 
@@ -275,7 +278,8 @@ impl Graph {
         let (from, url, behind) =
             (self.url(number), self.beside(number, "noindex"), self.beside(number, "behind-noindex"));
         self.plant_unique(&behind);
-        let words = self.random(&format!("words of {}", self.key(&url))).words(TITLE + DESCRIPTION + HEADING + BODY);
+        let words =
+            words(&mut self.random(&format!("words of {}", self.key(&url))), TITLE + DESCRIPTION + HEADING + BODY);
         self.plant(&url, Truth::NoIndex, words, vec![behind]);
         self.link(&from, &url);
     }
@@ -296,7 +300,7 @@ impl Graph {
         let stride = (body.len() / count.max(1)).max(1);
         for step in 0..count {
             let place = (start + step * stride) % body.len();
-            body[place] = random.word();
+            body[place] = word(&mut random);
         }
         words
     }

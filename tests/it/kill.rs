@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
+use ndcrawl::seeded::SeededRng;
 
 use crate::corruption::copy_folder;
 use crate::graph::{Graph, Options, path};
@@ -20,7 +21,6 @@ use crate::invariants::{
 };
 use crate::program::{ALL_FETCHED, BY_WEIGHTS, Place, Run, UNSPARING};
 use crate::web::Web;
-use crate::words::Random;
 
 /// A run is killed so often before it is left alone.
 const KILLS: usize = 25;
@@ -56,10 +56,10 @@ fn crawl(place: &Place, graph: &Graph) -> Run {
 }
 
 /// Runs the crawl to its end and tells how often it was killed on the way.
-fn crawl_under_fire(place: &Place, graph: &Graph, moments: &mut Random) -> usize {
+fn crawl_under_fire(place: &Place, graph: &Graph, moments: &mut SeededRng) -> usize {
     for kills in 0..KILLS {
         let mut running = crawl(place, graph).start();
-        let moment = MOMENTS.0 + moments.next() % (MOMENTS.1 - MOMENTS.0);
+        let moment = MOMENTS.0 + moments.next_u64() % (MOMENTS.1 - MOMENTS.0);
         std::thread::sleep(Duration::from_millis(moment));
         if running.has_ended() {
             running.finish().expect_code(0);
@@ -86,7 +86,7 @@ fn assert_little_was_fetched_twice(web: &Web, kills: usize) {
 }
 
 /// Gives how often the crawl was killed.
-fn killed_crawl(seed: u64, moments: &mut Random) -> usize {
+fn killed_crawl(seed: u64, moments: &mut SeededRng) -> usize {
     let (web, graph) = planned_web(seed, 500, 120);
     let place = Place::new();
     let kills = crawl_under_fire(&place, &graph, moments);
@@ -108,7 +108,7 @@ fn killed_crawl(seed: u64, moments: &mut Random) -> usize {
 
 #[test]
 fn a_crawl_that_is_killed_again_and_again_loses_nothing_and_stores_nothing_twice() {
-    let mut moments = Random::new(9, "moments of death");
+    let mut moments = SeededRng::new(9, "moments of death");
     let mut kills = 0;
     for seed in 25.. {
         kills += killed_crawl(seed, &mut moments);
@@ -128,9 +128,9 @@ fn crawled(pages: usize) -> Place {
 }
 
 /// Whether the run was killed at a random moment of the time that it takes, and not at its end before.
-fn is_killed(run: Run, time: Duration, moments: &mut Random) -> bool {
+fn is_killed(run: Run, time: Duration, moments: &mut SeededRng) -> bool {
     let mut running = run.start();
-    std::thread::sleep(Duration::from_micros(moments.next() % time.as_micros() as u64));
+    std::thread::sleep(Duration::from_micros(moments.next_u64() % time.as_micros() as u64));
     if running.has_ended() {
         running.finish().expect_code(0);
         return false;
@@ -154,7 +154,7 @@ fn dedup_that_is_killed_again_and_again_says_in_the_end_what_it_says_undisturbed
     let place = crawled(250);
     let time = dedup(&place, "calm").finish().expect_code(0).elapsed;
     let expected = verdicts(&place, "calm");
-    let (wanted, mut moments, mut kills) = (kills_of_each(5), Random::new(9, "dedup"), 0);
+    let (wanted, mut moments, mut kills) = (kills_of_each(5), SeededRng::new(9, "dedup"), 0);
     while kills < wanted {
         let most = kills + KILLS.min(wanted - kills);
         while kills < most && is_killed(dedup(&place, "killed"), time, &mut moments) {
@@ -198,7 +198,7 @@ fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl
     }
     let time = write("calm").finish().expect_code(0).elapsed;
     let expected = contents(place, "calm");
-    let (mut moments, mut kills) = (Random::new(9, what), 0);
+    let (mut moments, mut kills) = (SeededRng::new(9, what), 0);
     while kills < wanted {
         let begins_anew = moments.below(2) == 0;
         for name in expected.keys().filter(|_| !begins_anew) {
@@ -312,7 +312,7 @@ fn a_reindex_that_is_killed_leaves_a_folder_that_is_refused_until_it_is_run_agai
     let calm = reindex("calm").finish().expect_code(0);
     let expected = reindexed(&place, "calm");
     let asked = web.asked();
-    let (wanted, mut moments, mut kills, mut in_part) = (kills_of_each(6), Random::new(9, "reindex"), 0, 0);
+    let (wanted, mut moments, mut kills, mut in_part) = (kills_of_each(6), SeededRng::new(9, "reindex"), 0, 0);
     while kills < wanted || in_part == 0 {
         copy_folder(&place.path("out"), &place.path("killed"));
         let is_over = || place.path("killed/earlier/1").exists() && !place.path("killed/rebuilding.json").exists();

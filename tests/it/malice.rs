@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 
 use crate::program::{Place, UNSPARING};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// Nothing is said for longer, should nobody hang up.
 const ENOUGH: Duration = Duration::from_secs(30);
@@ -100,7 +100,7 @@ fn packed(body: &[u8]) -> Vec<u8> {
 
 /// A text of its own, so that nothing here is a duplicate of anything.
 fn text(purpose: &str) -> String {
-    format!("<p>{}</p>", sentences(&Random::new(1, purpose).words(60)))
+    format!("<p>{}</p>", sentences(&words_of(1, purpose, 60)))
 }
 
 const HTML: &str = "Content-Type: text/html\r\n";

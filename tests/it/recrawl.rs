@@ -11,7 +11,7 @@ use axum::http::HeaderMap;
 use crate::invariants::{Lines, assert_folder_is_sound, lines, outcome, text};
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// A site that changes from one crawl to the next.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Changing {
 }
 
 fn article(seed: &str, more: &str) -> String {
-    format!("<p>{}{more}</p>", sentences(&Random::new(7, seed).words(150)))
+    format!("<p>{}{more}</p>", sentences(&words_of(7, seed, 150)))
 }
 
 impl Content for Changing {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use ndcrawl::seeded::SeededRng;
 use serde_json::Value;
 
 use crate::program::Place;
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// Crawls, of which so many intervals of 95 % are to hold the truth: the lot goes by URL, and ports differ from run
 /// to run, so that right intervals miss 90 of 100 in one run of some eighty, and 85 in one of thousands ...
@@ -30,8 +31,8 @@ struct Site {
 }
 
 impl Site {
-    fn random(&self, purpose: &str) -> Random {
-        Random::new(self.seed, purpose)
+    fn random(&self, purpose: &str) -> SeededRng {
+        SeededRng::new(self.seed, purpose)
     }
 
     fn page(&self, path: &str) -> Option<Answer> {
@@ -84,7 +85,7 @@ impl Content for Site {
 }
 
 fn text(purpose: &str) -> String {
-    sentences(&Random::new(11, purpose).words(40))
+    sentences(&words_of(11, purpose, 40))
 }
 
 /// The links have no text, so that pages may say the same and lead elsewhere.

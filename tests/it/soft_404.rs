@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 /// Pages of a kind, and links to addresses that do not exist.
 const PAGES: usize = 12;
@@ -45,7 +45,7 @@ impl Site {
     fn wrong(&self, path: &str, before: usize) -> Answer {
         let menu = MENU.repeat(4);
         // Each request has another count, each address another advice.
-        let advice = Random::new(7, path).words(1).remove(0);
+        let advice = words_of(7, path, 1).remove(0);
         let links = "<a href=\"/\">to the start</a> <a href=\"/only/by/the/lost\">or</a>";
         match self.wrong {
             Wrong::Error => Answer::error(404),
@@ -113,12 +113,12 @@ fn address(folder: &str, number: usize) -> String {
 }
 
 fn dead(folder: &str, number: usize) -> String {
-    let word = Random::new(number as u64, folder).words(2).join("-");
+    let word = words_of(number as u64, folder, 2).join("-");
     address(folder, number).replace(&number.to_string(), &word)
 }
 
 fn text(purpose: &str) -> String {
-    sentences(&Random::new(3, purpose).words(60))
+    sentences(&words_of(3, purpose, 60))
 }
 
 /// The links have function words for their text.

@@ -14,7 +14,7 @@ use crate::invariants::{
 };
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 const SPIDER: [&str; 2] = ["--engine", "spider"];
 
@@ -43,7 +43,7 @@ impl Content for Pages {
             return Answer::text(self.robots);
         }
         let Some(body) = (self.body)(path) else { return Answer::error(404) };
-        let words = sentences(&Random::new(1, url).words(120));
+        let words = sentences(&words_of(1, url, 120));
         let html = format!("<!DOCTYPE html><title>{path}</title><p>{words}</p>{body}");
         Answer { delay: self.delay, ..Answer::html(html) }
     }

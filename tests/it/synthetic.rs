@@ -1,18 +1,15 @@
 //! That the sets on which the index is measured are the same for all, and like what they stand for.
 
 use ndcrawl::model::Threshold;
+use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::{Record, reaches};
 
 use base::Base;
-use random::Random;
 use statistics::Statistics;
 use synthetic::{Probe, Synthetic};
 
 #[path = "../../benches/index/base.rs"]
 mod base;
-#[allow(dead_code)]
-#[path = "../../benches/index/random.rs"]
-mod random;
 #[path = "../../benches/index/statistics.rs"]
 mod statistics;
 #[path = "../../benches/index/synthetic.rs"]
@@ -22,7 +19,7 @@ mod synthetic;
 const RECORDS: usize = 2_000;
 
 fn set(seed: u64) -> (Vec<Record>, Vec<Probe>) {
-    let base = Base::model(4_000, &mut Random::new(seed));
+    let base = Base::model(4_000, &mut SeededRng::new(seed, "index"));
     let mut synthetic = Synthetic::new(&base, seed);
     let records: Vec<Record> = (0..RECORDS).map(|_| synthetic.record()).collect();
     let probes = synthetic.probes(200, &records);

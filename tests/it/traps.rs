@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
-use crate::words::{Random, sentences};
+use crate::words::{sentences, words_of};
 
 const COLOURS: u32 = 9;
 const ORDERS: u32 = 12;
@@ -91,7 +91,7 @@ fn value(query: &str, name: &str) -> Option<u32> {
 
 /// The links have function words for their text, since pages must not come to share terms through them.
 fn html(purpose: &str, links: &[String]) -> String {
-    let words = Random::new(1, purpose).words(60);
+    let words = words_of(1, purpose, 60);
     let links: String =
         links.iter().map(|link| format!("<a href=\"{}\">to the</a>\n", link.replace('&', "&amp;"))).collect();
     format!(

@@ -1,45 +1,29 @@
 //! Seeded words: made up, so that two pages share only what is planted, and set among English
 //! function words, so that every page is taken for English.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use ndcrawl::seeded::SeededRng;
 
-/// Numbers that a seed settles.
-pub struct Random {
-    seed: u64,
-    drawn: u64,
+/// A made-up word of three syllables that no stemmer shortens.
+pub fn word(random: &mut SeededRng) -> String {
+    const CONSONANTS: &[u8] = b"bdfgklmnprtvz";
+    const VOWELS: &[u8] = b"aeiou";
+    let mut word = String::new();
+    for _ in 0..3 {
+        word.push(*random.pick(CONSONANTS) as char);
+        word.push(*random.pick(VOWELS) as char);
+    }
+    word.push('k');
+    word
 }
 
-impl Random {
-    pub fn new(seed: u64, purpose: &str) -> Self {
-        Self { seed: xxh3_64_with_seed(purpose.as_bytes(), seed), drawn: 0 }
-    }
+/// So many made-up words.
+pub fn words(random: &mut SeededRng, count: usize) -> Vec<String> {
+    (0..count).map(|_| word(random)).collect()
+}
 
-    pub fn next(&mut self) -> u64 {
-        self.drawn += 1;
-        xxh3_64_with_seed(&self.drawn.to_le_bytes(), self.seed)
-    }
-
-    /// A number below `bound`, which must not be 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    /// A made-up word of three syllables that no stemmer shortens.
-    pub fn word(&mut self) -> String {
-        const CONSONANTS: &[u8] = b"bdfgklmnprtvz";
-        const VOWELS: &[u8] = b"aeiou";
-        let mut word = String::new();
-        for _ in 0..3 {
-            word.push(CONSONANTS[self.below(CONSONANTS.len())] as char);
-            word.push(VOWELS[self.below(VOWELS.len())] as char);
-        }
-        word.push('k');
-        word
-    }
-
-    pub fn words(&mut self, count: usize) -> Vec<String> {
-        (0..count).map(|_| self.word()).collect()
-    }
+/// The words of this seed for one purpose.
+pub fn words_of(seed: u64, purpose: &str, count: usize) -> Vec<String> {
+    words(&mut SeededRng::new(seed, purpose), count)
 }
 
 /// Sentences that hold these words in their order and English function words between them.

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use crate::model::{OutcomeKind, UrlId};
 
 use super::super::{DoneRow, Error, verify};
-use super::support::{Dice, Model, open};
+use crate::seeded::SeededRng;
+
+use super::support::{Model, open};
 
 /// A closed crawl of some batches.
 fn crawl(folder: &Path) -> Model {
     let (mut store, _) = open(folder).unwrap();
-    let (mut dice, mut model) = (Dice(3), Model::default());
+    let (mut random, mut model) = (SeededRng::new(3, "store"), Model::default());
     for _ in 0..8 {
-        let batch = model.next_batch(&mut dice, &store.archive());
+        let batch = model.next_batch(&mut random, &store.archive());
         store.commit(batch.clone()).unwrap();
         model.apply(batch);
     }
@@ -134,14 +136,14 @@ fn flipped_bytes_in_the_database_never_go_unnoticed_and_never_panic() {
     let path = folder.path().join("store/db");
     let sound = fs::read(&path).unwrap();
     let used = sound.iter().rposition(|&byte| byte != 0).unwrap();
-    let mut dice = Dice(5);
+    let mut random = SeededRng::new(5, "store");
     let mut noticed = 0;
     for _ in 0..60 {
         let copy = tempfile::tempdir().unwrap();
         copy_folder(folder.path(), copy.path());
-        let at = dice.below(used as u64) as usize;
+        let at = random.below(used as usize);
         let mut bytes = sound.clone();
-        bytes[at] ^= 1 << dice.below(8);
+        bytes[at] ^= 1 << random.below(8);
         fs::write(copy.path().join("store/db"), &bytes).unwrap();
         match verify(copy.path()) {
             Ok(report) if report.is_sound() => {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::super::{Error, Faults, Step, Store, verify};
-use super::support::{Dice, Model, identity, open, options};
+use crate::seeded::SeededRng;
+
+use super::support::{Model, identity, open, options};
 
 /// Lets so many steps happen; then all fail, or one.
 struct Countdown {
@@ -31,15 +33,15 @@ impl Faults for Countdown {
 }
 
 /// A store with some commits in it, and what it holds.
-fn prepared(folder: &Path, faults: Arc<Countdown>) -> (Store, Model, Dice) {
+fn prepared(folder: &Path, faults: Arc<Countdown>) -> (Store, Model, SeededRng) {
     let (mut store, _) = Store::open_with_faults(folder, options(), &identity(), faults).unwrap();
-    let (mut dice, mut model) = (Dice(7), Model::default());
+    let (mut random, mut model) = (SeededRng::new(7, "store"), Model::default());
     for _ in 0..6 {
-        let batch = model.next_batch(&mut dice, &store.archive());
+        let batch = model.next_batch(&mut random, &store.archive());
         store.commit(batch.clone()).unwrap();
         model.apply(batch);
     }
-    (store, model, dice)
+    (store, model, random)
 }
 
 #[test]
@@ -48,8 +50,8 @@ fn a_crash_at_any_step_of_a_commit_leaves_the_state_before_it_or_after_it() {
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(false);
-        let (mut store, before, mut dice) = prepared(folder.path(), faults.clone());
-        let batch = before.big_batch(&mut dice, &store.archive());
+        let (mut store, before, mut random) = prepared(folder.path(), faults.clone());
+        let batch = before.big_batch(&mut random, &store.archive());
         let mut after = before.clone();
         after.apply(batch.clone());
 
@@ -78,9 +80,9 @@ fn a_crash_at_any_step_of_a_commit_leaves_the_state_before_it_or_after_it() {
 /// Nothing of the batch that failed may show through when others come in its place.
 fn goes_on_with_other_batches(folder: &Path, mut model: Model, seed: u64) {
     let (mut store, _) = open(folder).unwrap();
-    let mut dice = Dice(1000 + seed);
+    let mut random = SeededRng::new(1000 + seed, "store");
     for _ in 0..10 {
-        let batch = model.next_batch(&mut dice, &store.archive());
+        let batch = model.next_batch(&mut random, &store.archive());
         store.commit(batch.clone()).unwrap();
         model.apply(batch);
     }
@@ -94,8 +96,8 @@ fn after_a_step_has_failed_the_same_batch_can_be_committed() {
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(true);
-        let (mut store, mut model, mut dice) = prepared(folder.path(), faults.clone());
-        let batch = model.next_batch(&mut dice, &store.archive());
+        let (mut store, mut model, mut random) = prepared(folder.path(), faults.clone());
+        let batch = model.next_batch(&mut random, &store.archive());
 
         faults.fail_after(step);
         let result = store.commit(batch.clone());
@@ -106,7 +108,7 @@ fn after_a_step_has_failed_the_same_batch_can_be_committed() {
         }
         model.apply(batch);
         for _ in 0..2 {
-            let batch = model.next_batch(&mut dice, &store.archive());
+            let batch = model.next_batch(&mut random, &store.archive());
             store.commit(batch.clone()).unwrap();
             model.apply(batch);
         }
@@ -124,8 +126,8 @@ fn after_a_step_has_failed_other_batches_can_be_committed() {
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(true);
-        let (mut store, mut model, mut dice) = prepared(folder.path(), faults.clone());
-        let batch = model.big_batch(&mut dice, &store.archive());
+        let (mut store, mut model, mut random) = prepared(folder.path(), faults.clone());
+        let batch = model.big_batch(&mut random, &store.archive());
         faults.fail_after(step);
         let result = store.commit(batch);
         faults.fail_after(i64::MAX);
@@ -133,7 +135,7 @@ fn after_a_step_has_failed_other_batches_can_be_committed() {
             break;
         }
         for _ in 0..10 {
-            let batch = model.next_batch(&mut dice, &store.archive());
+            let batch = model.next_batch(&mut random, &store.archive());
             store.commit(batch.clone()).unwrap();
             model.apply(batch);
             assert_eq!(Model::read(folder.path(), &store.reader(), &store.mark()), model, "step {step}");
@@ -146,11 +148,11 @@ fn a_crash_at_any_step_of_archiving_ending_and_closing_is_mended_by_opening() {
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(false);
-        let (mut store, before, mut dice) = prepared(folder.path(), faults.clone());
+        let (mut store, before, mut random) = prepared(folder.path(), faults.clone());
         faults.fail_after(step);
         // Bodies of 7 kB, so that files are closed and begun.
         let put = (0..20).try_for_each(|page| {
-            let body: Vec<u8> = (0..7000).map(|_| dice.below(256) as u8).collect();
+            let body: Vec<u8> = (0..7000).map(|_| random.below(256) as u8).collect();
             let fetched = super::support::fetched("http://a.test/", &body);
             store.archive().put_page(&super::support::put(page, fetched, crate::model::Verdict::Unique, None)).map(drop)
         });
@@ -188,8 +190,8 @@ fn a_crash_at_any_step_of_opening_is_mended_by_the_next_opening() {
     for step in 0.. {
         let folder = tempfile::tempdir().unwrap();
         let faults = Countdown::new(false);
-        let (mut store, before, mut dice) = prepared(folder.path(), faults.clone());
-        let batch = before.next_batch(&mut dice, &store.archive());
+        let (mut store, before, mut random) = prepared(folder.path(), faults.clone());
+        let batch = before.next_batch(&mut random, &store.archive());
         // All but the commit record: as much as there can be to mend.
         faults.fail_after(8);
         store.commit(batch).unwrap_err();

@@ -1,21 +1,23 @@
 use super::super::verify;
-use super::support::{Dice, Model, open};
+use crate::seeded::SeededRng;
+
+use super::support::{Model, open};
 use crate::model::{Sequence, TermId, UrlId};
 
 #[test]
 fn three_hundred_batches_with_reopening_at_random_equal_the_model() {
     let folder = tempfile::tempdir().unwrap();
-    let mut dice = Dice(1);
+    let mut random = SeededRng::new(1, "store");
     let mut model = Model::default();
     let (mut store, opened) = open(folder.path()).unwrap();
     assert!(opened.fresh);
     for number in 1..=300 {
-        let batch = model.next_batch(&mut dice, &store.archive());
+        let batch = model.next_batch(&mut random, &store.archive());
         let mark = store.commit(batch.clone()).unwrap();
         assert_eq!(mark.number, number);
         model.apply(batch);
-        if dice.below(15) == 0 {
-            if dice.below(2) == 0 {
+        if random.below(15) == 0 {
+            if random.below(2) == 0 {
                 store.close().unwrap()
             } else {
                 drop(store)
@@ -58,10 +60,10 @@ fn three_hundred_batches_with_reopening_at_random_equal_the_model() {
 #[test]
 fn a_finished_crawl_has_its_deferred_lines_until_it_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut dice, mut model) = (Dice(2), Model::default());
+    let (mut random, mut model) = (SeededRng::new(2, "store"), Model::default());
     let (mut store, _) = open(folder.path()).unwrap();
     for _ in 0..5 {
-        let batch = model.next_batch(&mut dice, &store.archive());
+        let batch = model.next_batch(&mut random, &store.archive());
         store.commit(batch.clone()).unwrap();
         model.apply(batch);
     }
@@ -79,7 +81,7 @@ fn a_finished_crawl_has_its_deferred_lines_until_it_goes_on() {
     assert_eq!(opened.mark, mark);
     assert_eq!(store.reopen().unwrap().finished, None);
     assert_eq!(Model::read(folder.path(), &store.reader(), &store.mark()), model);
-    let batch = model.next_batch(&mut dice, &store.archive());
+    let batch = model.next_batch(&mut random, &store.archive());
     store.commit(batch.clone()).unwrap();
     model.apply(batch);
     drop(store);

@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::super::{Error, Faults, Options, Result, Step, Store, verify};
-use super::support::{Dice, Model, identity, open, options};
+use crate::seeded::SeededRng;
+
+use super::support::{Model, identity, open, options};
 
 /// What a disk writes at once.
 const SECTOR: usize = 512;
@@ -144,12 +146,12 @@ struct Progress {
 fn crawl(folder: &Path, faults: &Arc<Supply>, progress: &mut Progress) -> Result<()> {
     let small = Options { warc_size: 3000, ..options() };
     let (mut store, _) = Store::open_with_faults(folder, small, &identity(), faults.clone())?;
-    let mut dice = Dice(17);
+    let mut random = SeededRng::new(17, "store");
     for number in 0..7 {
         let model = &progress.committed;
         let archive = store.archive();
         let batch =
-            if number == 4 { model.big_batch(&mut dice, &archive) } else { model.next_batch(&mut dice, &archive) };
+            if number == 4 { model.big_batch(&mut random, &archive) } else { model.next_batch(&mut random, &archive) };
         let mut next = model.clone();
         next.apply(batch.clone());
         progress.under_way = Some(next.clone());
@@ -165,7 +167,7 @@ fn crawl(folder: &Path, faults: &Arc<Supply>, progress: &mut Progress) -> Result
 }
 
 /// One failure after so many steps, and one of its outcomes. Gives false if the crawl came to its end before.
-fn fails_after(steps: i64, loss: Loss, dice: &mut Dice) -> bool {
+fn fails_after(steps: i64, loss: Loss, random: &mut SeededRng) -> bool {
     let before = tempfile::tempdir().unwrap();
     let supply = Supply::new(before.path(), steps);
     let mut progress = Progress::default();
@@ -178,7 +180,7 @@ fn fails_after(steps: i64, loss: Loss, dice: &mut Dice) -> bool {
     let mut is_lost = || match loss {
         Loss::All => true,
         Loss::Nothing => false,
-        Loss::Some => dice.below(2) == 0,
+        Loss::Some => random.below(2) == 0,
     };
     let (durable, seen) = (supply.durable.lock().unwrap(), supply.seen.get().unwrap());
     lose(before.path(), &durable, seen, &mut is_lost, after.path());
@@ -188,7 +190,7 @@ fn fails_after(steps: i64, loss: Loss, dice: &mut Dice) -> bool {
     let found = Model::read(after.path(), &store.reader(), &store.mark());
     let is_known = found == progress.committed || Some(&found) == progress.under_way.as_ref();
     assert!(is_known, "{what}: neither the state before the failure nor the one that was to be");
-    let batch = found.next_batch(&mut Dice(steps as u64), &store.archive());
+    let batch = found.next_batch(&mut SeededRng::new(steps as u64, "store"), &store.archive());
     let mut model = found.clone();
     model.apply(batch.clone());
     store.commit(batch).unwrap();
@@ -201,14 +203,14 @@ fn fails_after(steps: i64, loss: Loss, dice: &mut Dice) -> bool {
 #[test]
 fn a_power_failure_at_any_step_loses_nothing_that_was_committed() {
     let rounds: u64 = std::env::var("NDCRAWL_POWER_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    let mut dice = Dice(23);
+    let mut random = SeededRng::new(23, "store");
     let mut failures = 0;
     for step in 0.. {
         let losses: Vec<Loss> = match rounds {
             0 => vec![[Loss::All, Loss::Some, Loss::Nothing, Loss::Some][step as usize % 4]],
             _ => [Loss::All, Loss::Nothing].into_iter().chain((0..rounds).map(|_| Loss::Some)).collect(),
         };
-        let came: Vec<bool> = losses.into_iter().map(|loss| fails_after(step, loss, &mut dice)).collect();
+        let came: Vec<bool> = losses.into_iter().map(|loss| fails_after(step, loss, &mut random)).collect();
         if came.contains(&false) {
             break;
         }

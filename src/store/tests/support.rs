@@ -8,18 +8,9 @@ use crate::model::{
     OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow,
     UrlId, UrlRow, UrlState, Verdict, WarcLocation,
 };
+use crate::seeded::SeededRng;
 
 use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader, payload_digest};
-
-/// Small numbers that look random and are the same each time.
-pub(in super::super) struct Dice(pub(in super::super) u64);
-
-impl Dice {
-    pub(in super::super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 pub(in super::super) fn options() -> Options {
     Options { cache_bytes: 4 << 20, warc_size: 20_000, ..Options::default() }
@@ -127,38 +118,38 @@ impl Model {
     }
 
     /// The next batch: some new URLs, some pages of which some repeat others, their archive records.
-    pub(in super::super) fn next_batch(&self, dice: &mut Dice, archive: &Archive) -> Batch {
+    pub(in super::super) fn next_batch(&self, random: &mut SeededRng, archive: &Archive) -> Batch {
         let mut batch = Batch { totals: self.totals.clone(), ..Batch::default() };
-        for _ in 0..dice.below(30) {
+        for _ in 0..random.below(30) {
             let id = self.urls.len() + batch.urls.len();
-            batch.urls.push(url_row(id, dice));
+            batch.urls.push(url_row(id, random));
         }
-        let urls = (self.urls.len() + batch.urls.len()) as u64;
-        for _ in 0..dice.below(60) {
+        let urls = self.urls.len() + batch.urls.len();
+        for _ in 0..random.below(60) {
             batch.terms.push(format!("term{}", self.terms.len() + batch.terms.len()).into());
         }
-        let undone = self.done.iter().filter(|row| matches!(row, DoneRow::Outcome(_))).count() as u64;
-        for id in (undone..urls).take(dice.below(6) as usize) {
-            self.add_page(&mut batch, UrlId(id as u32), dice, archive);
+        let undone = self.done.iter().filter(|row| matches!(row, DoneRow::Outcome(_))).count();
+        for id in (undone..urls).take(random.below(6)) {
+            self.add_page(&mut batch, UrlId(id as u32), random, archive);
         }
         if urls > 0 {
-            let url = UrlId(dice.below(urls) as u32);
-            batch.leased.push((url, dice.below(4) as u32));
-            batch.counterparts.push((url, UrlId(dice.below(urls) as u32)));
+            let url = UrlId(random.below(urls) as u32);
+            batch.leased.push((url, random.below(4) as u32));
+            batch.counterparts.push((url, UrlId(random.below(urls) as u32)));
             batch
                 .requeued
                 .push(Requeue { url, discovery: Discovery { rank: 1, ..Discovery::new(LinkKind::Page, None, 1) } });
-            batch.hosts = (0..dice.below(3)).map(|_| host_row(dice)).collect();
+            batch.hosts = (0..random.below(3)).map(|_| host_row(random)).collect();
             batch.hosts.dedup_by(|a, b| a.origin == b.origin);
         }
         batch
     }
 
     /// A batch of many blocks, with all hosts in it, so that what it leaves behind would show.
-    pub(in super::super) fn big_batch(&self, dice: &mut Dice, archive: &Archive) -> Batch {
-        let mut batch = self.next_batch(dice, archive);
+    pub(in super::super) fn big_batch(&self, random: &mut SeededRng, archive: &Archive) -> Batch {
+        let mut batch = self.next_batch(random, archive);
         for _ in 0..600 {
-            batch.urls.push(url_row(self.urls.len() + batch.urls.len(), dice));
+            batch.urls.push(url_row(self.urls.len() + batch.urls.len(), random));
             batch.terms.push(format!("big{}", self.terms.len() + batch.terms.len()).into());
         }
         let last = UrlId((self.urls.len() + batch.urls.len() - 1) as u32);
@@ -169,16 +160,16 @@ impl Model {
         batch
     }
 
-    fn add_page(&self, batch: &mut Batch, url: UrlId, dice: &mut Dice, archive: &Archive) {
+    fn add_page(&self, batch: &mut Batch, url: UrlId, random: &mut SeededRng, archive: &Archive) {
         let row = self.urls.get(url.index()).or_else(|| batch.urls.get(url.index() - self.urls.len())).unwrap();
         let sequence = self.pages.len() + batch.pages.len();
         let stored = self.pages.iter().chain(&batch.pages).enumerate().filter(|(_, page)| page.verdict.is_unique());
         let stored: Vec<(usize, UrlId)> = stored.map(|(sequence, page)| (sequence, page.url)).collect();
-        let of = (!stored.is_empty() && dice.below(3) == 0).then(|| stored[dice.below(stored.len() as u64) as usize]);
+        let of = (!stored.is_empty() && random.below(3) == 0).then(|| stored[random.below(stored.len())]);
         let body_of = |url: UrlId| format!("<p>body of {url}</p>").repeat(20 + url.index() % 7).into_bytes();
         let (kind, verdict, body) = match of {
             None => (OutcomeKind::Stored, Verdict::Unique, body_of(url)),
-            Some((of, original)) if dice.below(2) == 0 => {
+            Some((of, original)) if random.below(2) == 0 => {
                 let of = Sequence(of as u32);
                 (
                     OutcomeKind::ExactDuplicate,
@@ -196,13 +187,13 @@ impl Model {
         let original = of.map(|(_, url)| {
             (self.urls.iter().chain(&batch.urls).nth(url.index()).unwrap().url.clone(), 1_800_000_000_123)
         });
-        let put = put_page(page, fetched(&row.url, &body), verdict, original, dice.below(4) == 0);
+        let put = put_page(page, fetched(&row.url, &body), verdict, original, random.below(4) == 0);
         let location = archive.put_page(&put).unwrap();
         batch.page_lines.push(format!(r#"{{"url":"{}","outcome":"{}"}}"#, row.url, kind.name()));
         batch.error_lines.push(format!(r#"{{"url":"{}"}}"#, row.url));
         batch.outcomes.push(OutcomeRow { url, kind });
         *batch.totals.outcomes.entry(kind).or_default() += 1;
-        batch.pages.push(self.page_row(batch, url, page, &body, verdict, location, dice));
+        batch.pages.push(self.page_row(batch, url, page, &body, verdict, location, random));
         debug_assert_eq!(sequence + 1, self.pages.len() + batch.pages.len());
     }
 
@@ -215,11 +206,11 @@ impl Model {
         body: &[u8],
         verdict: Verdict,
         location: Option<WarcLocation>,
-        dice: &mut Dice,
+        random: &mut SeededRng,
     ) -> PageRow {
         let terms = self.terms.len() + batch.terms.len();
         // Now and then a page that takes several pieces.
-        let most = if dice.below(40) == 0 { terms } else { terms.min(50) };
+        let most = if random.below(40) == 0 { terms } else { terms.min(50) };
         PageRow {
             url,
             page,
@@ -239,10 +230,10 @@ impl Model {
     }
 }
 
-fn url_row(id: usize, dice: &mut Dice) -> UrlRow {
+fn url_row(id: usize, random: &mut SeededRng) -> UrlRow {
     UrlRow {
-        url: format!("http://h{}.test/page/{id}?{}", dice.below(5), "q".repeat(dice.below(60) as usize)),
-        discovery: Discovery::new(LinkKind::Page, None, dice.below(9) as u16),
+        url: format!("http://h{}.test/page/{id}?{}", random.below(5), "q".repeat(random.below(60))),
+        discovery: Discovery::new(LinkKind::Page, None, random.below(9) as u16),
         state: UrlState::Queued,
         clue: None,
     }
@@ -252,12 +243,12 @@ fn origin(host: u64) -> String {
     format!("http://h{host}.test:80")
 }
 
-fn host_row(dice: &mut Dice) -> HostRow {
-    let robots = RobotsRow { fetched_at: 5, status: 200, body: vec![b'#'; dice.below(3) as usize * 50_000] };
+fn host_row(random: &mut SeededRng) -> HostRow {
+    let robots = RobotsRow { fetched_at: 5, status: 200, body: vec![b'#'; random.below(3) * 50_000] };
     HostRow {
-        origin: origin(dice.below(5)),
-        robots: (dice.below(3) > 0).then_some(robots),
-        requests: dice.below(1000),
+        origin: origin(random.below(5) as u64),
+        robots: (random.below(3) > 0).then_some(robots),
+        requests: random.below(1000) as u64,
         ..HostRow::default()
     }
 }
