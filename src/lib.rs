@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | none | [`model`], [`focus`] | the values that the rooms exchange; how pages compare with a topic |
 //! | `eval` | `html_writer`, `eval` | measuring how often detectors are right, on labelled pages |
-//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `crawl` | the crawler as a library |
+//! | `crawl` | `dust`, `frontier`, `fetch`, `store`, `pipeline`, `crawl` | the crawler as a library |
 //! | `browser` | `headless` | pages that scripts draw |
 //! | `dedup` | `dedup` | the crawler's verdicts on pages that are there already |
 //! | `export` | `export` | what a crawl kept, in the formats of other tools |
@@ -18,8 +18,9 @@
 //!
 //! ```text
 //! cli
-//! dedup  report
-//! crawl  demo  eval  export
+//! report
+//! crawl  dedup  demo  eval  export
+//! pipeline
 //! headless
 //! detect  focus  frontier  fetch  store
 //! index  similarity  html_writer  pagetext  dust
@@ -59,6 +60,8 @@ pub mod dust;
 pub mod fetch;
 #[cfg(feature = "crawl")]
 pub mod frontier;
+#[cfg(feature = "crawl")]
+pub mod pipeline;
 #[cfg(feature = "crawl")]
 pub mod store;
 

@@ -4,10 +4,11 @@ use std::fmt;
 use std::io::ErrorKind;
 
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{AgainstError, CrawlError};
+use crate::crawl::CrawlError;
 use crate::detect::DetectError;
 use crate::export::ExportError;
 use crate::frontier::FrontierError;
+use crate::pipeline::{AgainstError, PipelineError};
 use crate::report::ReportError;
 use crate::store;
 
@@ -127,25 +128,29 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
     )
 }
 
-pub(super) fn crawl_error(error: CrawlError) -> CliError {
-    let error = match error {
-        CrawlError::Store(error) => return store_error(error, Phase::Running),
+pub(super) fn crawl_error(error: impl Into<CrawlError>) -> CliError {
+    let error = match error.into() {
+        CrawlError::Pipeline(PipelineError::Store(error)) => return store_error(error, Phase::Running),
         CrawlError::Fetch(error) => return CliError::usage(error.to_string()),
         CrawlError::Focus(error) => return CliError::usage(format!("--focus: {error}")),
-        CrawlError::Against(AgainstError::Spool(_)) => return CliError::new(exit::DISK_FULL, error.to_string()),
+        CrawlError::Pipeline(PipelineError::Against(error @ AgainstError::Spool(_))) => {
+            return CliError::new(exit::DISK_FULL, error.to_string());
+        }
         other => anyhow::Error::from(other),
     };
     let code = match error.downcast_ref() {
         Some(
-            CrawlError::Lost { .. }
-            | CrawlError::Against(AgainstError::Changed)
-            | CrawlError::Frontier(FrontierError::Log { .. } | FrontierError::Missing(_) | FrontierError::Damaged { .. })
-            | CrawlError::Detect(
-                DetectError::Source { .. }
-                | DetectError::RepeatedTerm { .. }
-                | DetectError::OutOfOrder { .. }
-                | DetectError::UnknownTerm { .. }
-                | DetectError::UnknownOriginal { .. },
+            CrawlError::Frontier(FrontierError::Log { .. } | FrontierError::Missing(_) | FrontierError::Damaged { .. })
+            | CrawlError::Pipeline(
+                PipelineError::Lost { .. }
+                | PipelineError::Against(AgainstError::Changed)
+                | PipelineError::Detect(
+                    DetectError::Source { .. }
+                    | DetectError::RepeatedTerm { .. }
+                    | DetectError::OutOfOrder { .. }
+                    | DetectError::UnknownTerm { .. }
+                    | DetectError::UnknownOriginal { .. },
+                ),
             ),
         ) => exit::CORRUPT,
         _ => exit::INTERNAL,
@@ -162,14 +167,14 @@ pub(super) fn report_error(error: ReportError) -> CliError {
 }
 
 /// The error of earlier crawls that can't be compared with.
-pub(super) fn reference_error(error: CrawlError) -> CliError {
+pub(super) fn reference_error(error: PipelineError) -> CliError {
     let text = error.to_string();
     match error {
-        CrawlError::Against(AgainstError::Store { source, .. }) => {
+        PipelineError::Against(AgainstError::Store { source, .. }) => {
             CliError { message: text, ..store_error(source, Phase::Opening) }
                 .with_hint("--against takes the output folder of a crawl that is not running")
         }
-        CrawlError::Against(AgainstError::Rendering { .. } | AgainstError::Setting { .. }) => {
+        PipelineError::Against(AgainstError::Rendering { .. } | AgainstError::Setting { .. }) => {
             CliError::new(exit::USAGE, text).with_hint("crawl those sites again with the settings of this crawl")
         }
         other => crawl_error(other),

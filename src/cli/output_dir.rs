@@ -12,8 +12,8 @@ use crate::cli::reference_crawls;
 use crate::cli::rule_file;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal::write_stderr;
-use crate::crawl::Against;
 use crate::model::Normaliser;
+use crate::pipeline::Against;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
 /// What a crawl writes; all else in a folder is somebody else's.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::config::settings::{Difference, Settings, fingerprint_difference};
 use crate::cli::errors::{CliError, reference_error};
-use crate::crawl::Against;
+use crate::pipeline::Against;
 
 /// Its place in the fingerprint of a crawl. Paths may change: what counts is which pages stand there.
 const LINE: &str = "dedup.against = ";

@@ -27,8 +27,9 @@ use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{Archived, Crawl, CrawlError, Ending, Stop, StopReason};
+use crate::crawl::{Archived, Crawl, CrawlError, Ending};
 use crate::model::{CanonicalUrl, OutcomeKind};
+use crate::pipeline::{Stop, StopReason};
 use crate::store::{Identity, Store};
 
 /// Builds the runtime of a crawl.

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::cli::errors::exit;
 use crate::cli::terminal::write_stderr;
-use crate::crawl::Stop;
+use crate::pipeline::Stop;
 
 /// What signals came.
 #[derive(Clone, Debug, Default)]

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::frontier::{EmbeddedFrontier, FrontierError};
 use crate::model::{CanonicalUrl, Deferral, Discovery, Disposition, Fetched, Lease, Link, LinkKind, Offered, UrlId};
 
-use super::store_sources::Urls;
+use super::url_log::Urls;
 
 /// Entries that are taken at once: what spider would forget of more, it does not tell.
 const ENTRIES_AT_ONCE: usize = 10_000;

@@ -7,10 +7,11 @@ use url::Url;
 use crate::dust::ListedRule;
 use crate::frontier::{EmbeddedFrontier, Prediction, Remaining};
 use crate::model::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
+use crate::pipeline::{PipelineError, StopReason, unleased_line};
 use crate::store::{Store, StoreReader};
 
-use super::store_sources::Urls;
-use super::{CrawlError, StopReason, page_lines};
+use super::CrawlError;
+use super::url_log::Urls;
 
 /// How a crawl ended.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Unfetched {
         frontier: &EmbeddedFrontier<Urls>,
     ) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
-        store.finish::<CrawlError>(frontier.unfinished().map(|(id, remaining)| {
+        store.finish::<PipelineError>(frontier.unfinished().map(|(id, remaining)| {
             let row = row(reader, id)?;
             let mut prediction = None;
             let outcome = match (remaining, row.state) {
@@ -72,17 +73,17 @@ impl Unfetched {
                 }
                 (Remaining::Predicted, _) => {
                     *unfetched.predicted.entry(host(&row)).or_default() += 1;
-                    let lost = CrawlError::Lost { what: "the page foretold for URL", id: id.0 };
+                    let lost = PipelineError::Lost { what: "the page foretold for URL", id: id.0 };
                     prediction = Some(frontier.prediction(id).ok_or(lost)?);
                     Outcome::PredictedDuplicate { of: prediction.as_ref().map_or(id, |foretold| foretold.of) }
                 }
                 (Remaining::Excluded, _) => {
-                    return Err(CrawlError::Lost { what: "the rule that excluded URL", id: id.0 });
+                    return Err(PipelineError::Lost { what: "the rule that excluded URL", id: id.0 });
                 }
             };
             let referrer = row.discovery.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
             let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
-            let mut line = PageLine { pattern, ..page_lines::unleased_line(&row, referrer, &outcome) };
+            let mut line = PageLine { pattern, ..unleased_line(&row, referrer, &outcome) };
             if let Some(Prediction { of, rule, context, validity, carried }) = prediction {
                 line.duplicate_of = Some(self::row(reader, of)?.url);
                 (line.rule, line.rule_context, line.validity) = (Some(rule), Some(context), Some(validity));
@@ -127,6 +128,6 @@ fn host(row: &UrlRow) -> String {
     Url::parse(&row.url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
-fn row(reader: &StoreReader, id: UrlId) -> Result<UrlRow, CrawlError> {
-    reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })
+fn row(reader: &StoreReader, id: UrlId) -> Result<UrlRow, PipelineError> {
+    reader.url(id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })
 }

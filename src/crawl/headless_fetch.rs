@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::fetch::Fetcher;
 use crate::headless::{Browser, Drawn, Options, is_shell};
 use crate::model::{Fetched, Normaliser};
+use crate::pipeline::{Attempts, Stop};
 
-use super::Stop;
 use super::conditional_fetch::PAGE_SOURCE;
-use super::messages::{Attempts, FoundPage, Message};
+use super::messages::{FoundPage, Message};
 use super::soft_404::Stopped;
 use super::worker::Worker;
 

@@ -4,18 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::fetch::Traffic;
 use crate::focus::Appraisal;
 use crate::model::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow, Unchanged};
-
-/// Requests that were made to an origin, for the books.
-#[derive(Clone, Debug)]
-pub(super) struct Attempts {
-    pub origin: String,
-    pub traffic: Traffic,
-    /// Of these, requests to learn what the site answers to wrong addresses.
-    pub probes: u64,
-}
+use crate::pipeline::Attempts;
 
 /// What came of a lease.
 #[derive(Debug)]

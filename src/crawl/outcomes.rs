@@ -1,34 +1,100 @@
 //! From what came of a lease to the URL's outcome: its line, its record, its page for the archive.
 
-use crate::focus::Appraisal;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+use crate::focus::{Appraisal, Focus};
+use crate::frontier::EmbeddedFrontier;
 use crate::model::{
-    Ack, CanonicalUrl, Discovery, Disposition, EarlierVerdict, Exclusion, FailureClass, Fetched, Judged, Lease, Link,
-    LinkKind, Outcome, OutcomeKind, OutcomeRow, PageLine, PageRow, PutPage, Relevance, Sequence, UrlId, Verdict,
+    Ack, CanonicalUrl, Discovery, Disposition, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind,
+    Offered, Outcome, OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, Verdict,
 };
+use crate::pagetext::Renderer;
+use crate::pipeline::{self, DecidedPage, DecisionStage, outcome_of};
 
 use super::CrawlError;
-use super::batch::Line;
-use super::decision_stage::{Judge, group, name, renewed};
-use super::enqueue::link;
-use super::external_engine::Answer;
+use super::enqueue::{Enqueuer, link};
+use super::external_engine::{Answer, Asked};
 use super::messages::{Found, FoundPage};
-use super::options::DuplicateLinks;
-use super::page_lines;
-use super::reference_crawls::{AgainstError, EarlierPage};
+use super::options::{DuplicateLinks, Options};
+use super::url_log::Urls;
 
-/// The stored page that a duplicate repeats.
-struct Original {
-    /// `None` if an earlier crawl has stored it.
-    id: Option<UrlId>,
-    url: String,
-    fetched_at: i64,
-    /// The folder of that crawl.
-    folder: Option<String>,
+/// What a focused crawl compares pages with.
+pub(super) struct FocusFilter {
+    pub focus: Focus,
+    /// Pages of less relevance are not kept.
+    pub least: Option<Relevance>,
+    pub renderer: Arc<Renderer>,
 }
 
-impl Judge {
+impl FocusFilter {
+    pub fn appraise(&mut self, page: &mut FoundPage) {
+        let appraisal = self.focus.read(&page.rendered, &self.renderer);
+        page.is_off_topic = self.least.is_some_and(|least| appraisal.relevance < least);
+        page.appraisal = Some(appraisal);
+    }
+}
+
+/// Ends leases: gives each URL its outcome, its line, its row and its record of the archive.
+pub(super) struct LeaseOutcomes {
+    pub options: Options,
+    pub crawl: String,
+    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub stage: DecisionStage,
+    pub enqueuer: Enqueuer,
+    /// In a focused crawl.
+    pub focus: Option<FocusFilter>,
+    /// Links that wait until another engine asks for them.
+    pub asked: Option<Arc<Asked>>,
+    /// Seeds without a scheme: what to try if https fails.
+    pub fallbacks: HashMap<CanonicalUrl, CanonicalUrl>,
+    pub runtime: Handle,
+}
+
+impl LeaseOutcomes {
+    pub fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
+        let links = seeds.into_iter().map(|url| link(url, Discovery::SEED)).collect();
+        self.offer(links, None).map(drop)
+    }
+
+    /// Offers links to the frontier. `from` is the lease that brought what names them.
+    pub fn offer(&mut self, links: Vec<Link>, from: Option<&Lease>) -> Result<Vec<Offered>, CrawlError> {
+        let offered = self.enqueuer.offer(links, from)?;
+        self.count_new(&offered);
+        Ok(offered)
+    }
+
+    /// Takes the out-links of a page and offers them. Returns the numbers of the linked URLs.
+    fn offer_links(
+        &mut self,
+        lease: &Lease,
+        page: &mut FoundPage,
+        of_duplicate: bool,
+    ) -> Result<Vec<UrlId>, CrawlError> {
+        self.stage.hosts.add_dropped_links(page.rendered.links_dropped, page.rendered.links_over_limit);
+        let offered = self.enqueuer.offer_page_links(lease, page, of_duplicate)?;
+        self.count_new(&offered);
+        Ok(offered.into_iter().map(|offered| offered.id).collect())
+    }
+
+    fn count_new(&mut self, offered: &[Offered]) {
+        self.stage.building.urls += offered.iter().filter(|offered| offered.disposition != Disposition::Seen).count();
+    }
+
+    /// The page that was decided before, if the lease is there to decide it once more.
+    pub fn renewed(&mut self, lease: &Lease) -> Option<Sequence> {
+        (lease.discovery.kind == LinkKind::Revision).then(|| self.stage.renewed(lease.id)).flatten()
+    }
+
     /// Gives one URL its outcome, which ends the lease, and tells who has asked for it.
-    pub(super) fn arrived(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
+    pub fn end_lease_and_answer(
+        &mut self,
+        lease: &Lease,
+        found: Found,
+        judged: Option<Judged>,
+    ) -> Result<(), CrawlError> {
         let Some(asked) = self.asked.clone() else { return self.end_lease(lease, found, judged) };
         let is_awaited = self.runtime.block_on(asked.begin_answer(lease.id));
         let answer = if is_awaited { self.answer(&found, judged.as_ref()) } else { Answer::Nothing };
@@ -71,11 +137,12 @@ impl Judge {
         let links = self.offer_links(lease, &mut page, !judged.verdict.is_unique())?;
         let relevance = page.appraisal.as_ref().and_then(Appraisal::telling);
         let worth = relevance.map(|relevance| worth(relevance, judged.verdict));
-        let original = judged.verdict.duplicate_of().map(|of| self.original(of)).transpose()?;
+        let original = judged.verdict.duplicate_of().map(|of| self.stage.original(of)).transpose()?;
         let outcome = match outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id)) {
             Outcome::Stored if page.unchanged.is_some() => Outcome::NotModified,
             outcome => outcome,
         };
+        let renews = self.renewed(lease);
         let mut line = self.page_line(lease, &outcome, &page)?;
         line.duplicate_of = original.as_ref().map(|original| original.url.clone());
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
@@ -83,40 +150,20 @@ impl Judge {
             return self.end(lease, &outcome, line, None, worth);
         }
 
-        let renews = renewed(&self.page_urls, lease);
-        self.page_urls.push(lease.id);
-        if judged.verdict.is_unique() {
-            self.fresh.insert(judged.sequence, (lease.url.to_string(), page.fetched.started_at));
-        }
-        let id = name(&self.crawl, lease);
-        self.building.batch.terms.extend(judged.new_terms);
-        self.building.batch.pages.push(PageRow {
+        let put = self.stage.enter_page(DecidedPage {
             url: lease.id,
-            page: id,
-            group: group(lease.url.host()),
-            fetched_at: page.fetched.started_at,
-            body_digest: page.body_digest,
-            text_digest: page.rendered.text_digest,
-            verdict: judged.verdict,
-            terms: judged.terms,
-            least_weight: judged.least_weight,
-            order: judged.order,
-            links,
-            location: None,
+            page: page_id(&self.crawl, lease),
             renews,
-            relevance,
-        });
-        let archived = !(self.options.obey_noarchive && page.rendered.robots.noarchive);
-        let (unchanged, answer) = page.unchanged.unzip();
-        let put = archived.then(|| PutPage {
-            page: id,
-            fetched: answer.filter(|_| judged.verdict.is_unique()).unwrap_or(page.fetched),
+            text_digest: page.rendered.text_digest,
+            is_noarchive: page.rendered.robots.noarchive,
+            fetched: page.fetched,
             body_digest: page.body_digest,
             payload_digest: page.payload_digest,
-            verdict: judged.verdict,
-            original: original.map(|original| (original.url, original.fetched_at)),
-            keep_body: self.options.keep_duplicates,
-            unchanged,
+            unchanged: page.unchanged,
+            judged,
+            original,
+            links,
+            relevance,
         });
         self.end(lease, &outcome, line, put, worth)
     }
@@ -150,7 +197,7 @@ impl Judge {
     ) -> Result<(), CrawlError> {
         let deeper = lease.discovery.depth.saturating_add(1);
         let pages = urls.into_iter().map(|url| {
-            let clue = self.looking.as_ref().map(|looking| looking.focus.of_url(&url, &looking.renderer));
+            let clue = self.focus.as_ref().map(|filter| filter.focus.of_url(&url, &filter.renderer));
             Link { clue, ..link(url, Discovery::new(LinkKind::Sitemap, Some(lease.id), 1)) }
         });
         let named = Discovery::new(LinkKind::SitemapFile, Some(lease.id), deeper);
@@ -217,50 +264,24 @@ impl Judge {
         if kind == LinkKind::Seed {
             let by_redirect =
                 if url == lease.url.as_str() { String::new() } else { format!("by way of {}: ", lease.url) };
-            self.live.seed_failed(url, format!("{by_redirect}{why}"));
+            self.stage.live.add_failed_seed(url, format!("{by_redirect}{why}"));
         }
         Ok(())
     }
 
-    /// What is told of a stored page.
-    fn original(&self, of: Sequence) -> Result<Original, CrawlError> {
-        if let Some(number) = of.as_earlier() {
-            let against = self.against.as_ref().ok_or(AgainstError::Changed)?;
-            let EarlierPage { url, fetched_at, folder } = against.page(number)?;
-            return Ok(Original { id: None, url, fetched_at, folder: Some(folder) });
-        }
-        let id = *self.page_urls.get(of.index()).ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
-        if let Some((url, fetched_at)) = self.fresh.get(&of) {
-            return Ok(Original { id: Some(id), url: url.clone(), fetched_at: *fetched_at, folder: None });
-        }
-        let page = self.reader.page(of)?.ok_or(CrawlError::Lost { what: "page", id: of.0 })?;
-        let row = self.reader.url(id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
-        Ok(Original { id: Some(id), url: row.url, fetched_at: page.fetched_at, folder: None })
-    }
-
-    fn line(&self, lease: &Lease, outcome: &Outcome) -> Result<PageLine, CrawlError> {
+    fn line(&mut self, lease: &Lease, outcome: &Outcome) -> Result<PageLine, CrawlError> {
         let referrer = match lease.discovery.referrer {
             Some(id) => Some(self.frontier.url(id)?.url),
             None => None,
         };
-        let revised = renewed(&self.page_urls, lease).map(|earlier| self.earlier_verdict(earlier)).transpose()?;
-        Ok(PageLine { revised, ..page_lines::leased_line(lease, referrer, outcome) })
+        let revised = self.renewed(lease).map(|earlier| self.stage.earlier_verdict(earlier)).transpose()?;
+        Ok(PageLine { revised, ..pipeline::leased_line(lease, referrer, outcome) })
     }
 
-    /// What was said of a page before it was judged anew.
-    fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, CrawlError> {
-        let Some(verdict @ Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
-            return Err(CrawlError::Lost { what: "page", id: page.0 });
-        };
-        let original = self.original(of)?;
-        let outcome = outcome_of(verdict, original.id).kind().name().to_owned();
-        Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
-    }
-
-    fn page_line(&self, lease: &Lease, outcome: &Outcome, page: &FoundPage) -> Result<PageLine, CrawlError> {
+    fn page_line(&mut self, lease: &Lease, outcome: &Outcome, page: &FoundPage) -> Result<PageLine, CrawlError> {
         let mut line = self.line(lease, outcome)?;
-        page_lines::add_answer(&mut line, &page.fetched);
-        page_lines::add_page(&mut line, &page.rendered);
+        pipeline::add_answer(&mut line, &page.fetched);
+        pipeline::add_page(&mut line, &page.rendered);
         line.page_source = page.is_drawn.then(|| "browser".to_owned());
         line.digest = Some(page.payload_digest.clone());
         line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());
@@ -275,7 +296,7 @@ impl Judge {
     ) -> Result<(), CrawlError> {
         let mut line = self.line(lease, outcome)?;
         if let Some(fetched) = fetched {
-            page_lines::add_answer(&mut line, fetched);
+            pipeline::add_answer(&mut line, fetched);
         }
         self.end(lease, outcome, line, None, worth_without_page(outcome))
     }
@@ -290,37 +311,20 @@ impl Judge {
         put: Option<PutPage>,
         worth: Option<Relevance>,
     ) -> Result<(), CrawlError> {
+        let origin = lease.url.origin();
         if lease.discovery.kind == LinkKind::Revision {
-            self.book.revised(&lease.url.origin(), OutcomeKind::NearDuplicate);
+            self.stage.hosts.take_back(&origin, OutcomeKind::NearDuplicate);
         }
-        self.book.outcome(&lease.url.origin(), outcome);
-        let building = &mut self.building;
-        building.urls += 1;
-        building.batch.outcomes.push(OutcomeRow { url: lease.id, kind: outcome.kind() });
-        if let Some(line) = page_lines::error_line(lease.url.as_str(), lease.attempts, outcome) {
-            building.batch.error_lines.push(serde_json::to_string(&line)?);
-        }
-        let put = put.map(|put| {
-            building.bytes += put.fetched.body.len();
-            building.puts.push((building.batch.pages.len() - 1, put));
-            building.puts.len() - 1
-        });
-        building.lines.push(Line { line, put });
-        building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));
+        self.stage.enter_outcome((lease.id, &origin), lease.attempts, outcome, line, put)?;
+        self.stage.building.batch.repeats.extend(outcome.repeats().map(|of| (lease.id, of)));
         let ack = Ack { id: lease.id, kind: outcome.kind(), repeats: outcome.repeats(), worth };
         Ok(self.frontier.ack(vec![ack])?)
     }
 }
 
-/// The outcome that a verdict gives a URL, with the number of the URL that it repeats, if that is one of this crawl.
-pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
-    match verdict {
-        Verdict::NearDuplicate { score, second, detector, decided_by, .. } => {
-            Outcome::NearDuplicate { of, score, second, detector, decided_by }
-        }
-        Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
-        Verdict::Unique => Outcome::Stored,
-    }
+/// The name of the page that a lease brings. A page is decided once more at most.
+pub(super) fn page_id(crawl: &str, lease: &Lease) -> PageId {
+    PageId::new(crawl, lease.url.as_str(), u32::from(lease.discovery.kind == LinkKind::Revision))
 }
 
 /// What a page is worth to whom looks for its topic. Half, if it was there already.

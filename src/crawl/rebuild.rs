@@ -16,15 +16,14 @@ use crate::model::{
     OutcomeRow, PageId, PageInput, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::Renderer;
+use crate::pipeline::{Records, group_of, read, restore_decider};
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
 use super::conditional_fetch::{Archived, ArchivedPage};
-use super::decision_stage::group;
 use super::enqueue::link;
 use super::options::Options;
-use super::reading::read;
 use super::run::Setup;
-use super::store_sources::{Records, Urls};
+use super::url_log::Urls;
 use super::{CrawlError, restore};
 
 /// Lines that are committed together.
@@ -67,7 +66,7 @@ pub fn rebuild(
     archived: &Archived,
 ) -> Result<(Rebuilt, Store), CrawlError> {
     let reader = store.reader();
-    let ((decider, _), _) = restore::decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
+    let ((decider, _), _) = restore_decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
     let mut rebuilder = Rebuilder {
         frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?,
         crawl: identity.crawl.clone(),
@@ -183,7 +182,7 @@ impl Rebuilder {
         let name = PageId::new(&self.crawl, url.as_str(), 0);
         let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(PageInput {
             page: name,
-            group: group(url.host()),
+            group: group_of(url.host()),
             body_digest,
             text_digest: rendered.text_digest,
             terms: std::mem::take(&mut rendered.terms),
@@ -195,7 +194,7 @@ impl Rebuilder {
         self.batch.pages.push(PageRow {
             url: id,
             page: name,
-            group: group(url.host()),
+            group: group_of(url.host()),
             fetched_at: fetched.started_at,
             body_digest,
             text_digest: rendered.text_digest,

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -11,36 +10,38 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-use crate::detect::{self, Decider};
+use crate::detect;
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::model::{CanonicalUrl, Deferral, HostRow, Normaliser, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Deferral, HostRow, Normaliser, Sequence};
 use crate::pagetext::{self, Renderer};
+use crate::pipeline::{
+    Against, ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, Stop, StopReason, restore_decider,
+    snapshot_signature,
+};
 use crate::store::{Identity, Store};
 
-use super::batch::Sealed;
 use super::commit::Committer;
 use super::conditional_fetch::Archived;
-use super::decision_stage::{Judge, Looking};
+use super::dispatcher::Dispatcher;
+use super::enqueue::Enqueuer;
 use super::external_engine::Asked;
 use super::finish::{Ending, Unfetched};
 #[cfg(feature = "browser")]
 use super::headless_fetch::{Drawing, DrawingOptions};
-use super::host_stats::Book;
-use super::index_snapshot::Snapshots;
-use super::live_stats::{Live, Watch};
 use super::options::{Engine, Options};
-use super::reference_crawls::Against;
+use super::outcomes::{FocusFilter, LeaseOutcomes};
 use super::scheduler::{SILENCE, Scheduler};
 use super::soft_404::Probes;
 #[cfg(feature = "spider")]
 use super::spider::Spider;
-use super::store_sources::{Records, Urls};
 use super::topic::{self, FocusOptions};
+use super::url_log::Urls;
+use super::watch::Watch;
 use super::worker::Worker;
-use super::{CrawlError, Stop, StopReason, index_snapshot, restore};
+use super::{CrawlError, restore};
 
-/// Messages that may wait for the judge. Workers wait when it is full, so that bodies do not pile up.
+/// Messages that may wait for the dispatcher. Workers wait when it is full, so that bodies do not pile up.
 const MESSAGES_WAITING: usize = 16;
 
 /// Where a crawl begins.
@@ -88,19 +89,14 @@ pub struct Crawl {
     crawl: String,
     store: Store,
     frontier: Arc<EmbeddedFrontier<Urls>>,
-    decider: Decider<Records>,
+    stage: DecisionStage,
     fetcher: Fetcher,
     renderer: Arc<Renderer>,
     normaliser: Normaliser,
-    book: Book,
-    page_urls: Vec<UrlId>,
-    against: Option<Arc<Against>>,
     archived: Option<Arc<Archived>>,
     focus: Option<FocusOptions>,
     #[cfg(feature = "browser")]
     drawing: Option<Arc<Drawing>>,
-    snapshots: Snapshots,
-    live: Arc<Live>,
 }
 
 impl Crawl {
@@ -110,14 +106,16 @@ impl Crawl {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
         let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
-        let ((decider, page_urls), covered) =
-            restore::decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
-        let signature = index_snapshot::signature(&setup.detect, setup.against.as_deref());
-        let snapshots = Snapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
+        let (decided, covered) =
+            restore_decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
+        let signature = snapshot_signature(&setup.detect, setup.against.as_deref());
+        let snapshots = IndexSnapshots::new(reader.clone(), signature, setup.crawl.snapshot_after, covered);
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
-        let totals = store.mark().totals;
-        let live = Arc::new(Live::default());
-        live.publish(totals.clone(), decider.stats());
+        let mark = store.mark();
+        let policy =
+            ArchivePolicy { obey_noarchive: setup.crawl.obey_noarchive, keep_duplicates: setup.crawl.keep_duplicates };
+        let (counters, logged) = ((mark.totals, hosts), (mark.pages, mark.terms));
+        let stage = DecisionStage::new(decided, reader, counters, snapshots, setup.against, policy, logged);
         #[cfg(feature = "browser")]
         let drawing = setup.drawing.map(|options| Drawing::new(options, fetcher.clone(), setup.normaliser.clone()));
         Ok(Self {
@@ -127,24 +125,19 @@ impl Crawl {
             seeds: setup.seeds,
             crawl: identity.crawl.clone(),
             frontier: Arc::new(frontier),
-            decider,
+            stage,
             fetcher,
             renderer: Arc::new(Renderer::new(setup.render, setup.normaliser.clone())),
             normaliser: setup.normaliser,
-            book: Book::restore(totals, hosts),
-            page_urls,
-            against: setup.against,
             archived: setup.archived,
             focus: setup.focus,
-            snapshots,
-            live,
             store,
         })
     }
 
     /// Something to look at while it runs.
     pub fn watch(&self) -> Watch {
-        Watch { live: self.live.clone(), frontier: self.frontier.clone(), fetcher: self.fetcher.clone() }
+        Watch { live: self.stage.live.clone(), frontier: self.frontier.clone(), fetcher: self.fetcher.clone() }
     }
 
     /// Crawls until nothing is left, a limit is reached or a stop is asked for. Then everything
@@ -155,14 +148,14 @@ impl Crawl {
         if !self.store.has_room()? {
             stop.send_replace(Stop::DiskFull);
         }
-        for host in self.book.hosts() {
+        for host in self.stage.hosts.hosts() {
             if let Some(robots) = &host.robots {
                 self.fetcher.restore_robots(&host.origin, robots.clone()).await;
             }
         }
-        let (frontier, live, reader) = (self.frontier.clone(), self.live.clone(), self.store.reader());
-        let looking = self.look().await?;
-        let (book, mut store, reason) = self.crawl(stop, looking).await?;
+        let (frontier, live, reader) = (self.frontier.clone(), self.stage.live.clone(), self.store.reader());
+        let focus = self.focus_filter().await?;
+        let (hosts, mut store, reason) = self.crawl(stop, focus).await?;
 
         let nothing_left = reason == StopReason::Finished;
         let Unfetched { saved, deferred, repeating, predicted } = if nothing_left {
@@ -171,7 +164,7 @@ impl Crawl {
             Unfetched::so_far(&reader, &frontier)?
         };
         store.close()?;
-        let (totals, hosts) = book.into_parts();
+        let (totals, hosts) = hosts.into_parts();
         Ok(Ending {
             reason,
             budget_used_up: nothing_left && deferred.contains_key(Deferral::Budget.name()),
@@ -187,62 +180,56 @@ impl Crawl {
         })
     }
 
-    /// Makes out what is looked for.
-    async fn look(&mut self) -> Result<Option<Looking>, CrawlError> {
+    /// Settles the topic of a focused crawl.
+    async fn focus_filter(&mut self) -> Result<Option<FocusFilter>, CrawlError> {
         let Some(options) = &self.focus else { return Ok(None) };
-        let topic = topic::settle(options, &self.fetcher, &self.renderer, &self.normaliser, &mut self.book).await?;
-        let focus = topic::restore(topic, &self.store.reader(), &self.decider)?;
-        Ok(Some(Looking { focus, least: options.least, renderer: self.renderer.clone() }))
+        let topic =
+            topic::settle(options, &self.fetcher, &self.renderer, &self.normaliser, &mut self.stage.hosts).await?;
+        let focus = topic::restore(topic, &self.store.reader(), &self.stage.decider)?;
+        Ok(Some(FocusFilter { focus, least: options.least, renderer: self.renderer.clone() }))
     }
 
     /// Starts the parts and waits until all have ended.
     async fn crawl(
         self,
         stop: watch::Sender<Stop>,
-        looking: Option<Looking>,
-    ) -> Result<(Book, Store, StopReason), CrawlError> {
+        focus: Option<FocusFilter>,
+    ) -> Result<(HostStats, Store, StopReason), CrawlError> {
         let (messages, arriving) = mpsc::channel(MESSAGES_WAITING);
         // Without a place in it: one batch is built while another is committed, and no third waits.
         let (commits, batches) = sync_channel(0);
         let (ready, is_ready) = oneshot::channel();
         let changed = Arc::new(Notify::new());
         let asked = (self.options.engine != Engine::Frontier).then(|| Arc::new(Asked::new(changed.clone())));
-        let committed_pages = Arc::new(AtomicU32::new(self.store.mark().pages));
-        let (reader, terms) = (self.store.reader(), self.store.mark().terms);
         let committer = Committer {
             archive: self.store.archive(),
             store: self.store,
             frontier: self.frontier.clone(),
-            committed_pages: committed_pages.clone(),
+            progress: self.stage.progress.clone(),
             stop: stop.clone(),
         };
         let fallbacks: HashMap<_, _> =
             self.seeds.iter().filter_map(|seed| Some((seed.url.clone(), seed.fallback.clone()?))).collect();
-        let probes = Probes::new(self.options.soft_404, self.book.hosts());
-        let judge = Judge {
-            options: self.options.clone(),
-            crawl: self.crawl,
-            frontier: self.frontier.clone(),
-            decider: self.decider,
-            reader,
-            began: Instant::now(),
-            earlier_millis: self.book.totals().millis,
-            book: self.book,
-            page_urls: self.page_urls,
-            snapshots: self.snapshots,
-            committed_pages,
-            asked: asked.clone(),
-            fallbacks,
+        let probes = Probes::new(self.options.soft_404, self.stage.hosts.hosts());
+        let (runtime, frontier) = (Handle::current(), self.frontier.clone());
+        let dispatcher = Dispatcher {
+            earlier_millis: self.stage.hosts.totals().millis,
+            outcomes: LeaseOutcomes {
+                enqueuer: Enqueuer::new(frontier.clone(), asked.clone(), runtime.clone(), &self.options),
+                options: self.options.clone(),
+                crawl: self.crawl,
+                frontier,
+                stage: self.stage,
+                focus,
+                asked: asked.clone(),
+                fallbacks,
+                runtime,
+            },
             commits,
             changed: changed.clone(),
-            live: self.live,
-            runtime: Handle::current(),
-            building: Sealed::begun(self.against.as_deref(), terms),
-            against: self.against,
-            looking,
-            told_of_budget: false,
-            looked_at: Sequence(0),
-            fresh: HashMap::new(),
+            began: Instant::now(),
+            has_warned_of_memory: false,
+            checked: Sequence(0),
         };
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let worker = Worker {
@@ -287,8 +274,8 @@ impl Crawl {
         };
         let seeds = self.seeds.into_iter().map(|seed| seed.url).collect();
         let committing = spawn("commit", move || committer.run(batches))?;
-        let judging = spawn("judge", move || judge.run(seeds, arriving, ready))?;
-        // Without the seeds the frontier may look empty. If the judge has failed, the scheduler finds
+        let deciding = spawn("decide", move || dispatcher.run(seeds, arriving, ready))?;
+        // Without the seeds the frontier may look empty. If the dispatcher has failed, the scheduler finds
         // the channel to it closed.
         let _ = is_ready.await;
         // As a task, not here: the thread that waits for the crawl is none of the runtime's, and each
@@ -300,15 +287,15 @@ impl Crawl {
         if let Some(drawing) = self.drawing {
             drawing.close().await;
         }
-        let judged = join(judging, "judge").await;
+        let decided = join(deciding, "decide").await;
         let committed = join(committing, "commit").await;
         // The first failure is the committer's if there is one: the others stop because of it.
         let (store, committed) = committed?;
         committed?;
-        let (book, mut snapshots) = judged??;
+        let (hosts, mut snapshots) = decided??;
         snapshots.publish(store.mark().pages);
         let reason = scheduled.transpose().map_err(CrawlError::Worker)?.unwrap_or(Ok(StopReason::Failed))?;
-        Ok((book, store, reason))
+        Ok((hosts, store, reason))
     }
 }
 
@@ -316,7 +303,7 @@ fn spawn<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, CrawlError> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|_| CrawlError::Panic(name))
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|source| CrawlError::Spawn { name, source })
 }
 
 /// Waits for a thread without holding a runtime thread that it may need.

@@ -12,9 +12,11 @@ use crate::model::Wait;
 use super::external_engine::Asked;
 use super::messages::Message;
 use super::options::Options;
-use super::store_sources::Urls;
+use super::url_log::Urls;
 use super::worker::Worker;
-use super::{CrawlError, Stop, StopReason};
+use crate::pipeline::{Stop, StopReason};
+
+use super::CrawlError;
 
 /// If the first seeds fail, or are silent for [`SILENCE`], and no origin has ever answered, it is likely
 /// the network that fails, and so many seeds are tried together: otherwise it would take long to find

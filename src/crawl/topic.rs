@@ -11,12 +11,10 @@ use crate::fetch::{FetchFailure, Fetcher, RobotsAnswer};
 use crate::focus::{Focus, Topic, TopicError};
 use crate::model::{CanonicalUrl, Normaliser, Relevance, TermCounts, TermId};
 use crate::pagetext::Renderer;
+use crate::pipeline::{Attempts, HostStats, Records};
 use crate::store::{self, StoreReader};
 
 use super::CrawlError;
-use super::host_stats::Book;
-use super::messages::Attempts;
-use super::store_sources::Records;
 
 /// Redirects that are followed from an example page.
 const MOST_HOPS: usize = 5;
@@ -84,7 +82,7 @@ pub(super) async fn settle(
     fetcher: &Fetcher,
     renderer: &Renderer,
     normaliser: &Normaliser,
-    book: &mut Book,
+    hosts: &mut HostStats,
 ) -> Result<Topic, CrawlError> {
     let path = options.folder.join("topic.json");
     let examples: Vec<String> = options.examples.iter().map(Example::to_string).collect();
@@ -96,7 +94,7 @@ pub(super) async fn settle(
         texts.push(match example {
             Example::Text(text) => renderer.terms_of_words(text),
             Example::Page(url) => {
-                let page = Asking { fetcher, normaliser, book }.fetch(url).await?;
+                let page = Asking { fetcher, normaliser, hosts }.fetch(url).await?;
                 renderer.render(&page).terms
             }
         });
@@ -114,7 +112,7 @@ fn read(path: &Path) -> Result<Option<Kept>, CrawlError> {
 struct Asking<'a> {
     fetcher: &'a Fetcher,
     normaliser: &'a Normaliser,
-    book: &'a mut Book,
+    hosts: &'a mut HostStats,
 }
 
 impl Asking<'_> {
@@ -128,7 +126,7 @@ impl Asking<'_> {
             }
             let answer = self.fetcher.polite_get(&url).await;
             let (origin, traffic) = (url.origin(), self.fetcher.take_traffic(&url.origin()));
-            self.book.attempts(&Attempts { origin, traffic, probes: 0 });
+            self.hosts.add_attempts(&Attempts { origin, traffic, probes: 0 });
             let page =
                 answer.map_err(|FetchFailure { class, detail, .. }| failed(format!("{}: {detail}", class.name())))?;
             match page.status {

@@ -11,16 +11,16 @@ use crate::fetch::{FetchFailure, Fetcher, Robots, RobotsAnswer, back_off, no_tex
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Normaliser, Unchanged};
 use crate::pagetext::{Renderer, SitemapLimits, parse_sitemap};
+use crate::pipeline::{Attempts, Stop, read};
 
+use super::CrawlError;
 use super::conditional_fetch::{Archived, ArchivedPage};
 #[cfg(feature = "browser")]
 use super::headless_fetch::Drawing;
-use super::messages::{Attempts, Found, FoundPage, Message};
+use super::messages::{Found, FoundPage, Message};
 use super::options::Options;
-use super::reading::read;
 use super::soft_404::{Probes, Stopped};
-use super::store_sources::Urls;
-use super::{CrawlError, Stop};
+use super::url_log::Urls;
 
 /// Bytes of a body that is rendered among the requests: a millisecond's work.
 const SHORT: usize = 64 * 1024;

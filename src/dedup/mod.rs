@@ -12,11 +12,10 @@
 //! more files adds them. An address that comes again is passed over and counted, since a page is never its
 //! own duplicate.
 
-mod commit;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod input;
-mod judge;
+mod intake;
 mod run;
 
 pub use input::{Damage, Inputs, NoInput, Options as InputOptions};

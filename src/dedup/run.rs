@@ -7,17 +7,18 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::crawl::parts::{Book, Live, Sealed, Snapshots, read, restored_decider, snapshot_signature};
-use crate::crawl::{Against, CrawlError, StopReason};
 use crate::detect::{self, DeciderStats};
 use crate::fetch::no_text;
 use crate::model::{Fetched, HostRow, Sequence, Totals, UrlId};
 use crate::pagetext::Renderer;
+use crate::pipeline::{
+    Against, ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, StopReason,
+    commit_all, read, restore_decider, snapshot_signature,
+};
 use crate::store::{Identity, Store};
 
-use super::commit::{Committed, commit_all};
 use super::input::{Damage, Inputs, Item, Options as InputOptions};
-use super::judge::{Arrival, Judge, Read};
+use super::intake::{Arrival, Intake, Read};
 
 /// Answers that may wait before and behind each renderer.
 const WAITING: usize = 4;
@@ -82,7 +83,7 @@ pub struct Ending {
 pub struct Dedup {
     setup: Setup,
     store: Store,
-    judge: Judge,
+    intake: Intake,
     /// The hashes of the URLs that an earlier run has committed.
     known: HashSet<u128>,
 }
@@ -90,7 +91,7 @@ pub struct Dedup {
 /// Looks at a run.
 #[derive(Clone)]
 pub struct Watch {
-    live: Arc<Live>,
+    live: Arc<LiveStats>,
 }
 
 impl Watch {
@@ -127,11 +128,10 @@ enum Done {
 impl Dedup {
     /// Takes up what `store` holds, or begins it. Cost: reads all URLs that it holds, and the records that
     /// came after the last snapshot of the index.
-    pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
+    pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, PipelineError> {
         let reader = store.reader();
         let against = setup.against.clone();
-        let ((decider, page_urls), covered) =
-            restored_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
+        let (decided, covered) = restore_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
         let signature = snapshot_signature(&setup.detect, against.as_deref());
         let mut known = HashSet::new();
         for row in reader.all_urls()? {
@@ -139,39 +139,29 @@ impl Dedup {
         }
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let mark = store.mark();
-        let live = Arc::new(Live::default());
-        live.publish(mark.totals.clone(), decider.stats());
-        let judge = Judge {
+        let snapshots = IndexSnapshots::new(reader.clone(), signature, setup.snapshot_after, covered);
+        let policy = ArchivePolicy { obey_noarchive: setup.obey_noarchive, keep_duplicates: setup.keep_duplicates };
+        let (counters, logged) = ((mark.totals, hosts), (mark.pages, mark.terms));
+        let intake = Intake {
             crawl: identity.crawl.clone(),
-            decider,
-            page_urls,
-            book: Book::restore(mark.totals, hosts),
-            snapshots: Snapshots::new(reader.clone(), signature, setup.snapshot_after, covered),
-            obey_noarchive: setup.obey_noarchive,
-            keep_duplicates: setup.keep_duplicates,
+            stage: DecisionStage::new(decided, reader, counters, snapshots, against, policy, logged),
             next_url: mark.urls,
             waiting: Vec::new(),
-            building: Sealed::begun(against.as_deref(), mark.terms),
             commits: None,
-            committed: Arc::new(Committed::new(mark.pages)),
-            live,
-            against,
-            fresh: HashMap::new(),
-            reader,
         };
-        Ok(Self { setup, store, judge, known })
+        Ok(Self { setup, store, intake, known })
     }
 
     /// Something to look at while it runs.
     pub fn watch(&self) -> Watch {
-        Watch { live: self.judge.live.clone() }
+        Watch { live: self.intake.stage.live.clone() }
     }
 
     /// Judges all that is read and not known, and closes the store. `bytes` counts what was read of the
     /// files; `stop` ends the reading.
-    pub fn run(mut self, bytes: &AtomicU64, stop: &AtomicBool) -> Result<Ending, CrawlError> {
+    pub fn run(mut self, bytes: &AtomicU64, stop: &AtomicBool) -> Result<Ending, PipelineError> {
         self.store.reopen()?;
-        self.judge.committed.look(&self.store)?;
+        self.intake.stage.progress.check_disk(&self.store)?;
         let mut seen = HashSet::new();
         let known = std::mem::take(&mut self.known);
         let sift = |item: Item| match item {
@@ -187,15 +177,15 @@ impl Dedup {
             }
         };
         let mut tally = Tally::default();
-        let stop = Stop { asked: stop, committed: self.judge.committed.clone() };
+        let stop = Stop { asked: stop, committed: self.intake.stage.progress.clone() };
         self.pass(bytes, &stop, sift, &mut tally)?;
 
-        let outgrown = if stop.is_asked() { HashMap::new() } else { self.judge.outgrown()? };
+        let outdated = if stop.is_asked() { Vec::new() } else { self.intake.stage.outdated(Sequence(0))? };
         let mut not_revised = 0;
         if self.setup.inputs.can_be_read_again() {
-            self.revise(&outgrown, &stop)?;
+            self.revise(&outdated, &stop)?;
         } else {
-            not_revised = outgrown.len() as u64;
+            not_revised = outdated.len() as u64;
         }
         self.end(tally, stop.reason(), not_revised)
     }
@@ -207,16 +197,16 @@ impl Dedup {
         stop: &Stop<'_>,
         sift: impl FnMut(Item) -> Work + Send,
         tally: &mut Tally,
-    ) -> Result<(), CrawlError> {
-        let Self { setup, store, judge, .. } = self;
+    ) -> Result<(), PipelineError> {
+        let Self { setup, store, intake, .. } = self;
         let archive = store.archive();
         std::thread::scope(|scope| {
             let (commits, batches) = sync_channel(0);
-            judge.commits = Some(commits);
-            let committed = judge.committed.clone();
-            let committer = scope.spawn(move || commit_all(store, &archive, batches, &committed));
-            let judged = pipe(setup, bytes, stop, sift, |done| take(judge, tally, done)).and_then(|()| judge.flush());
-            judge.commits = None;
+            intake.commits = Some(commits);
+            let progress = intake.stage.progress.clone();
+            let committer = scope.spawn(move || commit_all(store, &archive, batches, &progress, drop));
+            let judged = pipe(setup, bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
+            intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             // If the committer has failed, the judge was only stopped by that.
             committed.and(judged)
@@ -224,13 +214,13 @@ impl Dedup {
     }
 
     /// Reads everything once more for the pages that are to be judged anew.
-    fn revise(&mut self, outgrown: &HashMap<UrlId, Sequence>, stop: &Stop<'_>) -> Result<(), CrawlError> {
-        if outgrown.is_empty() {
+    fn revise(&mut self, outdated: &[(UrlId, Sequence)], stop: &Stop<'_>) -> Result<(), PipelineError> {
+        if outdated.is_empty() {
             return Ok(());
         }
         let mut wanted = HashMap::new();
-        for (id, page) in outgrown {
-            let row = self.judge.reader.url(*id)?.ok_or(CrawlError::Lost { what: "URL", id: id.0 })?;
+        for (id, page) in outdated {
+            let row = self.intake.stage.reader.url(*id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
             wanted.insert(xxh3_128(row.url.as_bytes()), *page);
         }
         let sift = |item: Item| match item {
@@ -243,16 +233,16 @@ impl Dedup {
         self.pass(&AtomicU64::new(0), stop, sift, &mut Tally::default())
     }
 
-    fn end(self, tally: Tally, reason: StopReason, not_revised: u64) -> Result<Ending, CrawlError> {
+    fn end(self, tally: Tally, reason: StopReason, not_revised: u64) -> Result<Ending, PipelineError> {
         let mut store = self.store;
-        let Judge { mut snapshots, decider, page_urls, book, .. } = self.judge;
+        let DecisionStage { mut snapshots, decider, page_urls, hosts, .. } = self.intake.stage;
         snapshots.finish(&decider, &page_urls);
         snapshots.publish(store.mark().pages);
         if reason == StopReason::Finished {
-            store.finish::<CrawlError>([])?;
+            store.finish::<PipelineError>([])?;
         }
         store.close()?;
-        let (totals, hosts) = book.into_parts();
+        let (totals, hosts) = hosts.into_parts();
         Ok(Ending { tally, totals, hosts, reason, not_revised })
     }
 }
@@ -260,7 +250,7 @@ impl Dedup {
 /// Why no more is to be read.
 struct Stop<'a> {
     asked: &'a AtomicBool,
-    committed: Arc<Committed>,
+    committed: Arc<CommitProgress>,
 }
 
 impl Stop<'_> {
@@ -269,7 +259,7 @@ impl Stop<'_> {
     }
 
     fn reason(&self) -> StopReason {
-        match (self.committed.is_full(), self.asked.load(Ordering::Relaxed)) {
+        match (self.committed.is_disk_full(), self.asked.load(Ordering::Relaxed)) {
             (true, _) => StopReason::DiskFull,
             (false, true) => StopReason::Signal,
             (false, false) => StopReason::Finished,
@@ -285,12 +275,12 @@ impl Ending {
     }
 }
 
-fn take(judge: &mut Judge, tally: &mut Tally, done: Done) -> Result<(), CrawlError> {
+fn take(intake: &mut Intake, tally: &mut Tally, done: Done) -> Result<(), PipelineError> {
     match done {
         Done::Answer(arrival, renews) => {
             tally.answers += 1;
             tally.bytes += arrival.fetched.body.len() as u64;
-            judge.take(arrival, renews)?;
+            intake.take(arrival, renews)?;
         }
         Done::Note(Note::Known) => (tally.answers, tally.known) = (tally.answers + 1, tally.known + 1),
         Done::Note(Note::Repeated) => (tally.answers, tally.repeated) = (tally.answers + 1, tally.repeated + 1),
@@ -311,8 +301,8 @@ fn pipe(
     bytes: &AtomicU64,
     stop: &Stop<'_>,
     mut sift: impl FnMut(Item) -> Work + Send,
-    mut take: impl FnMut(Done) -> Result<(), CrawlError>,
-) -> Result<(), CrawlError> {
+    mut take: impl FnMut(Done) -> Result<(), PipelineError>,
+) -> Result<(), PipelineError> {
     let renderers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let (mut inlets, mut outlets) = (Vec::new(), Vec::new());

@@ -24,9 +24,10 @@ mod term_table;
 
 use std::path::Path;
 
-use crate::crawl::{DuplicateLinks, RecordError};
+use crate::crawl::DuplicateLinks;
 use crate::detect::{DetectError, Options};
 use crate::model::{HostRow, Totals};
+use crate::pipeline::RecordError;
 use crate::store::{self, StoreReader};
 
 pub use causes::{Cause, Causes, Difference as UrlDifference, Pattern, difference};

@@ -13,9 +13,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::crawl::{RecordError, Records};
 use crate::detect::{Decider, LoggedPage, Options, RecordSource};
 use crate::model::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
+use crate::pipeline::{RecordError, Records};
 use crate::store::StoreReader;
 
 use super::ReportError;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::cli::config::settings::Settings;
 use crate::cli::format::duplicate_rate;
 use crate::cli::summary::{FailedSeed, FailingSite, SiteSummary, SlowSite, Summary};
-use crate::crawl::{Ending, StopReason};
+use crate::crawl::Ending;
 use crate::model::{FailureClass, HostRow, OutcomeKind};
+use crate::pipeline::StopReason;
 
 /// Rows of the lists of slow and failing sites.
 const MOST_NAMED: usize = 5;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::signature::{NotThere, Said};
 use super::url_group::{wrong_beside, wrong_elsewhere};
-use crate::crawl::Stop;
 use crate::crawl::messages::FoundPage;
 use crate::crawl::worker::Worker;
 use crate::fetch::{RobotsAnswer, retry_status};
 use crate::model::{CanonicalUrl, Fetched, Lease, LinkKind};
 use crate::pagetext::says_not_there;
+use crate::pipeline::Stop;
 
 /// Redirects that are followed from a wrong address.
 const MOST_HOPS: usize = 5;

@@ -12,7 +12,7 @@ use crate::frontier::EmbeddedFrontier;
 use crate::model::{CanonicalUrl, Normaliser};
 
 use super::super::external_engine::{Answer, Asked};
-use super::super::store_sources::Urls;
+use super::super::url_log::Urls;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 

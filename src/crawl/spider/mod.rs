@@ -31,7 +31,7 @@ use crate::frontier::EmbeddedFrontier;
 use crate::model::{CanonicalUrl, Normaliser};
 
 use super::external_engine::Asked;
-use super::store_sources::Urls;
+use super::url_log::Urls;
 use engine::{AskingEngine, Follows};
 
 /// Origins at which spider is at work at the same time.

@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use tempfile::tempdir;
 use tokio::sync::watch;
 
-use super::super::{CrawlError, Stop, StopReason};
+use crate::pipeline::{PipelineError, Stop, StopReason};
+
+use super::super::CrawlError;
 use super::site::{Answer, Site, missing, page};
 use super::{Switch, assert_asked_once, assert_outcomes, assert_sound, crawl, crawl_until, lines, run, setup};
 use crate::model::Normaliser;
@@ -43,7 +45,7 @@ async fn a_store_that_fails_ends_the_run_with_its_error_and_another_run_finishes
     let faults = Switch::after_flushes(1);
     let error =
         run(folder.path(), setup(&[site.url("/")]), watch::channel(Stop::Go).0, Some(faults)).await.unwrap_err();
-    assert!(matches!(error, CrawlError::Store(store::Error::DiskFull { .. })), "{error}");
+    assert!(matches!(error, CrawlError::Pipeline(PipelineError::Store(store::Error::DiskFull { .. }))), "{error}");
 
     // What the failed commit left behind is there until the folder is opened again.
     let ending = crawl(folder.path(), setup(&[site.url("/")])).await;
@@ -61,7 +63,7 @@ async fn a_store_that_fails_ends_the_run_although_a_fetch_hangs() {
     let setup = setup(&[site.url("/")]);
     let error =
         run(folder.path(), setup, watch::channel(Stop::Go).0, Some(Switch::after_flushes(0))).await.unwrap_err();
-    assert!(matches!(error, CrawlError::Store(store::Error::DiskFull { .. })), "{error}");
+    assert!(matches!(error, CrawlError::Pipeline(PipelineError::Store(store::Error::DiskFull { .. }))), "{error}");
 }
 
 /// A site whose page `/b` sends this stop when it is asked for the first time, and then answers or

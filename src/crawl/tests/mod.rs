@@ -14,7 +14,9 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use self::site::Site;
-use super::{Crawl, CrawlError, Ending, Options, Seed, Setup, Stop};
+use crate::pipeline::Stop;
+
+use super::{Crawl, CrawlError, Ending, Options, Seed, Setup};
 use crate::model::{CanonicalUrl, Normaliser};
 use crate::store::{self, Faults, Identity, Store, verify};
 use crate::{detect, fetch, frontier, pagetext};

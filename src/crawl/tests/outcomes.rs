@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use tempfile::tempdir;
 
-use super::super::{DuplicateLinks, Ending, StopReason};
+use crate::pipeline::StopReason;
+
+use super::super::{DuplicateLinks, Ending};
 use super::site::{Answer, Site, http, missing, page, page_with, redirect, xml};
 use super::{assert_asked_once, assert_outcomes, crawl, lines, outcomes, setup};
 

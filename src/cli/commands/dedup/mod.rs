@@ -19,11 +19,11 @@ use crate::cli::setup;
 use crate::cli::startup::load_settings;
 use crate::cli::terminal::{write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::StopReason;
 use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
 use crate::fetch;
 use crate::model::{Normaliser, OutcomeKind};
 use crate::pagetext::Renderer;
+use crate::pipeline::StopReason;
 use crate::store::{Identity, Store};
 
 /// Does what `dedup` was asked for.

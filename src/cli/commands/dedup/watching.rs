@@ -15,9 +15,9 @@ use crate::cli::errors::{CliError, exit};
 use crate::cli::signals;
 use crate::cli::status_file::{ReadStatus, RunState, StatusFile};
 use crate::cli::terminal::stderr_can_draw;
-use crate::crawl::{CrawlError, Stop, StopReason};
 use crate::dedup::{Dedup, Ending, Watch};
 use crate::model::FrontierCounts;
+use crate::pipeline::{PipelineError, Stop, StopReason};
 
 /// How often the bar is drawn.
 const TICK: Duration = Duration::from_millis(200);
@@ -29,7 +29,7 @@ pub(super) fn run(
     settings: &Settings,
     dedup: Dedup,
     total: Option<u64>,
-) -> Result<(Result<Ending, CrawlError>, Option<u8>), CliError> {
+) -> Result<(Result<Ending, PipelineError>, Option<u8>), CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))?;
     let (stop, mut stopped) = watch::channel(Stop::Go);

@@ -21,7 +21,7 @@ use crate::detect::{Decider, LoggedPage, RecordSource, Vocabulary};
 use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow};
 use crate::store::{Error as StoreError, StoreReader};
 
-use super::CrawlError;
+use super::PipelineError;
 
 /// Another crawl that begins may be reading the folder; one that runs there takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -121,8 +121,8 @@ impl Against {
         folders: &[PathBuf],
         rendering: &str,
         differs: impl Fn(&str) -> Option<(String, String, String)>,
-    ) -> Result<Self, CrawlError> {
-        let spool = |error: std::io::Error| CrawlError::from(AgainstError::from(error));
+    ) -> Result<Self, PipelineError> {
+        let spool = |error: std::io::Error| PipelineError::from(AgainstError::from(error));
         let mut writer = Writer {
             vocabulary: Vocabulary::default(),
             out: BufWriter::new(tempfile::tempfile().map_err(spool)?),
@@ -142,7 +142,7 @@ impl Against {
                 return Err(AgainstError::Setting { folder: folder.clone(), key, was, is }.into());
             }
             writer.take(read.len() as u32, &reader).map_err(|error| match error {
-                CrawlError::Store(source) => failed(source).into(),
+                PipelineError::Store(source) => failed(source).into(),
                 other => other,
             })?;
             let name = folder.display().to_string();
@@ -176,7 +176,7 @@ impl Against {
     }
 
     /// Has all pages taken in by a decider that knows the terms.
-    pub(super) fn seed<S: RecordSource>(&self, decider: &mut Decider<S>) -> Result<(), CrawlError> {
+    pub(super) fn seed<S: RecordSource>(&self, decider: &mut Decider<S>) -> Result<(), PipelineError> {
         for number in 0..self.len() {
             let row = self.row(number)?;
             let (page, body_digest, text_digest) = (row.page, row.body_digest, row.text_digest);
@@ -235,12 +235,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn take(&mut self, folder: u32, reader: &StoreReader) -> Result<(), CrawlError> {
+    fn take(&mut self, folder: u32, reader: &StoreReader) -> Result<(), PipelineError> {
         let names: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, StoreError>>()?;
         for row in reader.all_pages()? {
             let (_, row) = row?;
             if row.verdict.is_unique() {
-                let url = reader.url(row.url)?.ok_or(CrawlError::Lost { what: "URL", id: row.url.0 })?.url;
+                let url = reader.url(row.url)?.ok_or(PipelineError::Lost { what: "URL", id: row.url.0 })?.url;
                 let row = self.renumbered(folder, url, row, &names)?;
                 let bytes =
                     postcard::to_stdvec(&row).map_err(|error| AgainstError::Spool(std::io::Error::other(error)))?;
@@ -253,10 +253,10 @@ impl Writer {
     }
 
     /// The page, its terms by our numbers.
-    fn renumbered(&mut self, folder: u32, url: String, row: PageRow, names: &[TermRow]) -> Result<Row, CrawlError> {
+    fn renumbered(&mut self, folder: u32, url: String, row: PageRow, names: &[TermRow]) -> Result<Row, PipelineError> {
         let mut known = |term: TermId| {
-            let name = names.get(term.index()).ok_or(CrawlError::Lost { what: "term", id: term.0 })?;
-            Ok::<_, CrawlError>(self.vocabulary.intern(name)?.0)
+            let name = names.get(term.index()).ok_or(PipelineError::Lost { what: "term", id: term.0 })?;
+            Ok::<_, PipelineError>(self.vocabulary.intern(name)?.0)
         };
         let PageRow { fetched_at, page, body_digest, text_digest, group, least_weight, mut order, .. } = row;
         let mut terms = Vec::with_capacity(row.terms.len());

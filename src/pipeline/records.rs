@@ -1,29 +1,14 @@
-//! How frontier and decider read the store's logs: they ask through traits of their own, since
-//! they do not know the store.
+//! How the decider reads records back from the store's log.
 
 use std::sync::Arc;
 
 use crate::detect::{LoggedPage, RecordSource};
-use crate::frontier::UrlLog;
-use crate::model::{PageRow, Sequence, UrlId, UrlRow};
+use crate::model::{PageRow, Sequence};
 use crate::store::{Error as StoreError, StoreReader};
 
 use super::reference_crawls::{Against, AgainstError};
 
-/// The log of URLs.
-#[derive(Clone)]
-pub(crate) struct Urls(pub StoreReader);
-
-impl UrlLog for Urls {
-    type Error = StoreError;
-
-    fn read(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>, StoreError> {
-        self.0.urls(first, count)
-    }
-}
-
-/// The log of records, as a decider reads stored ones back; and those of earlier crawls, if it is compared with
-/// them.
+/// The log of records of a crawl, and those of the earlier crawls that it is compared with.
 #[derive(Clone)]
 pub struct Records {
     reader: StoreReader,
@@ -31,12 +16,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records of a crawl that stands for itself.
+    /// The records of a crawl that is compared with itself alone.
     pub fn new(reader: StoreReader) -> Self {
         Self { reader, against: None }
     }
 
-    /// With the records of earlier crawls.
+    /// The same, with the records of earlier crawls.
     pub(crate) fn with(reader: StoreReader, against: Option<Arc<Against>>) -> Self {
         Self { reader, against }
     }
@@ -59,10 +44,10 @@ impl RecordSource for Records {
 /// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The store says why.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The records of earlier crawls say why.
+    /// The records of earlier crawls could not be read.
     #[error(transparent)]
     Against(#[from] AgainstError),
     /// There is no such page.

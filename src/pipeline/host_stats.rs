@@ -1,10 +1,18 @@
-//! The books: what was asked and what came of it, in all and by origin.
+//! Counters of requests and outcomes, in all and by origin.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::fetch::Traffic;
 use crate::model::{Exclusion, HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
 
-use super::messages::Attempts;
+/// Per-origin request counters, sent with each result.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempts {
+    pub origin: String,
+    pub traffic: Traffic,
+    /// Of the requests, those that asked for addresses that do not exist, to learn the site's soft 404.
+    pub probes: u64,
+}
 
 /// Bytes of the longest robots.txt that is kept from run to run.
 const LONGEST_ROBOTS: usize = 32 * 1024;
@@ -12,14 +20,14 @@ const LONGEST_ROBOTS: usize = 32 * 1024;
 /// Counters in all and by origin. Origins that changed since the last commit are remembered, so
 /// that a commit carries only those.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct HostStats {
     totals: Totals,
     hosts: HashMap<String, HostRow>,
     changed: HashSet<String>,
 }
 
-impl Book {
-    /// The books as the last commit had them.
+impl HostStats {
+    /// Returns the counters of the last commit.
     pub fn restore(totals: Totals, hosts: impl IntoIterator<Item = HostRow>) -> Self {
         Self {
             totals,
@@ -28,7 +36,7 @@ impl Book {
         }
     }
 
-    pub(super) fn attempts(&mut self, Attempts { origin, traffic, probes }: &Attempts) {
+    pub fn add_attempts(&mut self, Attempts { origin, traffic, probes }: &Attempts) {
         self.totals.requests += traffic.requests;
         self.totals.probes += probes;
         self.totals.bytes += traffic.bytes;
@@ -39,12 +47,12 @@ impl Book {
         host.response_micros += traffic.response_micros;
     }
 
-    /// A robots.txt was had. Long ones are not kept from run to run: they would stay in memory.
-    pub fn robots(&mut self, origin: &str, row: RobotsRow) {
+    /// Keeps a robots.txt for the next run, unless it is long: it stays in memory.
+    pub fn set_robots(&mut self, origin: &str, row: RobotsRow) {
         self.host(origin).robots = Some(row).filter(|row| row.body.len() <= LONGEST_ROBOTS);
     }
 
-    pub fn outcome(&mut self, origin: &str, outcome: &Outcome) {
+    pub fn add_outcome(&mut self, origin: &str, outcome: &Outcome) {
         let kind = outcome.kind();
         *self.totals.outcomes.entry(kind).or_default() += 1;
         self.totals.soft_404s += u64::from(*outcome == Outcome::Excluded(Exclusion::Soft404));
@@ -55,19 +63,19 @@ impl Book {
         }
     }
 
-    /// The outcome that a URL had is taken back: it is about to get another.
-    pub fn revised(&mut self, origin: &str, earlier: OutcomeKind) {
+    /// Takes back the outcome that a URL had: it is about to get another.
+    pub fn take_back(&mut self, origin: &str, earlier: OutcomeKind) {
         self.totals.revised += 1;
-        let take_back = |outcomes: &mut BTreeMap<OutcomeKind, u64>| {
+        let decrement = |outcomes: &mut BTreeMap<OutcomeKind, u64>| {
             if let Some(count) = outcomes.get_mut(&earlier) {
                 *count = count.saturating_sub(1);
             }
         };
-        take_back(&mut self.totals.outcomes);
-        take_back(&mut self.host(origin).outcomes);
+        decrement(&mut self.totals.outcomes);
+        decrement(&mut self.host(origin).outcomes);
     }
 
-    pub fn links_dropped(&mut self, dropped: u32, over_limit: u32) {
+    pub fn add_dropped_links(&mut self, dropped: u32, over_limit: u32) {
         self.totals.links_dropped += u64::from(dropped);
         self.totals.links_over_limit += u64::from(over_limit);
     }

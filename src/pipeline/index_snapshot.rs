@@ -12,14 +12,14 @@ use crate::model::UrlId;
 use crate::model::arrays::{invalid, read_array, write_array};
 use crate::store::{NewSnapshot, SnapshotHead, StoreReader};
 
+use super::records::Records;
 use super::reference_crawls::Against;
-use super::store_sources::Records;
 
 /// At the end of a run, fewer new pages than this are not worth a file.
 const FEWEST: u32 = if cfg!(test) { 4 } else { 256 };
 
 /// Writes snapshots when they are due.
-pub(crate) struct Snapshots {
+pub(crate) struct IndexSnapshots {
     reader: StoreReader,
     signature: String,
     /// While the crawl runs, a snapshot is due after so many pages, or a sixteenth of what it covers.
@@ -32,7 +32,7 @@ pub(crate) struct Snapshots {
 /// The decider and the URL of each judged page, by sequence number.
 pub(crate) type State = (Decider<Records>, Vec<UrlId>);
 
-impl Snapshots {
+impl IndexSnapshots {
     /// For a crawl whose snapshot covers so many pages.
     pub fn new(reader: StoreReader, signature: String, after: u32, covered: u32) -> Self {
         Self { reader, signature, after, covered, waiting: None }

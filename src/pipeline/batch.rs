@@ -1,12 +1,12 @@
-//! A batch on its way from the judge to the committer, and when it is full.
+//! A batch on its way from the decision stage to the committer, and when it is full.
 //!
 //! One batch is built while the one before is committed. A kill costs at most these two and the
-//! messages that wait for the judge, some 250 pages in all, besides the fetches in flight.
+//! messages that wait for the decision stage, some 250 pages in all, besides the fetches in flight.
 
 use crate::model::{Batch, PageLine, PutPage};
 use crate::store::Archive;
 
-use super::CrawlError;
+use super::PipelineError;
 use super::reference_crawls::Against;
 
 /// Judged pages in one batch.
@@ -20,13 +20,13 @@ const URLS: usize = 50_000;
 #[derive(Debug)]
 pub(crate) struct Line {
     pub line: PageLine,
-    /// Index into [`Sealed::puts`].
+    /// Index into [`SealedBatch::puts`].
     pub put: Option<usize>,
 }
 
 /// A batch on its way to the committer.
 #[derive(Debug, Default)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedBatch {
     pub batch: Batch,
     pub lines: Vec<Line>,
     /// Pages for the archive, each with the index of its row in `batch.pages`.
@@ -37,7 +37,7 @@ pub(crate) struct Sealed {
     pub urls: usize,
 }
 
-impl Sealed {
+impl SealedBatch {
     /// The first batch of a run. The terms of earlier crawls come first in the log, which has so many terms.
     pub fn begun(against: Option<&Against>, logged: u32) -> Self {
         let mut sealed = Self::default();
@@ -56,7 +56,7 @@ impl Sealed {
     }
 
     /// Puts its pages into the archive, and gives the batch with their places.
-    pub fn archived(self, archive: &Archive) -> Result<Batch, CrawlError> {
+    pub fn archived(self, archive: &Archive) -> Result<Batch, PipelineError> {
         let Self { mut batch, lines, puts, .. } = self;
         let mut locations = Vec::with_capacity(puts.len());
         for (row, page) in &puts {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_url_that_was_queued_again_is_reason_enough_for_a_commit() {
-        let mut sealed = Sealed::default();
+        let mut sealed = SealedBatch::default();
         assert!(sealed.is_empty());
         let again = Requeue { url: UrlId(0), discovery: Discovery::SEED };
         sealed.batch.requeued.push(again);
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn a_batch_is_full_of_urls_or_bytes_though_it_has_few_pages() {
-        assert!(!Sealed { urls: URLS - 1, bytes: BYTES - 1, ..Sealed::default() }.is_full());
-        assert!(Sealed { urls: URLS, ..Sealed::default() }.is_full());
-        assert!(Sealed { bytes: BYTES, ..Sealed::default() }.is_full());
+        assert!(!SealedBatch { urls: URLS - 1, bytes: BYTES - 1, ..SealedBatch::default() }.is_full());
+        assert!(SealedBatch { urls: URLS, ..SealedBatch::default() }.is_full());
+        assert!(SealedBatch { bytes: BYTES, ..SealedBatch::default() }.is_full());
     }
 }

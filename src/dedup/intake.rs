@@ -1,0 +1,185 @@
+//! Takes pages in order, has them decided and enters them into batches, as a crawl does: but nothing is leased, and no
+//! link is followed.
+
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use crate::model::{
+    Digest, Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, PageInput,
+    Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState,
+};
+use crate::pipeline::{
+    DecidedPage, DecisionStage, PipelineError, SealedBatch, add_answer, add_page, group_of, outcome_of, unleased_line,
+};
+
+/// Pages that are decided together.
+const AT_ONCE: usize = 32;
+
+/// A page that was rendered, or why it could not be.
+pub(super) struct Read {
+    pub rendered: Box<Rendered>,
+    pub body_digest: Digest,
+    pub payload_digest: String,
+}
+
+/// An answer and what was made of it.
+pub(super) struct Arrival {
+    pub fetched: Arc<Fetched>,
+    /// `None` if it is no page: by its status or its type.
+    pub read: Option<Result<Read, String>>,
+}
+
+pub(super) struct Intake {
+    pub crawl: String,
+    pub stage: DecisionStage,
+    /// The number that the next URL gets.
+    pub next_url: u32,
+    /// Pages that wait to be decided together, each with the page that it replaces.
+    pub waiting: Vec<(Arrival, Option<Sequence>)>,
+    /// To the committer, while there is one.
+    pub commits: Option<SyncSender<SealedBatch>>,
+}
+
+impl Intake {
+    /// Takes the next answer. `renews` is the page that is judged anew, if it was judged before.
+    pub fn take(&mut self, arrival: Arrival, renews: Option<Sequence>) -> Result<(), PipelineError> {
+        self.waiting.push((arrival, renews));
+        if self.waiting.len() < AT_ONCE { Ok(()) } else { self.decide() }
+    }
+
+    /// Decides what waits, and hands it to the committer.
+    pub fn flush(&mut self) -> Result<(), PipelineError> {
+        self.decide()?;
+        self.seal()
+    }
+
+    fn decide(&mut self) -> Result<(), PipelineError> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut candidates = Vec::new();
+        for (arrival, renews) in &mut waiting {
+            if let Some(Ok(read)) = &mut arrival.read
+                && !read.rendered.robots.noindex
+            {
+                candidates.push(PageInput {
+                    page: self.name(&arrival.fetched, *renews),
+                    group: group_of(arrival.fetched.url.host()),
+                    body_digest: read.body_digest,
+                    text_digest: read.rendered.text_digest,
+                    terms: std::mem::take(&mut read.rendered.terms),
+                    order: std::mem::take(&mut read.rendered.order),
+                    renews: *renews,
+                });
+            }
+        }
+        let mut judged = self.stage.decide(candidates)?.into_iter();
+        for (arrival, renews) in waiting {
+            let is_judged = matches!(&arrival.read, Some(Ok(read)) if !read.rendered.robots.noindex);
+            let judged = if is_judged { judged.next() } else { None };
+            self.arrived(arrival, judged, renews)?;
+            if self.stage.building.is_full() {
+                self.seal()?;
+            }
+        }
+        self.stage.consider_snapshot();
+        self.stage.publish();
+        Ok(())
+    }
+
+    fn name(&self, fetched: &Fetched, renews: Option<Sequence>) -> PageId {
+        PageId::new(&self.crawl, fetched.url.as_str(), u32::from(renews.is_some()))
+    }
+
+    fn arrived(
+        &mut self,
+        arrival: Arrival,
+        judged: Option<Judged>,
+        renews: Option<Sequence>,
+    ) -> Result<(), PipelineError> {
+        let row = UrlRow {
+            url: arrival.fetched.url.to_string(),
+            discovery: Discovery::SEED,
+            state: UrlState::Queued,
+            clue: None,
+        };
+        let revised = renews.map(|earlier| self.stage.earlier_verdict(earlier)).transpose()?;
+        let url = match renews.and_then(|earlier| self.stage.page_urls.get(earlier.index()).copied()) {
+            Some(known) => {
+                let discovery = Discovery { kind: LinkKind::Revision, ..row.discovery };
+                let again = Requeue { url: known, discovery };
+                self.stage.building.batch.requeued.push(again);
+                self.stage.hosts.take_back(&arrival.fetched.url.origin(), OutcomeKind::NearDuplicate);
+                known
+            }
+            None => {
+                self.stage.building.batch.urls.push(row.clone());
+                self.next_url += 1;
+                UrlId(self.next_url - 1)
+            }
+        };
+        let original = judged.as_ref().and_then(|judged| judged.verdict.duplicate_of());
+        let original = original.map(|of| self.stage.original(of)).transpose()?;
+        let outcome = match &judged {
+            Some(judged) => outcome_of(judged.verdict, original.as_ref().and_then(|original| original.id)),
+            None => without_verdict(&arrival),
+        };
+        let mut line = unleased_line(&row, None, &outcome);
+        add_answer(&mut line, &arrival.fetched);
+        line.revised = revised;
+        line.duplicate_of = original.as_ref().map(|original| original.url.clone());
+        line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
+        if let Some(Ok(read)) = &arrival.read {
+            add_page(&mut line, &read.rendered);
+            line.digest = Some(read.payload_digest.clone());
+        }
+        let put = match (judged, arrival.read) {
+            (Some(judged), Some(Ok(read))) => self.stage.enter_page(DecidedPage {
+                url,
+                page: self.name(&arrival.fetched, renews),
+                text_digest: read.rendered.text_digest,
+                is_noarchive: read.rendered.robots.noarchive,
+                fetched: arrival.fetched.clone(),
+                body_digest: read.body_digest,
+                payload_digest: read.payload_digest,
+                judged,
+                original,
+                renews,
+                links: Vec::new(),
+                relevance: None,
+                unchanged: None,
+            }),
+            _ => None,
+        };
+        self.stage.enter_outcome((url, &arrival.fetched.url.origin()), 1, &outcome, line, put)
+    }
+
+    /// Hands the batch to the committer. Waits until the one before is committed.
+    fn seal(&mut self) -> Result<(), PipelineError> {
+        let Some(sealed) = self.stage.seal() else { return Ok(()) };
+        // A closed channel means that the committer has failed: it says why when it is joined.
+        let Some(commits) = &self.commits else { return Err(PipelineError::Stopped) };
+        commits.send(sealed).map_err(|_| PipelineError::Stopped)
+    }
+}
+
+/// The outcome of an answer that is not judged.
+fn without_verdict(arrival: &Arrival) -> Outcome {
+    let fetched = &arrival.fetched;
+    match (&arrival.read, fetched.status) {
+        (Some(Ok(_)), _) => Outcome::Excluded(Exclusion::NoIndex),
+        (Some(Err(why)), _) => {
+            Outcome::Failed { class: FailureClass::Internal, detail: format!("rendering failed: {why}") }
+        }
+        (None, 200..=299) => Outcome::Excluded(Exclusion::Type),
+        (None, 301 | 302 | 303 | 307 | 308) => match fetched.header("location") {
+            Some(to) => Outcome::Redirected { to: fetched.url.as_url().join(&to).map_or(to, String::from), id: None },
+            None => Outcome::Failed {
+                class: FailureClass::Redirect,
+                detail: format!("status {} without a Location", fetched.status),
+            },
+        },
+        (None, status) => Outcome::Failed {
+            class: FailureClass::Http,
+            detail: format!("status {status} {}", fetched.reason).trim_end().to_owned(),
+        },
+    }
+}

@@ -1,0 +1,278 @@
+//! The one owner of the decision: it decides pages in the order of arrival, and builds the batches that are committed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::detect::Decider;
+use crate::model::{
+    Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageLine, PageRow,
+    PutPage, Relevance, Sequence, Totals, Unchanged, UrlId, Verdict,
+};
+use crate::store::StoreReader;
+
+use super::batch::Line;
+use super::page_lines::error_line;
+use super::reference_crawls::EarlierPage;
+use super::{
+    Against, AgainstError, CommitProgress, HostStats, IndexSnapshots, LiveStats, PipelineError, Records, SealedBatch,
+};
+
+/// What of a page goes into the archive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArchivePolicy {
+    /// Whether pages that ask not to be archived are left out.
+    pub obey_noarchive: bool,
+    /// Whether the bodies of duplicates are archived too.
+    pub keep_duplicates: bool,
+}
+
+/// The stored page that a duplicate repeats.
+pub(crate) struct NamedOriginal {
+    /// `None` if an earlier crawl has stored it.
+    pub id: Option<UrlId>,
+    /// Its URL.
+    pub url: String,
+    /// When it was fetched, milliseconds since 1970 UTC.
+    pub fetched_at: i64,
+    /// The folder of the earlier crawl.
+    pub folder: Option<String>,
+}
+
+/// A page that was decided, with all that its row and its record of the archive need.
+pub(crate) struct DecidedPage {
+    pub url: UrlId,
+    /// The page's deterministic name.
+    pub page: PageId,
+    pub fetched: Arc<Fetched>,
+    pub body_digest: Digest,
+    pub payload_digest: String,
+    pub text_digest: Option<Digest>,
+    /// Whether the page asks not to be archived.
+    pub is_noarchive: bool,
+    pub judged: Judged,
+    pub original: Option<NamedOriginal>,
+    /// The same page as it was decided before.
+    pub renews: Option<Sequence>,
+    pub links: Vec<UrlId>,
+    pub relevance: Option<Relevance>,
+    /// If the page is as it was: where it is archived, and the answer that says so.
+    pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
+}
+
+/// Decides pages in order, and builds batches.
+pub(crate) struct DecisionStage {
+    pub decider: Decider<Records>,
+    pub reader: StoreReader,
+    /// The URL of each decided page, by sequence number.
+    pub page_urls: Vec<UrlId>,
+    pub hosts: HostStats,
+    pub snapshots: IndexSnapshots,
+    pub live: Arc<LiveStats>,
+    pub progress: Arc<CommitProgress>,
+    /// The batch that is being built.
+    pub building: SealedBatch,
+    against: Option<Arc<Against>>,
+    policy: ArchivePolicy,
+    /// Stored pages whose commit is under way: their URL and time of fetch.
+    uncommitted: HashMap<Sequence, (String, i64)>,
+    /// Pages that are decided once more, by URL.
+    revising: HashMap<UrlId, Sequence>,
+    /// Whether `revising` has the near-duplicates that earlier runs left to be decided once more.
+    has_earlier_revisions: bool,
+}
+
+impl DecisionStage {
+    /// Creates the stage after `page_urls` pages were restored into `decider`. `terms` counts the terms of the log.
+    pub fn new(
+        (decider, page_urls): (Decider<Records>, Vec<UrlId>),
+        reader: StoreReader,
+        (totals, hosts): (Totals, Vec<HostRow>),
+        snapshots: IndexSnapshots,
+        against: Option<Arc<Against>>,
+        policy: ArchivePolicy,
+        (pages, terms): (u32, u32),
+    ) -> Self {
+        let live = Arc::new(LiveStats::default());
+        live.publish(totals.clone(), decider.stats());
+        Self {
+            decider,
+            reader,
+            page_urls,
+            hosts: HostStats::restore(totals, hosts),
+            snapshots,
+            live,
+            progress: Arc::new(CommitProgress::new(pages)),
+            building: SealedBatch::begun(against.as_deref(), terms),
+            against,
+            policy,
+            uncommitted: HashMap::new(),
+            revising: HashMap::new(),
+            has_earlier_revisions: false,
+        }
+    }
+
+    /// Decides pages in order.
+    pub fn decide(&mut self, pages: Vec<PageInput>) -> Result<Vec<Judged>, PipelineError> {
+        if pages.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.decider.committed(Sequence(self.progress.pages()));
+        Ok(self.decider.decide(pages)?)
+    }
+
+    /// Returns the near-duplicates, from page `from` on, that would be none by now, each with its URL.
+    pub fn outdated(&mut self, from: Sequence) -> Result<Vec<(UrlId, Sequence)>, PipelineError> {
+        let outdated = self.decider.outgrown(from)?;
+        let found = outdated.into_iter().filter_map(|page| Some((*self.page_urls.get(page.index())?, page)));
+        let found: Vec<_> = found.collect();
+        for (url, page) in &found {
+            self.revising.entry(*url).or_insert(*page);
+        }
+        Ok(found)
+    }
+
+    /// Returns the page that was decided before for a URL that is decided once more.
+    ///
+    /// Cost: one look-up; after a restart, the first look-up of a URL that an earlier run had queued walks all pages.
+    pub fn renewed(&mut self, url: UrlId) -> Option<Sequence> {
+        if !self.revising.contains_key(&url) && !std::mem::replace(&mut self.has_earlier_revisions, true) {
+            for (page, of) in (0..).map(Sequence).zip(&self.page_urls) {
+                if matches!(self.decider.verdict(page), Some(Verdict::NearDuplicate { .. })) {
+                    self.revising.entry(*of).or_insert(page);
+                }
+            }
+        }
+        self.revising.get(&url).copied()
+    }
+
+    /// Returns what is reported of a stored page.
+    pub fn original(&self, of: Sequence) -> Result<NamedOriginal, PipelineError> {
+        if let Some(number) = of.as_earlier() {
+            let against = self.against.as_ref().ok_or(AgainstError::Changed)?;
+            let EarlierPage { url, fetched_at, folder } = against.page(number)?;
+            return Ok(NamedOriginal { id: None, url, fetched_at, folder: Some(folder) });
+        }
+        let id = *self.page_urls.get(of.index()).ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
+        if let Some((url, fetched_at)) = self.uncommitted.get(&of) {
+            return Ok(NamedOriginal { id: Some(id), url: url.clone(), fetched_at: *fetched_at, folder: None });
+        }
+        let page = self.reader.page(of)?.ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
+        let row = self.reader.url(id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
+        Ok(NamedOriginal { id: Some(id), url: row.url, fetched_at: page.fetched_at, folder: None })
+    }
+
+    /// Returns the verdict on a page before it was decided once more.
+    pub fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, PipelineError> {
+        let Some(verdict @ Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
+            return Err(PipelineError::Lost { what: "page", id: page.0 });
+        };
+        let original = self.original(of)?;
+        let outcome = outcome_of(verdict, original.id).kind().name().to_owned();
+        Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
+    }
+
+    /// Enters a decided page into the batch, and returns what the archive is to keep of it.
+    pub fn enter_page(&mut self, decided: DecidedPage) -> Option<PutPage> {
+        let DecidedPage { url, page, fetched, body_digest, payload_digest, judged, renews, .. } = decided;
+        self.page_urls.push(url);
+        if judged.verdict.is_unique() {
+            self.uncommitted.insert(judged.sequence, (fetched.url.to_string(), fetched.started_at));
+        }
+        self.building.batch.terms.extend(judged.new_terms);
+        self.building.batch.pages.push(PageRow {
+            url,
+            page,
+            group: group_of(fetched.url.host()),
+            fetched_at: fetched.started_at,
+            body_digest,
+            text_digest: decided.text_digest,
+            verdict: judged.verdict,
+            terms: judged.terms,
+            least_weight: judged.least_weight,
+            order: judged.order,
+            links: decided.links,
+            location: None,
+            renews,
+            relevance: decided.relevance,
+        });
+        let is_archived = !(self.policy.obey_noarchive && decided.is_noarchive);
+        let (unchanged, answer) = decided.unchanged.unzip();
+        is_archived.then(|| PutPage {
+            page,
+            fetched: answer.filter(|_| judged.verdict.is_unique()).unwrap_or(fetched),
+            body_digest,
+            payload_digest,
+            verdict: judged.verdict,
+            original: decided.original.map(|original| (original.url, original.fetched_at)),
+            keep_body: self.policy.keep_duplicates,
+            unchanged,
+        })
+    }
+
+    /// Enters the outcome of a URL into the batch and the counters. `put` belongs to the last row of the batch's pages.
+    pub fn enter_outcome(
+        &mut self,
+        (url, origin): (UrlId, &str),
+        requests: u32,
+        outcome: &Outcome,
+        line: PageLine,
+        put: Option<PutPage>,
+    ) -> Result<(), PipelineError> {
+        self.hosts.add_outcome(origin, outcome);
+        let building = &mut self.building;
+        building.urls += 1;
+        building.batch.outcomes.push(OutcomeRow { url, kind: outcome.kind() });
+        if let Some(line) = error_line(&line.url, requests, outcome) {
+            building.batch.error_lines.push(serde_json::to_string(&line)?);
+        }
+        let put = put.map(|put| {
+            building.bytes += put.fetched.body.len();
+            building.puts.push((building.batch.pages.len() - 1, put));
+            building.puts.len() - 1
+        });
+        building.lines.push(Line { line, put });
+        Ok(())
+    }
+
+    /// Writes an index snapshot if one is due.
+    pub fn consider_snapshot(&mut self) {
+        self.snapshots.consider(&self.decider, &self.page_urls, self.progress.pages());
+    }
+
+    /// Publishes the counters, and returns how many pages the index compares by sketch only.
+    pub fn publish(&self) -> u64 {
+        let stats = self.decider.stats();
+        self.live.publish(self.hosts.totals().clone(), stats);
+        stats.unlisted
+    }
+
+    /// Takes the batch for the committer, with the changes of the counters; `None` if there is nothing to commit.
+    pub fn seal(&mut self) -> Option<SealedBatch> {
+        let mut sealed = std::mem::take(&mut self.building);
+        sealed.batch.hosts = self.hosts.take_changed();
+        if sealed.is_empty() {
+            return None;
+        }
+        sealed.batch.totals = self.hosts.totals().clone();
+        let committed = self.progress.pages();
+        self.uncommitted.retain(|sequence, _| sequence.0 >= committed);
+        Some(sealed)
+    }
+}
+
+/// Returns the outcome that a verdict gives a URL. `of` is the URL that it repeats, if that is one of this crawl.
+pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
+    match verdict {
+        Verdict::NearDuplicate { score, second, detector, decided_by, .. } => {
+            Outcome::NearDuplicate { of, score, second, detector, decided_by }
+        }
+        Verdict::ExactDuplicate { decided_by, .. } => Outcome::ExactDuplicate { of, decided_by },
+        Verdict::Unique => Outcome::Stored,
+    }
+}
+
+/// Returns the group of a page: its host, as a number that is the same in every run.
+pub(crate) fn group_of(host: &str) -> u32 {
+    // The low half of a hash: two hosts that meet are one group, which costs nothing but detail.
+    xxhash_rust::xxh3::xxh3_64(host.as_bytes()) as u32
+}
