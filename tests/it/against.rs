@@ -97,7 +97,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn what_an_earlier_crawl_has_stored_is_not_stored_again() {
+fn pages_of_an_earlier_crawl_are_not_stored_again() {
     let (web, place) = changed();
     let before = contents(&place.path("out"));
     let crawled = again(&place, &web).finish().expect_code(0);
@@ -152,7 +152,7 @@ fn a_crawl_that_was_killed_goes_on_against_the_same_pages() {
 }
 
 #[test]
-fn folders_that_cannot_be_compared_with_are_refused() {
+fn unusable_reference_folders_are_refused() {
     let (web, place) = changed();
     let refused = |flags: &[&str], code: i32, why: &str| {
         let run = place.crawl(&seeds(&web)).args(["-o", "new"]).args(flags).finish().expect_code(code);
@@ -167,7 +167,7 @@ fn folders_that_cannot_be_compared_with_are_refused() {
 }
 
 #[test]
-fn pages_that_exist_already_are_held_against_a_crawl() {
+fn dedup_compares_with_an_earlier_crawl() {
     let (web, place) = changed();
     let archive = place.path("out/warc");
     let flags = ["-o", "judged", "--against", "out", "--weights", "paper"];

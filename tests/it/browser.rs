@@ -118,7 +118,7 @@ fn drawn_by_script(path: &str) -> Option<Answer> {
 
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
-fn a_site_that_scripts_draw_is_empty_without_a_browser_and_whole_with_it() {
+fn a_scripted_site_is_empty_without_a_browser_and_complete_with_it() {
     let Some(_alone) = alone() else { return };
     let web = web("User-agent: *\nDisallow: /api/secret\n", drawn_by_script);
     let without = Place::new();
@@ -186,7 +186,7 @@ impl Content for Renewed {
 
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
-fn when_a_crawl_is_done_again_what_scripts_draw_is_drawn_again() {
+fn a_recrawl_renders_scripted_pages_again() {
     let Some(_alone) = alone() else { return };
     let site = Arc::new(Renewed::default());
     let web = Web::start(1, |_| site.clone());
@@ -212,7 +212,7 @@ fn when_a_crawl_is_done_again_what_scripts_draw_is_drawn_again() {
 
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
-fn with_the_mode_browser_every_page_of_html_is_drawn() {
+fn browser_mode_renders_every_html_page() {
     let Some(_alone) = alone() else { return };
     let web = web("", |path| match path {
         "/" => Some(Answer::html(format!(
@@ -232,7 +232,7 @@ fn with_the_mode_browser_every_page_of_html_is_drawn() {
 
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
-fn a_hostile_page_costs_its_limits_and_no_more() {
+fn a_hostile_page_stays_within_its_limits() {
     let Some(_alone) = alone() else { return };
     let hostile = [
         ("/endless", "for (;;) {}"),
@@ -330,7 +330,7 @@ fn a_crash_of_the_browser_is_survived() {
 /// A single-page application with a router of its own, made with Preact as npm has it.
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
-fn with_the_crawler_killed_no_browser_stays_behind() {
+fn a_killed_crawler_leaves_no_browser_behind() {
     let Some(_alone) = alone() else { return };
     let web = web("", drawn_by_script);
     let place = Place::new();
@@ -348,7 +348,7 @@ fn with_the_crawler_killed_no_browser_stays_behind() {
 
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
-fn an_application_made_with_a_common_framework_is_read() {
+fn an_application_of_a_common_framework_is_read() {
     let Some(_alone) = alone() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("preact");
     let library = folder.join("node_modules/preact/dist/preact.umd.js");
@@ -401,7 +401,7 @@ fn an_application_made_with_a_common_framework_is_read() {
 }
 
 #[test]
-fn a_browser_that_is_not_there_is_named() {
+fn a_missing_browser_is_named() {
     let place = Place::new();
     let refused = place
         .crawl(&["http://127.0.0.1:9/"])

@@ -106,7 +106,7 @@ fn a_page_whose_body_was_not_kept_is_not_elected() {
 }
 
 #[test]
-fn clusters_are_told_of_the_demo_and_a_reader_may_leave_early() {
+fn clusters_of_the_demo_are_listed_and_a_closed_pipe_is_no_error() {
     let place = Place::new();
     place.run(["demo", "-q"]).finish().expect_code(0);
     let clusters = objects(&place.run(["clusters", "demo-out", "--json"]).finish().expect_code(0));
@@ -127,7 +127,7 @@ fn pages_of(place: &Place) -> Vec<Value> {
 }
 
 #[test]
-fn a_folder_without_clusters_or_with_a_broken_line_is_told_so() {
+fn a_folder_without_clusters_or_with_a_broken_line_is_reported() {
     let place = Place::new();
     std::fs::create_dir(place.path("out")).unwrap();
     let empty = place.run(["clusters", "out"]).finish().expect_code(2);

@@ -346,7 +346,7 @@ fn odd_spellings_of_addresses() {
 }
 
 #[test]
-fn waits_that_answers_ask_for() {
+fn retry_after_values() {
     let mut suite = Suite::open("retry_after.json");
     const MAX: u64 = 3600;
     let question = |case: &Value| json!({ "value": case["value"], "now": case["now"], "max": MAX });
@@ -387,7 +387,7 @@ fn names_of_files() {
 }
 
 #[test]
-fn texts_of_pages_where_people_see_them() {
+fn texts_of_pages_are_escaped() {
     let mut suite = Suite::open("report_strings.json");
     for (case, answer) in suite.answers("escape", |case| members(case, &["text"])) {
         let (html, terminal) = (text(&answer, "html"), text(&answer, "terminal"));
@@ -462,7 +462,7 @@ fn canonical_urls() {
 }
 
 #[test]
-fn odd_urls_are_read_without_a_panic_and_the_same_twice() {
+fn odd_urls_cause_no_panic_and_normalize_idempotently() {
     let mut suite = Suite::open("url_no_panic.json");
     let cases = suite.cases.clone();
     let answers = normalised(cases.iter().map(|case| case["input"].clone()));

@@ -197,7 +197,7 @@ fn expected(graph: &Graph) -> BTreeMap<String, &'static str> {
 }
 
 #[test]
-fn a_damaged_folder_is_refused_with_the_reason_or_the_crawl_in_it_comes_to_its_right_end() {
+fn a_damaged_folder_is_refused_with_the_reason_or_its_crawl_ends_correctly() {
     let mut graph = None;
     let web = Web::start(1, |origins| {
         let planned = Arc::new(Graph::new(origins, Options { seed: 6, oddities: false, ..Options::default() }));

@@ -89,7 +89,7 @@ fn assert_nothing_forbidden_was_asked(lines: &Lines, web: &Web) {
 }
 
 #[test]
-fn flaky_pages_are_asked_again_and_stored() {
+fn flaky_pages_are_retried_and_stored() {
     let (web, graph) = planned_web(1, Options::default());
     let place = Place::new();
     place.crawl(&graph.seeds()).finish().expect_code(0);
@@ -127,7 +127,7 @@ fn without_a_detector_only_exact_copies_are_left_out() {
 }
 
 #[test]
-fn what_lies_too_deep_is_deferred() {
+fn urls_beyond_the_depth_limit_are_deferred() {
     let (web, graph) = planned_web(1, Options { oddities: false, ..Options::default() });
     let place = Place::new();
     place
@@ -146,7 +146,7 @@ fn what_lies_too_deep_is_deferred() {
 }
 
 #[test]
-fn max_pages_is_never_overshot() {
+fn max_pages_is_never_exceeded() {
     let mut seed = String::new();
     let web = Web::start(1, |origins| {
         let endless = Endless::new(&origins[0], 40);
@@ -166,7 +166,7 @@ fn max_pages_is_never_overshot() {
 }
 
 #[test]
-fn a_finished_crawl_run_again_asks_nothing_and_says_so() {
+fn running_a_finished_crawl_again_requests_nothing_and_says_so() {
     let (web, graph) = planned_web(1, Options { pages: 20, oddities: false, ..Options::default() });
     let place = Place::new();
     place.crawl(&graph.seeds()).finish().expect_code(0);
@@ -219,7 +219,7 @@ fn a_limit_may_change_on_resume_and_the_threshold_may_not() {
 }
 
 #[test]
-fn an_interrupted_crawl_ends_soon_and_is_taken_up_where_it_was() {
+fn an_interrupted_crawl_ends_soon_and_resumes_where_it_was() {
     let (web, graph) = planned_web(1, slow());
     let place = Place::new();
     let mut running = place.crawl(&graph.seeds()).start();
@@ -249,7 +249,7 @@ fn a_terminated_crawl_says_so() {
 }
 
 #[test]
-fn a_second_interrupt_does_not_wait_for_answers() {
+fn a_second_interrupt_does_not_wait_for_responses() {
     let delay = (Duration::from_secs(8), Duration::from_secs(8));
     let (web, graph) = planned_web(1, Options { pages: 20, delay, ..Options::default() });
     let place = Place::new();
@@ -264,7 +264,7 @@ fn a_second_interrupt_does_not_wait_for_answers() {
 }
 
 #[test]
-fn seeds_that_cannot_be_had_are_told_one_by_one() {
+fn unreachable_seeds_are_reported_one_by_one() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     // Connections are taken by the system and never answered.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -281,7 +281,7 @@ fn seeds_that_cannot_be_had_are_told_one_by_one() {
 }
 
 #[test]
-fn private_addresses_are_not_asked_unless_allowed() {
+fn private_addresses_are_not_contacted_unless_allowed() {
     let (web, graph) = planned_web(1, Options { pages: 20, ..Options::default() });
     let place = Place::new();
     place.run(graph.seeds()).args(["-o", "out", "--delay", "0"]).finish().expect_code(1);
@@ -306,7 +306,7 @@ fn listen_silently(address: &str, open: Arc<AtomicUsize>, most: Arc<AtomicUsize>
 }
 
 #[test]
-fn seeds_that_are_silent_are_tried_together_whatever_the_concurrency() {
+fn unresponsive_seeds_are_tried_together_at_any_concurrency() {
     let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let seeds: Vec<String> =
         (1..=12).map(|host| listen_silently(&format!("127.0.3.{host}:0"), open.clone(), most.clone())).collect();

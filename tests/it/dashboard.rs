@@ -63,7 +63,7 @@ fn figures(address: &str, running: &mut Running) -> Value {
 }
 
 #[test]
-fn programs_are_told_what_status_tells() {
+fn the_dashboard_serves_what_status_prints() {
     let place = Place::new();
     let (web, mut running, address) = watched(&place);
     let told = figures(&address, &mut running);
@@ -106,7 +106,7 @@ fn read_by_prometheus(place: &Place, metrics: &str) {
 }
 
 #[test]
-fn a_page_from_elsewhere_cannot_read_along() {
+fn a_page_of_another_origin_cannot_read_the_dashboard() {
     let place = Place::new();
     let (_web, running, address) = watched(&place);
     let status = |method: &str, path: &str, host: &str| ask(&address, method, path, host).0[9..12].to_owned();
@@ -124,7 +124,7 @@ fn a_page_from_elsewhere_cannot_read_along() {
 }
 
 #[test]
-fn an_address_that_is_taken_or_public_is_refused_before_anything_is_written() {
+fn a_taken_or_public_address_is_refused_before_anything_is_written() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let place = Place::new();
@@ -144,7 +144,7 @@ fn an_address_that_is_taken_or_public_is_refused_before_anything_is_written() {
 /// `AXE_FOLDER` names a folder in which the npm packages `axe-core` and `puppeteer-core` are installed.
 #[test]
 #[cfg_attr(not(can_use_axe), ignore = "needs node, chromium and AXE_FOLDER")]
-fn a_person_sees_a_crawl_come_along() {
+fn a_browser_shows_the_progress_of_a_crawl() {
     if !has_all(&[Axe]) {
         return;
     }

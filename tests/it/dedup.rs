@@ -58,7 +58,7 @@ fn summary(text: &str) -> Value {
 }
 
 #[test]
-fn the_archive_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
+fn dedup_of_an_archive_repeats_the_verdicts_of_its_crawl() {
     let place = crawled();
     let finished = dedup(&place, "out/warc", "again").finish().expect_code(0);
     assert_eq!(verdicts(&place, "again"), verdicts(&place, "out"));
@@ -77,7 +77,7 @@ fn the_archive_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
 }
 
 #[test]
-fn the_order_of_the_cores_settles_nothing_and_files_may_come_one_by_one() {
+fn verdicts_do_not_depend_on_threads_and_files_may_come_one_by_one() {
     let place = crawled();
     // The archive as one stream without compression, as other crawlers write it, and cut in two.
     let mut text = Vec::new();
@@ -112,7 +112,7 @@ fn the_order_of_the_cores_settles_nothing_and_files_may_come_one_by_one() {
 }
 
 #[test]
-fn folders_and_lines_of_json_are_read_too_and_what_is_damaged_is_named() {
+fn folders_and_json_lines_are_read_and_damage_is_reported() {
     let place = Place::new();
     let words = |from: usize| (from..from + 60).map(|word| format!("word{word} ")).collect::<String>();
     std::fs::create_dir(place.path("site")).unwrap();
@@ -152,7 +152,7 @@ fn folders_and_lines_of_json_are_read_too_and_what_is_damaged_is_named() {
 }
 
 #[test]
-fn a_parquet_file_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
+fn dedup_of_a_parquet_file_repeats_the_verdicts_of_its_crawl() {
     let place = crawled();
     place
         .run(["export", "out", "--format", "parquet", "--html", "-o", "pages.parquet"])
@@ -169,7 +169,7 @@ fn a_parquet_file_of_a_crawl_gets_the_verdicts_that_the_crawl_gave() {
 
 #[test]
 #[cfg_attr(not(has_wget), ignore = "needs wget")]
-fn what_wget_has_archived_gets_the_verdicts_of_a_crawl_in_the_same_order() {
+fn an_archive_of_wget_gets_the_verdicts_of_a_crawl_in_the_same_order() {
     if !has_all(&[Program("wget")]) {
         return;
     }

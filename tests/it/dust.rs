@@ -99,7 +99,7 @@ fn outcomes(pages: &[Value]) -> BTreeMap<&str, &str> {
 }
 
 #[test]
-fn duplicates_are_foretold_and_no_unique_page_is_lost() {
+fn rules_predict_duplicates_and_lose_no_unique_page() {
     let web = web();
     let all = Place::new();
     crawl(&all, &web, "fetch").finish().expect_code(0);
@@ -153,7 +153,7 @@ fn duplicates_are_foretold_and_no_unique_page_is_lost() {
 }
 
 #[test]
-fn a_kill_costs_no_more_than_a_rule_may_be_wrong() {
+fn a_kill_loses_no_more_pages_than_a_wrong_rule() {
     let web = web();
     let place = Place::new();
     crawl(&place, &web, "skip").finish().expect_code(0);
@@ -176,7 +176,7 @@ fn a_kill_costs_no_more_than_a_rule_may_be_wrong() {
 }
 
 #[test]
-fn rules_of_one_crawl_begin_another_and_can_be_switched_off() {
+fn rules_can_be_imported_and_switched_off() {
     let web = web();
     let first = Place::new();
     crawl(&first, &web, "fetch").finish().expect_code(0);
@@ -228,7 +228,7 @@ fn switched_off(place: &Place) -> Vec<bool> {
 }
 
 #[test]
-fn what_is_switched_holds_from_when_the_crawl_goes_on_and_nothing_is_switched_while_it_runs() {
+fn switching_a_rule_takes_effect_on_resume_and_is_refused_during_a_crawl() {
     let web = web();
     let place = Place::new();
     crawl(&place, &web, "skip").finish().expect_code(0);
@@ -330,7 +330,7 @@ fn kept_of_family(pages: &[Value]) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_mirrors_have_in_common_is_known_of_the_next_and_a_host_that_only_looks_like_one_loses_nothing() {
+fn rules_common_to_mirrors_apply_to_the_next_mirror_and_a_lookalike_loses_nothing() {
     let web = Family::start();
     let all = Place::new();
     crawl_family(&all, &web, "fetch").finish().expect_code(0);
@@ -355,7 +355,7 @@ fn what_mirrors_have_in_common_is_known_of_the_next_and_a_host_that_only_looks_l
 }
 
 #[test]
-fn what_mirrors_have_in_common_is_known_after_a_kill_and_in_another_crawl() {
+fn rules_common_to_mirrors_survive_a_kill_and_an_import() {
     let web = Family::start();
     let place = Place::new();
     crawl_family(&place, &web, "skip").finish().expect_code(0);

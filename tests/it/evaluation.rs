@@ -156,7 +156,7 @@ fn clusters_are_decided_in_the_order_of_the_file() {
 }
 
 #[test]
-fn people_get_tables_and_a_page_that_loads_nothing() {
+fn tables_are_readable_and_the_page_loads_nothing() {
     let place = site();
     place.write("pairs.tsv", &pairs(&PAIRS));
     let finished = place
@@ -183,7 +183,7 @@ fn assert_refused(place: &Place, arguments: &[&str], code: i32, named: &str) {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
+fn senseless_arguments_are_refused_by_name() {
     let place = site();
     place.write("bad.tsv", &(pairs(&PAIRS[..1]) + "http://site.localhost:8080/a.html\tb\tnear\tx\n"));
     place.write("good.tsv", &pairs(&PAIRS));

@@ -147,7 +147,7 @@ fn the_same_order_of_arrival_gives_the_same_verdicts_whatever_the_batches() {
 }
 
 #[test]
-fn one_worker_or_eight_store_the_same_pages_where_the_order_settles_nothing() {
+fn one_worker_and_eight_store_the_same_pages_where_order_does_not_matter() {
     let (_web, graph) = unsteady_web(2);
     let [one, eight] = ["1", "8"].map(|workers| crawled(&graph, workers));
     let [stored_by_one, stored_by_eight]: [BTreeSet<String>; 2] = [&one, &eight].map(|place| {

@@ -97,7 +97,7 @@ fn no_stored_page_matches_an_earlier_one_in_hindsight() {
 }
 
 #[test]
-fn two_duplicates_can_be_compared_and_what_was_not_judged_can_not() {
+fn two_duplicates_can_be_compared_and_undecided_urls_cannot() {
     let (place, origin, lines) = demo();
     let copies: Vec<&str> =
         lines.iter().filter(|line| line["duplicate_of"].is_string()).filter_map(|line| line["url"].as_str()).collect();
@@ -111,7 +111,7 @@ fn two_duplicates_can_be_compared_and_what_was_not_judged_can_not() {
 }
 
 #[test]
-fn the_nearest_urls_are_named_for_one_that_was_not_seen() {
+fn an_unknown_url_gets_suggestions() {
     let (place, _, lines) = demo();
     let url = url_of(&lines, |line| line["outcome"] == "stored" && line["depth"] == 2);
     let wrong = place.run(["explain", "out", &format!("{url}x")]).finish().expect_code(2);

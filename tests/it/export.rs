@@ -76,7 +76,7 @@ fn compressed_lines_are_the_same_lines() {
 }
 
 #[test]
-fn a_parquet_file_has_the_rows_of_all_outcomes_that_are_asked_for() {
+fn a_parquet_file_has_the_rows_of_the_selected_outcomes() {
     let place = demo();
     export(&place, &["--format", "parquet", "--outcome", "all", "--noarchive", "ignore"]).expect_code(0);
     let file = File::open(place.path("out/parquet/pages-00000.parquet")).unwrap();
@@ -105,7 +105,7 @@ fn a_parquet_file_has_the_rows_of_all_outcomes_that_are_asked_for() {
 }
 
 #[test]
-fn an_elected_page_stands_for_its_cluster_where_that_is_asked_for() {
+fn the_elected_page_replaces_its_cluster_on_request() {
     let place = Place::new();
     let words = |from: usize| (from..from + 60).map(|word| format!("word{word} ")).collect::<String>();
     let page = |author: &str, year: u32, text: &str| {
@@ -209,7 +209,7 @@ impl Content for Tongues {
 }
 
 #[test]
-fn pages_are_chosen_by_language_and_host_and_those_that_object_are_left_out() {
+fn pages_are_selected_by_language_and_host_without_noarchive_pages() {
     let web = Web::start(1, |_| Arc::new(Tongues));
     let place = Place::new();
     place.crawl(&[format!("{}/", web.origins()[0])]).args(["--noarchive", "record"]).finish().expect_code(0);
@@ -229,7 +229,7 @@ fn pages_are_chosen_by_language_and_host_and_those_that_object_are_left_out() {
 }
 
 #[test]
-fn a_crawl_at_work_a_missing_folder_and_a_damaged_archive_are_told_apart() {
+fn a_running_crawl_a_missing_folder_and_a_damaged_archive_have_their_own_errors() {
     let place = Place::new();
     let nothing = export(&place, &["--format", "parquet"]).expect_code(2);
     assert!(
@@ -266,7 +266,7 @@ impl Content for Slow {
 }
 
 #[test]
-fn while_a_crawl_is_at_work_nothing_is_exported_and_its_stop_is_told_of_afterwards() {
+fn a_running_crawl_is_not_exported_and_a_stopped_one_is_marked() {
     let web = Web::start(1, |_| Arc::new(Slow));
     let place = Place::new();
     let mut running = place.crawl(&[format!("{}/", web.origins()[0])]).start();
@@ -338,7 +338,7 @@ fn keys() -> String {
 }
 
 #[test]
-fn the_tools_that_people_use_read_what_pages_jsonl_tells() {
+fn common_tools_read_the_exports() {
     let found = TOOLS.iter().filter(|(module, _)| has_for_part(&[PythonModule(module)]));
     let found: Vec<&str> = found.map(|(_, tool)| *tool).collect();
     let place = crawled();

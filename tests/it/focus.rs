@@ -105,7 +105,7 @@ fn wanted_among(order: &[String], first: usize) -> usize {
 }
 
 #[test]
-fn what_is_looked_for_is_fetched_first_and_all_else_after() {
+fn pages_on_the_topic_are_fetched_first() {
     let (breadth_first, focused) = (web(), web());
     let (place, other) = (Place::new(), Place::new());
     crawl(&other, &breadth_first).finish().expect_code(0);
@@ -134,7 +134,7 @@ fn what_is_looked_for_is_fetched_first_and_all_else_after() {
 }
 
 #[test]
-fn a_share_of_the_urls_is_taken_out_of_turn_and_none_if_that_is_asked_for() {
+fn exploration_takes_a_share_of_the_urls_or_none() {
     for (share, expected) in [("0", 0..1), ("0.5", 20..100)] {
         let (web, place) = (web(), Place::new());
         let config = place.write("ndcrawl.toml", &format!("[focus]\nexploration = {share}\n"));
@@ -146,7 +146,7 @@ fn a_share_of_the_urls_is_taken_out_of_turn_and_none_if_that_is_asked_for() {
 }
 
 #[test]
-fn an_example_page_stands_for_its_topic_and_is_fetched_for_that_once() {
+fn an_example_page_defines_the_topic_and_is_fetched_once() {
     let (web, place) = (web(), Place::new());
     let example = format!("/s{WANTED}/{}.html", own_word(WANTED, 3));
     let url = format!("{}{example}", web.origins()[0]);
@@ -166,7 +166,7 @@ fn an_example_page_stands_for_its_topic_and_is_fetched_for_that_once() {
 }
 
 #[test]
-fn a_crawl_that_was_killed_goes_on_looking() {
+fn a_killed_crawl_resumes_with_its_topic() {
     let (web, place) = (web(), Place::new());
     let description = place.write("topic.txt", &sentences(&shared_words(WANTED)));
     let topic = format!("@{}", description.display());
@@ -186,7 +186,7 @@ fn a_crawl_that_was_killed_goes_on_looking() {
 }
 
 #[test]
-fn pages_that_have_too_little_to_do_with_the_topic_are_not_kept_and_their_links_are_used() {
+fn irrelevant_pages_are_not_kept_and_their_links_are_followed() {
     let (web, place) = (web(), Place::new());
     crawl(&place, &web).args(["--focus", &topic(WANTED), "--focus-min", "0.2"]).finish().expect_code(0);
     for line in place.pages() {

@@ -225,7 +225,7 @@ fn text_of(lines: Vec<String>) -> String {
 }
 
 #[test]
-fn the_demo_gives_the_kept_verdicts() {
+fn verdicts_of_the_demo_are_unchanged() {
     let stage = Stage::new();
     stage.run(&["demo", "--quiet", "--out", "out"]).finish().expect_code(0);
     // The demo has several requests in flight, which end in any order.
@@ -234,7 +234,7 @@ fn the_demo_gives_the_kept_verdicts() {
 
 #[test]
 #[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
-fn a_crawl_of_three_sites_gives_the_kept_verdicts() {
+fn verdicts_of_a_crawl_of_three_sites_are_unchanged() {
     let sites = ["maint-guide", "debfaq", "gtk2"];
     let Some(root) = layout(&sites) else { return };
     let arguments = ["--weights", "paper", "--threshold", "0.5", "--duplicate-links", "defer"];
@@ -243,7 +243,7 @@ fn a_crawl_of_three_sites_gives_the_kept_verdicts() {
 
 #[test]
 #[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
-fn a_crawl_of_two_editions_of_one_site_gives_the_kept_verdicts() {
+fn verdicts_of_a_crawl_of_two_editions_are_unchanged() {
     let Some(root) = layout(&["inst-amd64", "inst-arm64"]) else { return };
     let paths = ["inst-amd64/en", "inst-arm64/en", "inst-amd64/de", "inst-arm64/de"];
     // Which URLs a rule predicts, and when, depends on how far the judge has come.
@@ -253,7 +253,7 @@ fn a_crawl_of_two_editions_of_one_site_gives_the_kept_verdicts() {
 
 #[test]
 #[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
-fn a_dedup_of_two_editions_gives_the_kept_verdicts() {
+fn verdicts_of_a_dedup_of_two_editions_are_unchanged() {
     let Some(root) = layout(&["inst-amd64", "inst-arm64"]) else { return };
     let stage = Stage::new();
     for path in ["inst-amd64/en", "inst-amd64/fr", "inst-arm64/en", "inst-arm64/fr"] {
@@ -265,7 +265,7 @@ fn a_dedup_of_two_editions_gives_the_kept_verdicts() {
 }
 
 #[test]
-fn every_help_reads_as_kept() {
+fn help_texts_are_unchanged() {
     let stage = Stage::new();
     let mut text = String::new();
     for command in COMMANDS {
@@ -278,7 +278,7 @@ fn every_help_reads_as_kept() {
 }
 
 #[test]
-fn the_settings_read_as_kept() {
+fn settings_are_unchanged() {
     let stage = Stage::new();
     let mut text = stage.run(&["config", "show"]).finish().expect_code(0).stdout;
     text.push_str("$ ndcrawl config init\n");
@@ -288,7 +288,7 @@ fn the_settings_read_as_kept() {
 }
 
 #[test]
-fn error_messages_read_as_kept() {
+fn error_messages_are_unchanged() {
     let mut text = String::new();
     for line in MISTAKES {
         let stage = Stage::new();

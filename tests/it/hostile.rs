@@ -333,7 +333,7 @@ const BEHAVIOURS: &[Behaviour] = &[
 
 #[test]
 #[cfg_attr(not(has_python3), ignore = "needs python3")]
-fn every_behaviour_comes_to_what_is_expected_and_manners_are_kept() {
+fn every_hostile_behavior_ends_as_expected_and_politeness_holds() {
     if !has_all(&[Program("python3")]) {
         return;
     }

@@ -107,7 +107,7 @@ fn killed_crawl(seed: u64, moments: &mut SeededRng) -> usize {
 }
 
 #[test]
-fn a_crawl_that_is_killed_again_and_again_loses_nothing_and_stores_nothing_twice() {
+fn a_repeatedly_killed_crawl_loses_nothing_and_stores_nothing_twice() {
     let mut moments = SeededRng::new(9, "moments of death");
     let mut kills = 0;
     for seed in 25.. {
@@ -150,7 +150,7 @@ fn verdicts(place: &Place, out: &str) -> BTreeMap<String, [String; 3]> {
 }
 
 #[test]
-fn dedup_that_is_killed_again_and_again_says_in_the_end_what_it_says_undisturbed() {
+fn a_repeatedly_killed_dedup_ends_with_the_same_verdicts() {
     let place = crawled(250);
     let time = dedup(&place, "calm").finish().expect_code(0).elapsed;
     let expected = verdicts(&place, "calm");
@@ -222,7 +222,7 @@ fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl
 }
 
 #[test]
-fn an_export_that_is_killed_leaves_no_half_of_a_file_and_can_be_made_anew() {
+fn a_killed_export_leaves_no_partial_file_and_can_be_repeated() {
     const FORMATS: [(&str, &str); 5] = [
         ("parquet", "pages.parquet"),
         ("jsonl", "pages.jsonl.zst"),
@@ -242,7 +242,7 @@ fn an_export_that_is_killed_leaves_no_half_of_a_file_and_can_be_made_anew() {
 }
 
 #[test]
-fn a_report_that_is_killed_leaves_no_half_of_a_page_and_can_be_written_anew() {
+fn a_killed_report_leaves_no_partial_page_and_can_be_repeated() {
     let place = crawled(120);
     let report = |folder: &str| place.run(["report", "out", "-o", &format!("{folder}/report.html")]);
     assert_only_whole_files("report", kills_of_each(3), &place, report);
@@ -299,7 +299,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
 }
 
 #[test]
-fn a_reindex_that_is_killed_leaves_a_folder_that_is_refused_until_it_is_run_again() {
+fn a_killed_reindex_leaves_a_folder_that_is_refused_until_it_is_repeated() {
     let (web, graph) = planned_web(25, 120, 0);
     let place = Place::new();
     let crawl = |out: &str| {

@@ -263,7 +263,7 @@ fn outcome(line: &Value) -> String {
 }
 
 #[test]
-fn malice_costs_no_more_than_the_limits_and_reaches_no_private_host() {
+fn malicious_responses_stay_within_the_limits_and_reach_no_private_host() {
     let mut listening = listeners(&["127.0.0.3", "127.0.0.1", "::1"]).into_iter();
     let server = listening.next().unwrap();
     let address = server.local_addr().unwrap();
@@ -327,7 +327,7 @@ fn assert_harmless(place: &Place, origin: &str, of_crawl: &[String]) {
 const PAGES: usize = 20;
 
 #[test]
-fn a_host_that_says_nothing_does_not_hold_up_another() {
+fn an_unresponsive_host_does_not_delay_another() {
     let mut listening = listeners(&["127.0.0.5", "127.0.0.6"]).into_iter();
     let [silent, busy] = [listening.next().unwrap(), listening.next().unwrap()];
     let origins = [&silent, &busy].map(|listener| listener.local_addr().unwrap());

@@ -6,7 +6,7 @@ use crate::crowd::Crowd;
 use crate::program::Place;
 
 #[test]
-fn names_that_share_addresses_are_asked_no_faster_than_either_gap_allows() {
+fn hosts_that_share_addresses_are_requested_no_faster_than_either_delay_allows() {
     let crowd = Crowd::start(4, 36);
     let place = Place::new();
     place.write("seeds.txt", &crowd.seeds());

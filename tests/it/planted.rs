@@ -28,7 +28,7 @@ fn assert_all_different(pages: &[(&str, &str)]) {
 }
 
 #[test]
-fn near_duplicates_of_the_demo_are_clearly_alike_and_its_unique_pages_clearly_different() {
+fn near_duplicates_of_the_demo_are_similar_and_its_unique_pages_are_not() {
     for seed in 0..5 {
         let site = Site::new(seed);
         let mut unique = Vec::new();
@@ -88,7 +88,7 @@ fn near_duplicates_of_the_graph_are_as_far_from_their_originals_as_planted() {
 }
 
 #[test]
-fn a_seed_settles_the_graph_whatever_port_it_is_served_on() {
+fn the_graph_depends_on_its_seed_and_not_on_the_port() {
     let paths = |port: u16| {
         let origin = format!("http://127.0.0.1:{port}");
         let graph = Graph::new(std::slice::from_ref(&origin), Options::default());

@@ -117,7 +117,7 @@ fn path(url: &str) -> String {
 }
 
 #[test]
-fn what_is_as_it_was_is_not_sent_again_and_what_has_changed_is_judged_anew() {
+fn unchanged_pages_are_not_sent_again_and_changed_ones_are_judged_again() {
     let (web, site) = web(Duration::ZERO);
     let place = Place::new();
     crawl(&place, &web).finish().expect_code(0);
@@ -170,7 +170,7 @@ fn what_is_as_it_was_is_not_sent_again_and_what_has_changed_is_judged_anew() {
 }
 
 #[test]
-fn a_crawl_that_is_done_again_survives_kills() {
+fn a_recrawl_survives_kills() {
     let (web, site) = web(Duration::from_millis(60));
     let place = Place::new();
     crawl(&place, &web).finish().expect_code(0);
@@ -202,7 +202,7 @@ fn generations(out: &Path) -> usize {
 }
 
 #[test]
-fn what_was_not_crawled_can_t_be_crawled_again_and_what_is_not_over_goes_on() {
+fn recrawl_needs_a_finished_crawl_and_resumes_an_unfinished_one() {
     let (web, _) = web(Duration::ZERO);
     let place = Place::new();
     let run = again(&place, &web).finish().expect_code(5);
@@ -224,7 +224,7 @@ fn what_was_not_crawled_can_t_be_crawled_again_and_what_is_not_over_goes_on() {
 }
 
 #[test]
-fn without_a_network_the_pages_of_before_are_not_lost() {
+fn a_recrawl_without_a_network_keeps_the_old_pages() {
     let place = Place::new();
     let seeds;
     {

@@ -77,7 +77,7 @@ fn is_forgotten(url: &str) -> bool {
 }
 
 #[test]
-fn a_store_whose_database_is_damaged_is_made_anew_and_the_crawl_goes_on() {
+fn reindex_rebuilds_a_damaged_store_and_the_crawl_resumes() {
     crawled_with(|place| {
         let path = place.path("out/store/db");
         let mut bytes = fs::read(&path).unwrap();
@@ -88,7 +88,7 @@ fn a_store_whose_database_is_damaged_is_made_anew_and_the_crawl_goes_on() {
 }
 
 #[test]
-fn a_store_that_is_gone_is_made_anew_and_the_crawl_goes_on() {
+fn reindex_rebuilds_a_missing_store_and_the_crawl_resumes() {
     crawled_with(|place| {
         let store = place.path("out/store");
         fs::remove_dir_all(&store).unwrap();
@@ -96,7 +96,7 @@ fn a_store_that_is_gone_is_made_anew_and_the_crawl_goes_on() {
 }
 
 #[test]
-fn a_finished_crawl_whose_store_is_made_anew_asks_for_nothing() {
+fn a_finished_crawl_requests_nothing_after_reindex() {
     let (web, graph) = planned_web();
     let place = Place::new();
     place.crawl(&graph.seeds()).finish().expect_code(0);

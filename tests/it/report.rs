@@ -32,7 +32,7 @@ fn stored(verdicts: &[Verdict]) -> Vec<bool> {
 }
 
 #[test]
-fn the_curve_is_what_brute_force_makes_of_the_same_pages_at_each_threshold() {
+fn the_threshold_curve_equals_brute_force() {
     let (_web, graph) = graph(2);
     let place = Place::new();
     place.crawl(&graph.seeds()).args(["--duplicate-links", "follow"]).finish().expect_code(0);
@@ -58,7 +58,7 @@ fn the_curve_is_what_brute_force_makes_of_the_same_pages_at_each_threshold() {
 }
 
 #[test]
-fn a_curve_over_the_first_pages_is_that_of_a_crawl_that_ended_there() {
+fn a_partial_curve_equals_that_of_a_crawl_that_ended_there() {
     let (_web, graph) = graph(1);
     let place = Place::new();
     place.crawl(&graph.seeds()).args(["--duplicate-links", "follow"]).finish().expect_code(0);
@@ -72,7 +72,7 @@ fn a_curve_over_the_first_pages_is_that_of_a_crawl_that_ended_there() {
 }
 
 #[test]
-fn with_a_second_condition_the_crawls_own_threshold_gives_what_the_crawl_came_to() {
+fn the_curve_with_the_second_check_meets_the_crawl_at_its_threshold() {
     let place = Place::new();
     place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
     let log = Log::read(&place.path("out")).unwrap();
@@ -87,7 +87,7 @@ fn with_a_second_condition_the_crawls_own_threshold_gives_what_the_crawl_came_to
 }
 
 #[test]
-fn what_following_links_of_duplicates_brought_is_what_skipping_them_leaves_out() {
+fn following_links_of_duplicates_gains_what_skipping_them_loses() {
     let (_web, graph) = graph(2);
     let crawl = |links: &str| {
         let place = Place::new();
@@ -158,7 +158,7 @@ fn hostile_strings() -> Vec<String> {
 }
 
 #[test]
-fn titles_texts_and_addresses_that_mean_harm_are_shown_and_do_none() {
+fn hostile_titles_texts_and_urls_are_shown_escaped() {
     let strings = hostile_strings();
     for few in strings.chunks(4) {
         let web = Web::start(1, |_| Arc::new(Hostile(few.to_vec())));
@@ -198,7 +198,7 @@ fn a_report_is_accessible_light_and_dark_wide_and_narrow() {
 }
 
 #[test]
-fn the_policy_on_links_is_told_in_its_own_words() {
+fn the_report_describes_the_link_policy() {
     for (links, words) in [
         (DuplicateLinks::Follow.to_string(), "Links of duplicates were followed."),
         ("sample:0.5".to_owned(), "were followed, drawn by lot"),

@@ -64,7 +64,7 @@ fn assert_all_is_stored(place: &Place) {
 }
 
 #[test]
-fn a_page_taken_for_a_copy_too_early_is_stored_after_all_with_what_lies_behind_it() {
+fn a_premature_duplicate_is_stored_later_with_the_pages_behind_it() {
     let web = Web::start(1, |_| Arc::new(Manual));
     let place = Place::new();
     let finished = crawl(&place, &web).finish().expect_code(0);
@@ -83,7 +83,7 @@ fn a_page_taken_for_a_copy_too_early_is_stored_after_all_with_what_lies_behind_i
 }
 
 #[test]
-fn killed_while_pages_are_judged_anew_it_goes_on_with_them() {
+fn a_kill_during_revision_resumes_the_revision() {
     let web = Web::start(1, |_| Arc::new(Manual));
     let place = Place::new();
     // Each page takes 5 ms: the pages are through after some 350, what is judged anew comes then.

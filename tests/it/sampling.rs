@@ -105,7 +105,7 @@ fn skipping(web: &Web, policy: &str, seed: usize) -> Value {
 }
 
 #[test]
-fn of_a_hundred_intervals_as_many_hold_what_is_really_lost_as_they_say() {
+fn intervals_of_the_sampling_estimate_cover_the_true_loss() {
     let (mut held, mut widths) = (0, 0.0);
     for site in 0..4 {
         let web = Web::start(1, |origins| Arc::new(Site { origin: origins[0].clone(), seed: site }));

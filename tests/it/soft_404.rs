@@ -180,7 +180,7 @@ fn judged(outcomes: &BTreeMap<String, String>) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_a_site_answers_to_wrong_addresses_is_left_out_and_no_page_is() {
+fn soft_404_responses_are_left_out_and_no_page_is() {
     for wrong in [Wrong::Titled, Wrong::Short, Wrong::Untitled] {
         let (web, place) = (web(wrong), Place::new());
         let summary = crawl(&place, &web).finish().expect_code(0).json();
@@ -197,7 +197,7 @@ fn what_a_site_answers_to_wrong_addresses_is_left_out_and_no_page_is() {
 }
 
 #[test]
-fn of_a_site_that_says_404_nothing_changes_but_a_few_requests() {
+fn a_site_that_answers_404_costs_only_a_few_probes() {
     let (web, place, without) = (web(Wrong::Error), Place::new(), Place::new());
     crawl(&without, &web).args(["--soft-404", "off"]).finish().expect_code(0);
     let asked = web.pages_asked();
@@ -210,7 +210,7 @@ fn of_a_site_that_says_404_nothing_changes_but_a_few_requests() {
 }
 
 #[test]
-fn where_wrong_addresses_lead_to_the_start_page_nothing_is_left_out() {
+fn redirects_of_wrong_urls_to_the_start_page_leave_nothing_out() {
     for wrong in [Wrong::Start, Wrong::ToStart] {
         let (web, place) = (web(wrong), Place::new());
         crawl(&place, &web).finish().expect_code(0);
@@ -224,7 +224,7 @@ fn where_wrong_addresses_lead_to_the_start_page_nothing_is_left_out() {
 }
 
 #[test]
-fn the_page_to_which_wrong_addresses_are_redirected_is_left_out_if_it_says_so() {
+fn an_error_page_behind_a_redirect_is_left_out() {
     let (web, place) = (web(Wrong::ToPage), Place::new());
     crawl(&place, &web).finish().expect_code(0);
     let outcomes = outcomes(&place);
@@ -234,7 +234,7 @@ fn the_page_to_which_wrong_addresses_are_redirected_is_left_out_if_it_says_so() 
 }
 
 #[test]
-fn the_reason_is_told_with_the_address_that_was_made_up() {
+fn explain_names_the_probe_of_a_soft_404() {
     let (web, place) = (web(Wrong::Titled), Place::new());
     crawl(&place, &web).finish().expect_code(0);
     let pages = place.pages();
@@ -247,7 +247,7 @@ fn the_reason_is_told_with_the_address_that_was_made_up() {
 }
 
 #[test]
-fn a_seed_is_a_page_whatever_it_says() {
+fn a_seed_is_never_a_soft_404() {
     let (web, place) = (web(Wrong::Titled), Place::new());
     let seeds = ["/", "/gone"].map(|path| format!("{}{path}", web.origins()[0]));
     place.crawl(&seeds).finish().expect_code(0);
@@ -286,7 +286,7 @@ impl Content for Numbered {
 }
 
 #[test]
-fn a_page_that_is_shown_whatever_the_end_of_its_address_is_a_page() {
+fn a_page_shown_for_any_suffix_of_its_url_is_kept() {
     let web = Web::start(1, |origins| Arc::new(Numbered { origin: origins[0].clone() }));
     let place = Place::new();
     let summary = crawl(&place, &web).finish().expect_code(0).json();
@@ -317,7 +317,7 @@ fn probes_obey_robots_and_scope() {
 }
 
 #[test]
-fn what_was_learned_is_learned_again_after_a_kill() {
+fn soft_404_signatures_are_learned_again_after_a_kill() {
     let web = web(Wrong::Untitled);
     let place = Place::new();
     for requests in [20, 60] {

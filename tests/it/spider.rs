@@ -66,7 +66,7 @@ fn tree(path: &str) -> Option<String> {
 }
 
 #[test]
-fn both_engines_say_the_same_of_every_url_and_ask_for_nothing_behind_a_duplicate() {
+fn both_engines_agree_on_every_url_and_fetch_nothing_behind_a_duplicate() {
     for seed in [1, 2] {
         let (web, graph) = planned_web(3, Options { pages: 90, seed, ..Options::default() });
         let place = Place::new();
@@ -123,7 +123,7 @@ fn one_request_at_a_time_loses_no_page() {
 }
 
 #[test]
-fn gaps_are_kept_by_the_clock_of_the_servers() {
+fn the_politeness_delay_holds_by_the_servers_clock() {
     let crowd = Crowd::start(2, 12);
     let place = Place::new();
     place.write("seeds.txt", &crowd.seeds());
@@ -142,7 +142,7 @@ fn gaps_are_kept_by_the_clock_of_the_servers() {
 
 /// Of a first page that names `_ssgManifest.js`, spider would fetch that with a client of its own.
 #[test]
-fn nothing_is_asked_for_by_spider_itself() {
+fn spider_makes_no_requests_of_its_own() {
     fn body(path: &str) -> Option<String> {
         let links = "<script src='/_next/static/x/_ssgManifest.js'></script><a href='/a?x=1&amp;utm_source=s'>a</a>\
                      <a href='http://127.0.0.99:9/out'>out</a><a rel='nofollow' href='/nofollow'>no</a>\
@@ -165,7 +165,7 @@ fn nothing_is_asked_for_by_spider_itself() {
 }
 
 #[test]
-fn limits_hold_and_what_is_left_is_on_record() {
+fn limits_hold_and_unfetched_urls_are_recorded() {
     let web = web_of(tree, "", Duration::ZERO);
     let run = |flags: &[&str]| {
         let place = Place::new();
@@ -183,7 +183,7 @@ fn limits_hold_and_what_is_left_is_on_record() {
 
 /// A link that spider does not see, since it stands in a frame, is on record as not asked for.
 #[test]
-fn what_spider_never_asks_for_is_told() {
+fn urls_that_spider_never_requests_are_reported() {
     fn body(path: &str) -> Option<String> {
         Some(if path == "/" { "<iframe src='/framed'></iframe><a href='/a'>a</a>".to_owned() } else { String::new() })
     }
@@ -200,7 +200,7 @@ fn what_spider_never_asks_for_is_told() {
 }
 
 #[test]
-fn pages_of_sitemaps_are_entries_of_spider() {
+fn sitemap_pages_are_entry_points_of_spider() {
     fn body(path: &str) -> Option<String> {
         match path {
             "/" => Some(String::new()),
@@ -234,7 +234,7 @@ fn pages_of_sitemaps_are_entries_of_spider() {
 }
 
 #[test]
-fn a_stopped_crawl_is_whole_and_cannot_be_resumed() {
+fn a_stopped_spider_crawl_is_complete_and_cannot_be_resumed() {
     let web = web_of(tree, "", Duration::from_millis(50));
     let place = Place::new();
     let start = || by_spider(&place, web.origins()).args(["--host-concurrency", "1"]);
@@ -257,7 +257,7 @@ fn a_stopped_crawl_is_whole_and_cannot_be_resumed() {
 }
 
 #[test]
-fn what_spider_cannot_obey_is_refused_by_name() {
+fn settings_that_spider_cannot_obey_are_refused_by_name() {
     let place = Place::new();
     let seeds = ["http://127.0.0.1:9/".to_owned()];
     let refused = by_spider(&place, &seeds).args(["--duplicate-links", "defer"]).finish().expect_code(2);

@@ -27,7 +27,7 @@ fn version_is_a_name_and_three_numbers() {
 }
 
 #[test]
-fn a_reader_who_leaves_early_makes_no_panic() {
+fn a_closed_pipe_causes_no_panic() {
     let line = format!("set -o pipefail; {} --help | head -1", env!("CARGO_BIN_EXE_ndcrawl"));
     let output = Command::new("bash").args(["-c", &line]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -83,12 +83,12 @@ fn an_unknown_key_is_refused_by_name() {
 }
 
 #[test]
-fn an_unlimited_crawl_of_everything_is_refused() {
+fn an_unlimited_crawl_of_any_host_is_refused() {
     assert_refused(&["--scope", "any", SEED], &[], "--max-pages");
 }
 
 #[test]
-fn seeds_of_no_use_are_refused() {
+fn unusable_seeds_are_refused() {
     assert_refused(&["--seeds", "empty.txt"], &[("empty.txt", "\u{feff}# nothing yet\r\n\r\n")], "empty.txt");
     assert_refused(&["--seeds", "absent.txt"], &[], "absent.txt");
 }
@@ -99,7 +99,7 @@ fn a_folder_that_cannot_be_written_is_refused() {
 }
 
 #[test]
-fn a_usable_seed_makes_up_for_bad_lines() {
+fn one_usable_seed_suffices() {
     let place = Place::new();
     place.write("seeds.txt", "http://[::1\n# a comment\n\nhttp://127.0.0.1:9/\r\n");
     let finished = place.run(["--seeds", "seeds.txt", "--dry-run", "--json"]).finish().expect_code(0);
@@ -127,7 +127,7 @@ fn seconds(value: &Value) -> Option<f64> {
 }
 
 #[test]
-fn a_flag_beats_the_environment_which_beats_a_file_which_beats_the_default() {
+fn flags_beat_the_environment_which_beats_files_which_beat_defaults() {
     let place = Place::new();
     assert_eq!(planned_delay(&place, &[], &[]), 1.0);
     place.write("ndcrawl.toml", "[politeness]\ndelay = \"2s\"\n");

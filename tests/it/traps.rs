@@ -134,7 +134,7 @@ fn stored(pages: &[Value]) -> BTreeSet<String> {
 }
 
 #[test]
-fn traps_are_closed_and_no_unique_page_is_lost() {
+fn traps_are_bounded_and_no_unique_page_is_lost() {
     let (web, traps) = web();
     let unguarded = Place::new();
     crawl(&unguarded, &web, "off").finish().expect_code(0);
