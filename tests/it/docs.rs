@@ -233,6 +233,12 @@ fn first_cells(page: &str) -> BTreeSet<String> {
 }
 
 #[test]
+fn the_reference_has_every_command_and_no_other() {
+    let commands: BTreeSet<String> = help().into_keys().filter(|name| !name.is_empty()).collect();
+    assert_eq!(first_cells("docs/reference/commands.md"), commands);
+}
+
+#[test]
 fn the_reference_has_every_configuration_key_and_no_other() {
     let plan = Place::new().run(["--dry-run", "--json", "http://127.0.0.1:9/"]).finish().expect_code(0).json();
     let keys: BTreeSet<String> = plan["settings"].as_object().unwrap().keys().cloned().collect();
