@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, Notify, oneshot};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::frontier::{EmbeddedFrontier, FrontierError};
-use crate::model::{CanonicalUrl, Deferral, Discovery, Disposition, Fetched, Lease, Link, LinkKind, Offered, UrlId};
+use crate::model::{CanonicalUrl, Deferral, Discovery, Fetched, Lease, Link, LinkKind, Offered, UrlId, UrlState};
 
 use super::url_log::Urls;
 
@@ -121,13 +121,13 @@ impl Asked {
                 return Ok(Answer::Nothing);
             };
             let link = Link { url, discovery, only_seen: None, clue: None };
-            let Some(Offered { id, disposition }) = frontier.offer(vec![link])?.pop() else {
+            let Some(Offered { id, decision }) = frontier.offer(vec![link])?.pop() else {
                 return Ok(Answer::Nothing);
             };
-            match disposition {
-                Disposition::Queued => {}
-                Disposition::Seen => return Ok(Answer::Nothing),
-                Disposition::Deferred(_) | Disposition::Excluded(_) => {
+            match decision {
+                Some(UrlState::Queued) => {}
+                None => return Ok(Answer::Nothing),
+                Some(UrlState::Deferred(_) | UrlState::Excluded(_)) => {
                     state.in_vain.insert(key);
                     return Ok(Answer::Nothing);
                 }
@@ -245,5 +245,5 @@ fn is_way_into_scope(kind: LinkKind) -> bool {
 
 /// What was seen is queued, leased or done, unless it is out of scope and now named in a way that takes it in.
 fn may_be_asked_for(named: &Named, offered: &Offered) -> bool {
-    offered.disposition != Disposition::Seen || is_way_into_scope(named.discovery.kind)
+    offered.decision != None || is_way_into_scope(named.discovery.kind)
 }

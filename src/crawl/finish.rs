@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use crate::dust::ListedRule;
-use crate::frontier::{EmbeddedFrontier, Prediction, Remaining};
+use crate::frontier::{EmbeddedFrontier, HeldBack, Prediction};
 use crate::model::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
 use crate::pipeline::{PipelineError, StopReason, unleased_line};
 use crate::store::{Store, StoreReader};
@@ -58,31 +58,31 @@ impl Unfetched {
         frontier: &EmbeddedFrontier<Urls>,
     ) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
-        store.finish::<PipelineError>(frontier.unfinished().map(|(id, remaining)| {
+        store.finish::<PipelineError>(frontier.unfinished().map(|(id, held_back)| {
             let row = row(reader, id)?;
             let mut prediction = None;
-            let outcome = match (remaining, row.state) {
-                (Remaining::Deferred(reason), _) => {
+            let outcome = match (held_back, row.state) {
+                (HeldBack::Deferred(reason), _) => {
                     unfetched.count(&row, reason);
                     Outcome::Deferred(reason)
                 }
-                (Remaining::Excluded, UrlState::Excluded(rule)) => Outcome::Excluded(rule),
-                (Remaining::Closed, _) => {
+                (HeldBack::Excluded, UrlState::Excluded(rule)) => Outcome::Excluded(rule),
+                (HeldBack::Closed, _) => {
                     unfetched.repeating += 1;
                     Outcome::Excluded(Exclusion::Pattern)
                 }
-                (Remaining::Predicted, _) => {
+                (HeldBack::Predicted, _) => {
                     *unfetched.predicted.entry(host(&row)).or_default() += 1;
                     let lost = PipelineError::Lost { what: "the page foretold for URL", id: id.0 };
                     prediction = Some(frontier.prediction(id).ok_or(lost)?);
                     Outcome::PredictedDuplicate { of: prediction.as_ref().map_or(id, |foretold| foretold.of) }
                 }
-                (Remaining::Excluded, _) => {
+                (HeldBack::Excluded, _) => {
                     return Err(PipelineError::Lost { what: "the rule that excluded URL", id: id.0 });
                 }
             };
             let referrer = row.discovery.referrer.map(|id| self::row(reader, id)).transpose()?.map(|row| row.url);
-            let pattern = (remaining == Remaining::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
+            let pattern = (held_back == HeldBack::Closed).then(|| frontier.closed_pattern(&row.url)).flatten();
             let mut line = PageLine { pattern, ..unleased_line(&row, referrer, &outcome) };
             if let Some(Prediction { of, rule, context, validity, carried }) = prediction {
                 line.duplicate_of = Some(self::row(reader, of)?.url);
@@ -97,12 +97,12 @@ impl Unfetched {
     /// Counts these URLs in a crawl that is to go on. What waits in a queue is not deferred.
     pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<Urls>) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
-        for (id, remaining) in frontier.unfinished() {
-            unfetched.repeating += u64::from(remaining == Remaining::Closed);
-            if remaining == Remaining::Predicted {
+        for (id, held_back) in frontier.unfinished() {
+            unfetched.repeating += u64::from(held_back == HeldBack::Closed);
+            if held_back == HeldBack::Predicted {
                 *unfetched.predicted.entry(host(&row(reader, id)?)).or_default() += 1;
             }
-            let Remaining::Deferred(reason) = remaining else { continue };
+            let HeldBack::Deferred(reason) = held_back else { continue };
             match reason {
                 Deferral::Budget => {}
                 Deferral::DuplicateLink => unfetched.count(&row(reader, id)?, reason),

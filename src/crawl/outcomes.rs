@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 use crate::focus::{Appraisal, Focus};
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
-    Ack, CanonicalUrl, Discovery, Disposition, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind,
-    Offered, Outcome, OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, Verdict,
+    Ack, CanonicalUrl, Discovery, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind, Offered, Outcome,
+    OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, UrlState, Verdict,
 };
 use crate::pagetext::Renderer;
 use crate::pipeline::{self, DecidedPage, DecisionStage, outcome_of};
@@ -80,7 +80,7 @@ impl LeaseOutcomes {
     }
 
     fn count_new(&mut self, offered: &[Offered]) {
-        self.stage.building.urls += offered.iter().filter(|offered| offered.disposition != Disposition::Seen).count();
+        self.stage.building.urls += offered.iter().filter(|offered| offered.decision != None).count();
     }
 
     /// The page that was decided before, if the lease is there to decide it once more.
@@ -221,7 +221,7 @@ impl LeaseOutcomes {
             let offered = self.offer(vec![next], Some(lease))?;
             let id = offered.first().map(|offered| offered.id);
             outcome = Outcome::Redirected { to: text, id };
-            if let Some(Disposition::Excluded(rule)) = offered.first().map(|offered| offered.disposition) {
+            if let Some(Some(UrlState::Excluded(rule))) = offered.first().map(|offered| offered.decision) {
                 self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
             }
         }

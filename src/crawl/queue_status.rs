@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::fetch::{Fetcher, Rest};
-use crate::frontier::{self, Hold};
+use crate::frontier::{self, OriginHold};
 
 /// An origin at which URLs wait, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,16 +104,16 @@ impl From<Rest> for Why {
 }
 
 /// The frontier knows that an origin is held back, the fetcher knows for what.
-pub(super) fn explained(waiting: frontier::WaitingOrigin, fetcher: &Fetcher) -> Waiting {
+pub(super) fn explained(waiting: frontier::QueuedOrigin, fetcher: &Fetcher) -> Waiting {
     let resting = fetcher.resting(&waiting.origin);
     let rest = resting.map(|(due, rest)| (Some(due), Why::from(rest)));
     let (due, why) = match waiting.hold {
-        Hold::Pages => (None, Why::Budget),
-        Hold::Leases if fetcher.is_asking_robots(&waiting.origin) => (None, Why::Robots),
-        Hold::Leases => rest.unwrap_or((None, Why::InFlight)),
-        Hold::Turn => rest.unwrap_or((None, Why::Turn)),
-        Hold::Postponed(due) => rest.unwrap_or((Some(due), Why::Gap)),
-        Hold::GivenBack(due) => match resting {
+        OriginHold::Pages => (None, Why::Budget),
+        OriginHold::Leases if fetcher.is_asking_robots(&waiting.origin) => (None, Why::Robots),
+        OriginHold::Leases => rest.unwrap_or((None, Why::InFlight)),
+        OriginHold::Turn => rest.unwrap_or((None, Why::Turn)),
+        OriginHold::Postponed(due) => rest.unwrap_or((Some(due), Why::Gap)),
+        OriginHold::GivenBack(due) => match resting {
             Some((later, rest)) if later >= due => (Some(later), rest.into()),
             _ => (Some(due), Why::Retry),
         },

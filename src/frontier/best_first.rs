@@ -9,7 +9,7 @@
 //!   above it, down from the host and the whole crawl.
 //!
 //! Expectations change with every page, so all that wait are put in order anew: after every page while
-//! they are few, and after as many pages as keeps that at [`REVIEWED`] URLs a page. A share of the URLs is
+//! they are few, and after as many pages as keeps that at [`REORDERED_PER_PAGE`] URLs a page. A share of the URLs is
 //! taken out of turn, so that what lies behind unpromising pages is found too.
 //!
 //! *Unknown hosts* (of which no page was had, or none that tells anything) are tried besides: of `n` leases
@@ -32,7 +32,7 @@
 //! breadth-first. Without tries 0.27, but five topics next to nothing: what reads like the topic on other hosts took all
 //! requests. With tries, but any number at a time and all hosts alike if no copy is believed, 0.23 and two topics less
 //! than breadth-first; with doubts 0.24; with four at a time, but not those tried for their own sake, 0.31. With
-//! [`CERTAIN`] at 0.4 0.46, and one topic less than breadth-first (0.02 against 0.03 of pages of any of its hosts); at
+//! [`CERTAIN_SCORE`] at 0.4 0.46, and one topic less than breadth-first (0.02 against 0.03 of pages of any of its hosts); at
 //! 0.8 0.38, at 1 0.36. One at a time is no better than two. Crawls of one host are as before. Of six further topics,
 //! which had no part in the choice of the numbers, two are less than breadth-first by their labels: for string utilities
 //! and threads the pages of another manual are found, where they are as much at home, and one as much, as the listings
@@ -55,50 +55,50 @@ use super::FocusOptions;
 use crate::model::{Clue, Expectation, Relevance, UrlId};
 
 /// URLs put in order anew for each page that is fetched.
-const REVIEWED: usize = 2048;
+const REORDERED_PER_PAGE: usize = 2048;
 /// Pages that name a URL of which the siblings are looked at: the most promising.
-const SOURCES: usize = 4;
+const MAX_LINKING_PAGES: usize = 4;
 /// What is known of the level above counts for so many pages.
-const ABOVE: f64 = 3.0;
+const PARENT_WEIGHT: f64 = 3.0;
 /// A page's own relevance counts for so many of its links.
-const OWN: f64 = 2.0;
+const OWN_WEIGHT: f64 = 2.0;
 /// What is expected of a link before any other of its page was followed, as a part of the page's relevance.
 const INHERITED: f64 = 0.7;
 /// What is expected before anything was fetched.
-const UNKNOWN: f64 = 0.1;
+const DEFAULT_RELEVANCE: f64 = 0.1;
 /// Nothing of which less than this part is expected is fetched while better is on its way ...
-const HOLD: f64 = 0.5;
+const MIN_SHARE: f64 = 0.5;
 /// ... or can be asked for within this time.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// Of `n` leases, `BREADTH · √n` may go to hosts of which nothing is known: the first hundred, a third of a thousand.
-const BREADTH: f64 = 10.0;
+/// Of `n` leases, `TRIES_PER_ROOT · √n` may go to hosts of which nothing is known: the first hundred, a third of a thousand.
+const TRIES_PER_ROOT: f64 = 10.0;
 /// Where so much is expected of the best, no unknown host is preferred to it; where less is, in proportion more often.
-const CERTAIN: f64 = 0.6;
+const CERTAIN_SCORE: f64 = 0.6;
 /// So many unknown hosts are tried at a time ...
 const TRIES_AT_ONCE: u64 = 2;
 /// ... and one more after so many tries ...
-const TRIES_FOR_MORE: u64 = 32;
+const TRIES_PER_SLOT: u64 = 32;
 /// ... each waited for so long.
 const TRY_PATIENCE: Duration = Duration::from_secs(2);
 /// Levels of directories that are told apart.
-const LEVELS: usize = 8;
+const MAX_LEVELS: usize = 8;
 
 /// How much is expected of a URL, as a place in the order: the smaller, the more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(u16);
+pub(super) struct ScoreRank(u16);
 
-impl Place {
+impl ScoreRank {
     /// Before all others.
     pub(super) const FIRST: Self = Self(0);
     const LAST: f64 = 1023.0;
 
     /// Whether so much more is expected that the other had better wait for it.
     pub(super) fn is_worth_waiting_for(self, other: Self) -> bool {
-        other.promise() < HOLD * self.promise()
+        other.score() < MIN_SHARE * self.score()
     }
 
     /// How much is expected, in [0, 1].
-    fn promise(self) -> f64 {
+    fn score(self) -> f64 {
         1.0 - f64::from(self.0) / Self::LAST
     }
 
@@ -110,12 +110,12 @@ impl Place {
 
 /// What was found so far in one region.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct RelevanceMean {
     worth: f64,
     pages: f64,
 }
 
-impl Found {
+impl RelevanceMean {
     fn add(&mut self, worth: Relevance) {
         self.worth += worth.as_f64();
         self.pages += 1.0;
@@ -129,44 +129,44 @@ impl Found {
 
 struct Region {
     above: Option<u32>,
-    found: Found,
+    found: RelevanceMean,
 }
 
-struct Source {
+struct LinkingPage {
     relevance: f64,
-    found: Found,
+    found: RelevanceMean,
 }
 
-struct Prospect {
+struct ScoredUrl {
     clue: Clue,
     region: u32,
-    sources: [Option<UrlId>; SOURCES],
+    sources: [Option<UrlId>; MAX_LINKING_PAGES],
 }
 
-struct OnLease {
+struct ActiveLease {
     /// What was expected.
-    place: Place,
+    rank: ScoreRank,
     since: Instant,
     /// Whether nothing was known of its host.
     is_try: bool,
 }
 
 /// What is expected of the URLs that wait.
-pub(super) struct Prospects {
+pub(super) struct BestFirst {
     options: FocusOptions,
     seed: u64,
     leases: u64,
-    waiting: HashMap<u32, Prospect>,
-    on_lease: HashMap<u32, OnLease>,
-    sources: HashMap<u32, Source>,
+    waiting: HashMap<u32, ScoredUrl>,
+    on_lease: HashMap<u32, ActiveLease>,
+    sources: HashMap<u32, LinkingPage>,
     regions: Vec<Region>,
     region_numbers: HashMap<u64, u32>,
-    all: Found,
+    all: RelevanceMean,
     /// Pages since all were put in order.
-    unreviewed: usize,
+    pages_since_reorder: usize,
 }
 
-impl Prospects {
+impl BestFirst {
     /// Of nothing yet.
     pub(super) fn new(options: FocusOptions, seed: u64) -> Self {
         Self {
@@ -178,8 +178,8 @@ impl Prospects {
             sources: HashMap::new(),
             regions: Vec::new(),
             region_numbers: HashMap::new(),
-            all: Found::default(),
-            unreviewed: 0,
+            all: RelevanceMean::default(),
+            pages_since_reorder: 0,
         }
     }
 
@@ -190,27 +190,30 @@ impl Prospects {
     }
 
     /// Notes a URL that is to be fetched, or that another page names.
-    pub(super) fn note(&mut self, id: UrlId, url: &str, clue: Clue, source: Option<UrlId>) {
+    pub(super) fn note_link(&mut self, id: UrlId, url: &str, clue: Clue, source: Option<UrlId>) {
         let region = match self.waiting.get(&id.0) {
-            Some(prospect) => prospect.region,
+            Some(scored) => scored.region,
             None => self.region(url),
         };
-        let prospect =
-            self.waiting.entry(id.0).or_insert(Prospect { clue: Clue::default(), region, sources: [None; SOURCES] });
-        prospect.clue = prospect.clue.or(clue);
-        let mut sources = prospect.sources;
+        let scored = self.waiting.entry(id.0).or_insert(ScoredUrl {
+            clue: Clue::default(),
+            region,
+            sources: [None; MAX_LINKING_PAGES],
+        });
+        scored.clue = scored.clue.or(clue);
+        let mut sources = scored.sources;
         if let Some(source) = source {
             let relevance = clue.source.as_f64();
-            self.sources.entry(source.0).or_insert(Source { relevance, found: Found::default() });
-            self.name(&mut sources, source);
+            self.sources.entry(source.0).or_insert(LinkingPage { relevance, found: RelevanceMean::default() });
+            self.add_linking_page(&mut sources, source);
         }
-        if let Some(prospect) = self.waiting.get_mut(&id.0) {
-            prospect.sources = sources;
+        if let Some(scored) = self.waiting.get_mut(&id.0) {
+            scored.sources = sources;
         }
     }
 
     /// Takes a page among those that name a URL, in place of the least promising if there is no room.
-    fn name(&self, sources: &mut [Option<UrlId>; SOURCES], source: UrlId) {
+    fn add_linking_page(&self, sources: &mut [Option<UrlId>; MAX_LINKING_PAGES], source: UrlId) {
         if sources.contains(&Some(source)) {
             return;
         }
@@ -223,12 +226,12 @@ impl Prospects {
 
     /// The clues to a URL that waits.
     pub(super) fn clue(&self, id: UrlId) -> Option<Clue> {
-        self.waiting.get(&id.0).map(|prospect| prospect.clue)
+        self.waiting.get(&id.0).map(|scored| scored.clue)
     }
 
     /// What is expected of a URL that waits.
     pub(super) fn expectation(&self, id: UrlId) -> Option<Expectation> {
-        let Prospect { clue, region, sources } = self.waiting.get(&id.0)?;
+        let ScoredUrl { clue, region, sources } = self.waiting.get(&id.0)?;
         let siblings = sources.iter().flatten().map(|source| self.siblings(*source)).fold(0.0, f64::max);
         let mut expectation = Expectation {
             anchor: clue.anchor.as_f64(),
@@ -248,16 +251,16 @@ impl Prospects {
     }
 
     /// Its place in the order; first, if there is nothing to go by: a seed.
-    pub(super) fn place(&self, id: UrlId) -> Place {
-        self.expectation(id).map_or(Place::FIRST, |expectation| Place::of(expectation.score))
+    pub(super) fn rank(&self, id: UrlId) -> ScoreRank {
+        self.expectation(id).map_or(ScoreRank::FIRST, |expectation| ScoreRank::of(expectation.score))
     }
 
     /// Learns from what was found at a URL, which waits no longer. `None`: nothing that tells of others.
     pub(super) fn learn(&mut self, id: UrlId, worth: Option<Relevance>) {
         self.end(id);
-        let Some(Prospect { region, sources, .. }) = self.waiting.remove(&id.0) else { return };
+        let Some(ScoredUrl { region, sources, .. }) = self.waiting.remove(&id.0) else { return };
         let Some(worth) = worth else { return };
-        self.unreviewed += 1;
+        self.pages_since_reorder += 1;
         self.all.add(worth);
         for source in sources.into_iter().flatten() {
             if let Some(source) = self.sources.get_mut(&source.0) {
@@ -273,25 +276,25 @@ impl Prospects {
 
     /// Whether it is time to put all in order anew; if so, that is taken for done.
     pub(super) fn is_due(&mut self) -> bool {
-        let is_due = self.unreviewed > self.waiting.len() / REVIEWED;
+        let is_due = self.pages_since_reorder > self.waiting.len() / REORDERED_PER_PAGE;
         if is_due {
-            self.unreviewed = 0;
+            self.pages_since_reorder = 0;
         }
         is_due
     }
 
     /// Whether the next URL is to be taken out of turn, and a number to choose it by.
-    pub(super) fn explores(&self) -> Option<u64> {
+    pub(super) fn explore(&self) -> Option<u64> {
         let (share, dice) = self.dice(self.seed);
         (share < self.options.exploration).then_some(dice)
     }
 
     /// How likely a host of which nothing is known must be no copy to be tried next, after so many tries, although
     /// this is the best that could be had; `None` if none is tried.
-    pub(super) fn least_novelty(&self, best: Place, tries: u64) -> Option<f64> {
+    pub(super) fn min_novelty(&self, best: ScoreRank, tries: u64) -> Option<f64> {
         let (share, _) = self.dice(!self.seed);
-        let is_due = (tries as f64) < BREADTH * (self.leases as f64).sqrt();
-        let least = best.promise() / CERTAIN / share;
+        let is_due = (tries as f64) < TRIES_PER_ROOT * (self.leases as f64).sqrt();
+        let least = best.score() / CERTAIN_SCORE / share;
         (self.options.exploration > 0.0 && is_due && least < 1.0).then_some(least)
     }
 
@@ -307,10 +310,10 @@ impl Prospects {
     }
 
     /// A URL is leased, of which this is expected; `is_try` if nothing is known of its host.
-    pub(super) fn begin(&mut self, id: UrlId, place: Place, is_try: bool, now: Instant) {
+    pub(super) fn begin(&mut self, id: UrlId, rank: ScoreRank, is_try: bool, now: Instant) {
         self.leases += 1;
-        if place != Place::FIRST {
-            self.on_lease.insert(id.0, OnLease { place, since: now, is_try });
+        if rank != ScoreRank::FIRST {
+            self.on_lease.insert(id.0, ActiveLease { rank, since: now, is_try });
         }
     }
 
@@ -320,8 +323,8 @@ impl Prospects {
     }
 
     /// The most that is expected of a URL on lease, and how long it is waited for.
-    pub(super) fn best_on_lease(&self, now: Instant) -> Option<(Place, Instant)> {
-        let awaited = self.on_lease.values().map(|on_lease| (on_lease.place, on_lease.since + PATIENCE));
+    pub(super) fn best_on_lease(&self, now: Instant) -> Option<(ScoreRank, Instant)> {
+        let awaited = self.on_lease.values().map(|on_lease| (on_lease.rank, on_lease.since + PATIENCE));
         awaited.filter(|(_, until)| *until > now).min()
     }
 
@@ -330,7 +333,7 @@ impl Prospects {
     pub(super) fn awaited_try(&self, tries: u64, now: Instant) -> Option<Instant> {
         let tried = self.on_lease.values().filter(|on_lease| on_lease.is_try);
         let awaited = tried.map(|on_lease| on_lease.since + TRY_PATIENCE).filter(|until| *until > now);
-        let most = TRIES_AT_ONCE + tries / TRIES_FOR_MORE;
+        let most = TRIES_AT_ONCE + tries / TRIES_PER_SLOT;
         let (count, first) = awaited.fold((0, None::<Instant>), |(count, first), until| {
             (count + 1, Some(first.map_or(until, |first| first.min(until))))
         });
@@ -340,17 +343,17 @@ impl Prospects {
     fn siblings(&self, source: UrlId) -> f64 {
         self.sources
             .get(&source.0)
-            .map_or(0.0, |source| source.found.mean((source.relevance * INHERITED).max(self.mean_of_all()), OWN))
+            .map_or(0.0, |source| source.found.mean((source.relevance * INHERITED).max(self.mean_of_all()), OWN_WEIGHT))
     }
 
     fn mean_of_all(&self) -> f64 {
-        if self.all.pages > 0.0 { self.all.worth / self.all.pages } else { UNKNOWN }
+        if self.all.pages > 0.0 { self.all.worth / self.all.pages } else { DEFAULT_RELEVANCE }
     }
 
     fn mean_of(&self, region: u32) -> f64 {
         self.regions.get(region as usize).map_or(self.mean_of_all(), |region| {
             let above = region.above.map_or_else(|| self.mean_of_all(), |above| self.mean_of(above));
-            region.found.mean(above, ABOVE)
+            region.found.mean(above, PARENT_WEIGHT)
         })
     }
 
@@ -363,12 +366,12 @@ impl Prospects {
         let ends = std::iter::once(root)
             .chain(path[root..].char_indices().skip(1).filter(|(_, c)| *c == '/').map(|(at, _)| root + at));
         let mut above = None;
-        for end in ends.take(LEVELS) {
+        for end in ends.take(MAX_LEVELS) {
             let name = xxh3_64_with_seed(&path.as_bytes()[..end], self.seed);
             let next = self.regions.len() as u32;
             let number = *self.region_numbers.entry(name).or_insert(next);
             if number == next {
-                self.regions.push(Region { above, found: Found::default() });
+                self.regions.push(Region { above, found: RelevanceMean::default() });
             }
             above = Some(number);
         }
@@ -392,12 +395,12 @@ mod tests {
         Relevance::of(share)
     }
 
-    fn prospects(urls: &[(&str, Clue, u32)]) -> Prospects {
-        let mut prospects = Prospects::new(options(0.0), 0);
+    fn best_first(urls: &[(&str, Clue, u32)]) -> BestFirst {
+        let mut best_first = BestFirst::new(options(0.0), 0);
         for (id, (url, clue, source)) in (0..).zip(urls) {
-            prospects.note(UrlId(id), url, *clue, Some(UrlId(*source)));
+            best_first.note_link(UrlId(id), url, *clue, Some(UrlId(*source)));
         }
-        prospects
+        best_first
     }
 
     fn clue(anchor: f64, source: f64) -> Clue {
@@ -406,20 +409,20 @@ mod tests {
 
     #[test]
     fn a_better_text_and_a_better_page_promise_more() {
-        let prospects = prospects(&[
+        let best_first = best_first(&[
             ("http://h.test/a", clue(0.0, 0.1), 100),
             ("http://h.test/b", clue(0.9, 0.1), 100),
             ("http://h.test/c", clue(0.0, 0.9), 101),
         ]);
-        let places = [0, 1, 2].map(|id| prospects.place(UrlId(id)));
+        let places = [0, 1, 2].map(|id| best_first.rank(UrlId(id)));
         assert!(places[1] < places[0] && places[2] < places[0], "{places:?}");
-        assert!(prospects.place(UrlId(7)) < places[1], "a seed, of which there are no clues, is first");
+        assert!(best_first.rank(UrlId(7)) < places[1], "a seed, of which there are no clues, is first");
     }
 
     #[test]
     fn what_was_found_speaks_for_the_same_directory_and_the_links_of_the_same_page() {
         let none = Clue::default();
-        let mut prospects = prospects(&[
+        let mut best_first = best_first(&[
             ("http://h.test/good/found", none, 100),
             ("http://h.test/bad/found", none, 101),
             ("http://h.test/good/deeper/x", none, 102),
@@ -427,32 +430,37 @@ mod tests {
             ("http://h.test/else/x", none, 100),
             ("http://h.test/else/y", none, 101),
         ]);
-        prospects.learn(UrlId(0), Some(relevance(0.9)));
-        prospects.learn(UrlId(1), Some(relevance(0.0)));
-        let place = |id| prospects.place(UrlId(id));
+        best_first.learn(UrlId(0), Some(relevance(0.9)));
+        best_first.learn(UrlId(1), Some(relevance(0.0)));
+        let place = |id| best_first.rank(UrlId(id));
         assert!(place(2) < place(3), "by their directories");
         assert!(place(4) < place(5), "by the pages that name them");
-        let expected = prospects.expectation(UrlId(4)).unwrap();
-        assert!(expected.siblings > prospects.expectation(UrlId(5)).unwrap().siblings && expected.region > 0.0);
+        let expected = best_first.expectation(UrlId(4)).unwrap();
+        assert!(expected.siblings > best_first.expectation(UrlId(5)).unwrap().siblings && expected.region > 0.0);
     }
 
     #[test]
     fn of_many_pages_that_name_a_url_the_most_promising_are_remembered() {
-        let mut prospects = Prospects::new(options(0.0), 0);
+        let mut best_first = BestFirst::new(options(0.0), 0);
         for source in 0..20_u32 {
-            prospects.note(UrlId(99), "http://h.test/x", clue(0.0, f64::from(source) / 20.0), Some(UrlId(source)));
+            best_first.note_link(
+                UrlId(99),
+                "http://h.test/x",
+                clue(0.0, f64::from(source) / 20.0),
+                Some(UrlId(source)),
+            );
         }
-        let mut sources: Vec<u32> = prospects.waiting[&99].sources.iter().flatten().map(|id| id.0).collect();
+        let mut sources: Vec<u32> = best_first.waiting[&99].sources.iter().flatten().map(|id| id.0).collect();
         sources.sort_unstable();
         assert_eq!(sources, [16, 17, 18, 19]);
     }
 
     #[test]
     fn about_the_share_that_was_asked_for_is_taken_out_of_turn() {
-        let mut prospects = Prospects::new(options(0.05), 3);
+        let mut best_first = BestFirst::new(options(0.05), 3);
         let explored = (0..10_000).filter(|id| {
-            let explores = prospects.explores().is_some();
-            prospects.begin(UrlId(*id), Place::FIRST, false, Instant::now());
+            let explores = best_first.explore().is_some();
+            best_first.begin(UrlId(*id), ScoreRank::FIRST, false, Instant::now());
             explores
         });
         let explored = explored.count();

@@ -4,12 +4,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::engine::Engine;
-use super::scope::Standing;
-use super::{FrontierError, Options, Prediction, UrlLog, WaitingOrigin};
+use super::scope::SeedRelation;
+use super::{FrontierError, HeldBack, Options, Prediction, QueuedOrigin, UrlLog};
 use crate::dust::ListedRule;
 use crate::model::{
-    Ack, CanonicalUrl, Deferral, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance, Requeue,
-    UrlId, UrlRow,
+    Ack, CanonicalUrl, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance, Requeue, UrlId,
+    UrlRow,
 };
 
 /// Numbers that [`EmbeddedFrontier::unfinished`] looks at under one lock.
@@ -17,7 +17,7 @@ const LOOKED_AT: u32 = 4096;
 
 /// What has happened since the last look: the frontier's part of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct FrontierChanges {
     /// URLs first seen, in the order of their numbers.
     pub urls: Vec<UrlRow>,
     /// Deferred or excluded URLs to which a better path was found, and URLs to be judged anew.
@@ -27,19 +27,6 @@ pub struct Changes {
     pub leased: Vec<(UrlId, u32)>,
     /// Pages that link to themselves, or to other editions of themselves, each with the URL of one.
     pub counterparts: Vec<(UrlId, UrlId)>,
-}
-
-/// What keeps a URL that was seen from being fetched, as things stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remaining {
-    /// It waits for a better path, or for a budget.
-    Deferred(Deferral),
-    /// The rule that its row in the log names kept it out at first sight.
-    Excluded,
-    /// It belongs to a pattern that keeps repeating itself, see [`EmbeddedFrontier::closed_pattern`].
-    Closed,
-    /// A rule foretells that it repeats another page, see [`EmbeddedFrontier::prediction`].
-    Predicted,
 }
 
 /// The frontier of a crawl that runs in one process: one lock around plain state, held for
@@ -65,13 +52,13 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     }
 
     /// What has happened since the last call, for the next commit.
-    pub fn take_changes(&self) -> Changes {
+    pub fn take_changes(&self) -> FrontierChanges {
         let mut engine = self.engine();
-        Changes {
-            urls: engine.rows.take(),
-            requeued: std::mem::take(&mut engine.requeued),
+        FrontierChanges {
+            urls: engine.state.rows.take(),
+            requeued: std::mem::take(&mut engine.state.requeued),
             leased: engine.leases.alive(),
-            counterparts: std::mem::take(&mut engine.foretelling.counterparts),
+            counterparts: engine.predictions.take_counterparts(),
         }
     }
 
@@ -83,12 +70,12 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
 
     /// A URL as it was first seen, committed or not.
     pub fn url(&self, id: UrlId) -> Result<UrlRow, FrontierError> {
-        self.engine().rows.get(id)
+        self.engine().state.rows.get(id)
     }
 
     /// URLs below this number can be read through the log from now on.
     pub fn committed(&self, urls: u32) {
-        self.engine().rows.forget_below(urls);
+        self.engine().state.rows.forget_below(urls);
     }
 
     /// Takes the next row of an earlier run's log. First of all, for every row in order.
@@ -110,13 +97,13 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// Takes what an earlier run's log says of a page that links to another edition of itself, or to itself. Before all
     /// outcomes.
     pub fn restore_counterpart(&self, page: UrlId, counterpart: UrlId) {
-        self.engine().foretelling.learner.note_counterpart(page, counterpart);
+        self.engine().predictions.restore_counterpart(page, counterpart);
     }
 
     /// Takes note of an outcome of an earlier run's log: of what kind, and the page that it repeats or the
     /// target of the redirect. After all requeueings, for every outcome, in order; reads the log.
     pub fn restore_outcome(&self, id: UrlId, kind: OutcomeKind, repeats: Option<UrlId>) -> Result<(), FrontierError> {
-        self.engine().note(id, kind, repeats)
+        self.engine().note_outcome(id, kind, repeats)
     }
 
     /// Takes what was found at a URL of an earlier run's log, in a focused crawl. After all requeueings.
@@ -137,24 +124,24 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
 
     /// The URLs without outcome, ascending, each with the reason: for the last lines of a crawl.
     /// What is still queued or on lease is over budget. Sees the state as it is when it gets there.
-    pub fn unfinished(&self) -> impl Iterator<Item = (UrlId, Remaining)> + '_ {
+    pub fn unfinished(&self) -> impl Iterator<Item = (UrlId, HeldBack)> + '_ {
         let blocks = (0..).step_by(LOOKED_AT as usize).map_while(|first| self.unfinished_from(first));
         blocks.flatten()
     }
 
     /// The pattern whose pages keep repeating each other, for which this URL is left out.
     pub fn closed_pattern(&self, url: &str) -> Option<String> {
-        self.engine().patterns.closed(url)
+        self.engine().traps.closed_pattern(url)
     }
 
     /// What was foretold of a URL that is left out for it.
     pub fn prediction(&self, id: UrlId) -> Option<Prediction> {
-        self.engine().prediction(id)
+        self.engine().predictions.prediction(id)
     }
 
     /// The rules that were learned and tested, those that saved most first.
     pub fn rules(&self) -> Vec<ListedRule> {
-        self.engine().rules()
+        self.engine().predictions.rules()
     }
 
     /// Queues what was left out for a pattern that has been opened again since. Whether there is any.
@@ -165,24 +152,24 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
 
     /// Whether a URL would be in scope if a page named it. It is not seen by that.
     pub fn admits(&self, url: &CanonicalUrl) -> bool {
-        self.engine().scope.judge(url, Standing::Other).is_none()
+        self.engine().state.scope.judge(url, SeedRelation::Other).is_none()
     }
 
     /// Whether a URL that was seen is a seed, or redirects alone lead to it from one.
     pub fn is_from_seed(&self, id: UrlId) -> bool {
-        self.engine().phases.is_from_seed(id)
+        self.engine().state.phases.is_from_seed(id)
     }
 
-    fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, Remaining)>> {
+    fn unfinished_from(&self, first: u32) -> Option<Vec<(UrlId, HeldBack)>> {
         let engine = self.engine();
-        let end = first.saturating_add(LOOKED_AT).min(engine.seen.len() as u32);
-        let remaining = |id| engine.remaining(UrlId(id)).map(|remaining| (UrlId(id), remaining));
-        (first < end).then(|| (first..end).filter_map(remaining).collect())
+        let end = first.saturating_add(LOOKED_AT).min(engine.state.seen.len() as u32);
+        let held_back = |id| engine.held_back(UrlId(id)).map(|reason| (UrlId(id), reason));
+        (first < end).then(|| (first..end).filter_map(held_back).collect())
     }
 
     /// The origins at which most URLs wait, most first. Costs a look at every origin.
-    pub fn hosts_waiting(&self, most: usize) -> Vec<WaitingOrigin> {
-        self.engine().origins.longest(most)
+    pub fn hosts_waiting(&self, most: usize) -> Vec<QueuedOrigin> {
+        self.engine().state.queues.longest_queues(most)
     }
 
     /// Marks links as seen and queues them, in one step. Replies in the order of the links.
@@ -211,19 +198,19 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// earlier pages no longer count against the budgets.
     pub fn revise(&self, urls: Vec<UrlId>) -> Result<(), FrontierError> {
         let mut engine = self.engine();
-        urls.into_iter().try_for_each(|id| engine.revise(id))
+        urls.into_iter().try_for_each(|id| engine.state.revise(id))
     }
 
     /// Makes nothing of this origin (`scheme://host:port`) due before `not_before`.
     pub fn postpone(&self, origin: &str, not_before: Instant) {
         let mut engine = self.engine();
-        if let Some(number) = engine.origins.number(origin) {
-            engine.origins.postpone(number, not_before);
+        if let Some(number) = engine.state.queues.number(origin) {
+            engine.state.queues.postpone(number, not_before);
         }
     }
 
     /// Returns the sizes.
     pub fn counts(&self) -> FrontierCounts {
-        self.engine().counts()
+        self.engine().state.counts()
     }
 }

@@ -1,280 +1,304 @@
-//! The state behind the lock, and what an offer does to it.
+//! The frontier behind its lock: it asks each part, and applies the effects.
 
-use hashbrown::HashMap;
+use std::time::Instant;
 
-use super::best_first::{Place, Prospects};
-use super::host_queue::Priority;
-use super::host_queues::Origins;
+use super::effect::Effect;
+use super::host_queues::QueuedUrl;
+use super::lease_choice::{LeaseChoice, choose};
 use super::leases::Leases;
-use super::predicted_duplicates::Foretelling;
-use super::rows::Rows;
-use super::scope::{Scope, Standing};
-use super::seen::SeenSet;
-use super::trap_patterns::Patterns;
-use super::url_state::{Phase, Phases};
-use super::{FrontierError, Options, Remaining, UrlLog};
+use super::predicted_duplicates::PredictedDuplicates;
+use super::restore::Restoring;
+use super::state::FrontierState;
+use super::trap_guard::TrapGuard;
+use super::url_state::{HeldBack, UrlPhase};
+use super::{FrontierError, Options, UrlLog};
 use crate::model::{
-    Deferral, Discovery, Disposition, FrontierCounts, Link, LinkKind, Offered, Relevance, Requeue, UrlId, UrlRow,
-    UrlState,
+    Ack, CanonicalUrl, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind, Relevance, Requeue, UrlId, UrlRow,
+    UrlState, Wait,
 };
 
 /// The frontier without its lock.
 pub(super) struct Engine<L> {
-    pub(super) depth: u16,
-    pub(super) most_pages: u64,
-    pub(super) pages: u64,
-    pub(super) scope: Scope,
-    pub(super) seen: SeenSet,
-    pub(super) phases: Phases,
-    pub(super) origins: Origins,
-    pub(super) rows: Rows<L>,
+    pub(super) state: FrontierState<L>,
     pub(super) leases: Leases,
-    pub(super) patterns: Patterns,
-    /// In a focused crawl.
-    pub(super) prospects: Option<Prospects>,
-    pub(super) foretelling: Foretelling,
-    /// How requeued URLs that are not done were named last: this overrides the log's row.
-    pub(super) better_paths: HashMap<u32, Discovery>,
-    /// Requeued since the last look.
-    pub(super) requeued: Vec<Requeue>,
-    /// While an earlier run is restored: the origin of each URL, or [`NO_ORIGIN`](super::restore).
-    pub(super) restoring: super::restore::Restoring,
+    pub(super) traps: TrapGuard,
+    pub(super) predictions: PredictedDuplicates,
+    restoring: Restoring,
 }
 
 impl<L: UrlLog> Engine<L> {
     pub(super) fn new(options: &Options, log: L, hash_seed: u64) -> Self {
         Self {
-            depth: options.depth,
-            most_pages: options.max_pages,
-            pages: 0,
-            scope: Scope::new(options),
-            seen: SeenSet::new(hash_seed),
-            phases: Phases::new(),
-            origins: Origins::new(options.host_concurrency, options.max_pages_per_host, hash_seed),
-            rows: Rows::new(log),
+            state: FrontierState::new(options, log, hash_seed),
             leases: Leases::default(),
-            patterns: Patterns::new(options.trap_guard, hash_seed),
-            prospects: options.focus.map(|focus| Prospects::new(focus, hash_seed)),
-            foretelling: Foretelling::new(options),
-            better_paths: HashMap::new(),
-            requeued: Vec::new(),
-            restoring: super::restore::Restoring::default(),
+            traps: TrapGuard::new(options.trap_guard, hash_seed),
+            predictions: PredictedDuplicates::new(options),
+            restoring: Restoring::default(),
         }
     }
 
-    /// Seen-check and enqueue in one step.
-    pub(super) fn offer(&mut self, link: Link) -> Result<Offered, FrontierError> {
-        let standing = self.standing(link.discovery);
-        self.scope.widen(&link.url, standing);
-        let hash = self.seen.hash(link.url.as_str());
-        let counterpart_of = self.counterpart_of(&link)?;
-        let offered = match self.seen.find(hash) {
-            Some(id) => Offered { id, disposition: self.offer_again(id, link, standing) },
-            None => self.offer_new(hash, link, standing)?,
+    /// Marks a link as seen and queues it, in one step.
+    pub(super) fn offer(&mut self, mut link: Link) -> Result<Offered, FrontierError> {
+        let relation = self.state.relation(link.discovery);
+        self.state.scope.widen(&link.url, relation);
+        let counterpart_of = self.predictions.counterpart_of(&mut self.state, &link)?;
+        let hash = self.state.seen.hash(link.url.as_str());
+        let offered = match self.state.seen.find(hash) {
+            Some(id) => {
+                let decision = self.state.add_link(id, &link, relation);
+                if decision == Some(UrlState::Queued) {
+                    self.predictions.forget(id);
+                }
+                Offered { id, decision }
+            }
+            None => {
+                if self.traps.is_demoted(link.url.as_str()) {
+                    link.discovery.rank = link.discovery.rank.max(1);
+                }
+                let discovery = link.discovery;
+                let (id, state) = self.state.add(hash, link, relation)?;
+                self.predictions.note_discovery(id, discovery);
+                Offered { id, decision: Some(state) }
+            }
         };
         if let Some(page) = counterpart_of {
-            self.note_counterpart(page, offered.id);
+            self.predictions.note_counterpart(page, offered.id);
         }
         Ok(offered)
     }
 
-    /// How close to the seeds a URL is that is named in this way.
-    pub(super) fn standing(&self, discovery: Discovery) -> Standing {
-        match discovery.kind {
-            LinkKind::Seed => Standing::Seed,
-            LinkKind::SitemapFile => Standing::Sitemap,
-            LinkKind::Redirect if discovery.referrer.is_some_and(|id| self.phases.is_from_seed(id)) => {
-                Standing::SeedRedirect
+    /// Leases at most `most` URLs that are due.
+    pub(super) fn lease(&mut self, most: usize, now: Instant) -> Result<LeaseAnswer, FrontierError> {
+        self.reconsider();
+        let mut leases = Vec::new();
+        loop {
+            let held = self.fill(&mut leases, most, now)?;
+            if !leases.is_empty() || !self.release_stuck() {
+                let wait = held.map_or_else(|| self.wait(now), Wait::Until);
+                return Ok(LeaseAnswer { leases, wait });
             }
-            _ => Standing::Other,
         }
     }
 
-    /// What is to become of a link.
-    fn decide(&self, link: &Link, standing: Standing) -> UrlState {
-        if let Some(exclusion) = self.scope.judge(&link.url, standing) {
-            return UrlState::Excluded(exclusion);
+    /// Adds leases. If the rest is held because better URLs are on their way, returns until when.
+    fn fill(&mut self, leases: &mut Vec<Lease>, most: usize, now: Instant) -> Result<Option<Instant>, FrontierError> {
+        while leases.len() < most && !self.state.has_all_pages() {
+            let lease = match choose(&mut self.state, &self.predictions, now) {
+                Ok(Some(LeaseChoice::Take { next, explored })) => self.lease_unless_left_out(next, explored, now),
+                Ok(Some(LeaseChoice::Hold(until))) => return Ok(Some(until)),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            match lease {
+                Ok(lease) => leases.extend(lease),
+                Err(error) if leases.is_empty() => return Err(error),
+                // The caller must get the leases begun so far. Its next call meets the error.
+                Err(_) => break,
+            }
         }
-        match link.only_seen {
-            Some(reason) => UrlState::Deferred(reason),
-            None if link.discovery.depth > self.depth => UrlState::Deferred(Deferral::Depth),
-            None => UrlState::Queued,
-        }
+        Ok(None)
     }
 
-    fn offer_new(&mut self, hash: u64, mut link: Link, standing: Standing) -> Result<Offered, FrontierError> {
-        if self.patterns.is_demoted(link.url.as_str()) {
-            link.discovery.rank = link.discovery.rank.max(1);
-        }
-        let state = self.decide(&link, standing);
-        let id = self.seen.push(hash)?;
-        self.note_discovery(id, link.discovery);
-        let (phase, disposition) = match state {
-            UrlState::Queued => (Phase::Queued, Disposition::Queued),
-            UrlState::Deferred(reason) => (Phase::Deferred(reason), Disposition::Deferred(reason)),
-            UrlState::Excluded(rule) => (Phase::Excluded, Disposition::Excluded(rule)),
+    fn lease_unless_left_out(
+        &mut self,
+        next: QueuedUrl,
+        explored: bool,
+        now: Instant,
+    ) -> Result<Option<Lease>, FrontierError> {
+        let effect = match self.traps.check(&mut self.state, next)? {
+            Some(effect) => Some(effect),
+            None => self.predictions.check(&mut self.state, next)?,
         };
-        self.phases.push(phase, standing.is_from_seed());
-        if state == UrlState::Queued {
-            self.expect(id, &link);
-            self.enqueue(id, &link);
-        }
-        let Link { url, discovery, clue, .. } = link;
-        self.rows.push(UrlRow { url: url.as_str().to_owned(), discovery, state, clue });
-        Ok(Offered { id, disposition })
-    }
-
-    fn enqueue(&mut self, id: UrlId, link: &Link) {
-        let priority = self.priority(id, link.discovery);
-        // A canonical URL always has an origin.
-        if let Some(origin) = self.origins.number(link.url.as_str()) {
-            self.origins.push(origin, priority, id);
-        }
-    }
-
-    /// Notes what a link lets one expect, in a focused crawl.
-    fn expect(&mut self, id: UrlId, link: &Link) {
-        if let (Some(prospects), Some(clue)) = (&mut self.prospects, link.clue) {
-            let source = naming_page(link.discovery);
-            prospects.note(id, link.url.as_str(), clue, source);
-        }
-    }
-
-    /// Where a URL stands among those of its origin.
-    pub(super) fn priority(&self, id: UrlId, discovery: Discovery) -> Priority {
-        let place = self.prospects.as_ref().map_or(Place::FIRST, |prospects| prospects.place(id));
-        Priority { rank: discovery.rank, suspicion: 0, place, depth: discovery.depth }
-    }
-
-    /// Learns from what was found at a URL, and puts those that wait in order anew when it is time.
-    pub(super) fn learn(&mut self, id: UrlId, worth: Option<Relevance>) {
-        let Some(prospects) = &mut self.prospects else { return };
-        prospects.learn(id, worth);
-        if prospects.is_due() {
-            self.reorder();
-        }
-    }
-
-    /// Puts those that wait in order by what is known now.
-    pub(super) fn reorder(&mut self) {
-        if let Some(prospects) = &self.prospects {
-            self.origins.reorder(|before, id| Priority { place: prospects.place(id), ..before });
-        }
-    }
-
-    fn offer_again(&mut self, id: UrlId, link: Link, standing: Standing) -> Disposition {
-        let reason = match self.phases.get(id) {
-            Some(Phase::Deferred(reason)) => Some(reason),
-            // A rule that kept it out may not hold for it as a seed, or since the scope has grown.
-            Some(Phase::Excluded) => None,
-            Some(Phase::Closed | Phase::Predicted | Phase::Waiting) if standing.is_from_seed() => None,
-            Some(Phase::Queued) => {
-                self.expect(id, &link);
-                return Disposition::Seen;
+        match effect {
+            Some(effect) => {
+                self.apply(effect);
+                Ok(None)
             }
-            _ => return Disposition::Seen,
-        };
-        match (self.decide(&link, standing), reason) {
-            (UrlState::Queued, _) => {
-                self.requeue(id, &link, standing);
-                Disposition::Queued
-            }
-            // More than duplicates name it now, if only from too far away: a run that may go deeper
-            // shall fetch it.
-            (
-                UrlState::Deferred(Deferral::Depth),
-                Some(Deferral::DuplicateLink | Deferral::NoFollow | Deferral::NotAsked),
-            ) if link.only_seen.is_none() => {
-                self.note_better_path(id, &link);
-                self.phases.set(id, Phase::Deferred(Deferral::Depth));
-                Disposition::Deferred(Deferral::Depth)
-            }
-            (_, Some(reason)) => Disposition::Deferred(reason),
-            (_, None) => Disposition::Seen,
+            None => self.begin_lease(next, explored, now).map(Some),
         }
     }
 
-    fn requeue(&mut self, id: UrlId, link: &Link, standing: Standing) {
-        self.note_better_path(id, link);
-        self.better_paths.insert(id.0, link.discovery);
-        self.forget_foretold(id);
-        self.phases.set(id, Phase::Queued);
-        if standing.is_from_seed() {
-            self.phases.mark_from_seed(id);
+    fn begin_lease(&mut self, next: QueuedUrl, explored: bool, now: Instant) -> Result<Lease, FrontierError> {
+        let QueuedUrl { origin, priority, id } = next;
+        let state = &mut self.state;
+        let row = state.rows.get(id)?;
+        let url = CanonicalUrl::from_canonical(&row.url).map_err(|source| FrontierError::Damaged { id, source })?;
+        state.queues.begin_lease(origin);
+        state.phases.set(id, UrlPhase::Leased);
+        let score = state.priority(id, row.discovery).score;
+        if let Some(best_first) = &mut state.best_first {
+            let is_try = row.discovery.kind != LinkKind::SitemapFile && state.queues.try_host(origin);
+            best_first.begin(id, score, is_try, now);
         }
-        self.expect(id, link);
-        self.enqueue(id, link);
+        let (deliveries, attempts) = self.leases.begin(id, origin, priority);
+        let mut expectation = state.best_first.as_ref().and_then(|best_first| best_first.expectation(id));
+        if let Some(expectation) = &mut expectation {
+            expectation.explored = explored;
+        }
+        Ok(Lease {
+            id,
+            url,
+            discovery: state.best_path(id, &row),
+            deliveries,
+            attempts,
+            clue: state.best_first.as_ref().and_then(|best_first| best_first.clue(id)),
+            expectation,
+            sampled_prediction: self.predictions.sampled(id).map(Box::new),
+        })
     }
 
-    fn note_better_path(&mut self, id: UrlId, link: &Link) {
-        self.requeued.push(Requeue { url: id, discovery: link.discovery });
+    /// Returns exactly what to wait for, so that nobody need poll. While hosts or the crawl have their pages, only a
+    /// lease that brings none can free a URL.
+    fn wait(&self, now: Instant) -> Wait {
+        match self.state.queues.next_due() {
+            Some(due) if !self.state.has_all_pages() => Wait::Until(due.map_or(now, |due| due.max(now))),
+            _ if self.state.phases.count(UrlPhase::Leased) == 0 => Wait::Done,
+            _ => Wait::Event,
+        }
     }
 
-    /// Queues a URL that had its outcome, before all others; once, whatever came of it then.
-    pub(super) fn revise(&mut self, id: UrlId) -> Result<(), FrontierError> {
-        if self.phases.get(id) != Some(Phase::Done) || self.phases.is_revised(id) {
-            return Ok(());
+    /// Ends a lease. An ack without a lease is the echo of another one.
+    pub(super) fn ack(&mut self, ack: Ack) -> Result<(), FrontierError> {
+        let Some(origin) = self.leases.end(ack.id) else { return Ok(()) };
+        if ack.kind != OutcomeKind::NearDuplicate {
+            // A near-duplicate may be revised, and is then still the sample that it was.
+            self.predictions.forget_sample(ack.id);
         }
-        let UrlRow { url, discovery, .. } = self.rows.get(id)?;
-        let origin = self.origins.number(&url).ok_or(FrontierError::Missing(id))?;
-        let discovery = Discovery { kind: LinkKind::Revision, rank: 0, ..discovery };
-        self.requeued.push(Requeue { url: id, discovery });
-        self.better_paths.insert(id.0, discovery);
-        self.phases.set(id, Phase::Queued);
-        self.phases.mark_revised(id);
-        self.pages = self.pages.saturating_sub(1);
-        self.origins.discount_page(origin);
-        self.origins.push(origin, Priority::FIRST, id);
+        self.state.better_paths.remove(&ack.id.0);
+        self.state.phases.set(ack.id, UrlPhase::Done);
+        self.state.learn_relevance(ack.id, ack.worth);
+        if ack.worth.is_some() {
+            self.state.queues.mark_host_known(origin);
+        }
+        let is_page = ack.kind.is_page();
+        self.state.pages += u64::from(is_page);
+        self.state.queues.end_lease(origin, is_page);
+        self.release(ack.id);
+        self.note_outcome(ack.id, ack.kind, ack.repeats)
+    }
+
+    /// Gives a lease back. Another lease than the living one is an echo.
+    pub(super) fn nak(&mut self, lease: &Lease, not_before: Instant) {
+        let Some((origin, priority)) = self.leases.give_back(lease) else { return };
+        self.state.phases.set(lease.id, UrlPhase::Queued);
+        if let Some(best_first) = &mut self.state.best_first {
+            best_first.end(lease.id);
+        }
+        self.state.queues.give_back(origin, priority, lease.id, not_before);
+    }
+
+    /// Teaches the trap guard and the rules an outcome: its kind, and the original or the target of the redirect.
+    pub(super) fn note_outcome(
+        &mut self,
+        id: UrlId,
+        kind: OutcomeKind,
+        repeats: Option<UrlId>,
+    ) -> Result<(), FrontierError> {
+        if kind.is_page() {
+            self.traps.note_page(&mut self.state, id, repeats)?;
+        }
+        let effects = self.predictions.learn(&mut self.state, id, kind, repeats)?;
+        self.apply_all(effects);
         Ok(())
     }
 
-    pub(super) fn counts(&self) -> FrontierCounts {
-        FrontierCounts {
-            seen: self.seen.len() as u64,
-            queued: self.phases.count(Phase::Queued) + self.phases.count(Phase::Waiting),
-            leased: self.phases.count(Phase::Leased),
-            deferred: self.phases.deferred(),
-            excluded: self.phases.count(Phase::Excluded) + self.phases.count(Phase::Closed),
-            predicted: self.phases.count(Phase::Predicted),
-            origins: self.origins.busy(),
-            pages: self.pages,
+    /// Queues the URLs whose pattern has been opened again. Returns whether there is any. Costs a look at every URL if
+    /// a pattern was opened.
+    pub(super) fn reopen(&mut self) -> Result<bool, FrontierError> {
+        let effects = self.traps.reopened(&mut self.state)?;
+        let is_any = !effects.is_empty();
+        self.apply_all(effects);
+        Ok(is_any)
+    }
+
+    /// Queues predicted duplicates whose prediction is disputed or withdrawn.
+    fn reconsider(&mut self) {
+        let effects = self.predictions.reconsider(&self.state.phases);
+        if self.predictions.take_lost_trust() {
+            self.state.queues.clear_mirror_likelihoods();
+        }
+        self.apply_all(effects);
+    }
+
+    /// Queues all waiting URLs if nothing else can bring the crawl on. Returns whether it did.
+    fn release_stuck(&mut self) -> bool {
+        let phases = &self.state.phases;
+        let is_stuck = phases.count(UrlPhase::Waiting) > 0
+            && phases.count(UrlPhase::Leased) == 0
+            && self.state.queues.next_due().is_none()
+            && !self.state.has_all_pages();
+        if is_stuck {
+            let effects = self.predictions.release_all();
+            self.apply_all(effects);
+        }
+        is_stuck
+    }
+
+    /// Queues the URLs that waited for this one.
+    fn release(&mut self, target: UrlId) {
+        let effects = self.predictions.release(target);
+        self.apply_all(effects);
+    }
+
+    fn apply_all(&mut self, effects: Vec<Effect>) {
+        effects.into_iter().for_each(|effect| self.apply(effect));
+    }
+
+    fn apply(&mut self, effect: Effect) {
+        let state = &mut self.state;
+        match effect {
+            Effect::Requeue(url, from) => state.put_back(url, from),
+            Effect::Reprioritize(url, priority) => {
+                state.queues.drop_front(url.origin);
+                state.queues.push(url.origin, priority, url.id);
+            }
+            Effect::Hold(url) => {
+                state.queues.drop_front(url.origin);
+                state.phases.set(url.id, UrlPhase::Waiting);
+            }
+            Effect::LeaveOut(url, reason) => {
+                state.queues.drop_front(url.origin);
+                state.phases.set(url.id, UrlPhase::HeldBack(reason));
+                self.leases.forget(url.id);
+                self.release(url.id);
+            }
         }
     }
 
-    /// Bytes of the tables. Costs a look at every origin.
+    /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome.
+    pub(super) fn held_back(&self, id: UrlId) -> Option<HeldBack> {
+        self.state.held_back(id)
+    }
+
+    /// Returns the bytes in use. Costs a look at every origin.
     pub(super) fn bytes(&self) -> usize {
-        self.seen.bytes()
-            + self.phases.bytes()
-            + self.origins.bytes()
-            + self.rows.bytes()
-            + self.leases.bytes()
-            + self.patterns.bytes()
-            + self.prospects.as_ref().map_or(0, Prospects::bytes)
-            + self.foretelling.bytes()
-            + self.better_paths.allocation_size()
-            + self.requeued.capacity() * size_of::<Requeue>()
+        self.state.bytes() + self.leases.bytes() + self.traps.bytes() + self.predictions.bytes()
     }
 
-    fn is_revised(&self, id: UrlId) -> bool {
-        self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision)
+    /// Restores the next row of the log.
+    pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
+        let id = self.restoring.url(&mut self.state, row)?;
+        self.predictions.note_discovery(id, row.discovery);
+        Ok(())
     }
 
-    /// What keeps a URL from having been fetched if the crawl ends now; `None` if it was.
-    pub(super) fn remaining(&self, id: UrlId) -> Option<Remaining> {
-        match self.phases.get(id)? {
-            // It keeps the outcome that it had.
-            Phase::Queued | Phase::Leased if self.is_revised(id) => None,
-            Phase::Queued | Phase::Leased | Phase::Waiting => Some(Remaining::Deferred(Deferral::Budget)),
-            Phase::Deferred(reason) => Some(Remaining::Deferred(reason)),
-            Phase::Excluded => Some(Remaining::Excluded),
-            Phase::Closed => Some(Remaining::Closed),
-            Phase::Predicted => Some(Remaining::Predicted),
-            Phase::Done => None,
-        }
+    /// Restores the next requeueing of the log.
+    pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
+        self.restoring.requeue(&mut self.state, path)
     }
-}
 
-/// The page that names a URL by a link.
-pub(super) fn naming_page(discovery: Discovery) -> Option<UrlId> {
-    discovery.referrer.filter(|_| matches!(discovery.kind, LinkKind::Page | LinkKind::Duplicate))
+    /// Restores the relevance of a page. After all requeueings.
+    pub(super) fn restore_worth(&mut self, id: UrlId, worth: Option<Relevance>) {
+        self.restoring.worth(&mut self.state, id, worth);
+    }
+
+    /// Restores the next outcome of the log.
+    pub(super) fn restore_done(&mut self, id: UrlId, is_page: bool) {
+        self.restoring.done(&mut self.state, id, is_page);
+    }
+
+    /// Ends the restoring.
+    pub(super) fn restored(&mut self) {
+        self.restoring.finish(&mut self.state);
+    }
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
-use super::best_first::Place;
+use super::best_first::ScoreRank;
 use crate::model::UrlId;
 
 /// The order among the URLs of an origin before arrival: the smaller first.
@@ -18,13 +18,13 @@ pub(super) struct Priority {
     /// Not 0 if a rule that is not believed yet says of it that it repeats a page: its lot among those.
     pub(super) suspicion: u8,
     /// What is expected of it; the same for all unless the crawl is focused.
-    pub(super) place: Place,
+    pub(super) score: ScoreRank,
     pub(super) depth: u16,
 }
 
 impl Priority {
     /// Before all others.
-    pub(super) const FIRST: Self = Self { rank: 0, suspicion: 0, place: Place::FIRST, depth: 0 };
+    pub(super) const FIRST: Self = Self { rank: 0, suspicion: 0, score: ScoreRank::FIRST, depth: 0 };
 }
 
 /// Numbers in a block of [`IdQueue`].
@@ -91,7 +91,7 @@ impl IdQueue {
 
 /// What waits at one origin.
 #[derive(Default)]
-pub(super) struct OriginQueue {
+pub(super) struct HostQueue {
     /// Descending, so that the first to serve is the last; there are few priorities, and a table
     /// costs an origin with a single URL a tenth of what a tree would.
     ready: Vec<(Priority, IdQueue)>,
@@ -101,7 +101,7 @@ pub(super) struct OriginQueue {
     len: usize,
 }
 
-impl OriginQueue {
+impl HostQueue {
     /// How many URLs wait here, due or not.
     pub(super) fn len(&self) -> usize {
         self.len
@@ -143,11 +143,11 @@ impl OriginQueue {
     }
 
     /// The most that is expected of what was due when it was last looked at.
-    pub(super) fn best(&self) -> Option<Place> {
-        self.ready.last().map(|(priority, _)| priority.place)
+    pub(super) fn best(&self) -> Option<ScoreRank> {
+        self.ready.last().map(|(priority, _)| priority.score)
     }
 
-    /// Takes away what [`OriginQueue::front`] has named.
+    /// Takes away what [`HostQueue::front`] has named.
     pub(super) fn pop(&mut self) -> Option<UrlId> {
         let (_, queue) = self.ready.last_mut()?;
         let id = queue.pop_front()?;
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    fn drain(queue: &mut OriginQueue, now: Instant) -> Vec<u32> {
+    fn drain(queue: &mut HostQueue, now: Instant) -> Vec<u32> {
         std::iter::from_fn(|| {
             queue.front(now)?;
             queue.pop().map(|id| id.0)
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn rank_goes_before_depth_and_depth_before_arrival() {
-        let mut queue = OriginQueue::default();
+        let mut queue = HostQueue::default();
         for (id, rank, depth) in [(0, 1, 0), (1, 0, 2), (2, 0, 1), (3, 0, 2), (4, 0, 1)] {
             queue.push(priority(rank, depth), UrlId(id));
         }
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_was_given_back_waits_and_then_goes_first() {
         let (now, second) = (Instant::now(), Duration::from_secs(1));
-        let mut queue = OriginQueue::default();
+        let mut queue = HostQueue::default();
         queue.push(priority(0, 1), UrlId(0));
         queue.push(priority(0, 1), UrlId(1));
         queue.give_back(priority(0, 1), UrlId(7), now + 2 * second);
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn blocks_come_and_go_without_a_trace() {
-        let mut queue = OriginQueue::default();
+        let mut queue = HostQueue::default();
         let count = 3 * BLOCK as u32;
         for id in 0..count {
             queue.push(priority(0, 0), UrlId(id));

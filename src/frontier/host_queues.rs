@@ -13,33 +13,33 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::best_first::Place;
-use super::host_queue::{OriginQueue, Priority};
+use super::best_first::ScoreRank;
+use super::host_queue::{HostQueue, Priority};
 use super::names::{Names, OriginParts};
 use crate::model::UrlId;
 
 /// A place in the calendar: when (`None` is before all else), in which turn, which origin.
 type Turn = (Option<Instant>, u64, u32);
 
-/// Origins that are due and whose first URLs are compared, in a focused crawl.
-const COMPARED: usize = 1024;
+/// HostQueues that are due and whose first URLs are compared, in a focused crawl.
+const MAX_COMPARED: usize = 1024;
 /// After so many pages that say nothing a host is taken for known, in a focused crawl.
-const TRIES: u8 = 3;
+const MAX_TRIES: u8 = 3;
 
 /// An origin at which URLs wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitingOrigin {
+pub struct QueuedOrigin {
     /// `scheme://host:port`.
     pub origin: String,
     /// URLs that wait, due or not.
     pub queued: u64,
     /// What keeps the next one from being leased.
-    pub hold: Hold,
+    pub hold: OriginHold,
 }
 
 /// What keeps an origin's next URL from being leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
+pub enum OriginHold {
     /// Nothing but the turn of others.
     Turn,
     /// It has as many leases as it may have.
@@ -54,11 +54,11 @@ pub enum Hold {
 
 /// How likely it is that a host is a copy of another one, from not at all to believed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Doubt(u8);
+pub(super) struct MirrorLikelihood(u8);
 
-impl Doubt {
+impl MirrorLikelihood {
     const NONE: Self = Self(0);
-    const BELIEVED: Self = Self(u8::MAX);
+    const CERTAIN: Self = Self(u8::MAX);
 
     fn of(likelihood: f64) -> Self {
         // In [0, 255]; what is less than certain is not believed.
@@ -73,7 +73,7 @@ impl Doubt {
 
 /// What to lease next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Next {
+pub(super) struct QueuedUrl {
     pub(super) origin: u32,
     pub(super) priority: Priority,
     pub(super) id: UrlId,
@@ -82,7 +82,7 @@ pub(super) struct Next {
 #[derive(Default)]
 struct Origin {
     host: u32,
-    queue: OriginQueue,
+    queue: HostQueue,
     leases: usize,
     not_before: Option<Instant>,
     /// Its place in the calendar, and the moment from which that was derived.
@@ -94,18 +94,18 @@ struct Origin {
 struct Host {
     pages: u64,
     leases: u64,
-    /// How often it was tried, in a focused crawl; [`TRIES`] if it is known.
+    /// How often it was tried, in a focused crawl; [`MAX_TRIES`] if it is known.
     tries: u8,
     /// As far as it was looked up.
-    doubt: Doubt,
+    mirror: MirrorLikelihood,
     origins: Vec<u32>,
 }
 
 /// All origins, their queues, and whose turn it is.
-pub(super) struct Origins {
-    most_leases: usize,
+pub(super) struct HostQueues {
+    max_leases: usize,
     /// 0 for no bound.
-    most_pages: u64,
+    max_pages: u64,
     origin_names: Names,
     origins: Vec<Origin>,
     host_names: Names,
@@ -121,12 +121,12 @@ pub(super) struct Origins {
     name: String,
 }
 
-impl Origins {
+impl HostQueues {
     /// So many leases of one origin at a time; so many pages of one host, 0 for no bound.
-    pub(super) fn new(most_leases: usize, most_pages: u64, seed: u64) -> Self {
+    pub(super) fn new(max_leases: usize, max_pages: u64, seed: u64) -> Self {
         Self {
-            most_leases: most_leases.max(1),
-            most_pages,
+            max_leases: max_leases.max(1),
+            max_pages,
             origin_names: Names::new(seed),
             origins: Vec::new(),
             host_names: Names::new(seed),
@@ -156,7 +156,7 @@ impl Origins {
         Some(number)
     }
 
-    /// Origins with something queued or leased.
+    /// HostQueues with something queued or leased.
     pub(super) fn busy(&self) -> u64 {
         self.busy
     }
@@ -173,20 +173,20 @@ impl Origins {
     /// Queues a URL.
     pub(super) fn push(&mut self, origin: u32, priority: Priority, id: UrlId) {
         self.origins[origin as usize].queue.push(priority, id);
-        self.settle(origin);
+        self.reschedule(origin);
     }
 
     /// What to lease next at `now`, if anything is due.
-    pub(super) fn next(&mut self, now: Instant) -> Option<Next> {
+    pub(super) fn next(&mut self, now: Instant) -> Option<QueuedUrl> {
         let now = self.now.map_or(now, |latest| latest.max(now));
         self.now = Some(now);
         let &(_, _, origin) = self.calendar.first().filter(|(due, ..)| *due <= Some(now))?;
         let (priority, id) = self.origins[origin as usize].queue.front(now)?;
-        Some(Next { origin, priority, id })
+        Some(QueuedUrl { origin, priority, id })
     }
 
     /// What to lease next at `now` if what is best goes first, at whichever origin that is due it waits.
-    pub(super) fn next_best(&mut self, now: Instant) -> Option<Next> {
+    pub(super) fn next_best(&mut self, now: Instant) -> Option<QueuedUrl> {
         // Of equals the first: that origin has waited longest.
         self.fronts(now, |_| true).map(|(next, ..)| next).min_by_key(|next| next.priority)
     }
@@ -194,26 +194,31 @@ impl Origins {
     /// What to lease next at `now` to learn of what kind a host is. One of which something was had that did not tell
     /// goes first, so that what lies one level behind a mere list is seen soon; then the host that is the least likely
     /// a copy; then what is best. A host that is believed to be a copy is not tried.
-    pub(super) fn next_of_unknown(&mut self, now: Instant) -> Option<Next> {
-        let is_wanted = |host: &Host| host.tries < TRIES && host.leases == 0 && host.doubt < Doubt::BELIEVED;
-        let fronts = self.fronts(now, is_wanted);
-        fronts.min_by_key(|(next, tries, doubt)| (Reverse(*tries), *doubt, next.priority)).map(|(next, ..)| next)
+    pub(super) fn next_unknown_host(&mut self, now: Instant) -> Option<QueuedUrl> {
+        let is_eligible =
+            |host: &Host| host.tries < MAX_TRIES && host.leases == 0 && host.mirror < MirrorLikelihood::CERTAIN;
+        let fronts = self.fronts(now, is_eligible);
+        fronts.min_by_key(|(next, tries, mirror)| (Reverse(*tries), *mirror, next.priority)).map(|(next, ..)| next)
     }
 
     /// The first URL of each origin that is due and of which the host is wanted, how often that was tried, and how
     /// likely it is a copy; the one that has waited longest first.
-    fn fronts(&mut self, now: Instant, is_wanted: impl Fn(&Host) -> bool) -> impl Iterator<Item = (Next, u8, Doubt)> {
+    fn fronts(
+        &mut self,
+        now: Instant,
+        is_eligible: impl Fn(&Host) -> bool,
+    ) -> impl Iterator<Item = (QueuedUrl, u8, MirrorLikelihood)> {
         let now = self.now.map_or(now, |latest| latest.max(now));
         self.now = Some(now);
-        let due = self.calendar.iter().take_while(|(due, ..)| *due <= Some(now)).take(COMPARED);
+        let due = self.calendar.iter().take_while(|(due, ..)| *due <= Some(now)).take(MAX_COMPARED);
         let tried = due.filter_map(|&(_, _, origin)| {
             let host = &self.hosts[self.origins[origin as usize].host as usize];
-            is_wanted(host).then_some((origin, host.tries, host.doubt))
+            is_eligible(host).then_some((origin, host.tries, host.mirror))
         });
-        let tried: Vec<(u32, u8, Doubt)> = tried.collect();
-        tried.into_iter().filter_map(move |(origin, tries, doubt)| {
+        let tried: Vec<(u32, u8, MirrorLikelihood)> = tried.collect();
+        tried.into_iter().filter_map(move |(origin, tries, mirror)| {
             let (priority, id) = self.origins[origin as usize].queue.front(now)?;
-            Some((Next { origin, priority, id }, tries, doubt))
+            Some((QueuedUrl { origin, priority, id }, tries, mirror))
         })
     }
 
@@ -224,14 +229,14 @@ impl Origins {
 
     /// Whether nothing is known of what is there, and that was not tried often enough.
     pub(super) fn is_unknown(&self, origin: u32) -> bool {
-        self.hosts[self.origins[origin as usize].host as usize].tries < TRIES
+        self.hosts[self.origins[origin as usize].host as usize].tries < MAX_TRIES
     }
 
     /// A page is leased, in a focused crawl: a try, if nothing is known of the host. Whether it is one.
     pub(super) fn try_host(&mut self, origin: u32) -> bool {
         let host = self.origins[origin as usize].host;
         let host = &mut self.hosts[host as usize];
-        let is_try = host.tries < TRIES;
+        let is_try = host.tries < MAX_TRIES;
         host.tries += u8::from(is_try);
         self.tries += u64::from(is_try);
         is_try
@@ -239,44 +244,44 @@ impl Origins {
 
     /// How likely it is that a host is a copy of one of these origins, of those that were tried or came before it: the
     /// first of many copies is not doubted. Nor is one that was tried: it is the copy whose links are known.
-    pub(super) fn doubt(&mut self, origin: u32, copied: &[(String, f64)]) -> Doubt {
+    pub(super) fn mirror_likelihood(&mut self, origin: u32, copied: &[(String, f64)]) -> MirrorLikelihood {
         let host = self.origins[origin as usize].host;
         if self.hosts[host as usize].tries > 0 {
-            return Doubt::NONE;
+            return MirrorLikelihood::NONE;
         }
-        let doubts = copied.iter().filter_map(|(copied, likelihood)| {
+        let likelihoods = copied.iter().filter_map(|(copied, likelihood)| {
             OriginParts::of(copied)?.write(&mut self.name);
             let found = &self.origins[self.origin_names.find(&self.name)? as usize];
             let other = &self.hosts[found.host as usize];
             let is_tried = other.tries > 0 || other.leases > 0;
             let is_met = is_tried || (found.queue.len() > 0 && found.host < host);
-            (found.host != host && is_met).then(|| Doubt::of(*likelihood))
+            (found.host != host && is_met).then(|| MirrorLikelihood::of(*likelihood))
         });
-        doubts.max().unwrap_or(Doubt::NONE)
+        likelihoods.max().unwrap_or(MirrorLikelihood::NONE)
     }
 
     /// Notes how likely a host is a copy. Whether it is more likely than it was.
-    pub(super) fn note_doubt(&mut self, origin: u32, doubt: Doubt) -> bool {
+    pub(super) fn set_mirror_likelihood(&mut self, origin: u32, mirror: MirrorLikelihood) -> bool {
         let host = &mut self.hosts[self.origins[origin as usize].host as usize];
-        std::mem::replace(&mut host.doubt, doubt) < doubt
+        std::mem::replace(&mut host.mirror, mirror) < mirror
     }
 
     /// Takes no host for a copy: it may be that none is.
-    pub(super) fn end_doubts(&mut self) {
-        self.hosts.iter_mut().for_each(|host| host.doubt = Doubt::NONE);
+    pub(super) fn clear_mirror_likelihoods(&mut self) {
+        self.hosts.iter_mut().for_each(|host| host.mirror = MirrorLikelihood::NONE);
     }
 
     /// What was found there tells of what kind the host is, in this run or an earlier one.
-    pub(super) fn know_host(&mut self, origin: u32) {
+    pub(super) fn mark_host_known(&mut self, origin: u32) {
         let host = self.origins[origin as usize].host;
         let host = &mut self.hosts[host as usize];
         self.tries += u64::from(host.tries == 0);
-        host.tries = TRIES;
+        host.tries = MAX_TRIES;
     }
 
     /// The most that is expected of what can be leased after `now` and within a time, and when it can be.
-    pub(super) fn best_soon(&self, now: Instant, within: Duration) -> Option<(Place, Instant)> {
-        let later = self.calendar.range((Some(now), u64::MAX, u32::MAX)..).take(COMPARED);
+    pub(super) fn best_soon(&self, now: Instant, within: Duration) -> Option<(ScoreRank, Instant)> {
+        let later = self.calendar.range((Some(now), u64::MAX, u32::MAX)..).take(MAX_COMPARED);
         let places = later.filter_map(|(due, _, origin)| {
             let place = self.origins[*origin as usize].queue.best()?;
             due.filter(|due| *due <= now + within).map(|due| (place, due))
@@ -285,8 +290,8 @@ impl Origins {
     }
 
     /// What to lease next at `now` if it is to be taken out of turn, chosen by `dice`.
-    pub(super) fn next_out_of_turn(&mut self, now: Instant, dice: u64) -> Option<Next> {
-        let Next { origin, .. } = self.next(now)?;
+    pub(super) fn next_out_of_turn(&mut self, now: Instant, dice: u64) -> Option<QueuedUrl> {
+        let QueuedUrl { origin, .. } = self.next(now)?;
         self.origins[origin as usize].queue.bring_forward(dice as usize, self.now.unwrap_or(now));
         self.next(now)
     }
@@ -301,21 +306,21 @@ impl Origins {
         self.calendar.first().map(|&(due, ..)| due)
     }
 
-    /// Takes away what [`Origins::next`] has named. The origin goes to the end of the line.
+    /// Takes away what [`HostQueues::next`] has named. The origin goes to the end of the line.
     pub(super) fn begin_lease(&mut self, origin: u32) {
-        self.leave_calendar(origin);
+        self.unschedule(origin);
         let entry = &mut self.origins[origin as usize];
         entry.queue.pop();
         entry.leases += 1;
         let host = entry.host;
         self.change_host(host, |host| host.leases += 1);
-        self.settle(origin);
+        self.reschedule(origin);
     }
 
-    /// Takes away what [`Origins::next`] has named, and nothing more.
-    pub(super) fn discard(&mut self, origin: u32) {
+    /// Takes away what [`HostQueues::next`] has named, and nothing more.
+    pub(super) fn drop_front(&mut self, origin: u32) {
         self.origins[origin as usize].queue.pop();
-        self.settle(origin);
+        self.reschedule(origin);
     }
 
     /// Ends a lease.
@@ -327,7 +332,7 @@ impl Origins {
             host.leases = host.leases.saturating_sub(1);
             host.pages += u64::from(is_page);
         });
-        self.settle(origin);
+        self.reschedule(origin);
     }
 
     /// Ends a lease and puts its URL back.
@@ -340,7 +345,7 @@ impl Origins {
     pub(super) fn postpone(&mut self, origin: u32, not_before: Instant) {
         let entry = &mut self.origins[origin as usize];
         entry.not_before = entry.not_before.max(Some(not_before));
-        self.settle(origin);
+        self.reschedule(origin);
     }
 
     /// Counts a page that was fetched in an earlier run.
@@ -359,17 +364,17 @@ impl Origins {
     pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
         for origin in 0..self.origins.len() {
             self.origins[origin].queue.retain(&keep);
-            self.settle(origin as u32);
+            self.reschedule(origin as u32);
         }
     }
 
     /// The origins at which most URLs wait, most first. Costs a look at every origin.
-    pub(super) fn longest(&self, most: usize) -> Vec<WaitingOrigin> {
+    pub(super) fn longest_queues(&self, most: usize) -> Vec<QueuedOrigin> {
         let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
         order.retain(|&origin| self.origins[origin as usize].queue.len() > 0);
         order.sort_by_key(|&origin| std::cmp::Reverse(self.origins[origin as usize].queue.len()));
         order.truncate(most);
-        let describe = |origin: u32| WaitingOrigin {
+        let describe = |origin: u32| QueuedOrigin {
             origin: self.origin_names.text(origin).to_owned(),
             queued: self.origins[origin as usize].queue.len() as u64,
             hold: self.hold(origin),
@@ -377,19 +382,19 @@ impl Origins {
         order.into_iter().map(describe).collect()
     }
 
-    fn hold(&self, origin: u32) -> Hold {
+    fn hold(&self, origin: u32) -> OriginHold {
         let entry = &self.origins[origin as usize];
         if self.is_full(entry.host) {
-            return Hold::Pages;
+            return OriginHold::Pages;
         }
-        if entry.leases >= self.most_leases {
-            return Hold::Leases;
+        if entry.leases >= self.max_leases {
+            return OriginHold::Leases;
         }
         let later = |moment: &Instant| Some(*moment) > self.now;
         match (entry.queue.due().flatten().filter(later), entry.not_before.filter(later)) {
-            (Some(due), not_before) if Some(due) > not_before => Hold::GivenBack(due),
-            (_, Some(not_before)) => Hold::Postponed(not_before),
-            _ => Hold::Turn,
+            (Some(due), not_before) if Some(due) > not_before => OriginHold::GivenBack(due),
+            (_, Some(not_before)) => OriginHold::Postponed(not_before),
+            _ => OriginHold::Turn,
         }
     }
 
@@ -399,7 +404,7 @@ impl Origins {
         change(&mut self.hosts[host as usize]);
         if self.is_full(host) != was_full {
             let origins = std::mem::take(&mut self.hosts[host as usize].origins);
-            origins.iter().for_each(|&origin| self.settle(origin));
+            origins.iter().for_each(|&origin| self.reschedule(origin));
             self.hosts[host as usize].origins = origins;
         }
     }
@@ -407,14 +412,14 @@ impl Origins {
     /// Whether the host has its pages, if all its leases bring one.
     fn is_full(&self, host: u32) -> bool {
         let host = &self.hosts[host as usize];
-        self.most_pages > 0 && host.pages + host.leases >= self.most_pages
+        self.max_pages > 0 && host.pages + host.leases >= self.max_pages
     }
 
     /// When something of this origin can be leased: `Some(None)` is at once, `None` is never as
     /// things are.
     fn due(&self, origin: u32) -> Option<Option<Instant>> {
         let entry = &self.origins[origin as usize];
-        if entry.leases >= self.most_leases || self.is_full(entry.host) {
+        if entry.leases >= self.max_leases || self.is_full(entry.host) {
             return None;
         }
         entry.queue.due().map(|due| due.max(entry.not_before))
@@ -422,11 +427,11 @@ impl Origins {
 
     /// Puts an origin in its place after something has changed. While the moment at which it is due
     /// stays the same, it keeps its turn.
-    fn settle(&mut self, origin: u32) {
+    fn reschedule(&mut self, origin: u32) {
         let due = self.due(origin);
         let place = self.origins[origin as usize].place;
         if place.map(|(_, derived_from)| derived_from) != due {
-            self.leave_calendar(origin);
+            self.unschedule(origin);
             if let Some(due) = due {
                 let turn = (due.max(self.now), self.turns, origin);
                 self.turns += 1;
@@ -437,7 +442,7 @@ impl Origins {
         self.count_busy(origin);
     }
 
-    fn leave_calendar(&mut self, origin: u32) {
+    fn unschedule(&mut self, origin: u32) {
         if let Some((turn, _)) = self.origins[origin as usize].place.take() {
             self.calendar.remove(&turn);
         }
@@ -459,9 +464,9 @@ mod tests {
 
     const PRIORITY: Priority = Priority::FIRST;
 
-    /// Origins with `each` URLs waiting at every one of them.
-    fn origins(names: &[&str], each: u32, most_leases: usize, most_pages: u64) -> Origins {
-        let mut origins = Origins::new(most_leases, most_pages, 0);
+    /// HostQueues with `each` URLs waiting at every one of them.
+    fn origins(names: &[&str], each: u32, max_leases: usize, max_pages: u64) -> HostQueues {
+        let mut origins = HostQueues::new(max_leases, max_pages, 0);
         for name in names {
             let origin = origins.number(name).unwrap();
             (0..each).for_each(|n| origins.push(origin, PRIORITY, UrlId(origin * each + n)));
@@ -469,7 +474,7 @@ mod tests {
         origins
     }
 
-    fn lease(origins: &mut Origins, now: Instant) -> Option<u32> {
+    fn lease(origins: &mut HostQueues, now: Instant) -> Option<u32> {
         let origin = origins.next(now)?.origin;
         origins.begin_lease(origin);
         Some(origin)

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::model::UrlRow)s, and a URL's
-//! number is its place there. What is held here is derived from it: [`Changes`] go into each commit,
+//! number is its place there. What is held here is derived from it: [`FrontierChanges`] go into each commit,
 //! and at the next start the log is read back row by row. Texts of URLs are not held: those of leased
 //! ones are read back through [`UrlLog`], a few at a time.
 //!
@@ -51,11 +51,13 @@
 mod best_first;
 mod chunks;
 mod discoveries;
+mod effect;
 mod embedded;
 mod engine;
 mod error;
 mod host_queue;
 mod host_queues;
+mod lease_choice;
 mod leases;
 mod names;
 mod options;
@@ -65,6 +67,7 @@ mod rows;
 mod sampling;
 mod scope;
 mod seen;
+mod state;
 mod trap;
 mod trap_guard;
 mod trap_patterns;
@@ -73,10 +76,11 @@ mod url_state;
 #[cfg(test)]
 mod tests;
 
-pub use embedded::{Changes, EmbeddedFrontier, Remaining};
+pub use embedded::{EmbeddedFrontier, FrontierChanges};
 pub use error::FrontierError;
-pub use host_queues::{Hold, WaitingOrigin};
+pub use host_queues::{OriginHold, QueuedOrigin};
 pub use options::{FocusOptions, Options, ScopeKind};
 pub use predicted_duplicates::Prediction;
 pub use rows::UrlLog;
 pub use trap::Trap;
+pub use url_state::HeldBack;

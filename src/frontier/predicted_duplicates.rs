@@ -1,33 +1,33 @@
-//! What a rule foretells to be a duplicate leaves the queue, and comes back if the rule proves wrong.
+//! Leaves predicted duplicates out, and brings them back when a rule proves wrong.
 //!
-//! As with closed patterns, a URL is looked at when its turn comes: all that is known by then counts, and the log
-//! has nothing to say of it but that it was queued. A URL whose counterpart is still queued or on lease *waits*
-//! for it, outside the queue, and comes back when that one has ended. Nothing waits for what waits itself, so there
-//! is no circle; and if nothing else can be leased, all that waits comes back.
+//! As with closed patterns, the check comes when a URL's turn comes: all that is known by then counts, and the log has
+//! nothing but that the URL was queued. A URL whose counterpart is still queued or on lease *waits* for it, outside the
+//! queue, until the counterpart has ended. No URL waits for a waiting one, so there is no circle. If nothing else can be
+//! leased, all waiting URLs come back.
 //!
-//! *Suspects*, of which a rule that is not proven yet says that they repeat another page of their site, are fetched
-//! after all others of the site: most are foretold by then. By lot, so that those by which rules are proven are a fair
-//! sample of them. A focused crawl has an order of its own.
+//! *Suspects* are URLs that an unproven rule of their site predicts to be duplicates. The crawl fetches them after all
+//! others of the site: by then a proven rule predicts most of them. It fetches them in hash order, so that those that
+//! prove the rule are a fair sample. A focused crawl has an order of its own.
 //!
-//! A prediction names a URL that was fetched, never one that was itself left out: so what is said of a URL is what
-//! the rule was tested on.
+//! A prediction names a URL that was fetched, never one that was itself left out: rules are tested on such predictions.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::discoveries::Discoveries;
-use super::engine::{Engine, naming_page};
+use super::effect::Effect;
 use super::host_queue::Priority;
-use super::host_queues::{Doubt, Next};
-use super::sampling::Drawn;
-use super::url_state::Phase;
+use super::host_queues::{MirrorLikelihood, QueuedUrl};
+use super::sampling::Samples;
+use super::state::FrontierState;
+use super::url_state::{HeldBack, UrlPhase, UrlPhases};
 use super::{FrontierError, Options, UrlLog};
 use crate::dust::{ListedRule, ObservedOutcome, PredictedTarget, RuleId, RuleLearner, are_counterparts};
-use crate::model::{Link, LinkKind, OutcomeKind, UrlId};
+use crate::model::{Discovery, Link, OutcomeKind, SampledPrediction, UrlId};
 
-/// Lots by which suspects are fetched.
-const LOTS: u64 = 16;
+/// Groups into which the hash divides the suspects of a site, for their order.
+const SUSPECT_GROUPS: u64 = 16;
 
-/// What a proven rule says of a URL that was not fetched.
+/// A proven rule's prediction about a URL that the crawl did not fetch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// The kept page that it repeats.
@@ -36,42 +36,42 @@ pub struct Prediction {
     pub rule: String,
     /// The part of the site in which the rule was measured.
     pub context: String,
-    /// The share of its tests that were hits.
+    /// The share of the rule's tests that were hits.
     pub validity: f64,
-    /// Whether it is believed since the same holds for other hosts or directories.
+    /// Whether the rule is trusted because it holds on other hosts or in other directories.
     pub carried: bool,
 }
 
-/// A URL that was left out.
-pub(super) struct LeftOut {
+/// A predicted duplicate that was left out.
+struct LeftOutUrl {
     target: UrlId,
-    pub(super) rule: RuleId,
-    pub(super) one_in: u64,
-    pub(super) place: Next,
+    rule: RuleId,
+    one_in: u64,
+    url: QueuedUrl,
 }
 
-/// What is foretold, and what waits to be.
-pub(super) struct Foretelling {
-    pub(super) learner: RuleLearner,
-    /// Whether what is foretold is left out, or measured only.
+/// The rules, and the URLs that they keep out of the queues.
+pub(super) struct PredictedDuplicates {
+    learner: RuleLearner,
+    /// Whether to leave predicted duplicates out, or only to measure the rules.
     leaves_out: bool,
-    left_out: HashMap<u32, LeftOut>,
-    /// What waits, by what it waits for.
-    waiting: HashMap<u32, Vec<Next>>,
-    /// What has waited in vain.
-    impatient: HashSet<u32>,
-    /// What is fetched since rules contradict each other about it.
-    contested: HashSet<u32>,
-    pub(super) drawn: Drawn,
-    /// The page whose links are offered, and its URL.
-    naming: Option<(UrlId, String)>,
-    /// Where the links of duplicates are followed.
-    pub(super) discoveries: Option<Discoveries>,
-    /// Links from pages to their counterparts, or to themselves, since the last look.
-    pub(super) counterparts: Vec<(UrlId, UrlId)>,
+    left_out: HashMap<u32, LeftOutUrl>,
+    /// The waiting URLs by the URL that they wait for.
+    waiting: HashMap<u32, Vec<QueuedUrl>>,
+    /// URLs that do not wait again.
+    waited_in_vain: HashSet<u32>,
+    /// URLs to fetch because rules contradict each other about them.
+    disputed: HashSet<u32>,
+    samples: Samples,
+    /// The page whose links are on offer, and its URL.
+    linking_page: Option<(UrlId, String)>,
+    /// If the crawl follows the links of duplicates.
+    discoveries: Option<Discoveries>,
+    /// Links from pages to their counterparts or to themselves, for the next commit.
+    counterparts: Vec<(UrlId, UrlId)>,
 }
 
-impl Foretelling {
+impl PredictedDuplicates {
     pub(super) fn new(options: &Options) -> Self {
         let mut learner = RuleLearner::new(options.random_seed);
         options.rules.iter().for_each(|rule| learner.import(rule));
@@ -80,218 +80,258 @@ impl Foretelling {
             leaves_out: options.skip_predicted,
             left_out: HashMap::new(),
             waiting: HashMap::new(),
-            impatient: HashSet::new(),
-            contested: HashSet::new(),
-            drawn: Drawn::default(),
-            naming: None,
+            waited_in_vain: HashSet::new(),
+            disputed: HashSet::new(),
+            samples: Samples::default(),
+            linking_page: None,
             discoveries: options.follows_duplicates.then(Discoveries::default),
             counterparts: Vec::new(),
         }
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        let waiting = self.waiting.values().map(|waiting| waiting.capacity() * size_of::<Next>()).sum::<usize>();
+        let waiting = self.waiting.values().map(|waiting| waiting.capacity() * size_of::<QueuedUrl>()).sum::<usize>();
         let tables = self.left_out.allocation_size() + self.waiting.allocation_size();
         let discoveries = self.discoveries.as_ref().map_or(0, Discoveries::bytes);
-        let sets = self.impatient.allocation_size() + self.contested.allocation_size();
-        self.learner.bytes() + self.drawn.bytes() + discoveries + tables + waiting + sets
-    }
-}
-
-impl<L: UrlLog> Engine<L> {
-    /// The page that names a URL, if that is its own, or looks like another edition of it.
-    pub(super) fn counterpart_of(&mut self, link: &Link) -> Result<Option<UrlId>, FrontierError> {
-        let Some(page) = naming_page(link.discovery) else { return Ok(None) };
-        if self.foretelling.naming.as_ref().is_none_or(|(id, _)| *id != page) {
-            self.foretelling.naming = Some((page, self.rows.get(page)?.url));
-        }
-        let naming = self.foretelling.naming.as_ref();
-        let is_counterpart = |url: &str| url == link.url.as_str() || are_counterparts(url, link.url.as_str());
-        Ok(naming.filter(|(_, url)| is_counterpart(url)).map(|(page, _)| *page))
+        let sets = self.waited_in_vain.allocation_size() + self.disputed.allocation_size();
+        self.learner.bytes() + self.samples.bytes() + discoveries + tables + waiting + sets
     }
 
-    pub(super) fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) {
-        if self.foretelling.learner.note_counterpart(page, counterpart) {
-            self.foretelling.counterparts.push((page, counterpart));
+    /// Records a URL that is seen for the first time.
+    pub(super) fn note_discovery(&mut self, id: UrlId, discovery: Discovery) {
+        if let (Some(discoveries), Some(page)) = (&mut self.discoveries, discovery.linking_page()) {
+            discoveries.note(page, id);
         }
     }
 
-    /// Takes note of an outcome.
-    pub(super) fn learn_rules(
+    /// Returns the page that names a URL, if that is its own URL or looks like another edition of it.
+    pub(super) fn counterpart_of<L: UrlLog>(
         &mut self,
+        state: &mut FrontierState<L>,
+        link: &Link,
+    ) -> Result<Option<UrlId>, FrontierError> {
+        let Some(page) = link.discovery.linking_page() else { return Ok(None) };
+        if self.linking_page.as_ref().is_none_or(|(id, _)| *id != page) {
+            self.linking_page = Some((page, state.rows.get(page)?.url));
+        }
+        let is_counterpart = |url: &str| url == link.url.as_str() || are_counterparts(url, link.url.as_str());
+        Ok(self.linking_page.as_ref().filter(|(_, url)| is_counterpart(url)).map(|(page, _)| *page))
+    }
+
+    /// Records a link from a page to its counterpart or to itself.
+    pub(super) fn note_counterpart(&mut self, page: UrlId, counterpart: UrlId) {
+        if self.learner.note_counterpart(page, counterpart) {
+            self.counterparts.push((page, counterpart));
+        }
+    }
+
+    /// Restores a link to a counterpart.
+    pub(super) fn restore_counterpart(&mut self, page: UrlId, counterpart: UrlId) {
+        self.learner.note_counterpart(page, counterpart);
+    }
+
+    /// Takes the links to counterparts for a commit.
+    pub(super) fn take_counterparts(&mut self) -> Vec<(UrlId, UrlId)> {
+        std::mem::take(&mut self.counterparts)
+    }
+
+    /// Learns from an outcome. Returns the URLs to requeue because their original is no longer a page.
+    pub(super) fn learn<L: UrlLog>(
+        &mut self,
+        state: &mut FrontierState<L>,
         id: UrlId,
         kind: OutcomeKind,
         repeats: Option<UrlId>,
-    ) -> Result<(), FrontierError> {
+    ) -> Result<Vec<Effect>, FrontierError> {
         if !kind.is_page() && kind != OutcomeKind::Redirected {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let url = self.rows.get(id)?.url;
-        let original = repeats.map(|of| self.rows.get(of).map(|row| (of, row.url))).transpose()?;
+        let url = state.rows.get(id)?.url;
+        let original = repeats.map(|of| state.rows.get(of).map(|row| (of, row.url))).transpose()?;
         let repeats = original.as_ref().map(|(of, url)| (*of, url.as_str()));
-        let seen = &self.seen;
-        let learner = &mut self.foretelling.learner;
-        let was_kept = learner.original(id) == Some(id);
-        learner.observe(ObservedOutcome { id, url: &url, kind, repeats }, |url| seen.find(seen.hash(url)));
-        if was_kept && learner.original(id).is_none() {
-            self.bring_back_orphans();
-        }
-        Ok(())
+        let was_kept = self.learner.original(id) == Some(id);
+        self.learner.observe(ObservedOutcome { id, url: &url, kind, repeats }, |url| state.find(url));
+        let is_lost = was_kept && self.learner.original(id).is_none();
+        Ok(if is_lost { self.bring_back_orphans() } else { Vec::new() })
     }
 
-    /// Queues what was left out for a page that is kept no longer: another look at it led to a URL without a page.
-    /// Costs a look at all that is left out.
-    fn bring_back_orphans(&mut self) {
-        let Foretelling { learner, left_out, .. } = &mut self.foretelling;
+    /// Brings back the URLs whose original is no longer a page: a revision found none there. Costs a look at all URLs
+    /// that were left out.
+    fn bring_back_orphans(&mut self) -> Vec<Effect> {
+        let Self { learner, left_out, .. } = self;
         let orphans = left_out.extract_if(|_, left_out| learner.original(left_out.target).is_none());
-        let mut orphans: Vec<LeftOut> = orphans.map(|(_, left_out)| left_out).collect();
-        orphans.sort_unstable_by_key(|left_out| left_out.place.id);
-        orphans.into_iter().for_each(|left_out| self.bring_back(left_out.place.id, left_out));
+        let orphans = orphans.map(|(_, left_out)| left_out).collect();
+        self.bring_back_all(orphans)
     }
 
-    /// Takes what would be leased next out of its queue, or puts it back for later, if it is foretold to be a
-    /// duplicate, or may soon be. Whether it does.
-    pub(super) fn leave_foretold(&mut self, next: Next) -> Result<bool, FrontierError> {
-        let id = next.id;
-        let foretelling = &self.foretelling;
-        let is_asked =
-            foretelling.contested.contains(&id.0) || foretelling.drawn.has_won(id) || self.phases.is_from_seed(id);
-        if !foretelling.leaves_out || foretelling.learner.is_empty() || is_asked {
-            return Ok(false);
+    /// Checks the next URL of a queue. Returns what becomes of a predicted duplicate or a suspect.
+    pub(super) fn check<L: UrlLog>(
+        &mut self,
+        state: &mut FrontierState<L>,
+        next: QueuedUrl,
+    ) -> Result<Option<Effect>, FrontierError> {
+        if !self.leaves_out || self.learner.is_empty() || self.must_be_fetched(state, next.id) {
+            return Ok(None);
         }
-        let row = self.rows.get(id)?;
-        let kind = self.better_paths.get(&id.0).unwrap_or(&row.discovery).kind;
-        if matches!(kind, LinkKind::Seed | LinkKind::SitemapFile | LinkKind::Revision) {
-            return Ok(false);
+        let row = state.rows.get(next.id)?;
+        if !state.best_path(next.id, &row).may_be_left_out() {
+            return Ok(None);
         }
-        let seen = &self.seen;
-        let find = |url: &str| seen.find(seen.hash(url));
-        let foretold = self.foretelling.learner.predict(&row.url, find);
-        let may_be_suspect = foretold.is_empty() && self.prospects.is_none() && next.priority.suspicion == 0;
-        if may_be_suspect && self.foretelling.learner.may_be_duplicate(&row.url, find) {
-            let path = row.url.splitn(4, '/').nth(3).unwrap_or_default();
-            let lot = (seen.hash(path) % LOTS) as u8;
-            self.origins.discard(next.origin);
-            self.origins.push(next.origin, Priority { suspicion: 1 + lot, ..next.priority }, id);
-            return Ok(true);
+        let predicted = self.learner.predict(&row.url, |url| state.find(url));
+        if predicted.is_empty() {
+            return Ok(self.check_suspect(state, next, &row.url));
         }
-        let original = |target: UrlId| self.foretelling.learner.original(target).filter(|original| *original != id);
-        let mut settled = foretold.iter().filter_map(|foretold| Some((foretold, original(foretold.target)?)));
-        if let Some((foretold, of)) = settled.next() {
-            let (foretold, is_contested) = (*foretold, settled.any(|(_, other)| other != of));
-            if is_contested || self.leads_further(&foretold)? {
-                return Ok(false);
+        let original = |target: UrlId| self.learner.original(target).filter(|original| *original != next.id);
+        let mut settled = predicted.iter().filter_map(|predicted| Some((*predicted, original(predicted.target)?)));
+        match settled.next() {
+            Some((predicted, of)) => {
+                let is_disputed = settled.any(|(_, other)| other != of);
+                if is_disputed { Ok(None) } else { self.leave_out_or_sample(state, next, predicted) }
             }
-            if foretold.is_sampled {
-                self.foretelling.drawn.draw(id, &foretold);
-            } else {
-                self.leave_out(next, foretold);
+            None => Ok(self.wait_for_target(state, next, &predicted)),
+        }
+    }
+
+    fn must_be_fetched<L: UrlLog>(&self, state: &FrontierState<L>, id: UrlId) -> bool {
+        self.disputed.contains(&id.0) || self.samples.has(id) || state.phases.is_from_seed(id)
+    }
+
+    /// Moves a suspect behind the other URLs of its site, in a plain crawl.
+    fn check_suspect<L: UrlLog>(&self, state: &FrontierState<L>, next: QueuedUrl, url: &str) -> Option<Effect> {
+        let is_new = state.best_first.is_none() && next.priority.suspicion == 0;
+        if !is_new || !self.learner.may_be_duplicate(url, |url| state.find(url)) {
+            return None;
+        }
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        let group = (state.seen.hash(path) % SUSPECT_GROUPS) as u8;
+        Some(Effect::Reprioritize(next, Priority { suspicion: 1 + group, ..next.priority }))
+    }
+
+    fn leave_out_or_sample<L: UrlLog>(
+        &mut self,
+        state: &mut FrontierState<L>,
+        next: QueuedUrl,
+        predicted: PredictedTarget,
+    ) -> Result<Option<Effect>, FrontierError> {
+        if let Some(discoveries) = &self.discoveries
+            && discoveries.leads_further(state, &self.learner, &predicted)?
+        {
+            return Ok(None);
+        }
+        if predicted.is_sampled {
+            self.samples.add(next.id, &predicted);
+            return Ok(None);
+        }
+        let PredictedTarget { target, rule, one_in, .. } = predicted;
+        self.samples.forget(next.id);
+        self.left_out.insert(next.id.0, LeftOutUrl { target, rule, one_in, url: next });
+        Ok(Some(Effect::LeaveOut(next, HeldBack::Predicted)))
+    }
+
+    /// Holds a URL whose predicted original is still queued or on lease, unless it has waited before.
+    fn wait_for_target<L: UrlLog>(
+        &mut self,
+        state: &FrontierState<L>,
+        next: QueuedUrl,
+        predicted: &[PredictedTarget],
+    ) -> Option<Effect> {
+        let is_pending = |id: UrlId| matches!(state.phases.get(id), Some(UrlPhase::Queued | UrlPhase::Leased));
+        let mut targets = predicted.iter().map(|predicted| predicted.target);
+        let target = targets.find(|&target| target != next.id && is_pending(target))?;
+        if self.waited_in_vain.contains(&next.id.0) {
+            return None;
+        }
+        self.waiting.entry(target.0).or_default().push(next);
+        Some(Effect::Hold(next))
+    }
+
+    /// Returns the likelihood that the host of a URL is a mirror of another.
+    pub(super) fn mirror_likelihood<L: UrlLog>(
+        &self,
+        state: &mut FrontierState<L>,
+        next: QueuedUrl,
+    ) -> Result<MirrorLikelihood, FrontierError> {
+        if !self.leaves_out {
+            return Ok(MirrorLikelihood::default());
+        }
+        let mirrored = self.learner.mirrored_origins(&state.rows.get(next.id)?.url);
+        Ok(state.queues.mirror_likelihood(next.origin, &mirrored))
+    }
+
+    /// Whether a rule about hosts has lost its trust since the last call.
+    pub(super) fn take_lost_trust(&mut self) -> bool {
+        self.learner.take_lost_trust()
+    }
+
+    /// Requeues the URLs that waited for this one.
+    pub(super) fn release(&mut self, target: UrlId) -> Vec<Effect> {
+        let waiting = self.waiting.remove(&target.0).unwrap_or_default();
+        waiting.into_iter().map(|url| Effect::Requeue(url, UrlPhase::Waiting)).collect()
+    }
+
+    /// Requeues all waiting URLs, which then do not wait again.
+    pub(super) fn release_all(&mut self) -> Vec<Effect> {
+        let mut waiting: Vec<QueuedUrl> = std::mem::take(&mut self.waiting).into_values().flatten().collect();
+        waiting.sort_unstable_by_key(|url| url.id);
+        self.waited_in_vain.extend(waiting.iter().map(|url| url.id.0));
+        waiting.into_iter().map(|url| Effect::Requeue(url, UrlPhase::Waiting)).collect()
+    }
+
+    /// Brings back the URLs whose prediction is disputed or withdrawn. Costs a look at all URLs that were left out, if
+    /// a rule was withdrawn.
+    pub(super) fn reconsider(&mut self, phases: &UrlPhases) -> Vec<Effect> {
+        const PREDICTED: UrlPhase = UrlPhase::HeldBack(HeldBack::Predicted);
+        let mut disputed: Vec<UrlId> = self.learner.take_disputed().into_iter().collect();
+        disputed.sort_unstable();
+        for &id in &disputed {
+            if matches!(phases.get(id), Some(UrlPhase::Queued | UrlPhase::Waiting | PREDICTED)) {
+                self.disputed.insert(id.0);
             }
-            return Ok(!foretold.is_sampled);
         }
-        let pending = |target: UrlId| matches!(self.phases.get(target), Some(Phase::Queued | Phase::Leased));
-        let awaited = foretold.iter().map(|foretold| foretold.target).find(|&target| target != id && pending(target));
-        let awaited = awaited.filter(|_| !self.foretelling.impatient.contains(&id.0));
-        if let Some(target) = awaited {
-            self.origins.discard(next.origin);
-            self.phases.set(id, Phase::Waiting);
-            self.foretelling.waiting.entry(target.0).or_default().push(next);
+        let disputed = disputed.into_iter().filter_map(|id| self.left_out.remove(&id.0)).collect();
+        let mut effects = self.bring_back_all(disputed);
+        let withdrawn = self.learner.take_withdrawn();
+        if !withdrawn.is_empty() {
+            let unfounded = self.left_out.extract_if(|_, left_out| withdrawn.contains(&left_out.rule));
+            let unfounded = unfounded.map(|(_, left_out)| left_out).collect();
+            effects.extend(self.bring_back_all(unfounded));
         }
-        Ok(awaited.is_some())
+        effects
     }
 
-    /// How likely it is that what would be leased next is of a host that is a copy of another one.
-    pub(super) fn doubt(&mut self, next: Next) -> Result<Doubt, FrontierError> {
-        if !self.foretelling.leaves_out {
-            return Ok(Doubt::default());
-        }
-        let copied = self.foretelling.learner.mirrored_origins(&self.rows.get(next.id)?.url);
-        Ok(self.origins.doubt(next.origin, &copied))
+    fn bring_back_all(&mut self, mut urls: Vec<LeftOutUrl>) -> Vec<Effect> {
+        urls.sort_unstable_by_key(|left_out| left_out.url.id);
+        let bring_back = |LeftOutUrl { rule, one_in, url, .. }| {
+            self.samples.bring_back(url.id, rule, one_in);
+            Effect::Requeue(url, UrlPhase::HeldBack(HeldBack::Predicted))
+        };
+        urls.into_iter().map(bring_back).collect()
     }
 
-    fn leave_out(&mut self, place: Next, foretold: PredictedTarget) {
-        let PredictedTarget { target, rule, one_in, .. } = foretold;
-        self.foretelling.drawn.forget(place.id);
-        self.origins.discard(place.origin);
-        self.leases.forget(place.id);
-        self.phases.set(place.id, Phase::Predicted);
-        self.foretelling.left_out.insert(place.id.0, LeftOut { target, rule, one_in, place });
-        self.release(place.id);
-    }
-
-    /// Queues what has waited for a URL that has ended.
-    pub(super) fn release(&mut self, target: UrlId) {
-        for waiting in self.foretelling.waiting.remove(&target.0).unwrap_or_default() {
-            self.put_back(waiting, Phase::Waiting);
+    /// Forgets the prediction about a URL that is queued by a better path.
+    pub(super) fn forget(&mut self, id: UrlId) {
+        if let Some(left_out) = self.left_out.remove(&id.0) {
+            self.samples.bring_back(id, left_out.rule, left_out.one_in);
         }
     }
 
-    /// Queues a URL again, unless something else has become of it.
-    pub(super) fn put_back(&mut self, place: Next, from: Phase) {
-        if self.phases.get(place.id) == Some(from) {
-            self.phases.set(place.id, Phase::Queued);
-            self.origins.push(place.origin, place.priority, place.id);
-        }
+    /// Forgets a sampled URL that has its outcome.
+    pub(super) fn forget_sample(&mut self, id: UrlId) {
+        self.samples.forget(id);
     }
 
-    /// Queues all that waits, if nothing else can bring the crawl on. Whether there is any.
-    pub(super) fn release_stuck(&mut self) -> bool {
-        let is_stuck = self.phases.count(Phase::Waiting) > 0
-            && self.phases.count(Phase::Leased) == 0
-            && self.origins.next_due().is_none()
-            && !self.has_its_pages();
-        if is_stuck {
-            let mut waiting: Vec<Next> =
-                std::mem::take(&mut self.foretelling.waiting).into_values().flatten().collect();
-            waiting.sort_unstable_by_key(|waiting| waiting.id);
-            for waiting in waiting {
-                self.foretelling.impatient.insert(waiting.id.0);
-                self.put_back(waiting, Phase::Waiting);
-            }
-        }
-        is_stuck
+    /// Returns the prediction that a fetched URL tests.
+    pub(super) fn sampled(&self, id: UrlId) -> Option<SampledPrediction> {
+        self.samples.prediction(id, &self.learner)
     }
 
-    /// Queues what was left out, and is contested or was foretold by rules that have proved wrong since. Costs a look
-    /// at all that is left out, if there is such a rule.
-    pub(super) fn reconsider(&mut self) {
-        let mut contested: Vec<UrlId> = self.foretelling.learner.take_disputed().into_iter().collect();
-        contested.sort_unstable();
-        for id in contested {
-            if matches!(self.phases.get(id), Some(Phase::Queued | Phase::Waiting | Phase::Predicted)) {
-                self.foretelling.contested.insert(id.0);
-            }
-            if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
-                self.bring_back(id, left_out);
-            }
-        }
-        if self.foretelling.learner.take_lost_trust() {
-            self.origins.end_doubts();
-        }
-        let withdrawn = self.foretelling.learner.take_withdrawn();
-        if withdrawn.is_empty() {
-            return;
-        }
-        let shaken = self.foretelling.left_out.extract_if(|_, left_out| withdrawn.contains(&left_out.rule));
-        let mut shaken: Vec<LeftOut> = shaken.map(|(_, left_out)| left_out).collect();
-        shaken.sort_unstable_by_key(|left_out| left_out.place.id);
-        shaken.into_iter().for_each(|left_out| self.bring_back(left_out.place.id, left_out));
-    }
-
-    /// A URL that was left out is queued in another way.
-    pub(super) fn forget_foretold(&mut self, id: UrlId) {
-        if let Some(left_out) = self.foretelling.left_out.remove(&id.0) {
-            self.foretelling.drawn.bring_back(id, &left_out);
-        }
-    }
-
-    /// What was foretold of a URL that was left out.
+    /// Returns the prediction about a URL that was left out.
     pub(super) fn prediction(&self, id: UrlId) -> Option<Prediction> {
-        let left_out = self.foretelling.left_out.get(&id.0)?;
-        let (rule, context, confidence) = self.foretelling.learner.rule(left_out.rule)?;
+        let left_out = self.left_out.get(&id.0)?;
+        let (rule, context, confidence) = self.learner.rule(left_out.rule)?;
         Some(Prediction {
-            of: self.foretelling.learner.original(left_out.target)?,
+            of: self.learner.original(left_out.target)?,
             rule: rule.to_string(),
             context: context.to_owned(),
             validity: confidence.share(),
@@ -299,10 +339,10 @@ impl<L: UrlLog> Engine<L> {
         })
     }
 
-    /// All rules that were tested.
+    /// Returns all tested rules.
     pub(super) fn rules(&self) -> Vec<ListedRule> {
         let mut saved: HashMap<RuleId, u64> = HashMap::new();
-        self.foretelling.left_out.values().for_each(|left| *saved.entry(left.rule).or_default() += 1);
-        ListedRule::all(&self.foretelling.learner, |rule| saved.get(&rule).copied().unwrap_or_default())
+        self.left_out.values().for_each(|left_out| *saved.entry(left_out.rule).or_default() += 1);
+        ListedRule::all(&self.learner, |rule| saved.get(&rule).copied().unwrap_or_default())
     }
 }

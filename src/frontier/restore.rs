@@ -1,147 +1,163 @@
-//! Taking up an earlier crawl from its log.
+//! Restores the frontier of an earlier run from its log.
 //!
-//! What is in memory is derived from the log alone: each row, each requeueing, each outcome. No text
-//! is kept. A limit on depth that has changed since is applied to what is not done: rows that it
-//! lets in are queued, rows that it keeps out are deferred. Cost: some hashing and one look at the
-//! row's text each; while it lasts, 4 bytes more for each URL.
+//! All that is in memory follows from the log: each row, each requeueing, each outcome. A depth limit that has changed
+//! since applies to URLs without outcome: it queues the rows that it lets in and defers those that it keeps out. Cost:
+//! some hashing and one look at each row's text; meanwhile 4 more bytes for each URL.
 
 use super::chunks::Chunks;
-use super::engine::{Engine, naming_page};
-use super::scope::Standing;
-use super::url_state::Phase;
+use super::scope::SeedRelation;
+use super::state::FrontierState;
+use super::url_state::{HeldBack, UrlPhase};
 use super::{FrontierError, UrlLog};
 use crate::model::{
     CanonicalUrl, Deferral, Discovery, LinkKind, Relevance, Requeue, UrlError, UrlId, UrlRow, UrlState,
 };
 
-/// The origin of each URL while an earlier run is restored.
-pub(super) type Restoring = Option<Chunks<u32>>;
-
-/// The origin of an excluded URL is not counted among the origins.
+/// The origin of an excluded URL does not count among the origins.
 const NO_ORIGIN: u32 = u32::MAX;
 
-impl<L: UrlLog> Engine<L> {
-    /// Takes the next row of the log.
-    pub(super) fn restore_url(&mut self, row: &UrlRow) -> Result<(), FrontierError> {
-        let id = self.seen.push(self.seen.hash(&row.url))?;
-        self.note_discovery(id, row.discovery);
-        let standing = self.standing(row.discovery);
-        self.restore_scope(id, &row.url, standing)?;
+/// The origin of each URL, while the restoring lasts.
+#[derive(Default)]
+pub(super) struct Restoring(Option<Chunks<u32>>);
+
+impl Restoring {
+    /// Restores the next row of the log.
+    pub(super) fn url<L: UrlLog>(
+        &mut self,
+        state: &mut FrontierState<L>,
+        row: &UrlRow,
+    ) -> Result<UrlId, FrontierError> {
+        let id = state.seen.push(state.seen.hash(&row.url))?;
+        let relation = state.relation(row.discovery);
+        restore_scope(state, id, &row.url, relation)?;
         let phase = match row.state {
-            UrlState::Queued | UrlState::Deferred(Deferral::Depth) => self.phase_by_depth(row.discovery),
-            UrlState::Deferred(reason) => Phase::Deferred(reason),
-            UrlState::Excluded(_) => Phase::Excluded,
+            UrlState::Queued | UrlState::Deferred(Deferral::Depth) => phase_by_depth(state, row.discovery),
+            UrlState::Deferred(reason) => UrlPhase::HeldBack(HeldBack::Deferred(reason)),
+            UrlState::Excluded(_) => UrlPhase::HeldBack(HeldBack::Excluded),
         };
-        self.phases.push(phase, standing.is_from_seed());
-        let origin = if phase == Phase::Excluded { NO_ORIGIN } else { self.origin_of(id, &row.url)? };
-        self.restoring.get_or_insert_with(Chunks::new).push(origin);
-        if phase == Phase::Queued {
-            self.restore_clue(id, row);
-            self.origins.push(origin, self.priority(id, row.discovery), id);
+        state.phases.push(phase, relation.is_from_seed());
+        let is_excluded = phase == UrlPhase::HeldBack(HeldBack::Excluded);
+        let origin = if is_excluded { NO_ORIGIN } else { origin_of(state, id, &row.url)? };
+        self.0.get_or_insert_with(Chunks::new).push(origin);
+        if phase == UrlPhase::Queued {
+            restore_clue(state, id, row);
+            state.queues.push(origin, state.priority(id, row.discovery), id);
         }
-        self.rows.skip();
-        Ok(())
+        state.rows.skip();
+        Ok(id)
     }
 
-    /// Of later sightings of a URL nothing is known any more.
-    fn restore_clue(&mut self, id: UrlId, row: &UrlRow) {
-        if let (Some(prospects), Some(clue)) = (&mut self.prospects, row.clue) {
-            let source = naming_page(row.discovery);
-            prospects.note(id, &row.url, clue, source);
+    /// Restores the next requeueing of the log.
+    pub(super) fn requeue<L: UrlLog>(
+        &mut self,
+        state: &mut FrontierState<L>,
+        path: &Requeue,
+    ) -> Result<(), FrontierError> {
+        let Requeue { url: id, discovery } = *path;
+        let before = state.phases.get(id).ok_or(FrontierError::Missing(id))?;
+        if discovery.kind == LinkKind::Revision {
+            state.phases.mark_revised(id);
         }
-    }
-
-    /// Takes what was found at a URL of an earlier run's log. After all requeueings.
-    pub(super) fn restore_worth(&mut self, id: UrlId, worth: Option<Relevance>) {
-        if let Some(prospects) = &mut self.prospects {
-            prospects.learn(id, worth);
-            prospects.count_lease();
+        let relation = state.relation(discovery);
+        if relation.is_from_seed() {
+            let url = state.rows.get(id)?.url;
+            restore_scope(state, id, &url, relation)?;
+            state.phases.mark_from_seed(id);
         }
-        if let Some(origin) = self.restored_origin(id).filter(|_| worth.is_some()) {
-            self.origins.know_host(origin);
+        if before == UrlPhase::HeldBack(HeldBack::Excluded) {
+            let url = state.rows.get(id)?.url;
+            let origin = origin_of(state, id, &url)?;
+            self.set_origin(id, origin);
         }
-    }
-
-    fn restore_scope(&mut self, id: UrlId, url: &str, standing: Standing) -> Result<(), FrontierError> {
-        if standing.is_from_seed() {
-            let url = CanonicalUrl::from_canonical(url).map_err(|source| FrontierError::Damaged { id, source })?;
-            self.scope.widen(&url, standing);
+        let phase = phase_by_depth(state, discovery);
+        if phase == UrlPhase::Queued {
+            state.better_paths.insert(id.0, discovery);
         }
-        Ok(())
-    }
-
-    fn phase_by_depth(&self, Discovery { kind, depth, .. }: Discovery) -> Phase {
-        let is_too_deep = depth > self.depth && !matches!(kind, LinkKind::Seed | LinkKind::Revision);
-        if is_too_deep { Phase::Deferred(Deferral::Depth) } else { Phase::Queued }
-    }
-
-    fn origin_of(&mut self, id: UrlId, url: &str) -> Result<u32, FrontierError> {
-        let damaged = FrontierError::Damaged { id, source: UrlError::NotCanonical };
-        self.origins.number(url).ok_or(damaged)
-    }
-
-    /// Takes the next requeueing of the log.
-    pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
-        let id = path.url;
-        let before = self.phases.get(id).ok_or(FrontierError::Missing(id))?;
-        if path.discovery.kind == LinkKind::Revision {
-            self.phases.mark_revised(id);
-        }
-        let standing = self.standing(path.discovery);
-        if standing.is_from_seed() {
-            let url = self.rows.get(id)?.url;
-            self.restore_scope(id, &url, standing)?;
-            self.phases.mark_from_seed(id);
-        }
-        if before == Phase::Excluded {
-            let url = self.rows.get(id)?.url;
-            let origin = self.origin_of(id, &url)?;
-            self.remember_origin(id, origin);
-        }
-        let phase = self.phase_by_depth(path.discovery);
-        if phase == Phase::Queued {
-            self.better_paths.insert(id.0, path.discovery);
-        }
-        // A limit that lets its first path in has queued it already.
-        if before != Phase::Queued {
-            self.phases.set(id, phase);
-            if let (Phase::Queued, Some(origin)) = (phase, self.restored_origin(id)) {
-                let row = self.rows.get(id)?;
-                self.restore_clue(id, &row);
-                self.origins.push(origin, self.priority(id, path.discovery), id);
+        // A depth limit that lets its first path in has queued it already.
+        if before != UrlPhase::Queued {
+            state.phases.set(id, phase);
+            if let (UrlPhase::Queued, Some(origin)) = (phase, self.origin(id)) {
+                let row = state.rows.get(id)?;
+                restore_clue(state, id, &row);
+                state.queues.push(origin, state.priority(id, discovery), id);
             }
         }
         Ok(())
     }
 
-    fn remember_origin(&mut self, id: UrlId, origin: u32) {
-        if let Some(place) = self.restoring.as_mut().and_then(|origins| origins.get_mut(id.index())) {
+    /// Restores the relevance of a page. After all requeueings.
+    pub(super) fn worth<L: UrlLog>(&self, state: &mut FrontierState<L>, id: UrlId, worth: Option<Relevance>) {
+        if let Some(best_first) = &mut state.best_first {
+            best_first.learn(id, worth);
+            best_first.count_lease();
+        }
+        if let Some(origin) = self.origin(id).filter(|_| worth.is_some()) {
+            state.queues.mark_host_known(origin);
+        }
+    }
+
+    /// Restores the next outcome of the log.
+    pub(super) fn done<L: UrlLog>(&self, state: &mut FrontierState<L>, id: UrlId, is_page: bool) {
+        if matches!(state.phases.get(id), None | Some(UrlPhase::Done | UrlPhase::HeldBack(HeldBack::Excluded))) {
+            return;
+        }
+        state.phases.set(id, UrlPhase::Done);
+        if let Some(origin) = self.origin(id).filter(|_| is_page) {
+            state.pages += 1;
+            state.queues.count_page(origin);
+        }
+    }
+
+    /// Ends the restoring: URLs with an outcome leave the queues.
+    pub(super) fn finish<L: UrlLog>(&mut self, state: &mut FrontierState<L>) {
+        let phases = &state.phases;
+        state.queues.retain(|id| phases.get(id) == Some(UrlPhase::Queued));
+        state.better_paths.retain(|&id, _| phases.get(UrlId(id)) == Some(UrlPhase::Queued));
+        state.reorder();
+        self.0 = None;
+    }
+
+    fn set_origin(&mut self, id: UrlId, origin: u32) {
+        if let Some(place) = self.0.as_mut().and_then(|origins| origins.get_mut(id.index())) {
             *place = origin;
         }
     }
 
-    fn restored_origin(&self, id: UrlId) -> Option<u32> {
-        self.restoring.as_ref()?.get(id.index()).copied().filter(|&origin| origin != NO_ORIGIN)
+    fn origin(&self, id: UrlId) -> Option<u32> {
+        self.0.as_ref()?.get(id.index()).copied().filter(|&origin| origin != NO_ORIGIN)
     }
+}
 
-    /// Takes the next outcome of the log.
-    pub(super) fn restore_done(&mut self, id: UrlId, is_page: bool) {
-        if matches!(self.phases.get(id), None | Some(Phase::Done | Phase::Excluded)) {
-            return;
-        }
-        self.phases.set(id, Phase::Done);
-        if let Some(origin) = self.restored_origin(id).filter(|_| is_page) {
-            self.pages += 1;
-            self.origins.count_page(origin);
-        }
+/// Restores the clue of a URL's first sight; later clues are not in the log.
+fn restore_clue<L: UrlLog>(state: &mut FrontierState<L>, id: UrlId, row: &UrlRow) {
+    if let (Some(best_first), Some(clue)) = (&mut state.best_first, row.clue) {
+        best_first.note_link(id, &row.url, clue, row.discovery.linking_page());
     }
+}
 
-    /// Ends the restoring: what has its outcome leaves the queues.
-    pub(super) fn restored(&mut self) {
-        let phases = &self.phases;
-        self.origins.retain(|id| phases.get(id) == Some(Phase::Queued));
-        self.better_paths.retain(|&id, _| phases.get(UrlId(id)) == Some(Phase::Queued));
-        self.reorder();
-        self.restoring = None;
+fn restore_scope<L: UrlLog>(
+    state: &mut FrontierState<L>,
+    id: UrlId,
+    url: &str,
+    relation: SeedRelation,
+) -> Result<(), FrontierError> {
+    if relation.is_from_seed() {
+        let url = CanonicalUrl::from_canonical(url).map_err(|source| FrontierError::Damaged { id, source })?;
+        state.scope.widen(&url, relation);
     }
+    Ok(())
+}
+
+fn phase_by_depth<L: UrlLog>(state: &FrontierState<L>, Discovery { kind, depth, .. }: Discovery) -> UrlPhase {
+    let has_limit = !matches!(kind, LinkKind::Seed | LinkKind::Revision);
+    if has_limit && state.is_too_deep(depth) {
+        UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth))
+    } else {
+        UrlPhase::Queued
+    }
+}
+
+fn origin_of<L: UrlLog>(state: &mut FrontierState<L>, id: UrlId, url: &str) -> Result<u32, FrontierError> {
+    let damaged = FrontierError::Damaged { id, source: UrlError::NotCanonical };
+    state.queues.number(url).ok_or(damaged)
 }

@@ -1,73 +1,60 @@
-//! URLs that were foretold to be duplicates and are fetched all the same, and how likely each was to be.
+//! Predicted duplicates that the crawl fetches, and how likely each was to be fetched.
 //!
-//! The lot is drawn once, when a rule first foretells a URL whose turn has come. One that it fell on is fetched then.
-//! One that it did not is left out, and may be brought back: what comes of it is known in the end, too, but stands for
-//! no other.
+//! The sampler decides once, when a rule first predicts a URL whose turn has come. The crawl fetches a sampled URL for
+//! good. It leaves the others out, and may bring them back. The outcomes of those are known in the end, too, but
+//! represent no other URLs.
 
 use hashbrown::HashMap;
 
-use super::UrlLog;
-use super::engine::Engine;
-use super::predicted_duplicates::LeftOut;
-use super::url_state::Phase;
-use crate::dust::{PredictedTarget, RuleId};
+use crate::dust::{PredictedTarget, RuleId, RuleLearner};
 use crate::model::{SampledPrediction, UrlId};
 
-struct Draw {
+struct Sample {
     rule: RuleId,
     one_in: u64,
     was_left_out: bool,
 }
 
-/// What was drawn, until it has an outcome that is not judged anew.
+/// The fetched predictions, until they have an outcome that is not revised.
 #[derive(Default)]
-pub(super) struct Drawn(HashMap<u32, Draw>);
+pub(super) struct Samples(HashMap<u32, Sample>);
 
-impl Drawn {
-    /// The lot has fallen on a URL.
-    pub(super) fn draw(&mut self, id: UrlId, foretold: &PredictedTarget) {
-        let draw = Draw { rule: foretold.rule, one_in: foretold.one_in, was_left_out: false };
-        self.0.entry(id.0).or_insert(draw);
+impl Samples {
+    /// Adds a sampled URL.
+    pub(super) fn add(&mut self, id: UrlId, predicted: &PredictedTarget) {
+        let sample = Sample { rule: predicted.rule, one_in: predicted.one_in, was_left_out: false };
+        self.0.entry(id.0).or_insert(sample);
     }
 
-    /// Whether the lot has fallen on a URL, which it does for good.
-    pub(super) fn has_won(&self, id: UrlId) -> bool {
-        self.0.get(&id.0).is_some_and(|draw| !draw.was_left_out)
+    /// Adds a URL that was left out and is fetched after all.
+    pub(super) fn bring_back(&mut self, id: UrlId, rule: RuleId, one_in: u64) {
+        self.0.insert(id.0, Sample { rule, one_in, was_left_out: true });
     }
 
-    /// A URL that was left out is to be fetched after all.
-    pub(super) fn bring_back(&mut self, id: UrlId, left_out: &LeftOut) {
-        let draw = Draw { rule: left_out.rule, one_in: left_out.one_in, was_left_out: true };
-        self.0.insert(id.0, draw);
+    /// Whether a URL was sampled.
+    pub(super) fn has(&self, id: UrlId) -> bool {
+        self.0.get(&id.0).is_some_and(|sample| !sample.was_left_out)
     }
 
-    /// A URL is not fetched, or has its outcome.
+    /// Removes a URL that is left out or has its outcome.
     pub(super) fn forget(&mut self, id: UrlId) {
         self.0.remove(&id.0);
     }
 
-    /// Bytes that it takes.
-    pub(super) fn bytes(&self) -> usize {
-        self.0.allocation_size()
-    }
-}
-
-impl<L: UrlLog> Engine<L> {
-    /// What was foretold of a URL that is fetched all the same.
-    pub(super) fn drawn(&self, id: UrlId) -> Option<SampledPrediction> {
-        let draw = self.foretelling.drawn.0.get(&id.0)?;
-        let (rule, context, _) = self.foretelling.learner.rule(draw.rule)?;
+    /// Returns the prediction that a fetched URL tests.
+    pub(super) fn prediction(&self, id: UrlId, learner: &RuleLearner) -> Option<SampledPrediction> {
+        let sample = self.0.get(&id.0)?;
+        let (rule, context, _) = learner.rule(sample.rule)?;
         Some(SampledPrediction {
             rule: rule.to_string(),
             context: context.to_owned(),
-            share: 1.0 / draw.one_in as f64,
-            was_left_out: draw.was_left_out,
+            share: 1.0 / sample.one_in as f64,
+            was_left_out: sample.was_left_out,
         })
     }
 
-    /// Queues again what was left out.
-    pub(super) fn bring_back(&mut self, id: UrlId, left_out: LeftOut) {
-        self.foretelling.drawn.bring_back(id, &left_out);
-        self.put_back(left_out.place, Phase::Predicted);
+    /// Returns the bytes in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.allocation_size()
     }
 }

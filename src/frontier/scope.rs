@@ -16,7 +16,7 @@ use crate::model::{CanonicalUrl, Exclusion};
 
 /// How close a URL is to the seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum SeedRelation {
     /// It is a seed.
     Seed,
     /// A redirect leads to it from a seed, or from such a redirect.
@@ -27,10 +27,10 @@ pub(super) enum Standing {
     Other,
 }
 
-impl Standing {
+impl SeedRelation {
     /// Whether it is a seed or stands for one.
     pub(super) fn is_from_seed(self) -> bool {
-        matches!(self, Standing::Seed | Standing::SeedRedirect)
+        matches!(self, SeedRelation::Seed | SeedRelation::SeedRedirect)
     }
 }
 
@@ -60,14 +60,14 @@ impl Scope {
     }
 
     /// Takes into scope what a seed or the redirect of a seed brings with it.
-    pub(super) fn widen(&mut self, url: &CanonicalUrl, standing: Standing) {
+    pub(super) fn widen(&mut self, url: &CanonicalUrl, standing: SeedRelation) {
         match standing {
-            Standing::Seed => {
+            SeedRelation::Seed => {
                 self.domains.insert(url.registrable_domain().to_owned());
                 self.add_surroundings(url);
             }
-            Standing::SeedRedirect if self.is_domain_of_seed(url) => self.add_surroundings(url),
-            Standing::SeedRedirect | Standing::Sitemap | Standing::Other => {}
+            SeedRelation::SeedRedirect if self.is_domain_of_seed(url) => self.add_surroundings(url),
+            SeedRelation::SeedRedirect | SeedRelation::Sitemap | SeedRelation::Other => {}
         }
     }
 
@@ -88,9 +88,9 @@ impl Scope {
     }
 
     /// The rule that keeps a URL out, if any.
-    pub(super) fn judge(&self, url: &CanonicalUrl, standing: Standing) -> Option<Exclusion> {
-        let stands_for_seed = standing == Standing::SeedRedirect && self.is_domain_of_seed(url);
-        if matches!(standing, Standing::Seed | Standing::Sitemap) {
+    pub(super) fn judge(&self, url: &CanonicalUrl, standing: SeedRelation) -> Option<Exclusion> {
+        let stands_for_seed = standing == SeedRelation::SeedRedirect && self.is_domain_of_seed(url);
+        if matches!(standing, SeedRelation::Seed | SeedRelation::Sitemap) {
             None
         } else if !stands_for_seed && !self.contains(url) {
             Some(Exclusion::Scope)
@@ -150,12 +150,12 @@ mod tests {
             ..Options::default()
         };
         let mut scope = Scope::new(&options);
-        scope.widen(&url("http://www.example.co.uk/docs/seed"), Standing::Seed);
+        scope.widen(&url("http://www.example.co.uk/docs/seed"), SeedRelation::Seed);
         scope
     }
 
     fn judge(kind: ScopeKind, text: &str) -> Option<Exclusion> {
-        scope(kind).judge(&url(text), Standing::Other)
+        scope(kind).judge(&url(text), SeedRelation::Other)
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(judge(ScopeKind::Host, "http://www.example.co.uk/page/secret"), Some(Exclusion::Exclude));
         assert_eq!(judge(ScopeKind::Host, "http://www.example.co.uk/else"), Some(Exclusion::Include));
         let trap = url("http://elsewhere.test/a/a/a/secret");
-        assert_eq!(scope(ScopeKind::Host).judge(&trap, Standing::Seed), None);
+        assert_eq!(scope(ScopeKind::Host).judge(&trap, SeedRelation::Seed), None);
         assert_eq!(judge(ScopeKind::Host, "http://www.example.co.uk/a/a/a/page"), Some(Exclusion::Trap));
     }
 
@@ -190,10 +190,10 @@ mod tests {
         let mut scope = scope(ScopeKind::Host);
         let (near, far) = (url("https://m.example.co.uk/"), url("https://other.co.uk/page"));
         for target in [&near, &far] {
-            scope.widen(target, Standing::SeedRedirect);
+            scope.widen(target, SeedRelation::SeedRedirect);
         }
-        assert_eq!(scope.judge(&near, Standing::SeedRedirect), None);
-        assert_eq!(scope.judge(&url("https://m.example.co.uk/page"), Standing::Other), None);
-        assert_eq!(scope.judge(&far, Standing::SeedRedirect), Some(Exclusion::Scope));
+        assert_eq!(scope.judge(&near, SeedRelation::SeedRedirect), None);
+        assert_eq!(scope.judge(&url("https://m.example.co.uk/page"), SeedRelation::Other), None);
+        assert_eq!(scope.judge(&far, SeedRelation::SeedRedirect), Some(Exclusion::Scope));
     }
 }

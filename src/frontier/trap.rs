@@ -9,9 +9,9 @@
 use crate::model::CanonicalUrl;
 
 /// Segments of a path beyond which it is a trap.
-const MOST_SEGMENTS: usize = 20;
+const MAX_SEGMENTS: usize = 20;
 /// Times in a row that a group of segments may stand.
-const MOST_REPETITIONS: usize = 2;
+const MAX_REPETITIONS: usize = 2;
 
 /// Why a URL looks like a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Trap {
     /// Looks at the shape of a URL. Linear in its length.
     pub fn of(url: &CanonicalUrl) -> Option<Self> {
         let (path, query) = (url.as_url().path(), url.as_url().query());
-        if path.strip_suffix('/').unwrap_or(path).matches('/').count() > MOST_SEGMENTS {
+        if path.strip_suffix('/').unwrap_or(path).matches('/').count() > MAX_SEGMENTS {
             return Some(Trap::TooManySegments);
         }
         let repeats = has_repetition(path) || query.is_some_and(has_repetition);
@@ -46,17 +46,17 @@ impl Trap {
 fn has_repetition(text: &str) -> bool {
     let mut segments: Vec<&str> = text.split('/').skip(1).collect();
     segments.pop();
-    let longest = (segments.len() / (MOST_REPETITIONS + 1)).min(MOST_SEGMENTS);
+    let longest = (segments.len() / (MAX_REPETITIONS + 1)).min(MAX_SEGMENTS);
     (1..=longest).any(|period| has_period(&segments, period))
 }
 
-/// Whether `period` segments stand more than [`MOST_REPETITIONS`] times in a row: then so many
+/// Whether `period` segments stand more than [`MAX_REPETITIONS`] times in a row: then so many
 /// times as many segments in a row equal the one that is a period further on.
 fn has_period(segments: &[&str], period: usize) -> bool {
     let mut run = 0;
     segments.iter().zip(&segments[period..]).any(|(here, there)| {
         run = if here == there { run + 1 } else { 0 };
-        run == period * MOST_REPETITIONS
+        run == period * MAX_REPETITIONS
     })
 }
 

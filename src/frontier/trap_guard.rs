@@ -1,73 +1,89 @@
-//! What belongs to a closed pattern leaves the queue, and comes back when the pattern is opened again.
+//! Leaves URLs out whose pattern is closed, and brings them back when the pattern is opened again.
 //!
-//! A URL is looked at when its turn comes, not when it is offered: so all that is known by then counts,
-//! and the log has nothing to say of it but that it was queued.
+//! The guard checks a URL when its turn comes, not when it is offered. So all that is known by then counts, and the log
+//! has nothing but that the URL was queued.
 
-use super::engine::Engine;
-use super::host_queues::Next;
-use super::url_state::Phase;
+use super::effect::Effect;
+use super::host_queues::QueuedUrl;
+use super::state::FrontierState;
+use super::trap_patterns::TrapPatterns;
+use super::url_state::{HeldBack, UrlPhase};
 use super::{FrontierError, UrlLog};
-use crate::model::{LinkKind, OutcomeKind, UrlId};
+use crate::model::UrlId;
 
-impl<L: UrlLog> Engine<L> {
-    /// Takes note of an outcome, and of the page that it repeats or the target of the redirect.
-    pub(super) fn note(&mut self, id: UrlId, kind: OutcomeKind, repeats: Option<UrlId>) -> Result<(), FrontierError> {
-        if kind.is_page() {
-            self.note_page(id, repeats)?;
-        }
-        self.learn_rules(id, kind, repeats)
+/// The patterns of URLs that keep repeating each other.
+pub(super) struct TrapGuard(TrapPatterns);
+
+impl TrapGuard {
+    pub(super) fn new(is_on: bool, seed: u64) -> Self {
+        Self(TrapPatterns::new(is_on, seed))
     }
 
-    fn note_page(&mut self, id: UrlId, repeats: Option<UrlId>) -> Result<(), FrontierError> {
-        if !self.patterns.is_on() || (repeats.is_none() && self.patterns.is_empty()) {
+    /// Returns the bytes in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// Whether to fetch the URL after those of other patterns.
+    pub(super) fn is_demoted(&self, url: &str) -> bool {
+        self.0.is_demoted(url)
+    }
+
+    /// Returns the closed pattern of a URL.
+    pub(super) fn closed_pattern(&self, url: &str) -> Option<String> {
+        self.0.closed_pattern(url)
+    }
+
+    /// Learns whether a page is unique.
+    pub(super) fn note_page<L: UrlLog>(
+        &mut self,
+        state: &mut FrontierState<L>,
+        id: UrlId,
+        repeats: Option<UrlId>,
+    ) -> Result<(), FrontierError> {
+        if !self.0.is_on() || (repeats.is_none() && self.0.is_empty()) {
             return Ok(());
         }
-        let url = self.rows.get(id)?.url;
+        let url = state.rows.get(id)?.url;
         match repeats {
-            Some(original) => self.patterns.repeated(&url, &self.rows.get(original)?.url, original),
-            None => self.patterns.unique(&url),
+            Some(original) => self.0.note_duplicate(&url, &state.rows.get(original)?.url, original),
+            None => self.0.note_unique(&url),
         }
         Ok(())
     }
 
-    /// Takes what would be leased next out of its queue if its pattern is closed. Whether it is.
-    pub(super) fn leave_closed(&mut self, next: Next) -> Result<bool, FrontierError> {
-        if self.patterns.are_open() || self.phases.is_from_seed(next.id) {
-            return Ok(false);
+    /// Leaves the next URL out if its pattern is closed.
+    pub(super) fn check<L: UrlLog>(
+        &self,
+        state: &mut FrontierState<L>,
+        next: QueuedUrl,
+    ) -> Result<Option<Effect>, FrontierError> {
+        if self.0.are_open() || state.phases.is_from_seed(next.id) {
+            return Ok(None);
         }
-        let row = self.rows.get(next.id)?;
-        let kind = self.better_paths.get(&next.id.0).unwrap_or(&row.discovery).kind;
-        let is_page = !matches!(kind, LinkKind::Seed | LinkKind::SitemapFile | LinkKind::Revision);
-        let is_closed = is_page && self.patterns.closed(&row.url).is_some();
-        if is_closed {
-            self.origins.discard(next.origin);
-            self.leases.forget(next.id);
-            self.phases.set(next.id, Phase::Closed);
-            self.release(next.id);
-        }
-        Ok(is_closed)
+        let row = state.rows.get(next.id)?;
+        let is_closed = state.best_path(next.id, &row).may_be_left_out() && self.0.closed_pattern(&row.url).is_some();
+        Ok(is_closed.then_some(Effect::LeaveOut(next, HeldBack::Closed)))
     }
 
-    /// Queues what was left out and belongs to no closed pattern any more. Whether there is any. Costs
-    /// a look at every URL if a pattern was opened again.
-    pub(super) fn reopen(&mut self) -> Result<bool, FrontierError> {
-        if !self.patterns.take_reopened() {
-            return Ok(false);
+    /// Returns the URLs to requeue because their patterns were opened again. Costs a look at every URL if one was.
+    pub(super) fn reopened<L: UrlLog>(&mut self, state: &mut FrontierState<L>) -> Result<Vec<Effect>, FrontierError> {
+        let closed = UrlPhase::HeldBack(HeldBack::Closed);
+        let mut effects = Vec::new();
+        if !self.0.take_reopened() {
+            return Ok(effects);
         }
-        let mut is_any = false;
-        for id in (0..self.seen.len() as u32).map(UrlId) {
-            if self.phases.get(id) == Some(Phase::Closed) {
-                let row = self.rows.get(id)?;
-                if self.patterns.closed(&row.url).is_none() {
-                    let discovery = self.better_paths.get(&id.0).copied().unwrap_or(row.discovery);
-                    let priority = self.priority(id, discovery);
-                    let origin = self.origins.number(&row.url).ok_or(FrontierError::Missing(id))?;
-                    self.phases.set(id, Phase::Queued);
-                    self.origins.push(origin, priority, id);
-                    is_any = true;
-                }
+        for id in (0..state.seen.len() as u32).map(UrlId) {
+            if state.phases.get(id) != Some(closed) {
+                continue;
+            }
+            let row = state.rows.get(id)?;
+            if self.0.closed_pattern(&row.url).is_none() {
+                let priority = state.priority(id, state.best_path(id, &row));
+                let origin = state.queues.number(&row.url).ok_or(FrontierError::Missing(id))?;
+                effects.push(Effect::Requeue(QueuedUrl { origin, priority, id }, closed));
             }
         }
-        Ok(is_any)
+        Ok(effects)
     }
 }

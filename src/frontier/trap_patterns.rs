@@ -9,14 +9,14 @@
 //! nothing that would ever be closed.
 //!
 //! Of each pattern the run of duplicates since its last unique page is held: how many, and of how many
-//! pages. A pattern is *demoted* when the run is [`DEMOTED`] long: what belongs to it is fetched last.
-//! It is *closed* when the run is [`CLOSED`] long, in both cases if there are many duplicates to each
-//! page repeated. One in [`SAMPLED`] of the URLs of a closed pattern, as long as there are not
-//! [`SAMPLES`], is still fetched. A unique page ends the run and opens the pattern again: what was left
+//! pages. A pattern is *demoted* when the run is [`DEMOTE_RUN`] long: what belongs to it is fetched last.
+//! It is *closed* when the run is [`CLOSE_RUN`] long, in both cases if there are many duplicates to each
+//! page repeated. One in [`SAMPLE_ONE_IN`] of the URLs of a closed pattern, as long as there are not
+//! [`MAX_SAMPLES`], is still fetched. A unique page ends the run and opens the pattern again: what was left
 //! out is queued.
 //!
 //! All this follows from the outcomes in their order, which the log keeps; so it is the same after a
-//! restart. Memory: some 60 bytes for each pattern with a run, of which there are [`MOST`] at most.
+//! restart. Memory: some 60 bytes for each pattern with a run, of which there are [`MAX_PATTERNS`] at most.
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -25,25 +25,25 @@ use crate::model::UrlId;
 
 /// Duplicates in a row after which a pattern is fetched last, and how many there must be to each
 /// page that they repeat.
-const DEMOTED: (u32, u32) = (12, 4);
+const DEMOTE_RUN: (u32, u32) = (12, 4);
 /// Duplicates in a row after which a pattern is closed, and how many there must be to each page.
-const CLOSED: (u32, u32) = (32, 8);
+const CLOSE_RUN: (u32, u32) = (32, 8);
 /// One in so many URLs of a closed pattern may still be fetched ...
-const SAMPLED: u64 = 8;
+const SAMPLE_ONE_IN: u64 = 8;
 /// ... until there have been so many.
-const SAMPLES: u8 = 16;
-/// Patterns of which a run is held.
-const MOST: usize = 1 << 16;
+const MAX_SAMPLES: u8 = 16;
+/// TrapPatterns of which a run is held.
+const MAX_PATTERNS: usize = 1 << 16;
 /// Repeated pages of a run that are told apart; further ones count each time.
-const ORIGINALS: usize = 64;
+const MAX_ORIGINALS: usize = 64;
 /// Directories below the root that are patterns.
-const LEVELS: usize = 3;
+const MAX_LEVELS: usize = 3;
 /// Parameters of a URL that are looked at.
-const PARAMETERS: usize = 8;
+const MAX_PARAMETERS: usize = 8;
 
 /// The duplicates of a pattern since its last unique page.
 #[derive(Default)]
-struct Run {
+struct DuplicateRun {
     duplicates: u32,
     /// The pages that they repeat.
     originals: Vec<UrlId>,
@@ -53,21 +53,21 @@ struct Run {
     samples: u8,
 }
 
-impl Run {
+impl DuplicateRun {
     fn is_beyond(&self, (length, concentration): (u32, u32)) -> bool {
         let originals = self.originals.len() as u32 + self.others;
         self.duplicates >= length && self.duplicates >= originals.saturating_mul(concentration)
     }
 
     fn is_closed(&self) -> bool {
-        self.is_beyond(CLOSED)
+        self.is_beyond(CLOSE_RUN)
     }
 
     fn add(&mut self, original: UrlId) {
         self.samples = if self.is_closed() { self.samples.saturating_add(1) } else { 0 };
         self.duplicates = self.duplicates.saturating_add(1);
         if !self.originals.contains(&original) {
-            match self.originals.len() < ORIGINALS {
+            match self.originals.len() < MAX_ORIGINALS {
                 true => self.originals.push(original),
                 false => self.others = self.others.saturating_add(1),
             }
@@ -76,16 +76,16 @@ impl Run {
 }
 
 /// All patterns with a run.
-pub(super) struct Patterns {
+pub(super) struct TrapPatterns {
     seed: u64,
     is_on: bool,
-    runs: HashMap<u64, Run>,
+    runs: HashMap<u64, DuplicateRun>,
     closed: usize,
     /// Whether one was opened again since this was last asked.
     reopened: bool,
 }
 
-impl Patterns {
+impl TrapPatterns {
     /// `is_on`: whether anything is demoted and closed at all.
     pub(super) fn new(is_on: bool, seed: u64) -> Self {
         Self { seed, is_on, runs: HashMap::new(), closed: 0, reopened: false }
@@ -113,30 +113,30 @@ impl Patterns {
     }
 
     /// A page was unique.
-    pub(super) fn unique(&mut self, url: &str) {
-        for pattern in Parts::of(url).patterns() {
+    pub(super) fn note_unique(&mut self, url: &str) {
+        for pattern in UrlShape::of(url).patterns() {
             if let Some(run) = self.runs.remove(&self.hash(&pattern)) {
-                self.note(run.is_closed(), false);
+                self.count_closed(run.is_closed(), false);
             }
         }
     }
 
     /// A page repeated another, whose number is `number`.
-    pub(super) fn repeated(&mut self, url: &str, original: &str, number: UrlId) {
+    pub(super) fn note_duplicate(&mut self, url: &str, original: &str, number: UrlId) {
         for pattern in in_common(url, original) {
             let hash = self.hash(&pattern);
-            if self.runs.len() >= MOST && !self.runs.contains_key(&hash) {
+            if self.runs.len() >= MAX_PATTERNS && !self.runs.contains_key(&hash) {
                 continue;
             }
             let run = self.runs.entry(hash).or_default();
             let before = run.is_closed();
             run.add(number);
             let after = run.is_closed();
-            self.note(before, after);
+            self.count_closed(before, after);
         }
     }
 
-    fn note(&mut self, was_closed: bool, is_closed: bool) {
+    fn count_closed(&mut self, was_closed: bool, is_closed: bool) {
         match (was_closed, is_closed) {
             (false, true) => self.closed += 1,
             (true, false) => {
@@ -149,17 +149,17 @@ impl Patterns {
 
     /// Whether the URL is to be fetched after those that belong to no such pattern.
     pub(super) fn is_demoted(&self, url: &str) -> bool {
-        !self.is_empty() && self.runs_of(url).any(|(_, run)| run.is_beyond(DEMOTED))
+        !self.is_empty() && self.runs_of(url).any(|(_, run)| run.is_beyond(DEMOTE_RUN))
     }
 
     /// The closed pattern to which the URL belongs, if it is not one of the samples.
-    pub(super) fn closed(&self, url: &str) -> Option<String> {
+    pub(super) fn closed_pattern(&self, url: &str) -> Option<String> {
         if self.are_open() {
             return None;
         }
-        let is_sample = xxh3_64_with_seed(url.as_bytes(), self.seed).is_multiple_of(SAMPLED);
+        let is_sample = xxh3_64_with_seed(url.as_bytes(), self.seed).is_multiple_of(SAMPLE_ONE_IN);
         let mut closed = self.runs_of(url).filter(|(_, run)| run.is_closed());
-        closed.find(|(_, run)| !is_sample || run.samples >= SAMPLES).map(|(pattern, _)| pattern)
+        closed.find(|(_, run)| !is_sample || run.samples >= MAX_SAMPLES).map(|(pattern, _)| pattern)
     }
 
     /// Whether a pattern was opened again since the last call.
@@ -167,8 +167,8 @@ impl Patterns {
         std::mem::take(&mut self.reopened)
     }
 
-    fn runs_of<'a>(&'a self, url: &'a str) -> impl Iterator<Item = (String, &'a Run)> {
-        let patterns = Parts::of(url).patterns().into_iter();
+    fn runs_of<'a>(&'a self, url: &'a str) -> impl Iterator<Item = (String, &'a DuplicateRun)> {
+        let patterns = UrlShape::of(url).patterns().into_iter();
         patterns.filter_map(|pattern| self.runs.get(&self.hash(&pattern)).map(|run| (pattern, run)))
     }
 
@@ -178,13 +178,13 @@ impl Patterns {
 }
 
 /// A canonical URL, cut.
-struct Parts<'a> {
+struct UrlShape<'a> {
     origin: &'a str,
     path: &'a str,
     query: Option<&'a str>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> UrlShape<'a> {
     fn of(url: &'a str) -> Self {
         let authority = url.find("://").map_or(0, |colon| colon + "://".len());
         let path = url[authority..].find(['/', '?']).map_or(url.len(), |place| authority + place);
@@ -204,7 +204,7 @@ impl<'a> Parts<'a> {
     /// `http://h/a/b-*.html`.
     fn regions(&self) -> Vec<String> {
         let shape = shape(self.path);
-        let slashes = shape.match_indices('/').map(|(place, _)| place).skip(1).take(LEVELS);
+        let slashes = shape.match_indices('/').map(|(place, _)| place).skip(1).take(MAX_LEVELS);
         let mut regions: Vec<String> = slashes.map(|slash| format!("{}{}", self.origin, &shape[..=slash])).collect();
         if shape.contains('*') && !shape.ends_with('/') {
             regions.push(format!("{}{shape}", self.origin));
@@ -219,13 +219,13 @@ impl<'a> Parts<'a> {
 
     fn parameters(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let pairs = self.query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
-        pairs.take(PARAMETERS).map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        pairs.take(MAX_PARAMETERS).map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 }
 
 /// What a page and the page that it repeats have in common, or the parameters that tell them apart.
 fn in_common(url: &str, original: &str) -> Vec<String> {
-    let (url, original) = (Parts::of(url), Parts::of(original));
+    let (url, original) = (UrlShape::of(url), UrlShape::of(original));
     if url.origin != original.origin {
         return Vec::new();
     }
@@ -255,16 +255,21 @@ fn shape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn patterns() -> Patterns {
-        Patterns::new(true, 0)
+    fn patterns() -> TrapPatterns {
+        TrapPatterns::new(true, 0)
     }
 
     /// How many of these URLs are fetched, if all repeat what `original` says.
-    fn fetched(patterns: &mut Patterns, count: u32, url: impl Fn(u32) -> String, original: impl Fn(u32) -> u32) -> u32 {
+    fn fetched(
+        patterns: &mut TrapPatterns,
+        count: u32,
+        url: impl Fn(u32) -> String,
+        original: impl Fn(u32) -> u32,
+    ) -> u32 {
         let open = (1..=count).filter(|&number| {
-            let is_open = patterns.closed(&url(number)).is_none();
+            let is_open = patterns.closed_pattern(&url(number)).is_none();
             if is_open {
-                patterns.repeated(&url(number), &url(original(number)), UrlId(original(number)));
+                patterns.note_duplicate(&url(number), &url(original(number)), UrlId(original(number)));
             }
             is_open
         });
@@ -279,9 +284,9 @@ mod tests {
     fn empty_months_are_closed_and_a_few_of_them_still_looked_at() {
         let mut patterns = patterns();
         let fetched = fetched(&mut patterns, 10_000, month, |_| 0);
-        assert_eq!(fetched, CLOSED.0 + u32::from(SAMPLES));
-        assert_eq!(patterns.closed(&month(20_000)).as_deref(), Some("http://h.test/calendar/"));
-        assert_eq!(patterns.closed("http://h.test/news/2000/1"), None);
+        assert_eq!(fetched, CLOSE_RUN.0 + u32::from(MAX_SAMPLES));
+        assert_eq!(patterns.closed_pattern(&month(20_000)).as_deref(), Some("http://h.test/calendar/"));
+        assert_eq!(patterns.closed_pattern("http://h.test/news/2000/1"), None);
     }
 
     #[test]
@@ -289,9 +294,9 @@ mod tests {
         let mut patterns = patterns();
         fetched(&mut patterns, 1000, month, |_| 0);
         assert!(!patterns.take_reopened() && !patterns.are_open());
-        patterns.unique("http://h.test/calendar/1999/7");
+        patterns.note_unique("http://h.test/calendar/1999/7");
         assert!(patterns.take_reopened() && patterns.are_open() && !patterns.take_reopened());
-        assert_eq!(patterns.closed(&month(2000)), None);
+        assert_eq!(patterns.closed_pattern(&month(2000)), None);
     }
 
     #[test]
@@ -299,8 +304,8 @@ mod tests {
         let mut patterns = patterns();
         for number in 0..10_000 {
             let page = |version: u32| format!("http://h.test/docs/{version}/page{number}.html");
-            assert_eq!(patterns.closed(&page(2)), None);
-            patterns.repeated(&page(2), &page(1), UrlId(number));
+            assert_eq!(patterns.closed_pattern(&page(2)), None);
+            patterns.note_duplicate(&page(2), &page(1), UrlId(number));
         }
     }
 
@@ -310,11 +315,11 @@ mod tests {
         for order in 0..100 {
             let url = format!("http://h.test/shop/list?colour=c{}&sort={order}", order % 3);
             let original = format!("http://h.test/shop/list?colour=c{}", order % 3);
-            patterns.repeated(&url, &original, UrlId(order % 3));
+            patterns.note_duplicate(&url, &original, UrlId(order % 3));
         }
-        assert_eq!(patterns.closed("http://h.test/other?sort=name").as_deref(), Some("http://h.test/?sort="));
+        assert_eq!(patterns.closed_pattern("http://h.test/other?sort=name").as_deref(), Some("http://h.test/?sort="));
         for open in ["http://h.test/shop/list?colour=new", "http://h.test/shop/item", "http://other.test/?sort=name"] {
-            assert_eq!(patterns.closed(open), None, "{open}");
+            assert_eq!(patterns.closed_pattern(open), None, "{open}");
         }
     }
 
@@ -322,14 +327,17 @@ mod tests {
     fn a_counter_at_the_root_is_closed_and_its_neighbours_are_not() {
         let mut patterns = patterns();
         fetched(&mut patterns, 1000, |number| format!("http://h.test/page-{number}.html"), |_| 1);
-        assert_eq!(patterns.closed("http://h.test/page-2000.html").as_deref(), Some("http://h.test/page-*.html"));
-        assert_eq!(patterns.closed("http://h.test/other-1.html"), None);
+        assert_eq!(
+            patterns.closed_pattern("http://h.test/page-2000.html").as_deref(),
+            Some("http://h.test/page-*.html")
+        );
+        assert_eq!(patterns.closed_pattern("http://h.test/other-1.html"), None);
     }
 
     #[test]
     fn a_pattern_is_demoted_before_it_is_closed() {
         let mut patterns = patterns();
-        fetched(&mut patterns, DEMOTED.0 - 1, month, |_| 0);
+        fetched(&mut patterns, DEMOTE_RUN.0 - 1, month, |_| 0);
         assert!(!patterns.is_demoted(&month(100)));
         fetched(&mut patterns, 1, month, |_| 0);
         assert!(patterns.is_demoted(&month(100)) && patterns.are_open());
@@ -338,11 +346,15 @@ mod tests {
     #[test]
     fn no_more_patterns_are_held_than_there_is_room_for() {
         let mut patterns = patterns();
-        for number in 0..MOST as u32 + 10 {
+        for number in 0..MAX_PATTERNS as u32 + 10 {
             let name = |digit: u32| char::from(b'a' + (number >> (4 * digit) & 15) as u8);
             let folder: String = (0..5).map(name).collect();
-            patterns.repeated(&format!("http://h.test/{folder}/x"), &format!("http://h.test/{folder}/y"), UrlId(0));
+            patterns.note_duplicate(
+                &format!("http://h.test/{folder}/x"),
+                &format!("http://h.test/{folder}/y"),
+                UrlId(0),
+            );
         }
-        assert_eq!(patterns.runs.len(), MOST);
+        assert_eq!(patterns.runs.len(), MAX_PATTERNS);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, Clue, Deferral, Exclusion, Expectation, OutcomeKind, Relevance, SampledPrediction, UrlId};
+use super::{CanonicalUrl, Clue, Deferral, Expectation, OutcomeKind, Relevance, SampledPrediction, UrlId, UrlState};
 
 /// How a URL was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,16 @@ impl Discovery {
     pub const fn new(kind: LinkKind, referrer: Option<UrlId>, depth: u16) -> Self {
         Self { depth, referrer, kind, hops: 0, rank: 0 }
     }
+
+    /// Returns the page that names the URL by a link.
+    pub fn linking_page(self) -> Option<UrlId> {
+        self.referrer.filter(|_| matches!(self.kind, LinkKind::Page | LinkKind::Duplicate))
+    }
+
+    /// Whether a guess may keep the URL from being fetched: it is neither a seed nor a sitemap nor a revision.
+    pub fn may_be_left_out(self) -> bool {
+        !matches!(self.kind, LinkKind::Seed | LinkKind::SitemapFile | LinkKind::Revision)
+    }
 }
 
 /// A URL that the crawl offers to the frontier.
@@ -63,26 +73,13 @@ pub struct Link {
     pub clue: Option<Clue>,
 }
 
-/// What the frontier did with an offered link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disposition {
-    /// New, or deferred until now: the frontier queued it.
-    Queued,
-    /// Queued, leased or done before.
-    Seen,
-    /// Recorded and not queued.
-    Deferred(Deferral),
-    /// New and kept out by a rule.
-    Excluded(Exclusion),
-}
-
 /// The frontier's reply to one offered link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// The URL's number.
     pub id: UrlId,
-    /// What the frontier did with it.
-    pub disposition: Disposition,
+    /// The decision about it; `None` if it was queued, leased or done before.
+    pub decision: Option<UrlState>,
 }
 
 /// A URL to fetch now.

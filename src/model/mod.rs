@@ -26,9 +26,7 @@ pub use batch::{
     WarcLocation,
 };
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
-pub use frontier_api::{
-    Ack, Discovery, Disposition, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait,
-};
+pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::Fetched;
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};

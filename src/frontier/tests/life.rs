@@ -3,8 +3,8 @@
 use std::io;
 
 use super::*;
-use crate::frontier::{Hold, Remaining, ScopeKind, Trap, WaitingOrigin};
-use crate::model::{Deferral, Disposition, Exclusion, Wait};
+use crate::frontier::{HeldBack, OriginHold, QueuedOrigin, ScopeKind, Trap};
+use crate::model::{Deferral, Exclusion, UrlState, Wait};
 
 fn redirect(url: &str, from: Offered) -> Link {
     Link { discovery: Discovery { hops: 1, ..Discovery::new(LinkKind::Redirect, Some(from.id), 1) }, ..link(url, 1) }
@@ -19,30 +19,30 @@ fn the_redirects_of_a_seed_take_its_new_host_into_scope() {
     let bench = Bench::new(Options::default());
     let seed = bench.offer(link("http://example.com/", 0));
     let away = bench.offer(redirect("http://other.test/", seed));
-    assert_eq!(away.disposition, Disposition::Excluded(Exclusion::Scope));
+    assert_eq!(away.decision, Some(UrlState::Excluded(Exclusion::Scope)));
     let hop = bench.offer(redirect("https://www.example.com/", seed));
     let last = bench.offer(redirect("https://m.example.com/", hop));
-    assert_eq!((hop.disposition, last.disposition), (Disposition::Queued, Disposition::Queued));
+    assert_eq!((hop.decision, last.decision), (Some(UrlState::Queued), Some(UrlState::Queued)));
     let page = bench.offer(link("https://m.example.com/page", 1));
-    assert_eq!(page.disposition, Disposition::Queued);
+    assert_eq!(page.decision, Some(UrlState::Queued));
     let from_page = bench.offer(redirect("https://shop.example.com/", page));
-    assert_eq!(from_page.disposition, Disposition::Excluded(Exclusion::Scope));
+    assert_eq!(from_page.decision, Some(UrlState::Excluded(Exclusion::Scope)));
 
     bench.commit();
     let again = bench.reopen(Options::default(), &History::default()).unwrap();
-    assert_eq!(again.offer(link("https://m.example.com/new", 1)).disposition, Disposition::Queued);
-    assert_eq!(again.offer(redirect("https://n.example.com/", last)).disposition, Disposition::Queued);
-    assert_eq!(again.offer(link("https://shop.example.com/new", 1)).disposition, from_page.disposition);
+    assert_eq!(again.offer(link("https://m.example.com/new", 1)).decision, Some(UrlState::Queued));
+    assert_eq!(again.offer(redirect("https://n.example.com/", last)).decision, Some(UrlState::Queued));
+    assert_eq!(again.offer(link("https://shop.example.com/new", 1)).decision, from_page.decision);
 }
 
 #[test]
 fn a_trap_is_excluded_unless_the_guard_is_off() {
     let trap = link("http://example.com/a/a/a/", 1);
     assert_eq!(Trap::of(&trap.url), Some(Trap::RepeatedSegments));
-    for (trap_guard, expected) in [(true, Disposition::Excluded(Exclusion::Trap)), (false, Disposition::Queued)] {
+    for (trap_guard, expected) in [(true, Some(UrlState::Excluded(Exclusion::Trap))), (false, Some(UrlState::Queued))] {
         let bench = Bench::new(Options { trap_guard, ..Options::default() });
         bench.offer(link("http://example.com/", 0));
-        assert_eq!(bench.offer(trap.clone()).disposition, expected);
+        assert_eq!(bench.offer(trap.clone()).decision, expected);
     }
 }
 
@@ -51,10 +51,10 @@ fn a_deferred_url_is_queued_by_a_better_path_and_fetched_by_it() {
     let bench = Bench::new(Options::default());
     bench.offer(link("http://a.test/", 0));
     let deep = bench.offer(link("http://a.test/deep", 6));
-    assert_eq!(deep.disposition, Disposition::Deferred(Deferral::Depth));
-    assert_eq!(bench.offer(link("http://a.test/deep", 7)).disposition, deep.disposition);
-    assert_eq!(bench.offer(link("http://a.test/deep", 4)).disposition, Disposition::Queued);
-    assert_eq!(bench.offer(link("http://a.test/deep", 3)).disposition, Disposition::Seen);
+    assert_eq!(deep.decision, Some(UrlState::Deferred(Deferral::Depth)));
+    assert_eq!(bench.offer(link("http://a.test/deep", 7)).decision, deep.decision);
+    assert_eq!(bench.offer(link("http://a.test/deep", 4)).decision, Some(UrlState::Queued));
+    assert_eq!(bench.offer(link("http://a.test/deep", 3)).decision, None);
     let changes = bench.commit();
     assert_eq!((changes.urls[1].discovery.depth, changes.requeued[0].discovery.depth), (6, 4));
     let seed = bench.lease(1, 0).leases.remove(0);
@@ -74,8 +74,8 @@ fn a_run_with_another_depth_queues_and_defers_accordingly() {
     let left = |depth| {
         let again = bench.reopen(Options { depth, ..Options::default() }, &History::default()).unwrap();
         let reason = |(id, remaining)| match remaining {
-            Remaining::Deferred(reason) => reason,
-            Remaining::Excluded | Remaining::Closed | Remaining::Predicted => panic!("{id} was never excluded"),
+            HeldBack::Deferred(reason) => reason,
+            HeldBack::Excluded | HeldBack::Closed | HeldBack::Predicted => panic!("{id} was never excluded"),
         };
         let reasons: Vec<Deferral> = again.frontier.unfinished().map(reason).collect();
         (again.frontier.counts().queued, reasons)
@@ -91,7 +91,7 @@ fn what_only_duplicates_named_is_fetched_by_a_deeper_run_once_a_page_has_named_i
     let bench = Bench::new(Options { depth: 2, ..Options::default() });
     bench.offer(link("http://a.test/", 0));
     bench.offer(Link { only_seen: Some(Deferral::DuplicateLink), ..link("http://a.test/b", 1) });
-    assert_eq!(bench.offer(link("http://a.test/b", 3)).disposition, Disposition::Deferred(Deferral::Depth));
+    assert_eq!(bench.offer(link("http://a.test/b", 3)).decision, Some(UrlState::Deferred(Deferral::Depth)));
     let history = History { requeued: bench.commit().requeued, ..History::default() };
     let again = bench.reopen(Options { depth: 3, ..Options::default() }, &history).unwrap();
     again.ack(again.lease(1, 0).leases[0].id, true);
@@ -113,7 +113,7 @@ fn a_page_budget_is_not_overshot_and_the_rest_is_left_over() {
     bench.ack(answer.leases[0].id, true);
     assert_eq!(bench.lease(9, 0).wait, Wait::Done);
     let left: Vec<_> = bench.frontier.unfinished().collect();
-    let over_budget = Remaining::Deferred(Deferral::Budget);
+    let over_budget = HeldBack::Deferred(Deferral::Budget);
     assert_eq!(left, [(UrlId(3), over_budget), (UrlId(4), over_budget)]);
 }
 
@@ -125,18 +125,18 @@ fn the_state_of_origins_can_be_looked_at() {
     }
     bench.postpone("https://b.test:443", 9);
     bench.postpone("nonsense", 9);
-    let waiting = |origin: &str, queued, hold| WaitingOrigin { origin: origin.to_owned(), queued, hold };
-    let b = waiting("https://b.test:443", 2, Hold::Postponed(bench.at(9)));
+    let waiting = |origin: &str, queued, hold| QueuedOrigin { origin: origin.to_owned(), queued, hold };
+    let b = waiting("https://b.test:443", 2, OriginHold::Postponed(bench.at(9)));
     let a = |hold| waiting("http://a.test:80", 1, hold);
-    assert_eq!(bench.frontier.hosts_waiting(9), [b.clone(), a(Hold::Turn)]);
+    assert_eq!(bench.frontier.hosts_waiting(9), [b.clone(), a(OriginHold::Turn)]);
     assert_eq!(bench.frontier.hosts_waiting(1), [b]);
     let lease = bench.lease(1, 0).leases.remove(0);
     bench.nak(lease, 5);
     let hold_of_a = || bench.frontier.hosts_waiting(9).into_iter().find(|waiting| waiting.queued == 1).unwrap();
-    assert_eq!(hold_of_a(), a(Hold::GivenBack(bench.at(5))));
+    assert_eq!(hold_of_a(), a(OriginHold::GivenBack(bench.at(5))));
     bench.offer(link("http://a.test/2", 1));
     bench.lease(1, 6);
-    assert_eq!(hold_of_a(), a(Hold::Leases));
+    assert_eq!(hold_of_a(), a(OriginHold::Leases));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Changes, EmbeddedFrontier, FrontierError, Options, UrlLog};
+use super::{EmbeddedFrontier, FrontierChanges, FrontierError, Options, UrlLog};
 use crate::model::{
     Ack, Discovery, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
 };
@@ -107,7 +107,7 @@ impl Bench {
         self.frontier.postpone(origin, self.at(second));
     }
 
-    fn commit(&self) -> Changes {
+    fn commit(&self) -> FrontierChanges {
         let changes = self.frontier.take_changes();
         self.log.append(&changes.urls);
         self.frontier.committed(self.log.rows().len() as u32);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::model::{Deferral, Disposition, Exclusion, FrontierCounts};
+use crate::model::{Deferral, Exclusion, FrontierCounts, UrlState};
 
 pub(super) const DEPTH: u16 = 3;
 
@@ -21,7 +21,7 @@ pub(super) struct Url {
     pub(super) text: String,
     pub(super) state: State,
     pub(super) priority: (u8, u16),
-    /// Place among those of its priority; what was given back stands before all others.
+    /// ScoreRank among those of its priority; what was given back stands before all others.
     pub(super) arrival: Option<u64>,
     pub(super) not_before: u64,
     pub(super) deliveries: u32,
@@ -65,16 +65,16 @@ impl Model {
             State::Queued
         };
         let place = self.urls.iter().position(|url| url.text == text);
-        let disposition = match (place.map(|place| self.urls[place].state), wanted) {
-            (None, State::Excluded) => Disposition::Excluded(Exclusion::Scope),
-            (None, State::Deferred(reason)) => Disposition::Deferred(reason),
-            (None, _) | (Some(State::Deferred(_)), State::Queued) => Disposition::Queued,
-            (Some(State::Excluded), State::Queued) => Disposition::Queued,
+        let decision = match (place.map(|place| self.urls[place].state), wanted) {
+            (None, State::Excluded) => Some(UrlState::Excluded(Exclusion::Scope)),
+            (None, State::Deferred(reason)) => Some(UrlState::Deferred(reason)),
+            (None, _) | (Some(State::Deferred(_)), State::Queued) => Some(UrlState::Queued),
+            (Some(State::Excluded), State::Queued) => Some(UrlState::Queued),
             (Some(State::Deferred(Deferral::DuplicateLink)), State::Deferred(Deferral::Depth)) => {
-                Disposition::Deferred(Deferral::Depth)
+                Some(UrlState::Deferred(Deferral::Depth))
             }
-            (Some(State::Deferred(reason)), _) => Disposition::Deferred(reason),
-            _ => Disposition::Seen,
+            (Some(State::Deferred(reason)), _) => Some(UrlState::Deferred(reason)),
+            _ => None,
         };
         let id = place.unwrap_or(self.urls.len());
         let new = Url {
@@ -89,12 +89,12 @@ impl Model {
         self.arrivals += 1;
         if place.is_none() {
             self.urls.push(new);
-        } else if disposition == Disposition::Queued {
+        } else if decision == Some(UrlState::Queued) {
             self.urls[id] = new;
-        } else if let Disposition::Deferred(reason) = disposition {
+        } else if let Some(UrlState::Deferred(reason)) = decision {
             self.urls[id].state = State::Deferred(reason);
         }
-        Offered { id: UrlId(id as u32), disposition }
+        Offered { id: UrlId(id as u32), decision }
     }
 
     fn in_state(&self, state: State) -> impl Iterator<Item = &Url> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::frontier::Remaining;
+use crate::frontier::HeldBack;
 use crate::model::Wait;
 
 const PAGES: u32 = 300;
@@ -89,7 +89,7 @@ fn fetch_rest(bench: &Bench, most: usize, judge: &mut Judge, copy_of: impl Fn(Ur
 
 fn left_out(bench: &Bench) -> Vec<UrlId> {
     let unfinished = bench.frontier.unfinished();
-    let left = unfinished.inspect(|(id, remaining)| assert_eq!(*remaining, Remaining::Predicted, "{id}"));
+    let left = unfinished.inspect(|(id, remaining)| assert_eq!(*remaining, HeldBack::Predicted, "{id}"));
     left.map(|(id, _)| id).collect()
 }
 
@@ -370,7 +370,7 @@ proptest! {
         prop_assert_eq!(fetched.len() + unfinished.len(), 2 + 2 * PAGES as usize);
         for (id, remaining) in unfinished {
             prop_assert!(!fetched.contains(&id));
-            if remaining == Remaining::Predicted {
+            if remaining == HeldBack::Predicted {
                 let of = bench.frontier.prediction(id).unwrap().of;
                 prop_assert!(history.pages.contains(&(of, None)), "{} is no kept page", of);
             } else {

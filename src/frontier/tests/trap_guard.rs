@@ -1,7 +1,7 @@
-//! Patterns of URLs that keep repeating themselves.
+//! TrapPatterns of URLs that keep repeating themselves.
 
 use super::*;
-use crate::frontier::Remaining;
+use crate::frontier::HeldBack;
 use crate::model::Wait;
 
 const MONTHS: u32 = 400;
@@ -39,7 +39,7 @@ fn fetch_all(bench: &Bench) -> Vec<(UrlId, Option<UrlId>)> {
 
 fn closed(bench: &Bench) -> Vec<UrlId> {
     let unfinished = bench.frontier.unfinished();
-    unfinished.inspect(|(id, remaining)| assert_eq!(*remaining, Remaining::Closed, "{id}")).map(|(id, _)| id).collect()
+    unfinished.inspect(|(id, remaining)| assert_eq!(*remaining, HeldBack::Closed, "{id}")).map(|(id, _)| id).collect()
 }
 
 #[test]

@@ -1,0 +1,257 @@
+//! The URLs that the frontier has seen, their phases, and the queues.
+
+use hashbrown::HashMap;
+
+use super::best_first::{BestFirst, ScoreRank};
+use super::host_queue::Priority;
+use super::host_queues::{HostQueues, QueuedUrl};
+use super::rows::Rows;
+use super::scope::{Scope, SeedRelation};
+use super::seen::SeenSet;
+use super::url_state::{HeldBack, UrlPhase, UrlPhases};
+use super::{FrontierError, Options, UrlLog};
+use crate::model::{Deferral, Discovery, FrontierCounts, Link, LinkKind, Relevance, Requeue, UrlId, UrlRow, UrlState};
+
+/// What all parts of the frontier share.
+pub(super) struct FrontierState<L> {
+    depth: u16,
+    max_pages: u64,
+    pub(super) pages: u64,
+    pub(super) scope: Scope,
+    pub(super) seen: SeenSet,
+    pub(super) phases: UrlPhases,
+    pub(super) queues: HostQueues,
+    pub(super) rows: Rows<L>,
+    /// In a focused crawl.
+    pub(super) best_first: Option<BestFirst>,
+    /// The last paths of requeued URLs without outcome. They override the log's rows.
+    pub(super) better_paths: HashMap<u32, Discovery>,
+    /// Requeued URLs for the next commit.
+    pub(super) requeued: Vec<Requeue>,
+}
+
+impl<L: UrlLog> FrontierState<L> {
+    pub(super) fn new(options: &Options, log: L, hash_seed: u64) -> Self {
+        Self {
+            depth: options.depth,
+            max_pages: options.max_pages,
+            pages: 0,
+            scope: Scope::new(options),
+            seen: SeenSet::new(hash_seed),
+            phases: UrlPhases::new(),
+            queues: HostQueues::new(options.host_concurrency, options.max_pages_per_host, hash_seed),
+            rows: Rows::new(log),
+            best_first: options.focus.map(|focus| BestFirst::new(focus, hash_seed)),
+            better_paths: HashMap::new(),
+            requeued: Vec::new(),
+        }
+    }
+
+    /// Returns the number of a URL that was seen.
+    pub(super) fn find(&self, url: &str) -> Option<UrlId> {
+        self.seen.find(self.seen.hash(url))
+    }
+
+    /// Returns how a link relates to the seeds.
+    pub(super) fn relation(&self, Discovery { kind, referrer, .. }: Discovery) -> SeedRelation {
+        match kind {
+            LinkKind::Seed => SeedRelation::Seed,
+            LinkKind::SitemapFile => SeedRelation::Sitemap,
+            LinkKind::Redirect if referrer.is_some_and(|id| self.phases.is_from_seed(id)) => SeedRelation::SeedRedirect,
+            _ => SeedRelation::Other,
+        }
+    }
+
+    /// Decides about a link by scope, depth and the caller's wish.
+    fn decide(&self, link: &Link, relation: SeedRelation) -> UrlState {
+        if let Some(exclusion) = self.scope.judge(&link.url, relation) {
+            return UrlState::Excluded(exclusion);
+        }
+        match link.only_seen {
+            Some(reason) => UrlState::Deferred(reason),
+            None if link.discovery.depth > self.depth => UrlState::Deferred(Deferral::Depth),
+            None => UrlState::Queued,
+        }
+    }
+
+    /// Adds a URL that was not seen before.
+    pub(super) fn add(
+        &mut self,
+        hash: u64,
+        link: Link,
+        relation: SeedRelation,
+    ) -> Result<(UrlId, UrlState), FrontierError> {
+        let state = self.decide(&link, relation);
+        let id = self.seen.push(hash)?;
+        let phase = match state {
+            UrlState::Queued => UrlPhase::Queued,
+            UrlState::Deferred(reason) => UrlPhase::HeldBack(HeldBack::Deferred(reason)),
+            UrlState::Excluded(_) => UrlPhase::HeldBack(HeldBack::Excluded),
+        };
+        self.phases.push(phase, relation.is_from_seed());
+        if state == UrlState::Queued {
+            self.note_clue(id, &link);
+            self.enqueue(id, &link);
+        }
+        let Link { url, discovery, clue, .. } = link;
+        self.rows.push(UrlRow { url: url.as_str().to_owned(), discovery, state, clue });
+        Ok((id, state))
+    }
+
+    /// Takes a further link to a URL. Returns the decision; `None` if the URL was queued, leased or done before.
+    pub(super) fn add_link(&mut self, id: UrlId, link: &Link, relation: SeedRelation) -> Option<UrlState> {
+        let reason = match self.phases.get(id)? {
+            UrlPhase::HeldBack(HeldBack::Deferred(reason)) => Some(reason),
+            // The rule may not apply to it as a seed, or since the scope has grown.
+            UrlPhase::HeldBack(HeldBack::Excluded) => None,
+            UrlPhase::HeldBack(_) | UrlPhase::Waiting if relation.is_from_seed() => None,
+            UrlPhase::Queued => {
+                self.note_clue(id, link);
+                return None;
+            }
+            _ => return None,
+        };
+        match (self.decide(link, relation), reason) {
+            (UrlState::Queued, _) => {
+                self.requeue(id, link, relation);
+                Some(UrlState::Queued)
+            }
+            // A page names it now, only too far from the seeds: a run with a greater depth shall fetch it.
+            (
+                UrlState::Deferred(Deferral::Depth),
+                Some(Deferral::DuplicateLink | Deferral::NoFollow | Deferral::NotAsked),
+            ) if link.only_seen.is_none() => {
+                self.requeued.push(Requeue { url: id, discovery: link.discovery });
+                self.phases.set(id, UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)));
+                Some(UrlState::Deferred(Deferral::Depth))
+            }
+            (_, reason) => reason.map(UrlState::Deferred),
+        }
+    }
+
+    fn requeue(&mut self, id: UrlId, link: &Link, relation: SeedRelation) {
+        self.requeued.push(Requeue { url: id, discovery: link.discovery });
+        self.better_paths.insert(id.0, link.discovery);
+        self.phases.set(id, UrlPhase::Queued);
+        if relation.is_from_seed() {
+            self.phases.mark_from_seed(id);
+        }
+        self.note_clue(id, link);
+        self.enqueue(id, link);
+    }
+
+    /// Queues a URL with an outcome before all others; at most once.
+    pub(super) fn revise(&mut self, id: UrlId) -> Result<(), FrontierError> {
+        if self.phases.get(id) != Some(UrlPhase::Done) || self.phases.is_revised(id) {
+            return Ok(());
+        }
+        let UrlRow { url, discovery, .. } = self.rows.get(id)?;
+        let origin = self.queues.number(&url).ok_or(FrontierError::Missing(id))?;
+        let discovery = Discovery { kind: LinkKind::Revision, rank: 0, ..discovery };
+        self.requeued.push(Requeue { url: id, discovery });
+        self.better_paths.insert(id.0, discovery);
+        self.phases.set(id, UrlPhase::Queued);
+        self.phases.mark_revised(id);
+        self.pages = self.pages.saturating_sub(1);
+        self.queues.discount_page(origin);
+        self.queues.push(origin, Priority::FIRST, id);
+        Ok(())
+    }
+
+    fn enqueue(&mut self, id: UrlId, link: &Link) {
+        let priority = self.priority(id, link.discovery);
+        // A canonical URL always has an origin.
+        if let Some(origin) = self.queues.number(link.url.as_str()) {
+            self.queues.push(origin, priority, id);
+        }
+    }
+
+    /// Notes the clue of a link, in a focused crawl.
+    fn note_clue(&mut self, id: UrlId, link: &Link) {
+        if let (Some(best_first), Some(clue)) = (&mut self.best_first, link.clue) {
+            best_first.note_link(id, link.url.as_str(), clue, link.discovery.linking_page());
+        }
+    }
+
+    /// Returns the priority of a URL among those of its origin.
+    pub(super) fn priority(&self, id: UrlId, discovery: Discovery) -> Priority {
+        let score = self.best_first.as_ref().map_or(ScoreRank::FIRST, |best_first| best_first.rank(id));
+        Priority { rank: discovery.rank, suspicion: 0, score, depth: discovery.depth }
+    }
+
+    /// Learns from the relevance of a page, and reorders the queues when it is time.
+    pub(super) fn learn_relevance(&mut self, id: UrlId, worth: Option<Relevance>) {
+        let Some(best_first) = &mut self.best_first else { return };
+        best_first.learn(id, worth);
+        if best_first.is_due() {
+            self.reorder();
+        }
+    }
+
+    /// Reorders the queues by the present scores.
+    pub(super) fn reorder(&mut self) {
+        if let Some(best_first) = &self.best_first {
+            self.queues.reorder(|before, id| Priority { score: best_first.rank(id), ..before });
+        }
+    }
+
+    /// Returns the best path to a URL.
+    pub(super) fn best_path(&self, id: UrlId, row: &UrlRow) -> Discovery {
+        self.better_paths.get(&id.0).copied().unwrap_or(row.discovery)
+    }
+
+    /// Puts a URL back into its queue, unless its phase has changed since.
+    pub(super) fn put_back(&mut self, url: QueuedUrl, from: UrlPhase) {
+        if self.phases.get(url.id) == Some(from) {
+            self.phases.set(url.id, UrlPhase::Queued);
+            self.queues.push(url.origin, url.priority, url.id);
+        }
+    }
+
+    /// Whether the crawl has its pages, if each lease brings one.
+    pub(super) fn has_all_pages(&self) -> bool {
+        self.max_pages > 0 && self.pages + self.phases.count(UrlPhase::Leased) >= self.max_pages
+    }
+
+    /// Whether a depth is beyond the limit.
+    pub(super) fn is_too_deep(&self, depth: u16) -> bool {
+        depth > self.depth
+    }
+
+    /// Returns why a URL is unfetched if the crawl ends now; `None` if it has an outcome.
+    pub(super) fn held_back(&self, id: UrlId) -> Option<HeldBack> {
+        let is_revision = || self.better_paths.get(&id.0).is_some_and(|path| path.kind == LinkKind::Revision);
+        match self.phases.get(id)? {
+            // It keeps its earlier outcome.
+            UrlPhase::Queued | UrlPhase::Leased if is_revision() => None,
+            UrlPhase::Queued | UrlPhase::Leased | UrlPhase::Waiting => Some(HeldBack::Deferred(Deferral::Budget)),
+            UrlPhase::HeldBack(reason) => Some(reason),
+            UrlPhase::Done => None,
+        }
+    }
+
+    pub(super) fn counts(&self) -> FrontierCounts {
+        let held_back = |reason| self.phases.count(UrlPhase::HeldBack(reason));
+        FrontierCounts {
+            seen: self.seen.len() as u64,
+            queued: self.phases.count(UrlPhase::Queued) + self.phases.count(UrlPhase::Waiting),
+            leased: self.phases.count(UrlPhase::Leased),
+            deferred: self.phases.deferred(),
+            excluded: held_back(HeldBack::Excluded) + held_back(HeldBack::Closed),
+            predicted: held_back(HeldBack::Predicted),
+            origins: self.queues.busy(),
+            pages: self.pages,
+        }
+    }
+
+    /// Returns the bytes in use. Costs a look at every origin.
+    pub(super) fn bytes(&self) -> usize {
+        self.seen.bytes()
+            + self.phases.bytes()
+            + self.queues.bytes()
+            + self.rows.bytes()
+            + self.best_first.as_ref().map_or(0, BestFirst::bytes)
+            + self.better_paths.allocation_size()
+            + self.requeued.capacity() * size_of::<Requeue>()
+    }
+}
