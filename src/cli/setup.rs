@@ -107,7 +107,7 @@ pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> R
 /// How pages are judged.
 pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     let dedup = &settings.dedup;
-    let second = (dedup.weights == value_enums::Weights::Host).then_some(dedup.threshold2);
+    let second = (dedup.second_check == value_enums::SecondCheck::Template).then_some(dedup.threshold2);
     detect::Options {
         detector: dedup.detector,
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
@@ -252,7 +252,7 @@ fn frontier_options(settings: &Settings) -> frontier::Options {
             exploration: f64::from(settings.focus.exploration),
             weights: settings.focus.weights,
         }),
-        skip_predicted: settings.dust.predicted == value_enums::Foretold::Skip,
+        skip_predicted: settings.dust.predicted == value_enums::PredictedUrls::Skip,
         follows_duplicates: settings.dedup.links.follows_all(),
         rules: Vec::new(),
         random_seed: settings.random_seed,

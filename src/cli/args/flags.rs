@@ -1,5 +1,6 @@
 //! The flags of all keys that have one, for clap.
 
+use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
@@ -134,17 +135,25 @@ fn argument(key: &'static Key) -> Option<Arg> {
     if let Some(letter) = key.short {
         argument = argument.short(letter);
     }
+    if let Some(former) = key.former {
+        argument = argument.alias(former.flag);
+    }
     Some(match key.shape {
         Shape::Switch(_) => argument.action(ArgAction::SetTrue),
-        Shape::Choice(words) => {
-            argument.value_name(words).value_parser(words.split('|').collect::<Vec<_>>()).hide_possible_values(true)
-        }
+        Shape::Choice(words) => argument.value_name(words).value_parser(choices(key, words)).hide_possible_values(true),
         // A negative number is a value, of which the key says what is wrong with it.
         Shape::Value(name) => argument.value_name(name).allow_negative_numbers(true).value_hint(hint(name)),
         Shape::List(name) | Shape::CommaList(name) => {
             argument.value_name(name).action(ArgAction::Append).value_hint(hint(name))
         }
     })
+}
+
+/// The words of a choice; the former ones are accepted and not listed.
+fn choices(key: &Key, words: &'static str) -> Vec<PossibleValue> {
+    let former = key.former.into_iter().flat_map(|former| former.values);
+    let hidden = former.map(|word| PossibleValue::new(*word).hide(true));
+    words.split('|').map(PossibleValue::new).chain(hidden).collect()
 }
 
 fn help_text(key: &Key) -> String {
@@ -167,13 +176,39 @@ fn hint(value_name: &str) -> ValueHint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::config::merge::merge;
 
     #[test]
     fn eval_takes_what_settles_how_pages_are_compared() {
         let flags: Vec<&str> = comparing().filter_map(|key| key.flag).collect();
-        for flag in ["weights", "threshold2", "filter", "min-terms", "field-weights", "parser"] {
+        for flag in ["second-check", "threshold2", "filter", "min-terms", "field-weights", "parser"] {
             assert!(flags.contains(&flag), "{flag} in {flags:?}");
         }
         assert!(NOT_OF_EVAL.iter().all(|name| schema::find(name).is_some()), "a key that is left out has another name");
+    }
+
+    #[test]
+    fn the_former_spelling_of_a_flag_means_the_same() {
+        let typed = |arguments: &[&str]| {
+            let command = KeyFlags::augment_args(Command::new("ndcrawl"));
+            let matches = command.try_get_matches_from([&["ndcrawl"], arguments].concat()).unwrap();
+            let settings = merge(KeyFlags::from_arg_matches(&matches).unwrap().given).unwrap();
+            (settings.to_json(), settings.fingerprint())
+        };
+        for (now, former) in [("template", "host"), ("none", "paper")] {
+            let expected = typed(&["--second-check", now]);
+            assert_eq!(expected.0["dedup.weights"], former);
+            for flags in [["--second-check", former], ["--weights", now], ["--weights", former]] {
+                assert_eq!(typed(&flags), expected, "{flags:?}");
+            }
+        }
+        assert_ne!(typed(&["--second-check", "template"]), typed(&["--second-check", "none"]));
+    }
+
+    #[test]
+    fn the_former_spelling_is_not_in_the_help() {
+        let mut command = KeyFlags::augment_args(Command::new("ndcrawl"));
+        let help = command.render_long_help().to_string();
+        assert!(help.contains("--second-check <template|none>") && !help.contains("--weights "), "{help}");
     }
 }

@@ -99,7 +99,7 @@ fn blank() -> Settings {
         dedup: Dedup {
             detector: Detector::Mwo,
             threshold: None,
-            weights: Default::default(),
+            second_check: Default::default(),
             threshold2: ONE,
             thresholding: None,
             synonyms: None,

@@ -11,7 +11,7 @@ use crate::cli::config::http_values::HeaderText;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::{Given, Source};
-use crate::cli::config::value_enums::{EngineKind, ScopeKind, Weights};
+use crate::cli::config::value_enums::{EngineKind, ScopeKind, SecondCheck};
 use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
 use crate::detect;
@@ -46,8 +46,7 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
         if !name.starts_with("NDCRAWL_") {
             continue;
         }
-        let is_named =
-            |key: &&schema::Key| key.variable() == name || key.alias.map(schema::variable_of).as_ref() == Some(&name);
+        let is_named = |key: &&schema::Key| key.names().any(|known| schema::variable_of(known) == name);
         match schema::all().find(is_named) {
             Some(key) => {
                 let texts = environment_texts(key, &value.to_string_lossy());
@@ -120,7 +119,7 @@ fn settle(mut settings: Settings) -> Result<Settings, CliError> {
     if settings.identity.user_agent.0.is_empty() {
         settings.identity.user_agent = HeaderText(user_agent(&settings.identity.contact.0));
     }
-    let has_second = settings.dedup.weights == Weights::Host;
+    let has_second = settings.dedup.second_check == SecondCheck::Template;
     settings.dedup.threshold.get_or_insert(detect::Options::default_threshold(settings.dedup.detector, has_second));
     settings.dedup.thresholding.get_or_insert(detect::Options::default_thresholding(settings.dedup.detector));
     Ok(settings)
@@ -272,5 +271,16 @@ pub(crate) mod tests {
         let settings = merge(given).unwrap();
         assert_eq!(settings.to_json()["scope.exclude"], serde_json::json!(["a,b", "c"]));
         assert_eq!(settings.to_json()["out.dir"], "there");
+    }
+
+    #[test]
+    fn a_former_key_and_variable_mean_the_same() {
+        let now = settings(&[("dedup.second_check", "none")]);
+        let (environment, unknown) = from_environment(variables(&[("NDCRAWL_DEDUP_WEIGHTS", "paper")]));
+        assert!(unknown.is_empty());
+        for earlier in [vec![file("dedup.weights", "paper")], vec![flag("dedup.weights", "none")], environment] {
+            assert_eq!(merge(earlier).unwrap().to_json(), now.to_json());
+        }
+        assert_eq!(now.to_json()["dedup.weights"], "paper");
     }
 }

@@ -19,8 +19,8 @@ use crate::cli::config::schema;
 use crate::cli::config::source::Source;
 use crate::cli::config::units::{Memory, Size};
 use crate::cli::config::value_enums::{
-    ColorChoice, EngineKind, FilterKind, Foretold, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience,
-    PageSource, Parser, ProgressMode, ScopeKind, Stemming, Weights,
+    ColorChoice, EngineKind, FilterKind, Format, LogFormat, LogLevel, MatchKind, Noarchive, Obedience, PageSource,
+    Parser, PredictedUrls, ProgressMode, ScopeKind, SecondCheck, Stemming,
 };
 use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
@@ -164,7 +164,7 @@ pub struct Render {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Dust {
-    pub predicted: Foretold,
+    pub predicted: PredictedUrls,
     pub rules: Vec<PathBuf>,
 }
 
@@ -175,7 +175,7 @@ pub struct Dedup {
     pub detector: Detector,
     /// Settled: that of the detector, if nobody sets another.
     pub threshold: Option<Threshold>,
-    pub weights: Weights,
+    pub second_check: SecondCheck,
     pub threshold2: Threshold,
     /// Settled in the same way.
     pub thresholding: Option<Thresholding>,
@@ -250,19 +250,19 @@ impl Settings {
 
     /// All settings as one flat object, key to value, secrets masked: for `crawl.json`.
     pub fn to_json(&self) -> Value {
-        Value::Object(schema::all().map(|key| (key.name.to_owned(), key.show(self))).collect())
+        Value::Object(schema::all().map(|key| (key.stored_name().to_owned(), key.show_stored(self))).collect())
     }
 
     /// Where each value comes from, key to source.
     pub fn sources_to_json(&self) -> Value {
-        let entry = |key: &schema::Key| (key.name.to_owned(), Value::from(self.source(key.name).to_string()));
+        let entry = |key: &schema::Key| (key.stored_name().to_owned(), Value::from(self.source(key.name).to_string()));
         Value::Object(schema::all().map(entry).collect::<Map<_, _>>())
     }
 
     /// The settings that may not change when a crawl is resumed, one `key = value` a line.
     pub fn fingerprint(&self) -> String {
         let fixed = schema::all().filter(|key| key.fixed);
-        fixed.map(|key| format!("{} = {}\n", key.name, key.show(self))).collect()
+        fixed.map(|key| format!("{} = {}\n", key.stored_name(), key.show_stored(self))).collect()
     }
 
     /// How URLs are to be normalised.

@@ -1,4 +1,4 @@
-//! Pages that scripts draw.
+//! Keys of rendering pages in Chromium.
 
 use super::{Key, Shape, key};
 
@@ -8,15 +8,14 @@ pub const KEYS: &[Key] = &[
         browser.mode,
         Shape::Value("MODE"),
         "static",
-        "Read pages as sent: static; as scripts draw them in Chromium: browser; if need be: auto"
+        "static: as sent; browser: rendered by Chromium; auto: rendered if nearly empty as sent"
     )
     .flag("page-source")
     .fixed()
     .heading("HTTP"),
-    key!(browser.executable, Shape::Value("FILE"), "", "The Chromium to draw pages with")
-        .note("the first one found by name"),
-    key!(browser.tabs, Shape::Value("N"), "2", "Draw at most N pages at a time"),
-    key!(browser.timeout, Shape::Value("DURATION"), "15s", "Take a page as it stands after this time"),
-    key!(browser.max_requests, Shape::Value("N"), "100", "Let a page make at most N requests"),
-    key!(browser.max_bytes, Shape::Value("SIZE"), "32M", "Let a page have at most so much of them"),
+    key!(browser.executable, Shape::Value("FILE"), "", "Chromium executable").note("the first one found in PATH"),
+    key!(browser.tabs, Shape::Value("N"), "2", "Render at most N pages at a time"),
+    key!(browser.timeout, Shape::Value("DURATION"), "15s", "Stop rendering after this time and take the page as it is"),
+    key!(browser.max_requests, Shape::Value("N"), "100", "Allow a page at most N requests"),
+    key!(browser.max_bytes, Shape::Value("SIZE"), "32M", "Allow the responses to a page at most this size in total"),
 ];

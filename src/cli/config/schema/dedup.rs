@@ -1,18 +1,18 @@
-//! What counts as a near-duplicate.
+//! Keys of near-duplicate detection: `render`, `dedup`, `dedup.fuzzy` and `dust`.
 
 use super::{Key, Shape, key};
-use crate::cli::config::value_enums::{FilterKind, Foretold, MatchKind, Parser, Stemming, Weights};
+use crate::cli::config::value_enums::{FilterKind, MatchKind, Parser, PredictedUrls, SecondCheck, Stemming};
 
-/// The group under which help shows these flags.
+/// The help heading of these flags.
 pub const NEAR_DUPLICATES: &str = "Near-duplicates";
 
-/// The table `render`, which is shown before.
+/// The table `render`, which is listed first.
 pub const RENDER: &[Key] = &[
     key!(
         render.parser,
         Shape::Choice(Parser::WORDS),
         "fast",
-        "How HTML is read; dom builds a tree of each page, which is slower and finds the same"
+        "HTML parser; dom builds a tree of each page: slower, with the same result"
     )
     .flag("parser")
     .fixed()
@@ -21,7 +21,7 @@ pub const RENDER: &[Key] = &[
         render.stemming,
         Shape::Choice(Stemming::WORDS),
         "same",
-        "By which rules words become terms; same: on all pages by those of English"
+        "Stemmer of words; same: the English one for all pages; language: that of the page"
     )
     .fixed(),
 ];
@@ -37,26 +37,33 @@ pub const KEYS: &[Key] = &[
     .flag("detector")
     .fixed()
     .heading(NEAR_DUPLICATES),
-    key!(dedup.threshold, Shape::Value("F"), "", "A page at least this similar to a stored one is a near-duplicate")
-        .flag("threshold")
-        .short('t')
-        .note("mwo: 0.68, with --weights paper 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
-        .fixed()
-        .heading(NEAR_DUPLICATES),
     key!(
-        dedup.weights,
-        Shape::Choice(Weights::WORDS),
-        "host",
-        "mwo: what decides; host: also the order of words, without what a host's pages have in common"
+        dedup.threshold,
+        Shape::Value("F"),
+        "",
+        "A page is a near-duplicate if its similarity to a stored page is at least F"
     )
-    .flag("weights")
+    .flag("threshold")
+    .short('t')
+    .note("mwo: 0.68, with --second-check none 0.8; dd: 0.8; fuzzy, provenance: 0.5; extended-tdw: 0.9")
+    .fixed()
+    .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.second_check,
+        Shape::Choice(SecondCheck::WORDS),
+        "template",
+        "mwo: also compare the running text, without the template of the host; none: weights only"
+    )
+    .flag("second-check")
+    .renamed_from("dedup.weights", "weights", &["host", "paper"])
+    .stored_value(|settings| settings.dedup.second_check.stored_word().into())
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
         dedup.threshold2,
         Shape::Value("F"),
         "0.35",
-        "mwo --weights host: the share of running text to agree, of long pages"
+        "mwo, second check: the share of running text that two long pages must have in common"
     )
     .flag("threshold2")
     .fixed()
@@ -65,46 +72,51 @@ pub const KEYS: &[Key] = &[
         dedup.thresholding,
         Shape::Value("HOW"),
         "",
-        "mwo, provenance: terms too light to be compared: off, paper, or a share of the page's weight"
+        "mwo, provenance: ignore light terms: off, paper, or below a share of the page's weight"
     )
     .note("off; provenance: paper")
     .fixed(),
-    key!(
-        dedup.synonyms,
-        Shape::Value("FILE"),
-        "",
-        "extended-tdw: words that mean the same, a row a line of FILE, commas between"
-    )
-    .note("a small table of English words")
-    .fixed(),
+    key!(dedup.synonyms, Shape::Value("FILE"), "", "extended-tdw: synonyms, one comma-separated group a line of FILE")
+        .note("a small table of English words")
+        .fixed(),
     key!(
         dedup.sentence_slack,
         Shape::Value("N"),
         "0",
-        "extended-tdw: pages are compared if they differ by fewer than N sentences; 0: always"
+        "extended-tdw: compare pages whose sentence counts differ by less than N; 0: always"
     )
     .fixed(),
-    key!(dedup.filter, Shape::Choice(FilterKind::WORDS), "exact", "How candidates are found; exact misses none")
-        .flag("filter")
-        .fixed()
-        .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.filter,
+        Shape::Choice(FilterKind::WORDS),
+        "exact",
+        "How candidates are found; exact misses none, paper uses the published cut"
+    )
+    .flag("filter")
+    .fixed()
+    .heading(NEAR_DUPLICATES),
     key!(
         dedup.matching,
         Shape::Choice(MatchKind::WORDS),
         "any",
-        "Which of several similar pages a verdict names; any: the first found"
+        "Which of several similar pages a verdict names; any: the first one found"
     )
     .flag("matching")
     .heading(NEAR_DUPLICATES),
-    key!(dedup.min_terms, Shape::Value("N"), "20", "Pages with fewer terms are duplicates only if byte-identical")
-        .flag("min-terms")
-        .fixed()
-        .heading(NEAR_DUPLICATES),
+    key!(
+        dedup.min_terms,
+        Shape::Value("N"),
+        "20",
+        "Pages with fewer than N terms are duplicates only if byte-identical"
+    )
+    .flag("min-terms")
+    .fixed()
+    .heading(NEAR_DUPLICATES),
     key!(
         dedup.field_weights,
         Shape::Value("LIST"),
         "url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1",
-        "What a term weighs by where it stands, in hundredths at the finest; fields not named keep theirs"
+        "Weight of a term by the field it stands in, two decimals; other fields keep their weight"
     )
     .flag("field-weights")
     .fixed()
@@ -113,7 +125,7 @@ pub const KEYS: &[Key] = &[
         dedup.memory,
         Shape::Value("SIZE"),
         "auto",
-        "Memory of the index; over it, it gets slower, not less exact; auto: a quarter of the machine's"
+        "Memory of the index; beyond it, slower and still exact; auto: a quarter of the machine's"
     )
     .flag("memory")
     .heading(NEAR_DUPLICATES),
@@ -121,16 +133,16 @@ pub const KEYS: &[Key] = &[
         dedup.against,
         Shape::List("DIR"),
         "",
-        "Compare with the pages of the earlier crawl in this folder too (repeatable)"
+        "Also compare with the pages of the earlier crawl in this folder (repeatable)"
     )
     .flag("against")
     .heading(NEAR_DUPLICATES),
-    key!(dedup.store_below, Shape::Value("F"), "", "dd: pages more similar than this are not stored either")
+    key!(dedup.store_below, Shape::Value("F"), "", "dd: do not store pages more similar than F either")
         .flag("store-below")
         .note("the threshold")
         .fixed()
         .heading(NEAR_DUPLICATES),
-    key!(dedup.query, Shape::Value("TEXT"), "", "fuzzy: only sentences with words of this query are compared")
+    key!(dedup.query, Shape::Value("TEXT"), "", "fuzzy: compare only sentences that contain words of this query")
         .flag("query")
         .fixed()
         .heading(NEAR_DUPLICATES),
@@ -141,64 +153,60 @@ pub const KEYS: &[Key] = &[
         dedup.links,
         Shape::Value("POLICY"),
         "skip",
-        "Links found on duplicates: skip, follow, defer (fetch last), sample:P (follow a share P)"
+        "Links on duplicates: skip, follow, defer (fetch last), sample:P (follow a share P)"
     )
     .flag("duplicate-links")
     .heading(NEAR_DUPLICATES),
 ];
 
-/// The table `dust`: what is foretold of URLs.
+/// The table `dust`: URLs that are predicted to be duplicates.
 pub const DUST: &[Key] = &[
     key!(
         dust.predicted,
-        Shape::Choice(Foretold::WORDS),
+        Shape::Choice(PredictedUrls::WORDS),
         "skip",
-        "URLs that a learned rule foretells to be duplicates: not fetched but for a sample, or fetched"
+        "URLs that a learned rule predicts to be duplicates: skip all but a sample, or fetch all"
     )
     .flag("predicted")
     .heading(NEAR_DUPLICATES),
-    key!(dust.rules, Shape::List("FILE"), "", "Begin with the proven rules of this rules.jsonl (repeatable)")
+    key!(dust.rules, Shape::List("FILE"), "", "Start with the proven rules of this rules.jsonl (repeatable)")
         .flag("rules")
         .heading(NEAR_DUPLICATES),
 ];
 
-/// The table `dedup.fuzzy`: what only that detector has.
+/// The table `dedup.fuzzy`: settings of that detector alone.
 pub const FUZZY: &[Key] = &[
     key!(
         dedup.fuzzy.sentence_threshold,
         Shape::Value("F"),
         "0.99",
-        "Sentences are related if their words go together more than this"
+        "Two sentences are related if their word correlation exceeds F"
     )
     .fixed(),
     key!(
         dedup.fuzzy.candidates,
         Shape::Value("F"),
         "0.6",
-        "Pages are compared if at least this share of their words is the same"
+        "Compare pages that share at least this part of their words"
     )
     .fixed(),
     key!(
         dedup.fuzzy.least_together,
         Shape::Value("N"),
         "2",
-        "Words go together if they stand together in so many pages; the paper: 1"
+        "Two words are correlated if they occur together in at least N pages; the paper: 1"
     )
     .fixed(),
-    key!(
-        dedup.fuzzy.copies_first,
-        Shape::Switch("true"),
-        "true",
-        "Look whether all is the same before comparing words"
-    )
-    .fixed(),
-    key!(dedup.fuzzy.least_words, Shape::Value("N"), "3", "Sentences of fewer words do not count").fixed(),
-    key!(dedup.fuzzy.most_words, Shape::Value("N"), "100", "Sentences of more words do not count; 0: no limit").fixed(),
+    key!(dedup.fuzzy.copies_first, Shape::Switch("true"), "true", "Look for identical pages before comparing words")
+        .fixed(),
+    key!(dedup.fuzzy.least_words, Shape::Value("N"), "3", "Ignore sentences of fewer than N words").fixed(),
+    key!(dedup.fuzzy.most_words, Shape::Value("N"), "100", "Ignore sentences of more than N words; 0: no limit")
+        .fixed(),
     key!(
         dedup.fuzzy.first_results,
         Shape::Value("N"),
         "0",
-        "Compare a page with so many stored ones at most, likely ones first; 0: no limit"
+        "Compare a page with at most N stored pages, the likeliest first; 0: no limit"
     )
     .fixed(),
 ];

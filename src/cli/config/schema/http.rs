@@ -1,4 +1,4 @@
-//! How requests are made, and to which addresses.
+//! Keys of HTTP and of the addresses that may be connected to.
 
 use super::{Key, Shape, key};
 
@@ -7,57 +7,65 @@ const SECURITY: &str = "Security";
 
 /// The tables `http` and `security`.
 pub const KEYS: &[Key] = &[
-    key!(http.headers, Shape::List("NAME: VALUE"), "", "Send this header line too, to the seeds' hosts (repeatable)")
-        .flag("header")
-        .short('H')
-        .heading(HTTP),
-    key!(http.header_everywhere, Shape::Switch("true"), "false", "Send the lines of --header to all hosts")
+    key!(
+        http.headers,
+        Shape::List("NAME: VALUE"),
+        "",
+        "Send this header field too, to the seeds' hosts only (repeatable)"
+    )
+    .flag("header")
+    .short('H')
+    .heading(HTTP),
+    key!(http.header_everywhere, Shape::Switch("true"), "false", "Send the fields of --header to all hosts")
         .flag("header-everywhere")
         .heading(HTTP),
-    key!(http.proxy, Shape::Value("URL"), "env", "Proxy; none, or env: as HTTP_PROXY and its kin say")
-        .flag("proxy")
-        .short('x')
-        .heading(HTTP),
-    key!(http.timeout, Shape::Value("DURATION"), "30s", "Give up a request after this time")
+    key!(
+        http.proxy,
+        Shape::Value("URL"),
+        "env",
+        "Proxy; none, or env: from HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY"
+    )
+    .flag("proxy")
+    .short('x')
+    .heading(HTTP),
+    key!(http.timeout, Shape::Value("DURATION"), "30s", "Abort a request after this time")
         .flag("timeout")
         .heading(HTTP),
-    key!(http.connect_timeout, Shape::Value("DURATION"), "10s", "Give up a connection attempt after this time"),
-    key!(http.header_timeout, Shape::Value("DURATION"), "15s", "Wait at most this long for the head of an answer"),
-    key!(http.idle_timeout, Shape::Value("DURATION"), "10s", "Wait at most this long for the next bytes of a body"),
-    key!(http.retries, Shape::Value("N"), "2", "Try again N times after a passing failure")
-        .flag("retries")
-        .heading(HTTP),
-    key!(http.max_retry_after, Shape::Value("DURATION"), "5m", "Park hosts whose Retry-After asks for longer")
+    key!(http.connect_timeout, Shape::Value("DURATION"), "10s", "Abort a connection attempt after this time"),
+    key!(http.header_timeout, Shape::Value("DURATION"), "15s", "Wait at most this long for the header of a response"),
+    key!(http.idle_timeout, Shape::Value("DURATION"), "10s", "Wait at most this long for more bytes of a body"),
+    key!(http.retries, Shape::Value("N"), "2", "Retry N times after a transient failure").flag("retries").heading(HTTP),
+    key!(http.max_retry_after, Shape::Value("DURATION"), "5m", "Put hosts aside whose Retry-After is longer")
         .flag("max-retry-after")
         .heading(HTTP),
     key!(http.max_redirects, Shape::Value("N"), "10", "Follow at most N redirects in a row")
         .flag("max-redirects")
         .heading(HTTP),
-    key!(http.max_body, Shape::Value("SIZE"), "10M", "Cut bodies after this size, decompressed")
+    key!(http.max_body, Shape::Value("SIZE"), "10M", "Truncate bodies at this size, decompressed")
         .flag("max-body")
         .heading(HTTP),
-    key!(http.max_header, Shape::Value("SIZE"), "64K", "Refuse answers with a larger head")
+    key!(http.max_header, Shape::Value("SIZE"), "64K", "Reject responses with a larger header")
         .flag("max-header")
         .heading(HTTP),
     key!(
         http.accept_types,
         Shape::CommaList("GLOB"),
         "text/html, application/xhtml+xml, text/plain, text/xml, application/xml, application/*+xml",
-        "Read bodies of these media types only (repeatable)"
+        "Download bodies of these media types only (repeatable)"
     )
     .flag("accept-type")
     .note("HTML, plain text and XML")
     .heading(HTTP),
-    key!(http.insecure, Shape::Switch("true"), "false", "Accept any certificate; anybody can pose as the server")
+    key!(http.insecure, Shape::Switch("true"), "false", "Accept any certificate; anyone can impersonate the server")
         .flag("insecure")
         .short('k')
         .heading(HTTP),
-    key!(http.http1_only, Shape::Switch("true"), "false", "Speak HTTP/1.1 only").flag("http1").heading(HTTP),
+    key!(http.http1_only, Shape::Switch("true"), "false", "Use HTTP/1.1 only").flag("http1").heading(HTTP),
     key!(
         http.resolve,
         Shape::CommaList("HOST[:PORT]:ADDR"),
         "",
-        "Use this address for a host instead of asking the name service (repeatable)"
+        "Use this address for a host instead of a DNS lookup (repeatable)"
     )
     .flag("resolve")
     .heading(HTTP),

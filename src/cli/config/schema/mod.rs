@@ -36,7 +36,18 @@ pub enum Shape {
     CommaList(&'static str),
 }
 
-/// One thing that can be set.
+/// How earlier versions spelled a key, its flag and its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormerSpelling {
+    /// The key.
+    pub name: &'static str,
+    /// The flag, without hyphens.
+    pub flag: &'static str,
+    /// The values.
+    pub values: &'static [&'static str],
+}
+
+/// A setting.
 #[derive(Debug)]
 pub struct Key {
     /// Its name in configuration files: the path of its field in [`Settings`].
@@ -61,6 +72,9 @@ pub struct Key {
     pub flag_help: Option<&'static str>,
     /// Whether it may not change when a crawl is resumed.
     pub fixed: bool,
+    /// The spelling that earlier versions used, which still works.
+    pub former: Option<FormerSpelling>,
+    show_stored: fn(&Settings) -> Value,
     read: fn(&mut Settings, &[String]) -> Result<(), String>,
     show: fn(&Settings) -> Value,
 }
@@ -79,6 +93,8 @@ impl Key {
             help,
             flag_help: None,
             fixed: false,
+            former: None,
+            show_stored: access.1,
             read: access.0,
             show: access.1,
         }
@@ -96,6 +112,17 @@ impl Key {
 
     const fn alias(mut self, alias: &'static str) -> Self {
         self.alias = Some(alias);
+        self
+    }
+
+    /// Declares the former names and values. What is stored on disk keeps them.
+    const fn renamed_from(mut self, name: &'static str, flag: &'static str, values: &'static [&'static str]) -> Self {
+        self.former = Some(FormerSpelling { name, flag, values });
+        self
+    }
+
+    const fn stored_value(mut self, show_stored: fn(&Settings) -> Value) -> Self {
+        self.show_stored = show_stored;
         self
     }
 
@@ -127,6 +154,26 @@ impl Key {
     /// The value of the key's field as it stands in a configuration file, secrets masked.
     pub fn show(&self, settings: &Settings) -> Value {
         (self.show)(settings)
+    }
+
+    /// The name in `crawl.json` and in the fingerprint of a store.
+    pub fn stored_name(&self) -> &'static str {
+        self.former.map_or(self.name, |former| former.name)
+    }
+
+    /// The value in `crawl.json` and in the fingerprint of a store.
+    pub fn show_stored(&self, settings: &Settings) -> Value {
+        (self.show_stored)(settings)
+    }
+
+    /// Returns whether a file or the environment may use this name for the key.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
+    /// All names of the key, the current one first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        [Some(self.name), self.alias, self.former.map(|former| former.name)].into_iter().flatten()
     }
 
     /// The texts of the default.
@@ -177,7 +224,7 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
 
 /// The key of that name or alias.
 pub fn find(name: &str) -> Option<&'static Key> {
-    all().find(|key| key.name == name || key.alias == Some(name))
+    all().find(|key| key.is_named(name))
 }
 
 /// The known key that looks most like this name, if one does.

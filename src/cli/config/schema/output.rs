@@ -1,15 +1,15 @@
-//! What is written, and what is told.
+//! Keys of output, dashboard and logging.
 
 use super::{Key, Shape, key};
 use crate::cli::config::value_enums::{ColorChoice, LogFormat, LogLevel, ProgressMode};
 
 const OUTPUT: &str = "Output";
-const WATCHING: &str = "Dashboard";
+const DASHBOARD: &str = "Dashboard";
 const LOGGING: &str = "Logging";
 
 /// The tables `out`, `dashboard` and `log`.
 pub const KEYS: &[Key] = &[
-    key!(out.dir, Shape::Value("DIR"), "./ndcrawl-out", "Write to this folder; an unfinished crawl in it is resumed")
+    key!(out.dir, Shape::Value("DIR"), "./ndcrawl-out", "Output folder; an unfinished crawl in it is resumed")
         .flag("out")
         .short('o')
         .alias("out")
@@ -18,54 +18,54 @@ pub const KEYS: &[Key] = &[
         .flag("no-warc")
         .flag_help("Do not archive pages as WARC files")
         .heading(OUTPUT),
-    key!(out.warc_size, Shape::Value("SIZE"), "1G", "Begin a new WARC file after this size")
+    key!(out.warc_size, Shape::Value("SIZE"), "1G", "Start a new WARC file at this size")
         .flag("warc-size")
         .heading(OUTPUT),
     key!(
         out.formats,
         Shape::CommaList("LIST"),
         "html",
-        "Written when the crawl ends: html is the report, none is nothing"
+        "What to write when the crawl ends: html: the report; none: nothing"
     )
     .flag("format")
     .heading(OUTPUT),
-    key!(out.min_free, Shape::Value("SIZE"), "500M", "Stop, resumably, when less than this is free on the disk")
+    key!(out.min_free, Shape::Value("SIZE"), "500M", "Stop when less disk space is free; the crawl can be resumed")
         .flag("min-free")
         .heading(OUTPUT),
     key!(
         dashboard.listen,
         Shape::Value("ADDR"),
         "",
-        "Serve a live page, /metrics and /status.json at ADDR, such as 9100 or 127.0.0.1:0"
+        "Serve a live page, /metrics and /status.json at ADDR, for example 9100"
     )
     .flag("dashboard")
     .note("off")
-    .heading(WATCHING),
-    key!(
-        dashboard.public,
-        Shape::Switch("true"),
-        "false",
-        "Let the dashboard be seen from other machines; it has no password"
-    )
-    .flag("dashboard-public")
-    .heading(WATCHING),
-    key!(
-        log.level,
-        Shape::Choice(LogLevel::WORDS),
-        "info",
-        "How much is told on stderr; -q is error, -v debug, -vv trace"
-    ),
-    key!(log.format, Shape::Choice(LogFormat::WORDS), "text", "The form of log lines")
+    .heading(DASHBOARD),
+    key!(dashboard.public, Shape::Switch("true"), "false", "Serve the dashboard to other machines; it has no password")
+        .flag("dashboard-public")
+        .heading(DASHBOARD),
+    key!(log.level, Shape::Choice(LogLevel::WORDS), "info", "Log level on stderr; -q sets error, -v debug, -vv trace"),
+    key!(log.format, Shape::Choice(LogFormat::WORDS), "text", "Format of log lines")
         .flag("log-format")
         .heading(LOGGING),
-    key!(log.file, Shape::Value("FILE"), "", "Append the log to FILE as well")
+    key!(log.file, Shape::Value("FILE"), "", "Also append the log to FILE")
         .flag("log-file")
         .note("none")
         .heading(LOGGING),
-    key!(log.progress, Shape::Choice(ProgressMode::WORDS), "auto", "Progress; auto: a bar on a terminal")
-        .flag("progress")
-        .heading(LOGGING),
-    key!(log.color, Shape::Choice(ColorChoice::WORDS), "auto", "Colour; auto: on a terminal, minds NO_COLOR")
-        .flag("color")
-        .heading(LOGGING),
+    key!(
+        log.progress,
+        Shape::Choice(ProgressMode::WORDS),
+        "auto",
+        "How to show progress; auto: a bar on a terminal, else lines"
+    )
+    .flag("progress")
+    .heading(LOGGING),
+    key!(
+        log.color,
+        Shape::Choice(ColorChoice::WORDS),
+        "auto",
+        "When to use color; auto: on a terminal, unless NO_COLOR is set"
+    )
+    .flag("color")
+    .heading(LOGGING),
 ];
