@@ -1,4 +1,4 @@
-//! The flags of all keys that have one, for clap.
+//! Generates the clap flags of all keys that have one.
 
 use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
@@ -7,10 +7,10 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint}
 use crate::cli::config::schema::{self, Key, Shape};
 use crate::cli::config::source::{Given, Source};
 
-/// The values that flags give, in the order of the keys.
+/// The values that flags set, in the order of the keys.
 #[derive(Clone, Debug, Default)]
 pub struct KeyFlags {
-    /// One entry for each flag that was typed.
+    /// One entry for each flag given.
     pub given: Vec<Given>,
 }
 
@@ -37,15 +37,14 @@ impl FromArgMatches for KeyFlags {
     }
 }
 
-/// Of the keys about near-duplicates, those for which `eval` has flags of its own, or no use. It takes
-/// all others: they settle how pages are read and compared.
+/// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
 const NOT_OF_EVAL: [&str; 7] =
     ["dedup.detector", "dedup.threshold", "dedup.memory", "dedup.against", "dedup.keep", "dedup.links", "random_seed"];
 
-/// The values that flags of `eval` give, in the order of the keys.
+/// The values that flags of `eval` set, in the order of the keys.
 #[derive(Clone, Debug, Default)]
 pub struct ComparingFlags {
-    /// One entry for each flag that was typed.
+    /// One entry for each flag given.
     pub given: Vec<Given>,
 }
 
@@ -74,7 +73,7 @@ impl FromArgMatches for ComparingFlags {
     }
 }
 
-/// The keys of which a run that fetches nothing takes flags: how pages are judged, and where they go.
+/// Returns the keys of `dedup`, which fetches nothing: decisions and output.
 fn judging() -> impl Iterator<Item = &'static Key> {
     const BESIDE: [&str; 2] = ["http.max_body", "http.accept_types"];
     let is_wanted = |key: &&Key| {
@@ -84,10 +83,10 @@ fn judging() -> impl Iterator<Item = &'static Key> {
     schema::all().filter(move |key| is_wanted(key) && key.name != "log.level")
 }
 
-/// The values that flags of `dedup` give, in the order of the keys.
+/// The values that flags of `dedup` set, in the order of the keys.
 #[derive(Clone, Debug, Default)]
 pub struct JudgingFlags {
-    /// One entry for each flag that was typed.
+    /// One entry for each flag given.
     pub given: Vec<Given>,
 }
 
@@ -112,7 +111,7 @@ impl FromArgMatches for JudgingFlags {
     }
 }
 
-/// Group by group, and within a group what belongs to no table last.
+/// Returns the rank of a key in the help: by heading, keys without a table last.
 fn place_in_help(key: &Key) -> (usize, bool) {
     let heading = schema::HEADINGS.iter().position(|heading| *heading == key.heading);
     (heading.unwrap_or(schema::HEADINGS.len()), !key.name.contains('.'))
@@ -141,7 +140,7 @@ fn argument(key: &'static Key) -> Option<Arg> {
     Some(match key.shape {
         Shape::Switch(_) => argument.action(ArgAction::SetTrue),
         Shape::Choice(words) => argument.value_name(words).value_parser(choices(key, words)).hide_possible_values(true),
-        // A negative number is a value, of which the key says what is wrong with it.
+        // The key rejects a negative number with a better message than clap.
         Shape::Value(name) => argument.value_name(name).allow_negative_numbers(true).value_hint(hint(name)),
         Shape::List(name) | Shape::CommaList(name) => {
             argument.value_name(name).action(ArgAction::Append).value_hint(hint(name))

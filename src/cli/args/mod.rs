@@ -1,23 +1,31 @@
-//! What was typed: commands and flags, before anything is made of it.
+//! *What did the user type?* Commands and flags, as clap parses them.
 //!
-//! The flags that set something are made from the table in [schema]; here stand the
-//! commands, and those flags that say what to do now.
+//! Flags that set a key are generated from the table in [`schema`](crate::cli::config::schema), see [`flags`]. Types here
+//! import nothing of the other modules but `config`.
 
+mod common;
+mod config;
+mod crawl;
+mod dedup;
+mod eval;
 pub mod flags;
+mod folder;
 mod help;
 pub mod usage;
 mod value_enums;
 
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::cli::args::flags::{ComparingFlags, JudgingFlags, KeyFlags};
-use crate::cli::config::schema;
-use crate::cli::config::source::{Given, Source};
-use crate::model::Threshold;
-
+pub use common::{ConfigSource, Verbosity};
+pub use config::{ConfigCommand, ShowArguments};
+pub use crawl::{CrawlArguments, RunFlags};
+pub use dedup::DedupArguments;
+pub use eval::EvalArguments;
+pub use folder::{
+    ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ReindexArguments, ReportArguments,
+    RulesArguments, StatusArguments, VerifyArguments,
+};
 pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative};
 
 /// The command line.
@@ -31,14 +39,14 @@ pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Represe
     after_long_help = help::AFTER_LONG_HELP,
     args_conflicts_with_subcommands = true,
     args_override_self = true,
-    max_term_width = 100,
+    max_term_width = 80,
     override_usage = help::USAGE
 )]
 pub struct Arguments {
-    /// What to do; without it, crawl.
+    /// The command; without one, `crawl`.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// How to crawl.
+    /// The arguments of `crawl`.
     #[command(flatten)]
     pub crawl: CrawlArguments,
 }
@@ -46,412 +54,50 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Crawl; the word may be left out
+    /// Crawl websites; the word crawl may be left out
     #[command(args_override_self = true, after_long_help = help::AFTER_LONG_HELP)]
     Crawl(Box<CrawlArguments>),
-    /// Tell how a crawl stands, while it runs or after
+    /// Show the status of a crawl, running or ended
     Status(StatusArguments),
-    /// Show which pages repeat which, and which of them should stay
+    /// List clusters of duplicates and the page to keep of each
     Clusters(ClustersArguments),
-    /// Judge pages that exist already, in WARC, Parquet, JSONL or folders, as a crawl would
+    /// Deduplicate pages from WARC, Parquet, JSONL or folders
     Dedup(Box<DedupArguments>),
-    /// Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
+    /// Export pages as Parquet, JSONL or WARC, or duplicate rates as CSV
     #[command(after_long_help = help::AFTER_EXPORT_HELP)]
     Export(ExportArguments),
-    /// Tell why a URL has its outcome, or what two pages have in common, term by term
+    /// Explain the outcome of a URL, or compare two pages term by term
     #[command(after_long_help = help::AFTER_EXPLAIN)]
     Explain(ExplainArguments),
-    /// List the rules by which a crawl foretells duplicates, export them, switch them off
+    /// List, export or disable the rules that predict duplicate URLs
     Rules(RulesArguments),
     /// Write a report on a crawl: one web page with plots and tables
     #[command(after_long_help = help::AFTER_REPORT)]
     Report(ReportArguments),
-    /// Crawl a small site of its own on this machine, without internet
+    /// Crawl a small built-in site on this machine, without internet
     Demo(DemoArguments),
-    /// Check that an output folder is whole
+    /// Check the integrity of an output folder
     Verify(VerifyArguments),
-    /// Make the store of a crawl anew, from its lines and its archive
+    /// Rebuild the store of a crawl from pages.jsonl and the WARC files
     Reindex(ReindexArguments),
-    /// Measure detectors on labelled pages: precision and recall, clusters missed, cost
+    /// Evaluate detectors on labeled pages: precision, recall, cost
     Eval(Box<EvalArguments>),
-    /// Ask the parsers and rules of a crawl: JSON lines in, JSON lines out
+    /// Query the parsers and rules of a crawl with JSON lines
     #[command(after_long_help = help::AFTER_CHECK_HELP)]
     Check {
-        /// What is asked
+        /// What to query
         kind: CheckKind,
     },
     /// Show the settings in force, or write a configuration file
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Write a completion script for a shell to stdout
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Write the manual page to stdout
+    /// Print the manual page
     Man,
-}
-
-/// The arguments of `crawl`.
-#[derive(Debug, Args)]
-pub struct CrawlArguments {
-    /// Start from these URLs
-    #[arg(value_name = "URL", help_heading = "Input", value_hint = ValueHint::Url)]
-    pub urls: Vec<String>,
-    /// The flags that set something.
-    #[command(flatten)]
-    pub keys: KeyFlags,
-    /// Where settings come from.
-    #[command(flatten)]
-    pub config: ConfigSource,
-    /// What to do now.
-    #[command(flatten)]
-    pub run: RunFlags,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-impl CrawlArguments {
-    /// The values that the command line gives.
-    pub fn given(&self) -> Vec<Given> {
-        let mut given = self.keys.given.clone();
-        if let Some(key) = schema::find("seeds").filter(|_| !self.urls.is_empty()) {
-            given.push(Given { key, texts: self.urls.clone(), source: Source::Flag("URL".to_owned()) });
-        }
-        given.extend(self.verbosity.given());
-        given
-    }
-}
-
-/// Flags that set nothing and say what to do now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
-pub struct RunFlags {
-    /// Continue an unfinished crawl; an error if there is none
-    #[arg(long, help_heading = "Output", conflicts_with = "fresh")]
-    pub resume: bool,
-    /// Crawl a finished crawl again: servers need not send what has not changed
-    #[arg(long, help_heading = "Output", conflicts_with_all = ["resume", "fresh"])]
-    pub recrawl: bool,
-    /// Begin anew; an error if the output folder is not empty
-    #[arg(long, help_heading = "Output")]
-    pub fresh: bool,
-    /// With --fresh: empty the output folder first
-    #[arg(long, help_heading = "Output", requires = "fresh")]
-    pub force: bool,
-    /// Print the plan and stop: nothing is fetched or written
-    #[arg(long, help_heading = "Output")]
-    pub dry_run: bool,
-    /// Print the summary (or the plan) as one JSON object
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-}
-
-/// Which configuration files are read.
-#[derive(Debug, Args)]
-pub struct ConfigSource {
-    /// Read settings from FILE, besides ndcrawl.toml here and the user's
-    #[arg(long = "config", value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
-    pub file: Option<PathBuf>,
-    /// Read no configuration file
-    #[arg(long, help_heading = "Input", conflicts_with = "file")]
-    pub no_config: bool,
-}
-
-/// How much is told on stderr.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct Verbosity {
-    /// Tell errors only, and no progress
-    #[arg(short, long, help_heading = "Logging", conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Tell more; -vv tells everything
-    #[arg(short, long, help_heading = "Logging", action = clap::ArgAction::Count)]
-    pub verbose: u8,
-}
-
-impl Verbosity {
-    /// The value that the flags give for `log.level`.
-    pub fn given(&self) -> Option<Given> {
-        let (flag, level) = match (self.quiet, self.verbose) {
-            (true, _) => ("-q", "error"),
-            (_, 0) => return None,
-            (_, 1) => ("-v", "debug"),
-            _ => ("-vv", "trace"),
-        };
-        let key = schema::find("log.level")?;
-        Some(Given { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })
-    }
-}
-
-/// The arguments of `status`.
-#[derive(Debug, Args)]
-pub struct StatusArguments {
-    /// The output folder of the crawl
-    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// Print the status file as it is, one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The arguments of `clusters`.
-#[derive(Debug, Args)]
-pub struct ClustersArguments {
-    /// The output folder of the crawl
-    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// Leave out pages less similar than F, from 0 to 1, to the stored page; exact copies have 1
-    #[arg(long, value_name = "F")]
-    pub min_mwo: Option<Threshold>,
-    /// Print one JSON object a cluster, each on a line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The arguments of `rules`.
-#[derive(Debug, Args)]
-pub struct RulesArguments {
-    /// The output folder of the crawl
-    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// Write the rules to FILE, - is stdout, for --rules of another crawl
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub out: Option<PathBuf>,
-    /// Switch off the rule with this number, when the crawl goes on and in what is exported (repeatable)
-    #[arg(long, value_name = "N")]
-    pub off: Vec<usize>,
-    /// Switch it on again
-    #[arg(long, value_name = "N")]
-    pub on: Vec<usize>,
-    /// Print one JSON object a rule, each on a line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The arguments of `export`.
-#[derive(Clone, Debug, Args)]
-pub struct ExportArguments {
-    /// The output folder of the crawl
-    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// In what form
-    #[arg(long)]
-    pub format: ExportFormat,
-    /// Write to FILE, - is stdout [default: a file in DIR]
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub out: Option<PathBuf>,
-    /// Export pages of these outcomes, or all [default: stored; csv, cdxj: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub outcome: Vec<String>,
-    /// Export pages of these hosts only
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub host: Vec<String>,
-    /// Export pages in these languages only, such as en,de
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub lang: Vec<String>,
-    /// Which page of a cluster of duplicates stands for it
-    #[arg(long, value_name = "WHICH", default_value = "stored")]
-    pub representative: Representative,
-    /// parquet, jsonl: add the page's source, decoded, as html
-    #[arg(long)]
-    pub html: bool,
-    /// csv: what pages are counted by
-    #[arg(long, value_name = "WHAT", default_value = "host")]
-    pub by: CountBy,
-    /// What to do about pages marked noarchive or noindex; obey leaves them out
-    #[arg(long, value_name = "WHAT", default_value = "obey")]
-    pub noarchive: NoarchiveChoice,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The arguments of `dedup`.
-#[derive(Debug, Args)]
-pub struct DedupArguments {
-    /// WARC, WET or Parquet files, lines of JSON, folders of these or of HTML and text, or - for a stream
-    #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
-    pub inputs: Vec<PathBuf>,
-    /// Folders: the address of a page is its path below URL
-    #[arg(long, value_name = "URL", default_value = "http://localhost/", value_hint = ValueHint::Url)]
-    pub base: String,
-    /// Lines of JSON: the field with the address
-    #[arg(long, value_name = "NAME", default_value = "url")]
-    pub url_field: String,
-    /// Lines of JSON: the field with the page's source
-    #[arg(long, value_name = "NAME", default_value = "html")]
-    pub html_field: String,
-    /// Lines of JSON: the field with the page's text, for want of its source
-    #[arg(long, value_name = "NAME", default_value = "text")]
-    pub text_field: String,
-    /// Begin anew; an error if the output folder is not empty
-    #[arg(long)]
-    pub fresh: bool,
-    /// With --fresh: empty the output folder first
-    #[arg(long, requires = "fresh")]
-    pub force: bool,
-    /// The flags of `crawl` that settle how pages are judged and where they go.
-    #[command(flatten)]
-    pub keys: JudgingFlags,
-    /// Where settings come from.
-    #[command(flatten)]
-    pub config: ConfigSource,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-impl DedupArguments {
-    /// What is to become of the folder.
-    pub fn run_flags(&self) -> RunFlags {
-        RunFlags { fresh: self.fresh, force: self.force, json: self.json, ..RunFlags::default() }
-    }
-}
-
-/// The arguments of `reindex`.
-#[derive(Debug, Args)]
-pub struct ReindexArguments {
-    /// The output folder of the crawl
-    #[arg(value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// Also if the store can be opened
-    #[arg(long)]
-    pub force: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The arguments of `explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArguments {
-    /// The output folder of the crawl
-    #[arg(value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// The URL; without its scheme too, and in any spelling that means the same
-    #[arg(value_hint = ValueHint::Url)]
-    pub url: String,
-    /// Compare it with the page of this URL, term by term
-    #[arg(value_name = "URL2", value_hint = ValueHint::Url)]
-    pub other: Option<String>,
-    /// Show all terms, not only those that count most
-    #[arg(long, requires = "other")]
-    pub all: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The arguments of `report`.
-#[derive(Debug, Args)]
-pub struct ReportArguments {
-    /// The output folder of the crawl
-    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// Write the report to FILE [default: report.html in DIR]
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub out: Option<PathBuf>,
-    /// Decide the first N pages anew at other thresholds; 0: none
-    #[arg(long, value_name = "N", default_value_t = crate::report::CURVE_PAGES)]
-    pub curve_pages: u32,
-}
-
-/// The arguments of `demo`.
-#[derive(Clone, Debug, Args)]
-pub struct DemoArguments {
-    /// Write to this folder
-    #[arg(short, long, value_name = "DIR", default_value = "./demo-out", value_hint = ValueHint::DirPath)]
-    pub out: PathBuf,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The arguments of `verify`.
-#[derive(Clone, Debug, Args)]
-pub struct VerifyArguments {
-    /// The output folder of the crawl
-    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-    /// Print the findings as one JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The arguments of `eval`.
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("labels").required(true).args(["pairs", "clusters"]))]
-pub struct EvalArguments {
-    /// Judge the pairs in FILE: url_a, url_b, label and kind, separated by tabs, under a heading
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub pairs: Option<PathBuf>,
-    /// Decide the pages in FILE one by one: url, cluster, kind and grey
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub clusters: Option<PathBuf>,
-    /// The folder of pages: http://S.localhost:8080/P is the file DIR/S/P
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub pages: PathBuf,
-    /// A detector, or all of them (repeatable) [default: mwo]
-    #[arg(long, value_name = "NAME")]
-    pub detector: Vec<String>,
-    /// Judge at this threshold (repeatable) [default: the detector's own]
-    #[arg(short, long, value_name = "F", allow_negative_numbers = true)]
-    pub threshold: Vec<String>,
-    /// The flags of `crawl` that settle how pages are read and compared.
-    #[command(flatten)]
-    pub keys: ComparingFlags,
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
-    /// Write all of it to FILE as a web page, with plots
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// How much to tell.
-    #[command(flatten)]
-    pub verbosity: Verbosity,
-}
-
-/// The commands under `config`.
-#[derive(Debug, Subcommand)]
-pub enum ConfigCommand {
-    /// Print every setting in force and where it comes from
-    #[command(args_override_self = true)]
-    Show(Box<ShowArguments>),
-    /// Write a commented configuration file with all defaults
-    Init {
-        /// Where to write it; - is stdout
-        #[arg(default_value = "ndcrawl.toml", value_hint = ValueHint::FilePath)]
-        file: PathBuf,
-        /// Replace the file if there is one
-        #[arg(long)]
-        force: bool,
-    },
-}
-
-/// The arguments of `config show`: the flags of `crawl` that set something.
-#[derive(Debug, Args)]
-pub struct ShowArguments {
-    /// The flags that set something.
-    #[command(flatten)]
-    pub keys: KeyFlags,
-    /// Where settings come from.
-    #[command(flatten)]
-    pub config: ConfigSource,
-    /// Print one JSON object: key to value and source
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[cfg(test)]
@@ -461,6 +107,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+    use crate::cli::config::schema;
 
     /// Flags that say what to do now, or where settings come from; they set nothing.
     const WITHOUT_KEY: [&str; 10] =
@@ -562,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_short_help_has_a_line_for_each_flag() {
-        let help = Arguments::command().term_width(100).render_help().to_string();
+        let help = Arguments::command().term_width(80).render_help().to_string();
         insta::assert_snapshot!(help, @r"
         A polite web crawler that keeps each page once and names the page every near-duplicate repeats
 

@@ -1,17 +1,17 @@
-//! What clap has to say, in the form in which all errors of this program are.
+//! Turns messages of clap into the error format of this program.
 
 use crate::cli::errors::CliError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// What came of parsing: help or version to print, or an error.
+/// What clap returns instead of arguments: help or version to print, or an error.
 pub enum Refusal {
-    /// Something that was asked for.
+    /// Help or version, to be printed.
     Print(clap::Error),
-    /// Something that is wrong.
+    /// A usage error.
     Error(CliError),
 }
 
-/// Sorts what clap returns instead of arguments.
+/// Classifies what clap returns instead of arguments.
 pub fn refusal(error: clap::Error) -> Refusal {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Print(error),
@@ -26,7 +26,7 @@ fn missing_command(error: &clap::Error) -> CliError {
     CliError::usage(format!("a command is missing: {usage}")).with_hint("--help lists the commands")
 }
 
-/// The first paragraph of clap's text is the error; what follows is tips and usage.
+/// Returns the first paragraph of clap's text, which is the error; tips and usage follow it.
 fn one_line(error: &clap::Error) -> CliError {
     let text = error.to_string();
     let paragraph = text.lines().take_while(|line| !line.trim().is_empty());

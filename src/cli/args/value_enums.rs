@@ -1,23 +1,23 @@
-//! Values of flags and arguments that are one word out of a few.
+//! Values of arguments that set no key: one word out of a few.
 
 use clap::ValueEnum;
 
-/// In what form pages are exported.
+/// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// A row a page, with its text
+    /// One row per page, with its text
     Parquet,
-    /// The same rows as lines of JSON; .gz and .zst in FILE compress
+    /// The same rows as JSON lines; compressed if FILE ends in .gz or .zst
     Jsonl,
-    /// The archived records, and FILE.cdxj, their index
+    /// The archived records, with their index beside them as .cdxj
     Warc,
-    /// An index of the crawl's own WARC files
+    /// Index of the WARC files in the output folder
     Cdxj,
-    /// Duplicate rates, a line a host
+    /// Duplicate rates, one line per host
     Csv,
 }
 
-/// What duplicate rates are counted by.
+/// The grouping of duplicate rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)]
 pub enum CountBy {
@@ -27,16 +27,16 @@ pub enum CountBy {
     Type,
 }
 
-/// Which page stands for a cluster of duplicates.
+/// The page that represents a cluster of duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Representative {
-    /// The one that was judged first
+    /// The page that was decided first
     Stored,
-    /// The one its provenance speaks for, as clusters tells it, if its body is archived
+    /// The page with the best provenance (see clusters), if its body is archived
     Elected,
 }
 
-/// What becomes of pages that ask not to be passed on.
+/// The treatment of pages marked noarchive or noindex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)]
 pub enum NoarchiveChoice {
@@ -44,27 +44,27 @@ pub enum NoarchiveChoice {
     Ignore,
 }
 
-/// What can be asked.
+/// A parser or rule that `check` queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckKind {
-    /// May this URL be asked for, by this robots.txt?
+    /// Does this robots.txt allow the URL?
     Robots,
-    /// How does this URL or reference read?
+    /// What is the canonical form of this URL or reference?
     Url,
-    /// What does this page hold?
+    /// Which text, links and metadata does this page have?
     Html,
-    /// What does this sitemap name?
+    /// Which URLs does this sitemap list?
     Sitemap,
-    /// May this address be connected to?
+    /// May the crawler connect to this address?
     Addr,
-    /// What do these header lines and meta elements ask of us?
+    /// Which directives do these header fields and meta elements give?
     Meta,
-    /// How long does this Retry-After have us wait?
+    /// How long is the wait that this Retry-After asks for?
     RetryAfter,
-    /// Does this URL look like a trap?
+    /// Does this URL look like a crawler trap?
     Trap,
-    /// Under what name is something of this page kept?
+    /// What is the file name derived from this URL?
     Name,
-    /// How does this text stand on a web page, on a terminal, in a spreadsheet?
+    /// How is this text escaped for HTML, a terminal and CSV?
     Escape,
 }

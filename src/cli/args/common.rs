@@ -1,0 +1,44 @@
+//! Arguments that several commands share.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::cli::config::schema;
+use crate::cli::config::source::{Given, Source};
+
+/// The configuration files to read.
+#[derive(Debug, Args)]
+pub struct ConfigSource {
+    /// Read FILE too, besides ./ndcrawl.toml and the user's file
+    #[arg(long = "config", value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// Read no configuration file
+    #[arg(long, help_heading = "Input", conflicts_with = "file")]
+    pub no_config: bool,
+}
+
+/// The verbosity on stderr.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Verbosity {
+    /// Log errors only and show no progress
+    #[arg(short, long, help_heading = "Logging", conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Log more; -vv logs everything
+    #[arg(short, long, help_heading = "Logging", action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+impl Verbosity {
+    /// Returns the value of `log.level` that the flags set.
+    pub fn given(&self) -> Option<Given> {
+        let (flag, level) = match (self.quiet, self.verbose) {
+            (true, _) => ("-q", "error"),
+            (_, 0) => return None,
+            (_, 1) => ("-v", "debug"),
+            _ => ("-vv", "trace"),
+        };
+        let key = schema::find("log.level")?;
+        Some(Given { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })
+    }
+}

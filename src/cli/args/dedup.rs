@@ -1,0 +1,54 @@
+//! The arguments of `dedup`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::common::{ConfigSource, Verbosity};
+use super::crawl::RunFlags;
+use super::flags::JudgingFlags;
+
+/// The arguments of `dedup`.
+#[derive(Debug, Args)]
+pub struct DedupArguments {
+    /// Files (WARC, WET, Parquet, JSON lines), folders of these or of HTML and text files, or - for stdin
+    #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<PathBuf>,
+    /// Folders: a page has its path, appended to URL, as its URL
+    #[arg(long, value_name = "URL", default_value = "http://localhost/", value_hint = ValueHint::Url)]
+    pub base: String,
+    /// JSON lines: field with the URL
+    #[arg(long, value_name = "NAME", default_value = "url")]
+    pub url_field: String,
+    /// JSON lines: field with the source of the page
+    #[arg(long, value_name = "NAME", default_value = "html")]
+    pub html_field: String,
+    /// JSON lines: field with the text of the page, if it has no source
+    #[arg(long, value_name = "NAME", default_value = "text")]
+    pub text_field: String,
+    /// Start over; fail if the output folder is not empty
+    #[arg(long)]
+    pub fresh: bool,
+    /// With --fresh: delete the earlier run in the output folder first
+    #[arg(long, requires = "fresh")]
+    pub force: bool,
+    /// The flags of `crawl` that concern decisions and output.
+    #[command(flatten)]
+    pub keys: JudgingFlags,
+    /// Configuration files.
+    #[command(flatten)]
+    pub config: ConfigSource,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+impl DedupArguments {
+    /// Returns the flags that say how to treat the output folder.
+    pub fn run_flags(&self) -> RunFlags {
+        RunFlags { fresh: self.fresh, force: self.force, json: self.json, ..RunFlags::default() }
+    }
+}

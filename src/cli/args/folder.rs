@@ -1,0 +1,171 @@
+//! The arguments of commands that read or write one output folder.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::common::Verbosity;
+use super::value_enums::{CountBy, ExportFormat, NoarchiveChoice, Representative};
+use crate::model::Threshold;
+
+/// The arguments of `status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Print the status file unchanged, one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `clusters`.
+#[derive(Debug, Args)]
+pub struct ClustersArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Leave out pages whose similarity to the stored page is below F, from 0 to 1
+    #[arg(long, value_name = "F")]
+    pub min_mwo: Option<Threshold>,
+    /// Print one line of JSON per cluster
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `rules`.
+#[derive(Debug, Args)]
+pub struct RulesArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Write the rules to FILE (- is stdout), for --rules of another crawl
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Disable rule number N in this crawl and in the export (repeatable)
+    #[arg(long, value_name = "N")]
+    pub off: Vec<usize>,
+    /// Enable rule number N again (repeatable)
+    #[arg(long, value_name = "N")]
+    pub on: Vec<usize>,
+    /// Print one line of JSON per rule
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `export`.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Output format
+    #[arg(long)]
+    pub format: ExportFormat,
+    /// Write to FILE; - is stdout [default: a file in DIR]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Export pages of these outcomes only, or all [default: stored; csv, cdxj: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub outcome: Vec<String>,
+    /// Export pages of these hosts only
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub host: Vec<String>,
+    /// Export pages in these languages only, for example en,de
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub lang: Vec<String>,
+    /// Which page represents a cluster of duplicates
+    #[arg(long, value_name = "WHICH", default_value = "stored")]
+    pub representative: Representative,
+    /// parquet, jsonl: add the decoded source of each page as the field html
+    #[arg(long)]
+    pub html: bool,
+    /// csv: group pages by
+    #[arg(long, value_name = "WHAT", default_value = "host")]
+    pub by: CountBy,
+    /// How to treat pages marked noarchive or noindex; obey: leave them out
+    #[arg(long, value_name = "WHAT", default_value = "obey")]
+    pub noarchive: NoarchiveChoice,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The arguments of `reindex`.
+#[derive(Debug, Args)]
+pub struct ReindexArguments {
+    /// Output folder of the crawl
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Rebuild the store even if it can be opened
+    #[arg(long)]
+    pub force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// Output folder of the crawl
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// The URL, with or without its scheme, in any equivalent spelling
+    #[arg(value_hint = ValueHint::Url)]
+    pub url: String,
+    /// Compare with the page of this URL, term by term
+    #[arg(value_name = "URL2", value_hint = ValueHint::Url)]
+    pub other: Option<String>,
+    /// Show all terms, not only the heaviest
+    #[arg(long, requires = "other")]
+    pub all: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Write the report to FILE [default: report.html in DIR]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Repeat the decisions on the first N pages at other thresholds; 0: none
+    #[arg(long, value_name = "N", default_value_t = crate::report::CURVE_PAGES)]
+    pub curve_pages: u32,
+}
+
+/// The arguments of `demo`.
+#[derive(Clone, Debug, Args)]
+pub struct DemoArguments {
+    /// Output folder
+    #[arg(short, long, value_name = "DIR", default_value = "./demo-out", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// The arguments of `verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyArguments {
+    /// Output folder of the crawl
+    #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// Print the findings as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Verbosity.
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
