@@ -52,14 +52,9 @@ pub const KEYS: &[Key] = &[
         .short('A')
         .note("ndcrawl/VERSION and the contact")
         .heading(POLITENESS),
-    key!(
-        identity.contact,
-        Shape::Value("URL|MAIL"),
-        "",
-        "Where site owners can reach you; sent with every request"
-    )
-    .flag("contact")
-    .heading(POLITENESS),
+    key!(identity.contact, Shape::Value("URL|MAIL"), "", "Where site owners can reach you; sent with every request")
+        .flag("contact")
+        .heading(POLITENESS),
     key!(identity.robots_agent, Shape::Value("TOKEN"), "ndcrawl", "Product token to look for in robots.txt")
         .flag("robots-agent")
         .heading(POLITENESS),
