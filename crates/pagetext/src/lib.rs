@@ -1,4 +1,22 @@
-//! *Which terms and links does this page hold?*
+//! *Which text, terms and links does this page hold?*
+//!
+//! ```
+//! use pagetext::{Normaliser, PageSource, Renderer};
+//!
+//! # fn main() -> Result<(), pagetext::UrlError> {
+//! let url = Normaliser::default().absolute("http://docs.example/guide/")?;
+//! let html = b"<title>Sockets</title><h1>Sockets</h1><p>A socket <a href='tcp.html#top'>talks TCP</a>.";
+//! let page = PageSource::new(&url, html);
+//!
+//! let reader = Renderer::default();
+//! let content = reader.render(page);
+//! assert_eq!(content.title.as_deref(), Some("Sockets"));
+//! assert_eq!(content.links[0].url.as_str(), "http://docs.example/guide/tcp.html");
+//! assert_eq!(content.terms[1].term, "guid"); // stemmed; the first is the host's name
+//! assert_eq!(reader.reading(page).map(|text| text.text), Some("Sockets\nA socket talks TCP.".to_owned()));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! A page goes through these steps: its bytes are decoded, its elements are followed in one pass over the text
 //! ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language is settled, and the words of

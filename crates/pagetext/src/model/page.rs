@@ -24,6 +24,19 @@ pub struct PageSource<'a> {
 }
 
 impl<'a> PageSource<'a> {
+    /// A page of this address and body, without header lines, fetched at the start of 1970.
+    ///
+    /// Without `Content-Type` the body is read as HTML, as browsers do.
+    pub fn new(url: &'a CanonicalUrl, body: &'a [u8]) -> Self {
+        Self { url, headers: &[], body, fetched_at: 0 }
+    }
+
+    /// The same page with these header lines.
+    #[must_use]
+    pub fn with_headers(self, headers: &'a [Header]) -> Self {
+        Self { headers, ..self }
+    }
+
     /// Returns the first header line of that name (case does not matter), as text with other bytes replaced.
     pub fn header(&self, name: &str) -> Option<String> {
         self.headers_named(name).next()
