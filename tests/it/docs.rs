@@ -309,24 +309,64 @@ fn every_test_module_and_benchmark_exists() {
     assert_none(faults);
 }
 
-/// Without the numbers that differ from run to run.
-fn without_times(text: &str) -> String {
-    Regex::new(r"after \d+ m?s").unwrap().replace_all(text, "after TIME").into_owned()
+/// Without what differs from run to run.
+fn normalize(text: &str) -> String {
+    let changes = [
+        (r"after \d+ m?s", "after TIME"),
+        (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
+        (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+        (r"NDCRAWL-\S+\.warc\.gz, offset \d+", "FILE, offset N"),
+        (r"[\d.]+ KiB", "SIZE"),
+    ];
+    changes.iter().fold(text.to_owned(), |text, (pattern, with)| {
+        Regex::new(pattern).unwrap().replace_all(&text, *with).into_owned()
+    })
+}
+
+/// The shown calls of this program, each with the output that is shown.
+fn transcripts(page: &Path) -> Vec<(String, String)> {
+    let text = read(page);
+    let blocks = text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let calls = blocks.flat_map(|block| block.strip_prefix("$ ").unwrap().split("\n$ "));
+    let parted = calls.map(|call| call.split_once('\n').unwrap_or((call, "")));
+    parted
+        .filter(|(call, _)| call.contains("ndcrawl "))
+        .map(|(call, shown)| (call.to_owned(), shown.to_owned()))
+        .collect()
 }
 
 #[test]
-fn the_demo_prints_what_the_readme_shows() {
+fn commands_print_what_the_documentation_shows() {
     let place = Place::new();
-    let shown = place.run(["demo"]).finish().expect_code(0).stdout;
-    let readme = read("README.md");
-    let block = readme.split("$ ndcrawl demo\n").nth(1).unwrap().split("```").next().unwrap();
-    let (shown, block) = (without_times(&shown), without_times(block));
-    for line in block.lines().filter(|line| *line != "...") {
-        assert!(shown.lines().any(|shown| shown == line), "'{line}' is not in:\n{shown}");
+    let program = Path::new(env!("CARGO_BIN_EXE_ndcrawl"));
+    let demo = place.run(["demo"]).finish().expect_code(0).stdout;
+    let urls = crate::program::pages(&place.path("demo-out"));
+    let port = Regex::new(r"127\.0\.0\.1:\d+").unwrap();
+    let host = port.find(urls[0]["url"].as_str().unwrap()).unwrap().as_str().to_owned();
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for page in pages().into_keys().filter(|page| page.starts_with("docs") || page == Path::new("README.md")) {
+        for (call, shown) in transcripts(&page) {
+            count += 1;
+            let line = port.replace_all(&call, host.as_str()).replace("ndcrawl ", &format!("{} ", program.display()));
+            let printed = match call.as_str() {
+                "ndcrawl demo" => demo.clone(),
+                _ => crate::needs::run(
+                    std::process::Command::new("bash")
+                        .args(["-c", &format!("{line} 2>&1")])
+                        .current_dir(place.path(".")),
+                ),
+            };
+            let (printed, shown) = (normalize(&printed), normalize(&shown));
+            let missing =
+                shown.lines().filter(|line| *line != "..." && !printed.lines().any(|printed| printed == *line));
+            faults.extend(missing.map(|line| format!("{}: {call} does not print: {line}", page.display())));
+        }
     }
+    assert!(count >= 8, "{count} calls");
+    assert_none(faults);
     let fields = first_cells("docs/reference/output.md");
-    let written = crate::program::pages(&place.path("demo-out"));
-    let unknown = written.iter().flat_map(|line| line.as_object().unwrap().keys()).filter(|key| !fields.contains(*key));
+    let unknown = urls.iter().flat_map(|line| line.as_object().unwrap().keys()).filter(|key| !fields.contains(*key));
     assert_none(unknown.map(|key| format!("{key} is not in the reference")).collect());
 }
 
