@@ -10,7 +10,7 @@ use crate::cli::summary::{Predicting, Skipping};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
-use crate::report::{Predictions, Report, Settled};
+use crate::report::{DecisionSettings, PredictionStats, Report};
 
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
@@ -50,14 +50,14 @@ pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError
     if settings.dedup.links == DuplicateLinks::Skip {
         return Ok(None);
     }
-    let behind = Report::behind_duplicates(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
+    let behind = Report::measure_skip_cost(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
     Ok(Some(Skipping::from(&behind)))
 }
 
 /// What leaving out what rules foretell loses, if anything was left out and the lines can be read; whether they
 /// are damaged, the report says. Costs reading them.
 pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicting> {
-    let predictions = (predicted > 0).then(|| Predictions::read(&settings.out.dir).ok()).flatten();
+    let predictions = (predicted > 0).then(|| PredictionStats::read(&settings.out.dir).ok()).flatten();
     predictions.as_ref().map(Predicting::from)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicti
 pub(super) fn write_report(path: &Path, folder: &Path, settings: &Settings, curve_pages: u32) -> Result<u64, CliError> {
     // Without the pages of earlier crawls, no threshold gives the verdicts that it would have given.
     let curve_pages = if settings.dedup.against.is_empty() { curve_pages } else { 0 };
-    let settled = Settled { detect: setup::detect_options(settings), links: settings.dedup.links };
+    let settled = DecisionSettings { detect: setup::detect_options(settings), links: settings.dedup.links };
     let html = Report::gather(folder, settled, curve_pages).map_err(report_error)?.html();
     let new = path.with_extension("html.new");
     let written = std::fs::write(&new, &html).and_then(|()| std::fs::rename(&new, path));

@@ -11,6 +11,6 @@ mod page;
 pub mod plot;
 
 pub use page::{
-    Cell, Row, card, counted, escaped, escaped_lines, figure, folded, live_page, page, shortened, table, thousands,
-    words,
+    TableCell, TableRow, card, counted, escaped, escaped_lines, figure, folded, live_page, page, shortened, table,
+    thousands, words,
 };

@@ -139,7 +139,7 @@ pub fn figure(caption: &str, svg: &str) -> String {
 }
 
 /// A cell of a table.
-pub enum Cell {
+pub enum TableCell {
     /// Text; it is escaped.
     Text(String),
     /// The name of the row; it is escaped.
@@ -157,21 +157,21 @@ pub enum Cell {
 }
 
 /// A row and its class.
-pub struct Row {
+pub struct TableRow {
     /// `first`, `whole` or nothing.
     pub class: &'static str,
     /// As many as the heading has.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
-impl From<Vec<Cell>> for Row {
-    fn from(cells: Vec<Cell>) -> Self {
+impl From<Vec<TableCell>> for TableRow {
+    fn from(cells: Vec<TableCell>) -> Self {
         Self { class: "", cells }
     }
 }
 
 /// A table; `heading` is escaped, columns of `text` are set left.
-pub fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[Row]) -> String {
+pub fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[TableRow]) -> String {
     // A part that scrolls must be reached with the keyboard.
     let mut html = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>",
@@ -203,7 +203,7 @@ pub fn folded(summary: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
-impl Cell {
+impl TableCell {
     fn html(&self) -> String {
         match self {
             Self::Text(text) => format!("<td class=\"text\">{}</td>", escaped(text)),
@@ -234,7 +234,7 @@ mod tests {
     fn what_comes_from_outside_is_text() {
         let shown = r"&lt;a href=&#39;x&#39;&gt;&amp;&quot;\u{1b}\u{202e}\u{a}";
         assert_eq!(escaped("<a href='x'>&\"\u{1b}\u{202e}\n"), shown);
-        let html = table("c", &words(&["<b>"]), 1, &[vec![Cell::Name("<i>".to_owned())].into()]);
+        let html = table("c", &words(&["<b>"]), 1, &[vec![TableCell::Name("<i>".to_owned())].into()]);
         assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
     }
 

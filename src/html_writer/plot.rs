@@ -13,7 +13,7 @@ const BOTTOM: f64 = 40.0;
 const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "1 4"];
 
 /// A line of a plot.
-pub struct Curve {
+pub struct PlotLine {
     /// In the legend.
     pub name: String,
     /// Which colour and dash.
@@ -85,7 +85,7 @@ pub fn round_up(value: f64) -> f64 {
 }
 
 /// Curves over an axis, and marks at some places of it.
-pub fn curves(title: &str, axes: &Axes<'_>, curves: &[Curve], marks: &[f64], dots: &[(f64, f64, usize)]) -> String {
+pub fn curves(title: &str, axes: &Axes<'_>, curves: &[PlotLine], marks: &[f64], dots: &[(f64, f64, usize)]) -> String {
     let legend_lines = curves.len().div_ceil(3) as f64;
     let (height, plot) = (320.0 + 18.0 * legend_lines, 320.0);
     let mut svg = open(title, height);
@@ -248,7 +248,7 @@ fn grid(svg: &mut String, axes: &Axes<'_>, height: f64) {
     let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{:.1}\" class=\"strong\">{}</text>", TOP - 10.0, escaped(axes.y));
 }
 
-fn legend(svg: &mut String, curves: &[Curve], top: f64) {
+fn legend(svg: &mut String, curves: &[PlotLine], top: f64) {
     const COLUMN: f64 = (WIDTH - LEFT - RIGHT) / 3.0;
     for (place, curve) in curves.iter().enumerate() {
         let (x, y) = (LEFT + (place % 3) as f64 * COLUMN, top + 12.0 + (place / 3) as f64 * 18.0);
@@ -279,7 +279,7 @@ mod tests {
             x_text: decimal,
             y_text: decimal,
         };
-        let curve = Curve { name: "mwo".to_owned(), style: 7, points: vec![(0.5, 0.0), (1.0, 1.0), (1.5, 2.0)] };
+        let curve = PlotLine { name: "mwo".to_owned(), style: 7, points: vec![(0.5, 0.0), (1.0, 1.0), (1.5, 2.0)] };
         let svg = curves("t<", &axes, &[curve], &[0.8], &[]);
         assert!(svg.contains("points=\"44.0,280.0 546.0,24.0 546.0,24.0\""), "{svg}");
         assert!(svg.contains("<title>t&lt;</title>") && svg.contains("var(--c1)"), "{svg}");

@@ -1,4 +1,4 @@
-//! What `crawl.json` tells of a crawl.
+//! Facts about a crawl from its `crawl.json`.
 
 use std::path::Path;
 
@@ -7,27 +7,27 @@ use serde_json::Value;
 use super::ReportError;
 use crate::store;
 
-/// What ran, and when.
+/// Version, seeds, times and settings of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct CrawlFacts {
     /// The version of the program that crawled.
     pub version: String,
-    /// Where it began.
+    /// The seed URLs.
     pub seeds: Vec<String>,
-    /// What was read instead, where nothing was crawled.
+    /// The input files, if the pages were read and not crawled.
     pub inputs: Option<Vec<String>>,
-    /// RFC 3339.
+    /// Start time, RFC 3339.
     pub started: Option<String>,
-    /// RFC 3339.
+    /// End time, RFC 3339.
     pub ended: Option<String>,
-    /// Why it stopped before there was nothing left.
+    /// Why the crawl stopped before its queue was empty.
     pub stopped: Option<String>,
-    /// Key and value of every setting that is not the default.
+    /// Keys and values of the settings that differ from the default.
     pub settings: Vec<(String, String)>,
 }
 
-impl Facts {
-    /// Reads them; nothing is known without the file.
+impl CrawlFacts {
+    /// Reads `crawl.json`. Without the file, all facts are empty.
     ///
     /// # Errors
     /// If the file can't be read.

@@ -1,9 +1,9 @@
-//! How the unique pages grew with the requests.
+//! Growth of unique pages with the number of requests.
 
-/// Points that are kept at most; when there are more, every second one goes.
+/// Maximum number of points. When it is exceeded, every second point is dropped.
 const MOST: usize = 512;
 
-/// Unique pages by requests, thinned out as it grows.
+/// A curve of unique pages by requests, thinned as it grows.
 #[derive(Clone, Debug)]
 pub struct Growth {
     requests: u64,
@@ -15,14 +15,14 @@ pub struct Growth {
     points: Vec<GrowthPoint>,
 }
 
-/// So many requests brought so many pages.
+/// A point of the growth curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrowthPoint {
     /// Requests for pages.
     pub requests: u64,
-    /// Pages that were judged.
+    /// Pages compared.
     pub judged: u64,
-    /// Of these, unique ones.
+    /// Unique pages.
     pub unique: u64,
 }
 
@@ -33,7 +33,7 @@ impl Default for Growth {
 }
 
 impl Growth {
-    /// Takes in the next URL that was asked for.
+    /// Counts the next URL and its requests.
     pub fn add(&mut self, requests: u32, is_judged: bool, is_unique: bool) {
         if requests == 0 {
             return;
@@ -59,7 +59,7 @@ impl Growth {
         GrowthPoint { requests: self.requests, judged: self.judged, unique: self.unique }
     }
 
-    /// The points, at most so many of them, the first and the last included.
+    /// Returns at most `most` points, with the first and the last.
     pub fn points(&self, most: usize) -> Vec<GrowthPoint> {
         let mut points = self.points.clone();
         if points.last() != Some(&self.now()) {
@@ -73,7 +73,7 @@ impl Growth {
         (0..=steps).map(|step| points[step * last / steps]).collect()
     }
 
-    /// Of the last tenth of the requests, the share that brought a unique page, and how many requests that were.
+    /// Returns the share of unique pages in the last tenth of requests, and the number of these requests.
     pub fn lately(&self) -> Option<(f64, u64)> {
         let from =
             self.points.iter().rev().find(|point| point.requests <= self.requests - self.requests.div_ceil(10))?;

@@ -1,21 +1,25 @@
-//! *What did this crawl come to?*
+//! *What did this crawl find, and what did it cost?*
 //!
 //! ```text
-//! pages.jsonl ─► gather ──────────┐
-//! crawl.json ────► facts ─────────┤
-//! logs ──► replay, skipping ──────┼─► Report ─► html: one file
-//! logs, archive ──► largest ──────┘
+//! pages.jsonl ──► line_stats ───────────┐
+//! crawl.json ───► facts ────────────────┤
+//! logs ─────────► replay, skip_cost ────┼─► Report ─► html: one file
+//! logs, archive ► largest_clusters ─────┘
 //! ```
 //!
-//! Reads the output folder of a crawl that is not running, through `store`, and changes nothing in it. The lines are
-//! read twice, the logs a few times; nothing is held that grows with the pages but what the parts name.
+//! The room reads the output folder of a finished or paused crawl through `store` and changes nothing in it.
+//! [`Report::gather`] reads the page lines twice and the logs a few times. Memory grows with hosts and clusters, not
+//! with pages, unless a module says otherwise.
+//!
+//! [`Report`] holds the figures. [`PredictionStats`] and [`SkipCost`] estimate losses from samples; the method is in
+//! `sampling_estimate`.
 
 mod causes;
 mod facts;
-mod gather;
 mod growth;
 mod html;
-mod largest;
+mod largest_clusters;
+mod line_stats;
 mod prediction_stats;
 mod replay;
 mod sampling_estimate;
@@ -30,97 +34,99 @@ use crate::model::{HostRow, Totals};
 use crate::pipeline::RecordError;
 use crate::store::{self, StoreReader};
 
-pub use causes::{Cause, Causes, Difference as UrlDifference, Pattern, difference};
-pub use facts::Facts;
-pub use gather::{BINS, Gathered, Site, Size};
+pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
+pub use facts::CrawlFacts;
 pub use growth::{Growth, GrowthPoint};
-pub use largest::{DiffRow, Difference, Largest, Member, Shown};
-pub use prediction_stats::Predictions;
-pub use replay::{Curve, CurvePoint, Decided, curve, decide_anew, first_judged};
-pub use skip_cost::{Behind, Lost, behind_duplicates};
+pub use largest_clusters::{ClusterMember, CopyDifference, DiffRow, LargestCluster, ShownCopy};
+pub use line_stats::{BINS, ClusterSize, HostReport, LineStats};
+pub use prediction_stats::PredictionStats;
+pub use replay::{CurvePoint, ThresholdCurve, VerdictCounts, list_judged, replay_verdicts, threshold_curve};
+pub use skip_cost::{SkipCost, SkipLoss, measure_skip_cost};
 pub use term_table::{DifferentTerm, SharedTerm, TablePage, TermTable};
 
-/// Pages over which the curve of thresholds is made, if nobody sets another number.
+/// Default number of pages over which the threshold curve is computed.
 pub const CURVE_PAGES: u32 = 50_000;
 
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Why there is no report.
+/// Errors that prevent a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// Lines, logs or archive can't be read.
+    /// The store cannot read page lines, logs or the archive.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The pages can't be decided anew.
+    /// The decider cannot replay the pages.
     #[error(transparent)]
     Detect(#[from] DetectError),
-    /// A record is not there.
+    /// The log lacks the record of a page.
     #[error(transparent)]
     Record(#[from] RecordError),
 }
 
-/// By what the crawl decided, as the settings in its folder say.
+/// The settings that governed the crawl's decisions.
 #[derive(Clone, Debug)]
-pub struct Settled {
-    /// How pages were judged.
+pub struct DecisionSettings {
+    /// The detector and its thresholds.
     pub detect: Options,
-    /// What was done about links of duplicates.
+    /// The policy on links of duplicates.
     pub links: DuplicateLinks,
 }
 
-/// Everything that is told of a crawl.
+/// All figures of a report.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What ran.
-    pub facts: Facts,
-    /// By what it decided.
-    pub settled: Settled,
-    /// What the lines tell.
-    pub gathered: Gathered,
+    /// Version, seeds, times and settings.
+    pub facts: CrawlFacts,
+    /// The settings that governed decisions.
+    pub settings: DecisionSettings,
+    /// Statistics of the page lines.
+    pub lines: LineStats,
     /// The counters of the whole crawl.
     pub totals: Totals,
-    /// Its origins.
+    /// Per-origin counters, sorted by origin.
     pub hosts: Vec<HostRow>,
-    /// Duplicates against the threshold.
-    pub curve: Curve,
-    /// What lies behind duplicates.
-    pub behind: Behind,
+    /// Duplicate rate by threshold.
+    pub curve: ThresholdCurve,
+    /// Requests and unique pages behind links of duplicates.
+    pub skip_cost: SkipCost,
     /// The largest clusters.
-    pub largest: Vec<Largest>,
+    pub largest: Vec<LargestCluster>,
 }
 
 impl Report {
-    /// Gathers everything from an output folder. The curve is made over the first `curve_pages` pages.
+    /// Gathers all figures from an output folder.
+    ///
+    /// The threshold curve is computed over the first `curve_pages` pages.
     ///
     /// # Errors
     /// If the folder holds no crawl, is in use, or is damaged.
-    pub fn gather(folder: &Path, settled: Settled, curve_pages: u32) -> Result<Self, ReportError> {
+    pub fn gather(folder: &Path, settings: DecisionSettings, curve_pages: u32) -> Result<Self, ReportError> {
         let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
-        let gathered = Gathered::read(folder)?;
+        let lines = LineStats::read(folder)?;
         let mut hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         hosts.sort_by(|one, other| one.origin.cmp(&other.origin));
         Ok(Self {
-            facts: Facts::read(folder)?,
-            curve: curve(&reader, &settled.detect, curve_pages)?,
-            behind: behind_duplicates(&reader, settled.links)?,
-            largest: largest::largest(folder, &reader, &settled.detect, &gathered.clusters)?,
+            facts: CrawlFacts::read(folder)?,
+            curve: threshold_curve(&reader, &settings.detect, curve_pages)?,
+            skip_cost: measure_skip_cost(&reader, settings.links)?,
+            largest: largest_clusters::largest_clusters(folder, &reader, &settings.detect, &lines.clusters)?,
             totals: opened.mark.totals,
-            settled,
-            gathered,
+            settings,
+            lines,
             hosts,
         })
     }
 
-    /// What skipping the links of duplicates saves and loses, without the rest of the report.
+    /// Measures only what skipping the links of duplicates saves and loses.
     ///
     /// # Errors
     /// As [`Report::gather`].
-    pub fn behind_duplicates(folder: &Path, links: DuplicateLinks) -> Result<Behind, ReportError> {
+    pub fn measure_skip_cost(folder: &Path, links: DuplicateLinks) -> Result<SkipCost, ReportError> {
         let (reader, _) = StoreReader::open(folder, CACHE_BYTES)?;
-        behind_duplicates(&reader, links)
+        measure_skip_cost(&reader, links)
     }
 
-    /// The report as one web page.
+    /// Returns the report as one HTML page.
     pub fn html(&self) -> String {
         html::html(self)
     }

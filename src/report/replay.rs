@@ -1,15 +1,15 @@
-//! The pages of a crawl, decided anew: what would another threshold have stored?
+//! Replays the decisions of a crawl: what would another threshold have stored?
 //!
-//! The log has the record of every judged page, duplicates too. So the same pages can be handed to a decider of the
-//! same kind in the order of their arrival, with another threshold. Of a crawl that followed all links that is what the
-//! crawl would have decided: its pages do not depend on its verdicts. A crawl that skipped the links of duplicates
-//! would have gone elsewhere with another threshold, so there it tells of these pages only.
+//! The log holds the record of every judged page. The replay gives these records to a decider of the same kind, in
+//! their order of arrival, with another threshold. If the crawl followed all links, the result is exact: its pages do
+//! not depend on its verdicts. If it skipped links of duplicates, another threshold would have met other pages, so the
+//! result holds for the pages met.
 //!
-//! A detector that knows its hosts only in the course of the crawl changes its mind at the end: pages that it took for
-//! near-duplicates too early are judged again, here as there.
+//! A template-aware detector learns its hosts during the crawl. So the replay judges early near-duplicates again at the
+//! end, as the crawl does.
 //!
-//! Cost: one pass over the log and one decision a page for each threshold. Stored records are read back from the log,
-//! so that memory goes by the index, some 700 bytes a stored page, not by the pages.
+//! Cost: for each threshold one pass over the log and one decision a page. Memory is that of the index, about 700 bytes
+//! a stored page: the decider reads stored records back from the log.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,16 +20,16 @@ use crate::store::StoreReader;
 
 use super::ReportError;
 
-/// Pages that are handed over at once. Verdicts do not depend on it.
+/// Pages in one batch. Verdicts do not depend on it.
 const BATCH: usize = 256;
 
-/// The thresholds at which pages are decided anew: for detectors that are used high up, and for the others.
+/// Thresholds of the curve, in millionths: for detectors with high thresholds, and for the others.
 const HIGH: [u32; 8] = [500_000, 600_000, 700_000, 750_000, 800_000, 850_000, 900_000, 950_000];
 const LOW: [u32; 8] = [100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000];
 
-/// What a threshold makes of the pages.
+/// Number of pages by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decided {
+pub struct VerdictCounts {
     /// Unique pages.
     pub stored: u64,
     /// Near-duplicates.
@@ -38,82 +38,83 @@ pub struct Decided {
     pub exact: u64,
 }
 
-impl Decided {
+impl VerdictCounts {
     /// Counts verdicts.
     pub fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
-        let mut decided = Self::default();
+        let mut counts = Self::default();
         for verdict in verdicts {
             *match verdict {
-                Verdict::Unique => &mut decided.stored,
-                Verdict::NearDuplicate { .. } => &mut decided.near,
-                Verdict::ExactDuplicate { .. } => &mut decided.exact,
+                Verdict::Unique => &mut counts.stored,
+                Verdict::NearDuplicate { .. } => &mut counts.near,
+                Verdict::ExactDuplicate { .. } => &mut counts.exact,
             } += 1;
         }
-        decided
+        counts
     }
 
-    /// The share of duplicates; `None` of no pages.
+    /// Returns the share of duplicates; `None` without pages.
     pub fn rate(&self) -> Option<f64> {
         let copies = self.near + self.exact;
         (copies + self.stored > 0).then(|| copies as f64 / (copies + self.stored) as f64)
     }
 }
 
-/// A point of the curve.
+/// A point of the threshold curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurvePoint {
-    /// Where.
+    /// The threshold.
     pub threshold: Threshold,
-    /// What came of it.
-    pub decided: Decided,
+    /// Pages by verdict at this threshold.
+    pub counts: VerdictCounts,
 }
 
-/// The rate of duplicates against the threshold.
+/// Verdicts of the same pages at several thresholds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Curve {
-    /// By rising threshold; that of the crawl is among them.
+pub struct ThresholdCurve {
+    /// Points by ascending threshold, with the crawl's own threshold.
     pub points: Vec<CurvePoint>,
-    /// Pages that were decided, the first that arrived.
+    /// Pages replayed: the first that arrived.
     pub pages: u32,
-    /// Pages that the crawl judged.
+    /// Pages judged by the crawl.
     pub of: u32,
 }
 
-/// The pages of a log, each once, in the order in which they were judged first.
+/// Returns the pages of a log, each once, in the order of their first judgement.
 ///
 /// # Errors
-/// If the log can't be read.
-pub fn first_judged(reader: &StoreReader) -> Result<Vec<Sequence>, ReportError> {
+/// If the log cannot be read.
+pub fn list_judged(reader: &StoreReader) -> Result<Vec<Sequence>, ReportError> {
     let rows = reader.all_pages()?.map(|row| row.map(|(number, row)| row.renews.is_none().then_some(number)));
     Ok(rows.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
-/// Decides pages of a log anew, in this order, and gives the verdict on each. As at the end of a crawl, those that were
-/// taken for near-duplicates too early are judged once more.
+/// Replays the decisions on `pages` in this order and returns the verdict on each.
+///
+/// As at the end of a crawl, pages judged near-duplicates too early are judged again.
 ///
 /// # Errors
-/// If the log can't be read, or speaks of terms that are not there.
-pub fn decide_anew(
+/// If the log cannot be read or refers to missing terms.
+pub fn replay_verdicts(
     reader: &StoreReader,
     terms: &[TermRow],
     options: &Options,
     pages: &[Sequence],
 ) -> Result<Vec<Verdict>, ReportError> {
     let numbers = Numbers::default();
-    let source = Renumbered { records: Records::new(reader.clone()), numbers: numbers.clone() };
-    let mut anew = Anew { decider: Decider::new(options.clone(), source), reader, numbers };
-    // Terms have the numbers that the log gives them: records are taken from it, and can be read back.
+    let source = RenumberedRecords { records: Records::new(reader.clone()), numbers: numbers.clone() };
+    let mut replay = Replay { decider: Decider::new(options.clone(), source), reader, numbers };
+    // The decider must number terms as the log does, since it reads records back from the log.
     for term in terms {
-        anew.decider.restore_term(term)?;
+        replay.decider.restore_term(term)?;
     }
     let mut verdicts = Vec::with_capacity(pages.len());
     for batch in pages.chunks(BATCH) {
-        verdicts.extend(anew.decide(batch, |_| None)?);
+        verdicts.extend(replay.decide(batch, |_| None)?);
     }
-    let outgrown = anew.decider.outgrown(Sequence(0))?;
+    let outgrown = replay.decider.outgrown(Sequence(0))?;
     for batch in outgrown.chunks(BATCH) {
         let again: Vec<Sequence> = batch.iter().filter_map(|number| pages.get(number.index()).copied()).collect();
-        let renewed = anew.decide(&again, |place| Some(batch[place]))?;
+        let renewed = replay.decide(&again, |place| Some(batch[place]))?;
         for (number, verdict) in batch.iter().zip(renewed) {
             verdicts[number.index()] = verdict;
         }
@@ -121,18 +122,18 @@ pub fn decide_anew(
     Ok(verdicts)
 }
 
-/// The numbers that the log gives to the pages that are decided anew.
+/// Sequence numbers in the log of the replayed pages.
 type Numbers = Arc<Mutex<Vec<Sequence>>>;
 
-/// A decider and what it is fed from.
-struct Anew<'a> {
-    decider: Decider<Renumbered>,
+/// A decider and the log that feeds it.
+struct Replay<'a> {
+    decider: Decider<RenumberedRecords>,
     reader: &'a StoreReader,
     numbers: Numbers,
 }
 
-impl Anew<'_> {
-    /// Hands pages over; `renews` says, by their places, what they were judged before.
+impl Replay<'_> {
+    /// Decides a batch. `renews` gives the earlier sequence number of the page at a place in the batch.
     fn decide(
         &mut self,
         pages: &[Sequence],
@@ -142,7 +143,7 @@ impl Anew<'_> {
         for (place, number) in pages.iter().enumerate() {
             let row = self.reader.page(*number)?.ok_or(RecordError::Missing(*number))?;
             let renews = renews(place);
-            // Under its own name it would be known.
+            // Under its own ID the decider would take the page for a redelivery.
             let page = renews.map_or(row.page, |_| PageId::new("anew", &row.page.0.to_string(), 1));
             rows.push(PageRow { page, renews, ..row });
         }
@@ -157,13 +158,13 @@ impl Anew<'_> {
     }
 }
 
-/// The log of records, by the numbers of a decider that judges its pages anew.
-struct Renumbered {
+/// The records of the log under the sequence numbers of the replay.
+struct RenumberedRecords {
     records: Records,
     numbers: Numbers,
 }
 
-impl RecordSource for Renumbered {
+impl RecordSource for RenumberedRecords {
     type Error = RecordError;
 
     fn page(&self, page: Sequence) -> Result<LoggedPage, RecordError> {
@@ -174,17 +175,19 @@ impl RecordSource for Renumbered {
     }
 }
 
-/// The curve over the first pages of a log, at most so many; several thresholds at a time, on all cores.
+/// Computes the threshold curve over the first `most` pages of a log.
+///
+/// Thresholds are replayed in parallel on all cores.
 ///
 /// # Errors
-/// As [`decide_anew`].
-pub fn curve(reader: &StoreReader, options: &Options, most: u32) -> Result<Curve, ReportError> {
-    let mut first = first_judged(reader)?;
+/// As [`replay_verdicts`].
+pub fn threshold_curve(reader: &StoreReader, options: &Options, most: u32) -> Result<ThresholdCurve, ReportError> {
+    let mut first = list_judged(reader)?;
     let of = u32::try_from(first.len()).unwrap_or(u32::MAX);
     first.truncate(most as usize);
     let pages = u32::try_from(first.len()).unwrap_or(u32::MAX);
     if first.is_empty() {
-        return Ok(Curve { of, ..Curve::default() });
+        return Ok(ThresholdCurve { of, ..ThresholdCurve::default() });
     }
     let terms: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, ReportError>>()?;
     let thresholds = thresholds(options.threshold);
@@ -193,8 +196,8 @@ pub fn curve(reader: &StoreReader, options: &Options, most: u32) -> Result<Curve
         let own = thresholds.iter().skip(offset).step_by(threads);
         let point = |&threshold| {
             let options = Options { threshold, ..options.clone() };
-            let verdicts = decide_anew(reader, &terms, &options, &first)?;
-            Ok(CurvePoint { threshold, decided: Decided::of(verdicts) })
+            let verdicts = replay_verdicts(reader, &terms, &options, &first)?;
+            Ok(CurvePoint { threshold, counts: VerdictCounts::of(verdicts) })
         };
         own.map(point).collect()
     };
@@ -210,10 +213,10 @@ pub fn curve(reader: &StoreReader, options: &Options, most: u32) -> Result<Curve
     let mut points: Vec<CurvePoint> =
         shares.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     points.sort_by_key(|point| point.threshold);
-    Ok(Curve { points, pages, of })
+    Ok(ThresholdCurve { points, pages, of })
 }
 
-/// Those at which it is decided anew, the crawl's own among them.
+/// Returns the thresholds of the curve, with the crawl's own.
 fn thresholds(own: Threshold) -> Vec<Threshold> {
     let others = if own.millionths() >= HIGH[1] { HIGH } else { LOW };
     let mut thresholds: Vec<Threshold> = others.into_iter().filter_map(Threshold::from_millionths).collect();
@@ -240,7 +243,7 @@ mod tests {
     fn the_rate_is_of_all_pages() {
         let of = crate::model::DecidedBy::BodyDigest;
         let copy = Verdict::ExactDuplicate { of: Sequence(0), decided_by: of };
-        assert_eq!(Decided::of([Verdict::Unique, copy, copy, Verdict::Unique]).rate(), Some(0.5));
-        assert_eq!(Decided::default().rate(), None);
+        assert_eq!(VerdictCounts::of([Verdict::Unique, copy, copy, Verdict::Unique]).rate(), Some(0.5));
+        assert_eq!(VerdictCounts::default().rate(), None);
     }
 }

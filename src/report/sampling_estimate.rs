@@ -1,21 +1,24 @@
-//! From a share that was drawn by lot to what is lost in all, and how sure that is.
+//! Estimates a loss and its confidence interval from a random sample of links.
 //!
-//! What is drawn are **gates**: URLs that are reached by links of duplicates only. Whatever is found behind a gate
-//! comes and goes with it, so gates are what is counted as independent, not pages: the estimate is the ratio of two
-//! sums over gates, unique pages to requests, and its variance is that of a ratio of cluster totals (Cochran, Sampling
-//! Techniques, 1977, equation
-//! 6.13). Gates behind which more lies, or that stand for more, say more: they count as fewer, as many as alike ones would
-//! be (Kish's effective number). The correction for a finite number of gates holds for what lies behind one gate alone,
-//! and is made for that part. The interval is Wilson's for as many independent requests as that variance amounts to,
-//! with the quantile of Student's t for the effective number of gates, so that none or all found unique among a few
-//! gates is not taken for certainty (Korn and Graubard 1998). `tests/it/sampling.rs` holds it against crawls.
+//! The sampling unit is a **gate**: a URL reached through links of duplicates only. All pages behind a gate are sampled
+//! with it, so gates are independent and pages are not. This is cluster sampling:
+//!
+//! - The estimate is a ratio of two sums over gates: unique pages to requests. Its variance is that of a ratio of
+//!   cluster totals (Cochran, Sampling Techniques, 1977, equation 6.13).
+//! - Gates of unequal weight carry less information. They count as Kish's effective number.
+//! - The finite population correction holds only for pages behind exactly one gate and is applied to their share.
+//! - The interval is Wilson's score interval, with the number of independent requests that the variance implies and the
+//!   quantile of Student's t for the effective number of gates (Korn and Graubard 1998). So a few gates that are all
+//!   unique, or none, do not give an interval of width 0.
+//!
+//! `tests/it/sampling.rs` checks the coverage against crawls.
 
 use crate::eval::Estimate;
 
-/// The quantile of the normal distribution that leaves 2.5 % on each side.
+/// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// What was found behind one gate. Each page counts as many times as it stands for others.
+/// Weighted totals behind one gate. A page counts with the inverse of its sampling probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gate {
     /// Requests made.
@@ -24,8 +27,9 @@ pub struct Gate {
     pub unique: f64,
 }
 
-/// The share of requests behind gates that bring a unique page, from the gates that were drawn out of `all`. `single`:
-/// the share of these requests behind which there is one gate and no other.
+/// Estimates the share of requests behind gates that bring a unique page.
+///
+/// `drawn` are the sampled gates out of `all`. `single` is the share of their requests behind exactly one gate.
 pub fn unique_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
     let requests: f64 = drawn.iter().map(|gate| gate.requests).sum();
     let unique: f64 = drawn.iter().map(|gate| gate.unique).sum();
@@ -43,21 +47,22 @@ pub fn unique_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
     }
     let squares: f64 = drawn.iter().map(|gate| (gate.unique - share * gate.requests).powi(2)).sum();
     let variance = left_out * alike / (alike - 1.0) * squares / requests.powi(2);
-    // Gates that are all alike say no more than one request each.
+    // Equal gates have no variance: count each as one request.
     let independent = if variance > 0.0 { (share * (1.0 - share) / variance).max(1.0) } else { alike / left_out };
     Estimate { value: Some(share), interval: Some(wilson(share, independent, student(alike - 1.0))) }
 }
 
-/// Wilson's score interval for a share among so many, which need not be whole, and a quantile.
+/// Returns Wilson's score interval for a share of `trials`, which may be fractional.
 fn wilson(share: f64, trials: f64, quantile: f64) -> (f64, f64) {
     let square = quantile * quantile / trials;
-    let centre = share + square / 2.0;
+    let center = share + square / 2.0;
     let reach = quantile * (share * (1.0 - share) / trials + square / (4.0 * trials)).sqrt();
-    (((centre - reach) / (1.0 + square)).max(0.0), ((centre + reach) / (1.0 + square)).min(1.0))
+    (((center - reach) / (1.0 + square)).max(0.0), ((center + reach) / (1.0 + square)).min(1.0))
 }
 
-/// The quantile of Student's t that leaves 2.5 % on each side (Abramowitz and Stegun, 26.7.5); for one and two degrees
-/// of freedom, where that series is too small, by its closed forms.
+/// Returns the 97.5 % quantile of Student's t (Abramowitz and Stegun, 26.7.5).
+///
+/// The series is too small for one and two degrees of freedom; there the closed forms are used.
 fn student(freedom: f64) -> f64 {
     if freedom < 1.5 {
         return 12.706_204_736;
@@ -75,7 +80,7 @@ fn student(freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Numbers in [0, 1) that a seed settles.
+    /// A seeded generator of numbers in [0, 1).
     struct Dice(u64);
 
     impl Dice {

@@ -1,75 +1,76 @@
-//! What two judged pages have in common, term by term: the third table of "Web Document Duplicate Detection Using
-//! Minimum Weight Overlapping".
+//! Compares two judged pages term by term, as table 3 of "Web Document Duplicate Detection Using Minimum Weight
+//! Overlapping" does.
 //!
-//! A term of weight `c` on a page of weight `W` has the share `c / W`. The similarity is the sum, over the terms that
-//! both have, of the smaller share. Sums are made in integers and cut, not rounded, to millionths, so that the last
-//! line of the table is the score that was decided by.
+//! A term of weight `c` on a page of total weight `W` has the share `c / W`. The similarity is the sum of the smaller
+//! shares over all shared terms. Sums are integers, truncated to millionths, so the last line of the table is exactly
+//! the score of the decision.
 
 use serde::Serialize;
 
 use crate::model::{Field, FieldCounts, PageTerms, TermId, Threshold};
 use crate::similarity::Record;
 
-/// The table, and what is not in it.
+/// The shared and the differing terms of two pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TermTable {
-    /// The terms that both have, those that add most first.
+    /// Shared terms by descending contribution.
     pub shared: Vec<SharedTerm>,
-    /// What either has more of, that which weighs most first.
+    /// Terms with different shares, by descending difference.
     pub different: Vec<DifferentTerm>,
 }
 
-/// A term of both.
+/// A term of both pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SharedTerm {
-    /// The term, as it was stemmed.
+    /// The stemmed term.
     pub term: String,
-    /// How often it stands in each field of either page: `title 1, body 12`.
+    /// Its counts by field on each page: `title 1, body 12`.
     pub counts: [Vec<(&'static str, u32)>; 2],
-    /// Its share of each page.
+    /// Its share of each page's weight.
     pub weights: [f64; 2],
     /// The smaller share.
     pub minimum: f64,
-    /// The sum of the minima up to here.
+    /// The running sum of the smaller shares.
     pub sum: f64,
 }
 
-/// A term of which one page has a larger share.
+/// A term with different shares on the two pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DifferentTerm {
-    /// The term, as it was stemmed.
+    /// The stemmed term.
     pub term: String,
-    /// Its share of each page.
+    /// Its share of each page's weight.
     pub weights: [f64; 2],
-    /// By how much they differ.
+    /// The difference of the shares.
     pub difference: f64,
 }
 
-/// A page of the table: its counts, ascending by term, and its record.
+/// A page to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct TablePage<'a> {
-    /// As the log has them.
+    /// Counts of the log, ascending by term.
     pub counts: &'a PageTerms,
-    /// What is compared.
+    /// The record that the detector compares.
     pub record: &'a Record,
 }
 
-/// A term of either, with weights in hundredths.
-struct Row {
+/// A term with its weight on each page, in hundredths.
+struct TermWeights {
     term: TermId,
     weights: [u32; 2],
 }
 
 impl TermTable {
-    /// Compares two pages; `name` gives the terms.
+    /// Compares two pages; `name` returns the text of a term.
     ///
     /// # Errors
     /// Those of `name`.
     pub fn new<E>(pages: [TablePage<'_>; 2], name: impl Fn(TermId) -> Result<String, E>) -> Result<Self, E> {
         let totals = pages.map(|page| u128::from(page.record.total()).max(1));
         let whole = totals[0] * totals[1];
-        // In units of one in `whole`.
-        let scaled = |row: &Row| [u128::from(row.weights[0]) * totals[1], u128::from(row.weights[1]) * totals[0]];
+        // In units of 1 / `whole`.
+        let scaled =
+            |row: &TermWeights| [u128::from(row.weights[0]) * totals[1], u128::from(row.weights[1]) * totals[0]];
         let mut rows = merged(pages[0].record.terms(), pages[1].record.terms());
         rows.sort_by_key(|row| (std::cmp::Reverse(scaled(row).into_iter().min()), row.term));
         let counts = pages.map(|page| page.counts.iter().collect::<Vec<_>>());
@@ -95,30 +96,31 @@ impl TermTable {
         Ok(table)
     }
 
-    /// Minimum weight overlapping of the two, in [0, 1].
+    /// Returns the minimum weight overlapping of the two pages, in [0, 1].
     pub fn score(&self) -> f64 {
         self.shared.last().map_or(0.0, |last| last.sum)
     }
 
-    /// The terms of which the first page (0) or the second (1) has more.
+    /// Returns the terms that weigh more on the first page (0) or on the second (1).
     pub fn more_on(&self, page: usize) -> impl Iterator<Item = &DifferentTerm> {
         self.different.iter().filter(move |term| term.weights[page] > term.weights[1 - page])
     }
 }
 
-fn merged(one: &[(TermId, u32)], other: &[(TermId, u32)]) -> Vec<Row> {
-    let mut rows: Vec<Row> = one.iter().map(|&(term, weight)| Row { term, weights: [weight, 0] }).collect();
+fn merged(one: &[(TermId, u32)], other: &[(TermId, u32)]) -> Vec<TermWeights> {
+    let mut rows: Vec<TermWeights> =
+        one.iter().map(|&(term, weight)| TermWeights { term, weights: [weight, 0] }).collect();
     let known = rows.len();
     for &(term, weight) in other {
         match rows[..known].binary_search_by_key(&term, |row| row.term) {
             Ok(place) => rows[place].weights[1] = weight,
-            Err(_) => rows.push(Row { term, weights: [0, weight] }),
+            Err(_) => rows.push(TermWeights { term, weights: [0, weight] }),
         }
     }
     rows
 }
 
-/// Cut to millionths, as scores are. Exact while the product of the two weights stays below 2¹⁰⁸.
+/// Truncates a fraction to millionths, as scores are. Exact while the product of the two weights is below 2¹⁰⁸.
 fn in_millionths(part: u128, whole: u128) -> f64 {
     let one = u128::from(Threshold::ONE);
     let millionths = part.checked_mul(one).map_or_else(|| part / (whole / one).max(1), |part| part / whole);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ndcrawl::crawl::DuplicateLinks;
 use ndcrawl::detect::{BruteForce, Mode, Options};
 use ndcrawl::model::Verdict;
-use ndcrawl::report::{Decided, behind_duplicates, curve, decide_anew, first_judged};
+use ndcrawl::report::{VerdictCounts, list_judged, measure_skip_cost, replay_verdicts, threshold_curve};
 use ndcrawl::store::StoreReader;
 use scraper::{Html, Selector};
 use serde_json::Value;
@@ -38,22 +38,22 @@ fn the_threshold_curve_equals_brute_force() {
     place.crawl(&graph.seeds()).args(["--duplicate-links", "follow"]).finish().expect_code(0);
     let log = Log::read(&place.path("out")).unwrap();
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
-    let first = first_judged(&reader).unwrap();
-    let curve = curve(&reader, &log.options, u32::MAX).unwrap();
+    let first = list_judged(&reader).unwrap();
+    let curve = threshold_curve(&reader, &log.options, u32::MAX).unwrap();
     assert_eq!((curve.pages as usize, curve.of as usize), (log.pages.len(), log.pages.len()));
     assert!(curve.points.len() >= 8);
     for point in &curve.points {
         let options = Options { threshold: point.threshold, mode: Mode::Best, ..log.options.clone() };
         let mut oracle = BruteForce::new(options.clone());
         let expected: Vec<Verdict> = log.pages.iter().map(|page| oracle.decide(log.candidate(page))).collect();
-        assert_eq!(point.decided, Decided::of(expected.iter().copied()), "t = {}", point.threshold);
-        let anew = decide_anew(&reader, &log.terms, &options, &first).unwrap();
+        assert_eq!(point.counts, VerdictCounts::of(expected.iter().copied()), "t = {}", point.threshold);
+        let anew = replay_verdicts(&reader, &log.terms, &options, &first).unwrap();
         assert_eq!(anew, expected, "t = {}", point.threshold);
         if point.threshold == log.options.threshold {
             assert_eq!(stored(&anew), stored(&log.verdicts()), "the crawl's own decisions");
         }
     }
-    let rates: Vec<f64> = curve.points.iter().filter_map(|point| point.decided.rate()).collect();
+    let rates: Vec<f64> = curve.points.iter().filter_map(|point| point.counts.rate()).collect();
     assert!(rates.first() > rates.last(), "{rates:?}");
 }
 
@@ -64,11 +64,11 @@ fn a_partial_curve_equals_that_of_a_crawl_that_ended_there() {
     place.crawl(&graph.seeds()).args(["--duplicate-links", "follow"]).finish().expect_code(0);
     let log = Log::read(&place.path("out")).unwrap();
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
-    let part = curve(&reader, &log.options, 40).unwrap();
+    let part = threshold_curve(&reader, &log.options, 40).unwrap();
     assert_eq!((part.pages, part.of as usize), (40, log.pages.len()));
     let own = part.points.iter().find(|point| point.threshold == log.options.threshold).unwrap();
-    assert_eq!(own.decided, Decided::of(log.verdicts()[..40].iter().copied()));
-    assert_eq!(curve(&reader, &log.options, 0).unwrap().points, []);
+    assert_eq!(own.counts, VerdictCounts::of(log.verdicts()[..40].iter().copied()));
+    assert_eq!(threshold_curve(&reader, &log.options, 0).unwrap().points, []);
 }
 
 #[test]
@@ -78,12 +78,13 @@ fn the_curve_with_the_second_check_meets_the_crawl_at_its_threshold() {
     let log = Log::read(&place.path("out")).unwrap();
     assert!(log.options.second.is_some());
     let (reader, _) = StoreReader::open(&place.path("out"), 1 << 20).unwrap();
-    let curve = curve(&reader, &log.options, u32::MAX).unwrap();
+    let curve = threshold_curve(&reader, &log.options, u32::MAX).unwrap();
     let own = curve.points.iter().find(|point| point.threshold == log.options.threshold).unwrap();
     let lines = crate::program::pages(&place.path("out"));
     let count = |name: &str| lines.iter().filter(|line| line["outcome"] == name).count() as u64;
-    let expected = Decided { stored: count("stored"), near: count("near-duplicate"), exact: count("exact-duplicate") };
-    assert_eq!(own.decided, expected);
+    let expected =
+        VerdictCounts { stored: count("stored"), near: count("near-duplicate"), exact: count("exact-duplicate") };
+    assert_eq!(own.counts, expected);
 }
 
 #[test]
@@ -96,12 +97,12 @@ fn following_links_of_duplicates_gains_what_skipping_them_loses() {
     };
     let (followed, skipped) = (crawl("follow"), crawl("skip"));
     let (reader, _) = StoreReader::open(&followed.path("out"), 1 << 20).unwrap();
-    let behind = behind_duplicates(&reader, DuplicateLinks::Follow).unwrap();
+    let cost = measure_skip_cost(&reader, DuplicateLinks::Follow).unwrap();
     let asked = |place: &Place| place.pages().iter().filter(|line| line["requests"] != 0).count() as u64;
     let unique = |place: &Place| place.pages().iter().filter(|line| line["outcome"] == "stored").count() as u64;
-    assert!(behind.asked > 0, "{behind:?}");
-    assert_eq!(behind.asked, asked(&followed) - asked(&skipped));
-    assert_eq!(behind.unique, unique(&followed) - unique(&skipped));
+    assert!(cost.requests > 0, "{cost:?}");
+    assert_eq!(cost.requests, asked(&followed) - asked(&skipped));
+    assert_eq!(cost.unique, unique(&followed) - unique(&skipped));
 }
 
 #[test]
@@ -201,7 +202,7 @@ fn a_report_is_accessible_light_and_dark_wide_and_narrow() {
 fn the_report_describes_the_link_policy() {
     for (links, words) in [
         (DuplicateLinks::Follow.to_string(), "Links of duplicates were followed."),
-        ("sample:0.5".to_owned(), "were followed, drawn by lot"),
+        ("sample:0.5".to_owned(), "were followed, a random sample"),
     ] {
         let (_web, graph) = graph(1);
         let place = Place::new();

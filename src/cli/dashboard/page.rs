@@ -7,8 +7,10 @@ use super::history::{History, Sample};
 use crate::cli::format::{byte_size, percent, span};
 use crate::cli::status_file::{StatusFile, WaitingOrigin};
 use crate::crawl::Why;
-use crate::html_writer::plot::{self, Axes, Curve, curves};
-use crate::html_writer::{Cell, Row, card, counted, escaped, figure, folded, live_page, table, thousands, words};
+use crate::html_writer::plot::{self, Axes, PlotLine, curves};
+use crate::html_writer::{
+    TableCell, TableRow, card, counted, escaped, figure, folded, live_page, table, thousands, words,
+};
 
 /// Where the script is.
 pub(super) const SCRIPT_PATH: &str = "/live.js";
@@ -78,7 +80,7 @@ fn over_time(history: &History) -> String {
     let of = |value: fn(&Sample) -> f64| -> Vec<(f64, f64)> {
         samples.iter().map(|sample| (sample.elapsed_seconds, value(sample))).collect()
     };
-    let line = |name: &str, style, points| Curve { name: name.to_owned(), style, points };
+    let line = |name: &str, style, points| PlotLine { name: name.to_owned(), style, points };
     let pages = of(|sample| sample.pages_per_second);
     let memory = of(|sample| sample.memory_bytes as f64 / MEBIBYTE);
     let in_percent = |rates: &mut dyn Iterator<Item = (f64, f64)>| -> Vec<(f64, f64)> {
@@ -98,7 +100,7 @@ fn over_time(history: &History) -> String {
 }
 
 /// A plot; its axis ends at `most`, or where the highest value is.
-fn plotted(caption: &str, unit: &str, samples: &[Sample], lines: &[Curve], most: Option<f64>) -> String {
+fn plotted(caption: &str, unit: &str, samples: &[Sample], lines: &[PlotLine], most: Option<f64>) -> String {
     let values = lines.iter().flat_map(|line| &line.points).map(|&(_, value)| value);
     let high = most.unwrap_or_else(|| plot::round_up(values.fold(1.0, f64::max)));
     let end = samples.last().map_or(0.0, |sample| sample.elapsed_seconds).max(1.0);
@@ -151,38 +153,38 @@ fn short(value: f64) -> String {
 
 fn moments(samples: &[Sample]) -> String {
     let step = samples.len().div_ceil(MOST_MOMENTS).max(1);
-    let row = |sample: &Sample| -> Row {
+    let row = |sample: &Sample| -> TableRow {
         let rate = sample.duplicate_rate().map_or("–".to_owned(), percent);
         vec![
-            Cell::Name(time(sample.elapsed_seconds)),
-            Cell::Figure(format!("{:.1}", sample.pages_per_second)),
-            Cell::Figure(thousands(sample.queued)),
-            Cell::Figure(thousands(sample.compared)),
-            Cell::Figure(rate),
-            Cell::Figure(byte_size(sample.memory_bytes)),
+            TableCell::Name(time(sample.elapsed_seconds)),
+            TableCell::Figure(format!("{:.1}", sample.pages_per_second)),
+            TableCell::Figure(thousands(sample.queued)),
+            TableCell::Figure(thousands(sample.compared)),
+            TableCell::Figure(rate),
+            TableCell::Figure(byte_size(sample.memory_bytes)),
         ]
         .into()
     };
     // From the last one backwards, so that it is always there.
-    let mut rows: Vec<Row> = samples.iter().rev().step_by(step).map(row).collect();
+    let mut rows: Vec<TableRow> = samples.iter().rev().step_by(step).map(row).collect();
     rows.reverse();
     let heading = words(&["after", "pages/s", "queued", "compared", "duplicates", "memory"]);
     table("Since the start of this run", &heading, 1, &rows)
 }
 
 fn waiting(status: &StatusFile) -> String {
-    let row = |waiting: &WaitingOrigin| -> Row {
+    let row = |waiting: &WaitingOrigin| -> TableRow {
         let due = std::time::Duration::try_from_secs_f64(waiting.due_in_seconds).unwrap_or_default();
         let due = if due.is_zero() { "–".to_owned() } else { span(due) };
         vec![
-            Cell::Name(waiting.origin.clone()),
-            Cell::Text(waiting.why.clone()),
-            Cell::Figure(due),
-            Cell::Figure(thousands(waiting.queued)),
+            TableCell::Name(waiting.origin.clone()),
+            TableCell::Text(waiting.why.clone()),
+            TableCell::Figure(due),
+            TableCell::Figure(thousands(waiting.queued)),
         ]
         .into()
     };
-    let rows: Vec<Row> = status.waiting.iter().map(row).collect();
+    let rows: Vec<TableRow> = status.waiting.iter().map(row).collect();
     let caption = match status.origins.saturating_sub(rows.len() as u64) {
         _ if rows.is_empty() => "No URL waits at any site",
         0 => "All of them, the longest queue first",
@@ -197,10 +199,10 @@ fn meanings() -> String {
 }
 
 fn outcomes(status: &StatusFile) -> String {
-    let row = |(name, count): (&String, &u64)| -> Row {
-        vec![Cell::Name(name.clone()), Cell::Figure(thousands(*count))].into()
+    let row = |(name, count): (&String, &u64)| -> TableRow {
+        vec![TableCell::Name(name.clone()), TableCell::Figure(thousands(*count))].into()
     };
-    let rows: Vec<Row> = status.outcomes.iter().map(row).collect();
+    let rows: Vec<TableRow> = status.outcomes.iter().map(row).collect();
     table("Over all runs", &words(&["outcome", "URLs"]), 1, &rows)
 }
 

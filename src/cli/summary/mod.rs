@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::cli::format::{byte_size, counted, duplicate_rate, percent, span, thousands};
 use crate::cli::table::{aligned, shortened};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::report::{Behind, Lost, Predictions};
+use crate::report::{PredictionStats, SkipCost, SkipLoss};
 
 /// No line of the text is longer, in characters.
 const WIDTH: usize = 100;
@@ -64,7 +64,7 @@ pub struct Summary {
     pub predicted: u64,
     /// What leaving those out loses, if this crawl can tell.
     pub predicting: Option<Predicting>,
-    /// Site by site, in the order in which they are to be shown.
+    /// Sites, in the order in which they are to be shown.
     pub sites: Vec<SiteSummary>,
     /// The slowest sites, slowest first.
     pub slowest: Vec<SlowSite>,
@@ -108,10 +108,10 @@ pub struct SkippingOnHost {
     pub interval: Option<(f64, f64)>,
 }
 
-impl From<&Behind> for Skipping {
-    fn from(behind: &Behind) -> Self {
-        let Lost { gates, followed, share } = behind.lost;
-        let of_host = |lost: &Lost| SkippingOnHost {
+impl From<&SkipCost> for Skipping {
+    fn from(cost: &SkipCost) -> Self {
+        let SkipLoss { gates, followed, share } = cost.loss;
+        let of_host = |lost: &SkipLoss| SkippingOnHost {
             followed: lost.followed,
             lost_per_1000: lost.share.value.map(per_1000),
             interval: lost.share.interval.map(both_per_1000),
@@ -119,11 +119,11 @@ impl From<&Behind> for Skipping {
         Self {
             gates,
             followed,
-            requests: behind.asked,
-            unique: behind.unique,
+            requests: cost.requests,
+            unique: cost.unique,
             lost_per_1000: share.value.map(per_1000),
             interval: share.interval.map(both_per_1000),
-            hosts: behind.hosts.iter().map(|(host, lost)| (host.clone(), of_host(lost))).collect(),
+            hosts: cost.hosts.iter().map(|(host, lost)| (host.clone(), of_host(lost))).collect(),
         }
     }
 }
@@ -153,15 +153,15 @@ pub struct Predicting {
     pub interval: Option<(f64, f64)>,
 }
 
-impl From<&Predictions> for Predicting {
-    fn from(predictions: &Predictions) -> Self {
-        let lost = predictions.lost();
-        let Predictions { drawn, unique, brought_back, found, .. } = *predictions;
+impl From<&PredictionStats> for Predicting {
+    fn from(predictions: &PredictionStats) -> Self {
+        let lost = predictions.loss();
+        let PredictionStats { sampled, sampled_unique, requeued, requeued_unique, .. } = *predictions;
         Self {
-            drawn,
-            unique,
-            brought_back,
-            found,
+            drawn: sampled,
+            unique: sampled_unique,
+            brought_back: requeued,
+            found: requeued_unique,
             lost_per_1000: lost.value.map(per_1000),
             interval: lost.interval.map(both_per_1000),
         }

@@ -4,7 +4,7 @@ use super::{costs, opening, thousands};
 use crate::eval::clusters::{ClusterFigures, Extra, Missed};
 use crate::eval::report::ClusterReport;
 use crate::html_writer::plot::{self, Bar};
-use crate::html_writer::{Cell, Row, card, escaped, folded, page, table, words};
+use crate::html_writer::{TableCell, TableRow, card, escaped, folded, page, table, words};
 
 /// Lists longer than this are folded away.
 const OPEN: usize = 12;
@@ -95,29 +95,29 @@ fn bars(report: &ClusterReport) -> String {
     )
 }
 
-fn row(figures: &ClusterFigures) -> Row {
+fn row(figures: &ClusterFigures) -> TableRow {
     let numbers = [figures.clusters, figures.kept, figures.missed, figures.unseen, figures.stored, figures.extra];
-    let mut cells = vec![Cell::Name(label(figures))];
-    cells.extend(numbers.map(|number| Cell::Figure(thousands(number))));
-    cells.push(Cell::Figure(format!("{:.2} %", figures.extra_rate() * 100.0)));
-    cells.push(Cell::Figure(thousands(figures.grey_stored)));
+    let mut cells = vec![TableCell::Name(label(figures))];
+    cells.extend(numbers.map(|number| TableCell::Figure(thousands(number))));
+    cells.push(TableCell::Figure(format!("{:.2} %", figures.extra_rate() * 100.0)));
+    cells.push(TableCell::Figure(thousands(figures.grey_stored)));
     cells.into()
 }
 
 fn missed(report: &ClusterReport, figures: &ClusterFigures) -> String {
-    let row = |missed: &Missed| -> Row {
+    let row = |missed: &Missed| -> TableRow {
         let score = missed.repeats.map(|repeated| format!("{:.6}", repeated.score.as_f64()));
         let decided_by = missed.repeats.map(|repeated| repeated.decided_by.name().to_owned());
         let pages = [Some(missed.member), missed.repeats.map(|repeated| repeated.of)];
         vec![
-            Cell::Name(cluster(report, missed.member)),
-            Cell::Figure(score.unwrap_or_default()),
-            Cell::Text(decided_by.unwrap_or_default()),
-            Cell::Urls(pages.into_iter().flatten().map(|member| report.url(member).to_owned()).collect()),
+            TableCell::Name(cluster(report, missed.member)),
+            TableCell::Figure(score.unwrap_or_default()),
+            TableCell::Text(decided_by.unwrap_or_default()),
+            TableCell::Urls(pages.into_iter().flatten().map(|member| report.url(member).to_owned()).collect()),
         ]
         .into()
     };
-    let rows: Vec<Row> = figures.missed_pages.iter().take(LISTED).map(row).collect();
+    let rows: Vec<TableRow> = figures.missed_pages.iter().take(LISTED).map(row).collect();
     list(
         figures,
         &words(&["cluster", "score", "decided by", "page, and what it is said to repeat"]),
@@ -127,11 +127,11 @@ fn missed(report: &ClusterReport, figures: &ClusterFigures) -> String {
 }
 
 fn extra(report: &ClusterReport, figures: &ClusterFigures) -> String {
-    let row = |extra: &Extra| -> Row {
+    let row = |extra: &Extra| -> TableRow {
         let urls = vec![report.url(extra.member).to_owned(), report.url(extra.first).to_owned()];
-        vec![Cell::Name(cluster(report, extra.member)), Cell::Urls(urls)].into()
+        vec![TableCell::Name(cluster(report, extra.member)), TableCell::Urls(urls)].into()
     };
-    let rows: Vec<Row> = figures.extra_pages.iter().take(LISTED).map(row).collect();
+    let rows: Vec<TableRow> = figures.extra_pages.iter().take(LISTED).map(row).collect();
     list(figures, &words(&["cluster", "page, and the first stored of its cluster"]), &rows, figures.extra_pages.len())
 }
 
@@ -139,7 +139,7 @@ fn cluster(report: &ClusterReport, member: usize) -> String {
     report.labels.names[report.labels.members[member].cluster].clone()
 }
 
-fn list(figures: &ClusterFigures, heading: &[String], rows: &[Row], all: usize) -> String {
+fn list(figures: &ClusterFigures, heading: &[String], rows: &[TableRow], all: usize) -> String {
     let caption = match all {
         0 => format!("{}: none", label(figures)),
         _ if all > rows.len() => format!("{}: {} of {} pages", label(figures), thousands(rows.len()), thousands(all)),

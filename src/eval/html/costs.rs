@@ -4,7 +4,7 @@ use super::pairs::label;
 use super::thousands;
 use crate::eval::report::{ClusterReport, Input, PairReport};
 use crate::eval::stream::DecisionCost;
-use crate::html_writer::{Cell, Row, escaped, table, words};
+use crate::html_writer::{TableCell, TableRow, escaped, table, words};
 
 /// Costs of detectors on pairs.
 pub(super) fn pairs(report: &PairReport) -> String {
@@ -26,14 +26,14 @@ pub(super) fn clusters(report: &ClusterReport) -> String {
     section(&report.input, &report.figures.iter().map(row).collect::<Vec<_>>())
 }
 
-fn row(label: String, comparing: &str, cost: &DecisionCost) -> Row {
-    let mean = |sum| Cell::Figure(cost.per_probe(sum).map_or("–".to_owned(), |mean| format!("{mean:.1}")));
+fn row(label: String, comparing: &str, cost: &DecisionCost) -> TableRow {
+    let mean = |sum| TableCell::Figure(cost.per_probe(sum).map_or("–".to_owned(), |mean| format!("{mean:.1}")));
     let counters = cost.counters;
     vec![
-        Cell::Name(label),
-        Cell::Figure(comparing.to_owned()),
-        Cell::Figure(per(cost.thread_time.as_secs_f64(), cost.pages)),
-        Cell::Figure(thousands(usize::try_from(cost.probes).unwrap_or(usize::MAX))),
+        TableCell::Name(label),
+        TableCell::Figure(comparing.to_owned()),
+        TableCell::Figure(per(cost.thread_time.as_secs_f64(), cost.pages)),
+        TableCell::Figure(thousands(usize::try_from(cost.probes).unwrap_or(usize::MAX))),
         mean(cost.records),
         mean(counters.candidates),
         mean(counters.mezzanine),
@@ -42,7 +42,7 @@ fn row(label: String, comparing: &str, cost: &DecisionCost) -> Row {
     .into()
 }
 
-fn section(input: &Input, rows: &[Row]) -> String {
+fn section(input: &Input, rows: &[TableRow]) -> String {
     let heading = words(&["detector", "µs a pair", "µs a page", "probes", "records", "|C|", "|M|", "compared"]);
     let rendering = &input.rendering;
     let time = per(rendering.thread_time.as_secs_f64(), rendering.pages);

@@ -4,8 +4,8 @@ use super::{costs, estimate, levels, opening, thousands};
 use crate::eval::metrics::Counts;
 use crate::eval::pairs::{ALL, Borderline, KindCounts, SweepPoint, label_counts};
 use crate::eval::report::{JudgedPairs, PairReport, PairRun};
-use crate::html_writer::plot::{self, Axes, Bar, Curve, ticks};
-use crate::html_writer::{Cell, Row, card, escaped, figure, folded, page, table, words};
+use crate::html_writer::plot::{self, Axes, Bar, PlotLine, ticks};
+use crate::html_writer::{TableCell, TableRow, card, escaped, figure, folded, page, table, words};
 
 /// A report on pairs as one web page.
 pub fn pairs(report: &PairReport) -> String {
@@ -66,7 +66,7 @@ fn sweeps(report: &PairReport) -> String {
         html += &figure("Precision by recall over all thresholds; a dot at each that was asked for", &plane(report));
     }
     html += "</div>\n";
-    let rows: Vec<Row> = report.runs.iter().flat_map(sweep_rows).collect();
+    let rows: Vec<TableRow> = report.runs.iter().flat_map(sweep_rows).collect();
     let heading = words(&["detector", "threshold", "tp", "fp", "fn", "tn", "precision", "recall", "F1"]);
     html + &folded("The same as a table", &table("Counts of all pairs by threshold", &heading, 1, &rows))
 }
@@ -82,9 +82,9 @@ fn curves_of(run: &PairRun, low: f64) -> String {
     let curve = |(style, (name, measure)): (usize, (&str, Measure))| {
         let points = run.sweep.iter();
         let points = points.filter_map(|point| Some((f64::from(point.threshold), measure(&point.counts)?)));
-        Curve { name: name.to_owned(), style, points: points.collect() }
+        PlotLine { name: name.to_owned(), style, points: points.collect() }
     };
-    let curves: Vec<Curve> = measures.into_iter().enumerate().map(curve).collect();
+    let curves: Vec<PlotLine> = measures.into_iter().enumerate().map(curve).collect();
     let axes = Axes {
         x: "threshold",
         y: "",
@@ -128,9 +128,9 @@ fn plane(report: &PairReport) -> String {
     let place = |counts: &Counts| Some((counts.recall().value?, counts.precision().value?));
     let curve = |(style, run): (usize, &PairRun)| {
         let points = run.sweep.iter().filter_map(|point| place(&point.counts)).collect();
-        Curve { name: run.scores.detector.clone(), style, points }
+        PlotLine { name: run.scores.detector.clone(), style, points }
     };
-    let curves: Vec<Curve> = report.runs.iter().enumerate().map(curve).collect();
+    let curves: Vec<PlotLine> = report.runs.iter().enumerate().map(curve).collect();
     let dots: Vec<(f64, f64, usize)> = judged(report)
         .filter_map(|(style, _, judged)| {
             let (recall, precision) = place(&judged.kinds.first()?.counts)?;
@@ -153,19 +153,21 @@ fn plane(report: &PairReport) -> String {
     plot::curves("Recall and precision of each detector over all thresholds", &axes, &curves, &[], &dots)
 }
 
-fn counts_cells(counts: &Counts) -> impl Iterator<Item = Cell> {
-    let numbers = [counts.tp, counts.fp, counts.missed, counts.tn].map(|count| Cell::Figure(thousands(count)));
-    let estimates = [counts.precision(), counts.recall(), counts.f1()].map(|share| Cell::Markup(estimate(share)));
+fn counts_cells(counts: &Counts) -> impl Iterator<Item = TableCell> {
+    let numbers = [counts.tp, counts.fp, counts.missed, counts.tn].map(|count| TableCell::Figure(thousands(count)));
+    let estimates = [counts.precision(), counts.recall(), counts.f1()].map(|share| TableCell::Markup(estimate(share)));
     numbers.into_iter().chain(estimates)
 }
 
-fn sweep_rows(run: &PairRun) -> Vec<Row> {
+fn sweep_rows(run: &PairRun) -> Vec<TableRow> {
     let row = |point: &SweepPoint| {
-        let mut cells =
-            vec![Cell::Name(run.scores.detector.clone()), Cell::Figure(format!("{:.2}", f64::from(point.threshold)))];
+        let mut cells = vec![
+            TableCell::Name(run.scores.detector.clone()),
+            TableCell::Figure(format!("{:.2}", f64::from(point.threshold))),
+        ];
         cells.extend(counts_cells(&point.counts));
         let is_best = run.best.is_some_and(|best| best.threshold == point.threshold);
-        Row { class: if is_best { "whole" } else { "" }, cells }
+        TableRow { class: if is_best { "whole" } else { "" }, cells }
     };
     run.sweep.iter().map(row).collect()
 }
@@ -189,7 +191,7 @@ fn kinds(report: &PairReport) -> String {
         "<div class=\"plots\"><figure><figcaption>Right answers as a share of all, by kind: {}</figcaption>{bars}</figure></div>\n",
         legend.join(" ")
     );
-    let rows: Vec<Row> = names.iter().flat_map(|name| kind_rows(report, name)).collect();
+    let rows: Vec<TableRow> = names.iter().flat_map(|name| kind_rows(report, name)).collect();
     let heading = words(&["kind", "detector", "tp", "fp", "fn", "tn", "precision", "recall", "F1"]);
     html += &table("Pairs by kind", &heading, 2, &rows);
     html
@@ -222,9 +224,9 @@ fn kind_bars(report: &PairReport, name: &str) -> Vec<Bar> {
         .collect()
 }
 
-fn kind_rows(report: &PairReport, name: &str) -> Vec<Row> {
+fn kind_rows(report: &PairReport, name: &str) -> Vec<TableRow> {
     let rows = of_kind(report, name).enumerate().map(|(place, (_, run, judged, kind))| {
-        let mut cells = vec![Cell::Name(name.to_owned()), Cell::Text(label(run, judged))];
+        let mut cells = vec![TableCell::Name(name.to_owned()), TableCell::Text(label(run, judged))];
         cells.extend(counts_cells(&kind.counts));
         let class = if name == ALL {
             "whole"
@@ -233,7 +235,7 @@ fn kind_rows(report: &PairReport, name: &str) -> Vec<Row> {
         } else {
             ""
         };
-        Row { class, cells }
+        TableRow { class, cells }
     });
     rows.collect()
 }
@@ -244,7 +246,7 @@ fn borderlines(report: &PairReport) -> String {
                     right one.</p>\n"
             .to_owned();
     for (place, (_, run, judged)) in judged(report).enumerate() {
-        let rows: Vec<Row> = judged.borderlines.iter().map(|line| borderline(report, line)).collect();
+        let rows: Vec<TableRow> = judged.borderlines.iter().map(|line| borderline(report, line)).collect();
         if rows.is_empty() {
             continue;
         }
@@ -256,16 +258,16 @@ fn borderlines(report: &PairReport) -> String {
     html
 }
 
-fn borderline(report: &PairReport, line: &Borderline) -> Row {
+fn borderline(report: &PairReport, line: &Borderline) -> TableRow {
     let pair = &report.labels.pairs[line.pair];
     let url = |page: usize| report.labels.pages[page].url.as_str().to_owned();
     let (class, answer) = if line.is_right { ("right", "right") } else { ("wrong", "wrong") };
     vec![
-        Cell::Markup(format!("<span class=\"{class}\">{answer}</span>")),
-        Cell::Figure(format!("{:.6}", line.score.as_f64())),
-        Cell::Text(pair.label.name().to_owned()),
-        Cell::Text(pair.kind.clone()),
-        Cell::Urls(vec![url(pair.a), url(pair.b)]),
+        TableCell::Markup(format!("<span class=\"{class}\">{answer}</span>")),
+        TableCell::Figure(format!("{:.6}", line.score.as_f64())),
+        TableCell::Text(pair.label.name().to_owned()),
+        TableCell::Text(pair.kind.clone()),
+        TableCell::Urls(vec![url(pair.a), url(pair.b)]),
     ]
     .into()
 }

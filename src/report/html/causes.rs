@@ -1,60 +1,60 @@
-//! Where duplicates come from.
+//! The section on the causes of duplicates.
 
 use super::{MOST_URL, share};
-use crate::html_writer::{Cell, Row, counted, shortened, table, thousands, words};
+use crate::html_writer::{TableCell, TableRow, counted, shortened, table, thousands, words};
 use crate::model::{Exclusion, OutcomeKind};
-use crate::report::{Pattern, Report};
+use crate::report::{CausePattern, Report};
 
-/// Patterns of each cause.
+/// Maximum patterns per cause.
 const PATTERNS: usize = 5;
 
-/// Causes, each with its most common patterns.
+/// Returns the causes, each with its most common patterns.
 pub(super) fn section(report: &Report) -> String {
-    let ranked = report.gathered.causes.ranked(PATTERNS);
+    let ranked = report.lines.causes.ranked(PATTERNS);
     let soft_404s = soft_404s(report);
     if ranked.is_empty() {
-        return format!("<p>No page repeats another.</p>\n{soft_404s}");
+        return format!("<p>No duplicates.</p>\n{soft_404s}");
     }
     let all: u64 = ranked.iter().map(|(_, count, ..)| count).sum();
     let mut rows = Vec::new();
     for (cause, count, patterns, kinds) in &ranked {
-        let mut cells = vec![Cell::Name(cause.name().to_owned()), Cell::Figure(thousands(*count))];
-        cells.push(Cell::Figure(share(*count, all)));
-        cells.push(Cell::Text(if *kinds == 1 {
+        let mut cells = vec![TableCell::Name(cause.name().to_owned()), TableCell::Figure(thousands(*count))];
+        cells.push(TableCell::Figure(share(*count, all)));
+        cells.push(TableCell::Text(if *kinds == 1 {
             String::new()
         } else {
             format!("{} patterns", thousands(*kinds as u64))
         }));
-        cells.push(Cell::Text(String::new()));
-        rows.push(Row { class: "first whole", cells });
+        cells.push(TableCell::Text(String::new()));
+        rows.push(TableRow { class: "first whole", cells });
         rows.extend(patterns.iter().map(|pattern| row(pattern, all)));
     }
-    let heading = ["in the copy → in the page kept", "copies", "share", "a copy, and the page kept"];
+    let heading = ["copy → page kept", "copies", "share", "example: copy, page kept"];
     format!(
-        "<p>What the URL of a copy has that the URL of the page kept has not. A mirror is another host with the same path; a part of \
-         the path that is replaced is most often a version or a language.</p>\n{}",
-        table("Copies by how their URLs differ from those of the pages kept", &words(&heading), 1, &rows)
+        "<p>How the URL of a copy differs from the URL of the page kept. A mirror host has the same path on another host. A replaced \
+         path segment is usually a version or a language.</p>\n{}",
+        table("Copies by difference of URLs", &words(&heading), 1, &rows)
     ) + &soft_404s
 }
 
-/// What is not among the copies, since it is no page.
+/// Returns a note on soft 404s, which are excluded and not counted as copies.
 fn soft_404s(report: &Report) -> String {
-    match report.gathered.reason(OutcomeKind::Excluded, Exclusion::Soft404.name()) {
+    match report.lines.reason(OutcomeKind::Excluded, Exclusion::Soft404.name()) {
         0 => String::new(),
         pages => format!(
-            "<p>Not among them: {} with the status 200 in place of 404 (soft 404), left out with all links.</p>\n",
-            counted(pages, "answer", "answers")
+            "<p>Excluded: {} that answered 200 instead of 404 (soft 404). Their links were not followed.</p>\n",
+            counted(pages, "page", "pages")
         ),
     }
 }
 
-fn row(pattern: &Pattern, all: u64) -> Row {
+fn row(pattern: &CausePattern, all: u64) -> TableRow {
     let (copy, original) = &pattern.example;
     vec![
-        Cell::Text(shortened(&pattern.difference.pattern, 60)),
-        Cell::Figure(thousands(pattern.count)),
-        Cell::Figure(share(pattern.count, all)),
-        Cell::Urls([copy, original].map(|url| shortened(url, MOST_URL)).to_vec()),
+        TableCell::Text(shortened(&pattern.difference.pattern, 60)),
+        TableCell::Figure(thousands(pattern.count)),
+        TableCell::Figure(share(pattern.count, all)),
+        TableCell::Urls([copy, original].map(|url| shortened(url, MOST_URL)).to_vec()),
     ]
     .into()
 }

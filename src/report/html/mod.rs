@@ -1,4 +1,4 @@
-//! The report as one web page: sections with plots and, beside each plot, its table.
+//! The report as one HTML page: sections of plots, each with a table of its data.
 
 mod causes;
 mod clusters;
@@ -14,29 +14,30 @@ use super::Report;
 use crate::html_writer::{card, counted, escaped, folded, page, shortened, thousands};
 use crate::model::OutcomeKind;
 
-/// Hosts of a table.
+/// Maximum rows of a table of hosts.
 const MOST_HOSTS: usize = 100;
-/// Characters of a URL, and of a title.
+/// Maximum characters of a URL.
 const MOST_URL: usize = 160;
+/// Maximum characters of a title or host.
 const MOST_TITLE: usize = 120;
-/// Seeds that are named.
+/// Maximum seeds listed.
 const MOST_SEEDS: usize = 20;
 
-/// A section: its place, its name in the list of contents, what stands in it.
+/// A section: ID, heading, and HTML.
 type Section = (&'static str, &'static str, String);
 
-/// The whole page.
+/// Returns the whole page.
 pub(super) fn html(report: &Report) -> String {
     let is_crawl = report.facts.inputs.is_none();
     let sections: Vec<Section> = [
-        ("sites", "Sites", sites::section(report)),
-        ("causes", "Where duplicates come from", causes::section(report)),
-        ("between", "Who repeats whom", sites::matrix(report)),
-        ("scores", "How similar they are", similarity::histogram(report)),
-        ("thresholds", "Other thresholds", similarity::curve(report)),
+        ("sites", "Hosts", sites::section(report)),
+        ("causes", "Causes of duplicates", causes::section(report)),
+        ("between", "Duplicates between hosts", sites::matrix(report)),
+        ("scores", "Similarity of near-duplicates", similarity::histogram(report)),
+        ("thresholds", "Threshold curve", similarity::curve(report)),
         (
             "growth",
-            if is_crawl { "What more crawling brings" } else { "What more pages bring" },
+            if is_crawl { "Unique pages by requests" } else { "Unique pages by responses" },
             growth::section(report),
         ),
         ("clusters", "Largest clusters", clusters::section(report)),
@@ -64,7 +65,7 @@ fn kind(report: &Report) -> &'static str {
 }
 
 fn title(report: &Report) -> String {
-    let sites = report.gathered.sites.iter().filter(|(_, site)| site.judged() > 0);
+    let sites = report.lines.sites.iter().filter(|(_, site)| site.judged() > 0);
     let mut sites: Vec<(&String, u64)> = sites.map(|(host, site)| (host, site.judged())).collect();
     sites.sort_by_key(|(host, judged)| (std::cmp::Reverse(*judged), *host));
     match &sites[..] {
@@ -82,7 +83,7 @@ fn head(report: &Report) -> String {
     let day =
         |time: &Option<String>| time.as_deref().map_or("?".to_owned(), |time| escaped(time.get(..19).unwrap_or(time)));
     let spent =
-        if facts.inputs.is_some() { String::new() } else { format!("{} crawling; ", span(report.totals.millis)) };
+        if facts.inputs.is_some() { String::new() } else { format!("crawl time {}; ", span(report.totals.millis)) };
     let stopped = facts.stopped.as_deref().map_or(String::new(), |why| format!(", stopped: {}", escaped(why)));
     format!(
         "<header><h1>{}: {}</h1>\n<p class=\"soft\">{} to {} UTC{stopped}; {spent}ndcrawl {}</p></header>\n",
@@ -95,13 +96,13 @@ fn head(report: &Report) -> String {
 }
 
 fn cards(report: &Report) -> String {
-    let outcome = |kind| report.gathered.outcome(kind);
+    let outcome = |kind| report.lines.outcome(kind);
     let (stored, near, exact) =
-        (report.gathered.kept(), outcome(OutcomeKind::NearDuplicate), outcome(OutcomeKind::ExactDuplicate));
+        (report.lines.kept(), outcome(OutcomeKind::NearDuplicate), outcome(OutcomeKind::ExactDuplicate));
     let rate = share(near + exact, stored + near + exact);
     let cards = [
         (thousands(stored), "unique pages, kept"),
-        (rate, "of pages compared are duplicates"),
+        (rate, "of compared pages are duplicates"),
         (thousands(near), "near-duplicates"),
         (thousands(exact), "exact duplicates"),
         (thousands(outcome(OutcomeKind::Redirected)), "redirected"),
@@ -111,14 +112,14 @@ fn cards(report: &Report) -> String {
         (thousands(report.totals.requests), "requests, robots.txt included"),
         (byte_size(report.totals.bytes), "of pages received"),
         (thousands(outcome(OutcomeKind::Failed)), "URLs failed"),
-        (thousands(outcome(OutcomeKind::Deferred)), "seen, not fetched"),
+        (thousands(outcome(OutcomeKind::Deferred)), "URLs deferred, not fetched"),
     ];
-    let of_others = [(thousands(outcome(OutcomeKind::Failed)), "answers that are errors")];
+    let of_others = [(thousands(outcome(OutcomeKind::Failed)), "error responses")];
     let others = if report.facts.inputs.is_none() { &of_crawls[..] } else { &of_others[..] };
     let predicted = outcome(OutcomeKind::PredictedDuplicate);
-    let predicted = (predicted > 0).then(|| (thousands(predicted), "duplicates foretold, not fetched"));
+    let predicted = (predicted > 0).then(|| (thousands(predicted), "predicted duplicates, not fetched"));
     let revised = report.totals.revised;
-    let revised = (revised > 0).then(|| (thousands(revised), "judged anew, once their hosts were known"));
+    let revised = (revised > 0).then(|| (thousands(revised), "verdicts revised at the end"));
     let cards: String =
         cards.iter().chain(others).chain(&predicted).chain(&revised).map(|(value, what)| card(value, what)).collect();
     format!("<div class=\"cards\">{cards}</div>\n")
@@ -127,7 +128,7 @@ fn cards(report: &Report) -> String {
 fn settings(report: &Report) -> String {
     let facts = &report.facts;
     let mut html =
-        "<p>What was set otherwise than by default; <code>crawl.json</code> has all settings.</p>\n<dl>".to_owned();
+        "<p>Settings that differ from the default; <code>crawl.json</code> lists all settings.</p>\n<dl>".to_owned();
     for (name, value) in &facts.settings {
         html += &format!("<dt><code>{}</code></dt><dd>{}</dd>", escaped(name), escaped(&shortened(value, MOST_URL)));
     }
@@ -144,7 +145,7 @@ fn settings(report: &Report) -> String {
     )
 }
 
-/// `… and 7 more hosts`, or nothing.
+/// Returns `… and 7 more hosts`, or an empty string.
 fn and_more(all: usize, shown: usize, what: &str) -> String {
     match all.checked_sub(shown) {
         Some(more @ 1..) => format!("<p class=\"soft\">… and {} more {what}</p>\n", thousands(more as u64)),
@@ -152,7 +153,7 @@ fn and_more(all: usize, shown: usize, what: &str) -> String {
     }
 }
 
-/// A URL as markup, cut if it is long.
+/// Returns a URL as markup, shortened if it is long.
 fn url(url: &str) -> String {
     escaped(&shortened(url, MOST_URL))
 }

@@ -1,79 +1,79 @@
-//! What the links of duplicates were worth.
+//! The section on links of duplicates and on predicted duplicates.
 
 use super::{MOST_HOSTS, MOST_TITLE, and_more, share};
 use crate::crawl::DuplicateLinks;
 use crate::eval::Estimate;
-use crate::html_writer::{Cell, Row, shortened, table, thousands, words};
+use crate::html_writer::{TableCell, TableRow, shortened, table, thousands, words};
 use crate::model::OutcomeKind;
-use crate::report::{Behind, Lost, Predictions, Report, Site};
+use crate::report::{HostReport, PredictionStats, Report, SkipCost, SkipLoss};
 
-/// What was saved and what was lost.
+/// Returns savings and losses.
 pub(super) fn section(report: &Report) -> String {
-    let skipped: u64 = report.gathered.sites.values().map(|site| site.skipped).sum();
-    let asked: u64 = report.gathered.growth.points(2).last().map_or(0, |last| last.requests);
-    let mut html = match report.settled.links {
+    let skipped: u64 = report.lines.sites.values().map(|site| site.skipped).sum();
+    let requests: u64 = report.lines.growth.points(2).last().map_or(0, |last| last.requests);
+    let mut html = match report.settings.links {
         DuplicateLinks::Skip => format!(
-            "<p>Links of duplicates were not followed. {} URLs are named by duplicates only and were not fetched: {} of the requests \
-             that following them would have taken at least. Whether any of these pages is unique this crawl cannot tell; \
-             <code>--duplicate-links sample:0.1</code> follows a tenth of them, drawn by lot, and estimates it.</p>\n",
+            "<p>Links of duplicates were not followed. {} URLs are linked from duplicates only and were not fetched, which saved at least \
+             {} of all requests. This crawl cannot tell how many of these pages are unique. \
+             <code>--duplicate-links sample:0.1</code> follows a random tenth of them to estimate it.</p>\n",
             thousands(skipped),
-            share(skipped, skipped + asked)
+            share(skipped, skipped + requests)
         ),
-        DuplicateLinks::Follow | DuplicateLinks::Defer => followed(&report.behind, asked),
-        DuplicateLinks::Sample(_) => sampled(&report.behind, skipped),
+        DuplicateLinks::Follow | DuplicateLinks::Defer => followed(&report.skip_cost, requests),
+        DuplicateLinks::Sample(_) => sampled(&report.skip_cost, skipped),
     };
-    let mut sites: Vec<(&String, &Site)> = report.gathered.sites.iter().filter(|(_, site)| site.skipped > 0).collect();
+    let mut sites: Vec<(&String, &HostReport)> =
+        report.lines.sites.iter().filter(|(_, site)| site.skipped > 0).collect();
     if !sites.is_empty() {
         sites.sort_by_key(|(host, site)| (std::cmp::Reverse(site.skipped), *host));
-        let row = |(host, site): &(&String, &Site)| -> Row {
-            vec![Cell::Name(shortened(host, MOST_TITLE)), Cell::Figure(thousands(site.skipped))].into()
+        let row = |(host, site): &(&String, &HostReport)| -> TableRow {
+            vec![TableCell::Name(shortened(host, MOST_TITLE)), TableCell::Figure(thousands(site.skipped))].into()
         };
-        let rows: Vec<Row> = sites.iter().take(MOST_HOSTS).map(row).collect();
+        let rows: Vec<TableRow> = sites.iter().take(MOST_HOSTS).map(row).collect();
         html += &table("Requests saved by host", &words(&["host", "URLs not fetched"]), 1, &rows);
         html += &and_more(sites.len(), MOST_HOSTS, "hosts");
     }
-    html + &foretold(report)
+    html + &predicted(report)
 }
 
-/// What rules have left out.
-fn foretold(report: &Report) -> String {
-    let predicted = report.gathered.outcome(OutcomeKind::PredictedDuplicate);
+/// Returns the URLs skipped by learned rules.
+fn predicted(report: &Report) -> String {
+    let predicted = report.lines.outcome(OutcomeKind::PredictedDuplicate);
     if predicted == 0 {
         return String::new();
     }
-    let mut rules: Vec<_> = report.gathered.foretold.iter().collect();
+    let mut rules: Vec<_> = report.lines.predicted.iter().collect();
     rules.sort_by_key(|(rule, count)| (std::cmp::Reverse(**count), *rule));
-    let row = |((rule, context, validity), count): &(&(String, String, u64), &u64)| -> Row {
-        let share = Cell::Figure(format!("{:.2} %", *validity as f64 / 1e4));
-        let names = [rule, context].map(|name| Cell::Name(shortened(name, MOST_TITLE)));
+    let row = |((rule, context, validity), count): &(&(String, String, u64), &u64)| -> TableRow {
+        let share = TableCell::Figure(format!("{:.2} %", *validity as f64 / 1e4));
+        let names = [rule, context].map(|name| TableCell::Name(shortened(name, MOST_TITLE)));
         let [rule, context] = names;
-        vec![rule, context, Cell::Figure(thousands(**count)), share].into()
+        vec![rule, context, TableCell::Figure(thousands(**count)), share].into()
     };
-    let rows: Vec<Row> = rules.iter().take(MOST_HOSTS).map(row).collect();
+    let rows: Vec<TableRow> = rules.iter().take(MOST_HOSTS).map(row).collect();
     let mut html = format!(
-        "<p>Rules that the crawl has learned foretell that {} further URLs repeat stored pages; they were not fetched.{}</p>\n",
+        "<p>URL rules learned by the crawl predict that {} further URLs are duplicates; the crawl did not fetch them.{}</p>\n",
         thousands(predicted),
-        lost_by_rules(&report.gathered.predictions)
+        lost_by_rules(&report.lines.predictions)
     );
-    html += &table("Requests saved by rule", &words(&["rule", "where", "URLs not fetched", "right about"]), 2, &rows);
+    html += &table("Requests saved by rule", &words(&["rule", "scope", "URLs not fetched", "confidence"]), 2, &rows);
     html + &and_more(rules.len(), MOST_HOSTS, "rules")
 }
 
-/// What is estimated from those that were fetched all the same.
-fn lost_by_rules(predictions: &Predictions) -> String {
-    let Estimate { value: Some(value), interval: Some((low, high)) } = predictions.lost() else {
-        return " A share of what rules foretell is fetched all the same; as yet there is none to tell by.".to_owned();
+/// Returns the loss estimated from the sampled predictions.
+fn lost_by_rules(predictions: &PredictionStats) -> String {
+    let Estimate { value: Some(value), interval: Some((low, high)) } = predictions.loss() else {
+        return " The crawl fetches a random sample of predicted duplicates to estimate the loss; so far the sample is empty.".to_owned();
     };
-    let of = |share: f64| thousands((share * predictions.left_out as f64).round() as u64);
+    let of = |share: f64| thousands((share * predictions.skipped as f64).round() as u64);
     format!(
-        " {} others were fetched all the same, drawn by lot, and {} of them are unique pages; {} were left out at first and \
-         fetched when a rule had proved wrong, and {} of these are. So leaving out what rules foretell loses some {:.1} unique \
-         pages for every thousand requests saved (95 %: {:.1} to {:.1}): some {} of these URLs ({} to {}), and what lies behind \
-         them.",
-        thousands(predictions.drawn),
-        thousands(predictions.unique),
-        thousands(predictions.brought_back),
-        thousands(predictions.found),
+        " It fetched a random sample of {} others: {} are unique. It also fetched {} URLs skipped at first, when their rule proved \
+         wrong: {} are unique. Skipping predicted duplicates loses about {:.1} unique pages per 1,000 requests saved (95% interval \
+         {:.1} to {:.1}). That is about {} of these URLs ({} to {}), plus the pages that only they link to.",
+        thousands(predictions.sampled),
+        thousands(predictions.sampled_unique),
+        thousands(predictions.requeued),
+        thousands(predictions.requeued_unique),
         value * 1000.0,
         low * 1000.0,
         high * 1000.0,
@@ -83,37 +83,38 @@ fn lost_by_rules(predictions: &Predictions) -> String {
     )
 }
 
-fn followed(behind: &Behind, asked: u64) -> String {
+fn followed(cost: &SkipCost, requests: u64) -> String {
     format!(
-        "<p>Links of duplicates were followed. A crawl that skips them would have spared {} of {} requests ({}), and would not have \
-         found {} unique pages: {} for every thousand requests spared. That follows from the links in the log: these URLs are reached \
-         by links of duplicates only.</p>\n",
-        thousands(behind.asked),
-        thousands(asked),
-        share(behind.asked, asked),
-        thousands(behind.unique),
-        per_thousand(behind)
+        "<p>Links of duplicates were followed. A crawl that skips them would have saved {} of {} requests ({}) and lost {} unique \
+         pages: {} per 1,000 requests saved. These are the URLs that, by the links in the log, are reached through links of duplicates \
+         only.</p>\n",
+        thousands(cost.requests),
+        thousands(requests),
+        share(cost.requests, requests),
+        thousands(cost.unique),
+        per_thousand(cost)
     )
 }
 
-fn sampled(behind: &Behind, skipped: u64) -> String {
-    let Lost { gates, followed, share } = behind.lost;
+fn sampled(cost: &SkipCost, skipped: u64) -> String {
+    let SkipLoss { gates, followed, share } = cost.loss;
     let (Some(value), Some((low, high))) = (share.value, share.interval) else {
         return format!(
-            "<p>A share of the links of duplicates was to be followed; none led to a page that is not reached otherwise. {} URLs were \
-             not fetched.</p>\n",
+            "<p>The crawl samples links of duplicates, but no sampled link led to a page not reached otherwise. {} URLs were not \
+             fetched.</p>\n",
             thousands(skipped)
         );
     };
     let of = |share: f64| thousands((share * skipped as f64).round() as u64);
     let mut html = format!(
-        "<p>Of {} URLs that only duplicates name, {} were followed, drawn by lot: with what lies behind them {} requests that \
-         brought {} unique pages. So skipping such links loses some {:.0} unique pages for every thousand requests saved (95 %: {:.0} \
-         to {:.0}). Of the {} URLs that were not fetched, that is some {} ({} to {}), and what lies behind them.</p>\n",
+        "<p>Of {} URLs that only duplicates link to, {} were followed, a random sample. With the pages behind them, these took {} \
+         requests and yielded {} unique pages. Skipping such links loses about {:.0} unique pages per 1,000 requests saved (95% \
+         interval {:.0} to {:.0}). Of the {} URLs not fetched, about {} ({} to {}) are unique, plus the pages that only they link \
+         to.</p>\n",
         thousands(gates),
         thousands(followed),
-        thousands(behind.asked),
-        thousands(behind.unique),
+        thousands(cost.requests),
+        thousands(cost.unique),
         value * 1000.0,
         low * 1000.0,
         high * 1000.0,
@@ -122,31 +123,31 @@ fn sampled(behind: &Behind, skipped: u64) -> String {
         of(low),
         of(high)
     );
-    if behind.hosts.len() > 1 {
-        html += &by_host(behind);
+    if cost.hosts.len() > 1 {
+        html += &by_host(cost);
     }
     html
 }
 
-fn by_host(behind: &Behind) -> String {
-    let mut hosts: Vec<(&String, &Lost)> = behind.hosts.iter().collect();
+fn by_host(cost: &SkipCost) -> String {
+    let mut hosts: Vec<(&String, &SkipLoss)> = cost.hosts.iter().collect();
     hosts.sort_by_key(|(host, lost)| (std::cmp::Reverse(lost.followed), *host));
-    let row = |(host, lost): &(&String, &Lost)| -> Option<Row> {
+    let row = |(host, lost): &(&String, &SkipLoss)| -> Option<TableRow> {
         let ((low, high), value) = (lost.share.interval?, lost.share.value?);
-        let figures = [value, low, high].map(|share| Cell::Figure(format!("{:.0}", share * 1000.0)));
-        let name = [Cell::Name(shortened(host, MOST_TITLE)), Cell::Figure(thousands(lost.followed))];
+        let figures = [value, low, high].map(|share| TableCell::Figure(format!("{:.0}", share * 1000.0)));
+        let name = [TableCell::Name(shortened(host, MOST_TITLE)), TableCell::Figure(thousands(lost.followed))];
         Some(name.into_iter().chain(figures).collect::<Vec<_>>().into())
     };
-    let rows: Vec<Row> = hosts.iter().take(MOST_HOSTS).filter_map(row).collect();
-    let head = words(&["host", "followed", "lost", "at least", "at most"]);
-    table("Unique pages lost for a thousand requests saved, by host (95 %)", &head, 1, &rows)
+    let rows: Vec<TableRow> = hosts.iter().take(MOST_HOSTS).filter_map(row).collect();
+    let head = words(&["host", "followed", "lost", "lower", "upper"]);
+    table("Unique pages lost per 1,000 requests saved, by host (95% interval)", &head, 1, &rows)
         + &and_more(hosts.len(), MOST_HOSTS, "hosts")
 }
 
-fn per_thousand(behind: &Behind) -> String {
-    if behind.asked == 0 {
+fn per_thousand(cost: &SkipCost) -> String {
+    if cost.requests == 0 {
         "none".to_owned()
     } else {
-        format!("{:.0}", behind.unique as f64 * 1000.0 / behind.asked as f64)
+        format!("{:.0}", cost.unique as f64 * 1000.0 / cost.requests as f64)
     }
 }

@@ -1,4 +1,4 @@
-//! The page of reports that were made up: what stands in it, and how long it gets.
+//! Tests of the HTML of made-up reports: content, safety and length.
 
 use scraper::{Html, Selector};
 
@@ -7,10 +7,11 @@ use crate::crawl::DuplicateLinks;
 use crate::detect::Options;
 use crate::model::{HostRow, PageLine, Threshold};
 use crate::report::{
-    Behind, Curve, CurvePoint, Decided, DiffRow, Difference, Facts, Gathered, Largest, Member, Settled, Shown, Size,
+    ClusterMember, ClusterSize, CopyDifference, CrawlFacts, CurvePoint, DecisionSettings, DiffRow, LargestCluster,
+    LineStats, ShownCopy, SkipCost, ThresholdCurve, VerdictCounts,
 };
 
-/// What pages and servers may say to do harm.
+/// Hostile texts of pages and servers.
 const HOSTILE: [&str; 8] = [
     "</title><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -22,14 +23,14 @@ const HOSTILE: [&str; 8] = [
     "&lt;b&gt;{{7*7}}%s%n",
 ];
 
-/// A report in which every text from outside is this one.
+/// Returns a report in which every text from outside is `text`.
 fn report(text: &str) -> Report {
-    let mut gathered = Gathered::new();
+    let mut lines = LineStats::new();
     let stored = PageLine { url: text.into(), outcome: "stored".into(), requests: 1, ..PageLine::default() };
-    gathered.add(&stored);
+    lines.add(&stored);
     for (place, outcome) in ["near-duplicate", "exact-duplicate", "failed", "excluded", "deferred"].iter().enumerate() {
         let of = (place < 2).then(|| text.to_owned());
-        gathered.add(&PageLine {
+        lines.add(&PageLine {
             url: format!("http://h{place}.test/{text}"),
             outcome: (*outcome).to_owned(),
             requests: 1,
@@ -43,21 +44,21 @@ fn report(text: &str) -> Report {
         });
     }
     let pieces = Some(vec![(true, text.to_owned()), (false, text.to_owned())]);
-    let shown = |difference| Shown { url: text.to_owned(), score: Some(0.9), difference };
-    let cluster = |difference| Largest {
+    let shown = |difference| ShownCopy { url: text.to_owned(), score: Some(0.9), difference };
+    let cluster = |difference| LargestCluster {
         url: text.to_owned(),
         title: Some(text.to_owned()),
-        size: Size { near: 1, exact: 1 },
-        members: vec![Member { url: text.to_owned(), decided_by: text.to_owned(), score: None }],
+        size: ClusterSize { near: 1, exact: 1 },
+        members: vec![ClusterMember { url: text.to_owned(), decided_by: text.to_owned(), score: None }],
         shown: Some(shown(difference)),
     };
     let terms = vec![(text.to_owned(), true), (text.to_owned(), false)];
     let point = |millionths| CurvePoint {
         threshold: Threshold::from_millionths(millionths).unwrap(),
-        decided: Decided { stored: 3, near: 1, exact: 1 },
+        counts: VerdictCounts { stored: 3, near: 1, exact: 1 },
     };
     Report {
-        facts: Facts {
+        facts: CrawlFacts {
             version: text.to_owned(),
             seeds: vec![text.to_owned()],
             inputs: None,
@@ -66,21 +67,21 @@ fn report(text: &str) -> Report {
             stopped: Some(text.to_owned()),
             settings: vec![(text.to_owned(), text.to_owned())],
         },
-        settled: Settled { detect: Options::default(), links: DuplicateLinks::Skip },
-        gathered,
+        settings: DecisionSettings { detect: Options::default(), links: DuplicateLinks::Skip },
+        lines,
         totals: crate::model::Totals::default(),
         hosts: vec![HostRow { origin: text.to_owned(), requests: 2, ..HostRow::default() }],
-        curve: Curve { points: vec![point(500_000), point(800_000)], pages: 5, of: 6 },
-        behind: Behind::default(),
+        curve: ThresholdCurve { points: vec![point(500_000), point(800_000)], pages: 5, of: 6 },
+        skip_cost: SkipCost::default(),
         largest: vec![
-            cluster(Difference::Text(vec![DiffRow::Same(2), DiffRow::Changed([pieces.clone(), pieces])], 3)),
-            cluster(Difference::Terms([terms.clone(), terms])),
-            cluster(Difference::Unknown),
+            cluster(CopyDifference::Text(vec![DiffRow::Same(2), DiffRow::Changed([pieces.clone(), pieces])], 3)),
+            cluster(CopyDifference::Terms([terms.clone(), terms])),
+            cluster(CopyDifference::Unknown),
         ],
     }
 }
 
-/// The elements and attributes that a report may have.
+/// The elements that a report may contain.
 const ELEMENTS: &str = "html head meta title style body main header nav section article h1 h2 h3 p a div b span table caption thead \
     tbody tr th td br figure figcaption svg line text rect path polyline details summary dl dt dd ul li code del ins i";
 
@@ -128,13 +129,13 @@ fn sections_have_headings_and_the_contents_lead_to_them() {
 #[test]
 fn a_report_on_a_hundred_thousand_pages_of_many_hosts_stays_short() {
     let mut report = report("http://a.test/");
-    report.gathered = Gathered::new();
+    report.lines = LineStats::new();
     let long = "x".repeat(1500);
     for number in 0..100_000u32 {
         let host = number % 3000;
         let url = format!("http://host-with-a-long-name-{host}.example.org/{number}/{long}");
         let copy = number % 2 == 1;
-        report.gathered.add(&PageLine {
+        report.lines.add(&PageLine {
             outcome: if copy { "near-duplicate" } else { "stored" }.to_owned(),
             duplicate_of: copy.then(|| format!("http://host-{}.example.org/{}/{long}", host / 2, number / 20)),
             score: copy.then_some(0.7 + f64::from(number % 300) / 1000.0),
@@ -161,8 +162,8 @@ fn a_report_on_a_hundred_thousand_pages_of_many_hosts_stays_short() {
 #[test]
 fn a_crawl_that_compared_nothing_has_a_report_too() {
     let mut report = report("http://a.test/");
-    report.gathered = Gathered::new();
-    (report.curve, report.largest, report.hosts) = (Curve::default(), Vec::new(), Vec::new());
+    report.lines = LineStats::new();
+    (report.curve, report.largest, report.hosts) = (ThresholdCurve::default(), Vec::new(), Vec::new());
     let html = report.html();
     assert_harmless(&html);
     assert!(html.contains("No page was compared") && html.contains("no pages"), "{html}");

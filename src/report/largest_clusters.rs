@@ -1,7 +1,7 @@
-//! The largest clusters, and how a copy differs from the page that it repeats.
+//! The largest clusters, each with a diff between the stored page and one copy.
 //!
-//! The text of a stored page is in the archive. That of a copy is there only if bodies of duplicates were kept; without
-//! it the two are told apart by their terms, of which the log has the record of every judged page.
+//! The archive holds the text of stored pages. It holds the text of copies only with `--keep-duplicates`. Without the
+//! text, the diff compares terms: the log has the terms of every judged page.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use similar::{ChangeTag, DiffTag, TextDiff};
 
 use super::ReportError;
-use super::gather::Size;
+use super::line_stats::ClusterSize;
 use super::term_table::{TablePage, TermTable};
 use crate::detect::Options;
 use crate::model::{CanonicalUrl, Fetched, Normaliser, PageLine, PageRow, UrlId};
@@ -18,86 +18,87 @@ use crate::pagetext::{self, Renderer};
 use crate::similarity::Record;
 use crate::store::{ArchiveReader, PageLines, StoreReader};
 
-/// Clusters that are shown: the largest, and the largest of those that are not exact copies alone.
+/// Number of clusters shown: the largest overall, and the largest with near-duplicates.
 const SHOWN: usize = 4;
-/// Pages of each that are listed.
+/// Number of copies listed per cluster.
 const LISTED: usize = 5;
-/// Rows of a diff, and characters of a line in it.
+/// Maximum rows of a diff.
 const ROWS: usize = 40;
+/// Maximum characters of a line in a diff.
 const LINE: usize = 400;
-/// Lines of a page that are looked at, so that two long pages without anything in common take no time.
+/// Maximum lines of a page that are compared. Bounds the time for long pages with nothing in common.
 const LINES: usize = 4_000;
-/// Terms that are told of either page.
+/// Number of terms shown per page.
 const TERMS: usize = 14;
 
-/// A stored page and those that repeat it.
+/// A stored page and its duplicates.
 #[derive(Clone, Debug)]
-pub struct Largest {
-    /// The stored page.
+pub struct LargestCluster {
+    /// URL of the stored page.
     pub url: String,
-    /// Its title.
+    /// Title of the stored page.
     pub title: Option<String>,
-    /// How many repeat it.
-    pub size: Size,
-    /// The first of these.
-    pub members: Vec<Member>,
-    /// The copy that is shown beside it: of those that are no exact copies the least similar.
-    pub shown: Option<Shown>,
+    /// Number of duplicates.
+    pub size: ClusterSize,
+    /// The first few duplicates.
+    pub members: Vec<ClusterMember>,
+    /// The copy shown beside the stored page: the least similar near-duplicate.
+    pub shown: Option<ShownCopy>,
 }
 
-/// A page that repeats another.
+/// A duplicate of a stored page.
 #[derive(Clone, Debug)]
-pub struct Member {
-    /// The URL.
+pub struct ClusterMember {
+    /// URL of the duplicate.
     pub url: String,
-    /// By which it was decided.
+    /// The evidence that decided.
     pub decided_by: String,
-    /// How similar it is, if it is no exact copy.
+    /// The similarity; `None` for an exact copy.
     pub score: Option<f64>,
 }
 
-/// A copy beside the page that it repeats.
+/// A copy shown beside the stored page.
 #[derive(Clone, Debug)]
-pub struct Shown {
-    /// The copy's URL.
+pub struct ShownCopy {
+    /// URL of the copy.
     pub url: String,
-    /// How similar it is.
+    /// The similarity.
     pub score: Option<f64>,
-    /// What differs.
-    pub difference: Difference,
+    /// The difference from the stored page.
+    pub difference: CopyDifference,
 }
 
-/// What differs.
+/// The difference between a copy and the stored page.
 #[derive(Clone, Debug)]
-pub enum Difference {
-    /// Line by line; and rows that are not shown.
+pub enum CopyDifference {
+    /// Rows of a line diff, and the number of rows not shown.
     Text(Vec<DiffRow>, usize),
-    /// The terms that weigh more on the stored page, and on the copy; a mark for those that the other lacks.
+    /// Terms that weigh more on the stored page, and on the copy. The flag marks terms that the other page lacks.
     Terms([Vec<(String, bool)>; 2]),
-    /// Neither can be had.
+    /// Neither texts nor terms are available.
     Unknown,
 }
 
-/// Lines of the stored page and of the copy, side by side.
+/// A row of a side-by-side diff: stored page, copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiffRow {
-    /// So many lines are the same.
+    /// A number of equal lines.
     Same(usize),
-    /// In pieces, each with whether it is the side's own; none where the side has no such line.
+    /// The pieces of each side's line, flagged if only that side has them. `None` if the side has no line.
     Changed([Option<Vec<(bool, String)>>; 2]),
 }
 
-/// The largest clusters.
+/// Returns the largest clusters.
 ///
 /// # Errors
-/// If lines or logs can't be read.
-pub fn largest(
+/// If page lines or logs cannot be read.
+pub fn largest_clusters(
     folder: &Path,
     reader: &StoreReader,
     options: &Options,
-    clusters: &HashMap<String, Size>,
-) -> Result<Vec<Largest>, ReportError> {
-    let mut ranked: Vec<(&String, Size)> = clusters.iter().map(|(url, size)| (url, *size)).collect();
+    clusters: &HashMap<String, ClusterSize>,
+) -> Result<Vec<LargestCluster>, ReportError> {
+    let mut ranked: Vec<(&String, ClusterSize)> = clusters.iter().map(|(url, size)| (url, *size)).collect();
     ranked.sort_by_key(|(url, size)| (std::cmp::Reverse(size.near + size.exact), *url));
     let mut with_near = 0;
     let mut place = 0;
@@ -106,7 +107,8 @@ pub fn largest(
         with_near += usize::from(size.near > 0);
         place <= SHOWN || (size.near > 0 && with_near <= SHOWN)
     });
-    let mut found: HashMap<&str, Found> = ranked.iter().map(|(url, _)| (url.as_str(), Found::default())).collect();
+    let mut found: HashMap<&str, ClusterLines> =
+        ranked.iter().map(|(url, _)| (url.as_str(), ClusterLines::default())).collect();
     for line in PageLines::open(folder)? {
         let line = line?;
         let is_stored = line.is_kept();
@@ -118,32 +120,32 @@ pub fn largest(
             found.stored = Some(line);
         }
     }
-    let mut beside = Beside::new(folder, reader, options, found.values())?;
+    let mut comparer = PageComparer::new(folder, reader, options, found.values())?;
     ranked
         .into_iter()
         .map(|(url, size)| {
             let found = found.remove(url.as_str()).unwrap_or_default();
             let title = found.stored.as_ref().and_then(|line| line.title.clone());
-            let shown = found.shown(&mut beside)?;
-            Ok(Largest { url: url.clone(), title, size, members: found.members, shown })
+            let shown = found.shown(&mut comparer)?;
+            Ok(LargestCluster { url: url.clone(), title, size, members: found.members, shown })
         })
         .collect()
 }
 
-/// The lines of a cluster.
+/// The page lines of a cluster.
 #[derive(Default)]
-struct Found {
+struct ClusterLines {
     stored: Option<PageLine>,
-    members: Vec<Member>,
-    /// The least similar copy that was compared.
+    members: Vec<ClusterMember>,
+    /// The least similar near-duplicate.
     farthest: Option<PageLine>,
 }
 
-impl Found {
+impl ClusterLines {
     fn add_copy(&mut self, line: PageLine) {
         if self.members.len() < LISTED {
             let decided_by = line.decided_by.clone().unwrap_or_default();
-            self.members.push(Member { url: line.url.clone(), decided_by, score: line.score });
+            self.members.push(ClusterMember { url: line.url.clone(), decided_by, score: line.score });
         }
         let is_farther = |than: &PageLine| line.score < than.score;
         if line.score.is_some() && self.farthest.as_ref().is_none_or(is_farther) {
@@ -151,15 +153,15 @@ impl Found {
         }
     }
 
-    fn shown(&self, beside: &mut Beside<'_>) -> Result<Option<Shown>, ReportError> {
+    fn shown(&self, comparer: &mut PageComparer<'_>) -> Result<Option<ShownCopy>, ReportError> {
         let (Some(stored), Some(copy)) = (&self.stored, &self.farthest) else { return Ok(None) };
-        let difference = beside.difference(stored, copy)?;
-        Ok(Some(Shown { url: copy.url.clone(), score: copy.score, difference }))
+        let difference = comparer.difference(stored, copy)?;
+        Ok(Some(ShownCopy { url: copy.url.clone(), score: copy.score, difference }))
     }
 }
 
-/// Sets pages side by side.
-struct Beside<'a> {
+/// Compares two pages by text or by terms.
+struct PageComparer<'a> {
     archive: ArchiveReader,
     renderer: Renderer,
     reader: &'a StoreReader,
@@ -167,16 +169,19 @@ struct Beside<'a> {
     rows: HashMap<String, PageRow>,
 }
 
-impl<'a> Beside<'a> {
-    /// Reads the rows of the pages that are to be shown.
+impl<'a> PageComparer<'a> {
+    /// Reads the log rows of the pages to show.
     fn new<'f>(
         folder: &Path,
         reader: &'a StoreReader,
         options: &'a Options,
-        found: impl Iterator<Item = &'f Found>,
+        clusters: impl Iterator<Item = &'f ClusterLines>,
     ) -> Result<Self, ReportError> {
-        let urls: HashSet<&str> =
-            found.flat_map(|found| [&found.stored, &found.farthest]).flatten().map(|line| line.url.as_str()).collect();
+        let urls: HashSet<&str> = clusters
+            .flat_map(|cluster| [&cluster.stored, &cluster.farthest])
+            .flatten()
+            .map(|line| line.url.as_str())
+            .collect();
         let mut ids: HashMap<UrlId, String> = HashMap::new();
         if !urls.is_empty() {
             for row in reader.all_urls()? {
@@ -199,13 +204,13 @@ impl<'a> Beside<'a> {
         Ok(Self { archive: ArchiveReader::new(folder), renderer, reader, options, rows })
     }
 
-    fn difference(&mut self, stored: &PageLine, copy: &PageLine) -> Result<Difference, ReportError> {
+    fn difference(&mut self, stored: &PageLine, copy: &PageLine) -> Result<CopyDifference, ReportError> {
         if let (Some(one), Some(other)) = (self.text(stored), self.text(copy)) {
             let (rows, more) = side_by_side(&one, &other);
-            return Ok(Difference::Text(rows, more));
+            return Ok(CopyDifference::Text(rows, more));
         }
         let (Some(one), Some(other)) = (self.rows.get(&stored.url), self.rows.get(&copy.url)) else {
-            return Ok(Difference::Unknown);
+            return Ok(CopyDifference::Unknown);
         };
         let records = [one, other]
             .map(|row| Record::from_counts(&row.terms, &self.options.weights).without_lighter(row.least_weight));
@@ -219,10 +224,10 @@ impl<'a> Beside<'a> {
             let terms = table.more_on(page).take(TERMS);
             terms.map(|term| (term.term.clone(), term.weights[1 - page] == 0.0)).collect()
         };
-        Ok(Difference::Terms([more(0), more(1)]))
+        Ok(CopyDifference::Terms([more(0), more(1)]))
     }
 
-    /// The main text of an archived page, line by line.
+    /// Returns the lines of the main text of an archived page.
     fn text(&mut self, line: &PageLine) -> Option<Vec<String>> {
         let record = self.archive.record(line.warc_file.as_deref()?, line.warc_offset?).ok()?;
         let body = (record.kind() == "response").then(|| record.http_body())??;
@@ -246,7 +251,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Two texts side by side, and how many rows more there would be.
+/// Diffs two texts by lines. Returns the rows, and the number of rows cut off.
 fn side_by_side(one: &[String], other: &[String]) -> (Vec<DiffRow>, usize) {
     let [own, others] = [one, other].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
     let diff = TextDiff::configure().timeout(Duration::from_secs(1)).diff_slices(&own, &others);
@@ -268,7 +273,7 @@ fn side_by_side(one: &[String], other: &[String]) -> (Vec<DiffRow>, usize) {
     (rows, more)
 }
 
-/// Two lines word by word.
+/// Diffs two lines by words.
 fn changed(one: Option<&str>, other: Option<&str>) -> [Option<Vec<(bool, String)>>; 2] {
     let cut = |line: &str| line.chars().take(LINE).collect::<String>();
     let (Some(one), Some(other)) = (one, other) else {

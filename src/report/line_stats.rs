@@ -1,4 +1,4 @@
-//! One pass over `pages.jsonl`: what the lines alone tell.
+//! Statistics from one pass over `pages.jsonl`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -7,53 +7,53 @@ use jiff::Timestamp;
 use url::Url;
 
 use super::ReportError;
-use super::causes::Causes;
+use super::causes::DuplicateCauses;
 use super::growth::Growth;
-use super::prediction_stats::Predictions;
+use super::prediction_stats::PredictionStats;
 use crate::model::{OutcomeKind, PageLine, Threshold};
 use crate::store::PageLines;
 
-/// Bars of the histogram of scores.
+/// Number of bins of the score histogram below 1.
 pub const BINS: usize = 50;
 
-/// What became of the URLs of one host.
+/// Counters of one host.
 #[derive(Clone, Debug, Default)]
-pub struct Site {
+pub struct HostReport {
     /// Unique pages.
     pub stored: u64,
     /// Near-duplicates.
     pub near: u64,
     /// Exact duplicates.
     pub exact: u64,
-    /// URLs that could not be had, by class.
+    /// Failed URLs by error class.
     pub failures: BTreeMap<String, u64>,
-    /// URLs kept out, by reason.
+    /// Excluded URLs by reason.
     pub excluded: BTreeMap<String, u64>,
-    /// URLs not fetched since only duplicates name them.
+    /// URLs not fetched because only duplicates link to them.
     pub skipped: u64,
-    /// URLs not fetched since rules foretell that they repeat stored pages.
+    /// URLs not fetched because a rule predicts that they are duplicates.
     pub predicted: u64,
-    /// Starts of requests, the last one for each URL, milliseconds since 1970.
+    /// Start of the last request of each URL, in milliseconds since 1970.
     fetched_at: Vec<i64>,
 }
 
-impl Site {
-    /// Pages that were compared.
+impl HostReport {
+    /// Returns the number of pages compared.
     pub fn judged(&self) -> u64 {
         self.stored + self.copies()
     }
 
-    /// Duplicates of either kind.
+    /// Returns the number of duplicates.
     pub fn copies(&self) -> u64 {
         self.near + self.exact
     }
 
-    /// URLs that could not be had.
+    /// Returns the number of failed URLs.
     pub fn failed(&self) -> u64 {
         self.failures.values().sum()
     }
 
-    /// The shortest and the median time between the starts of two requests, in milliseconds.
+    /// Returns the shortest and the median gap between request starts, in milliseconds.
     pub fn gaps(&self) -> Option<(i64, i64)> {
         let mut at = self.fetched_at.clone();
         at.sort_unstable();
@@ -63,78 +63,80 @@ impl Site {
     }
 }
 
-/// How many pages repeat a stored one.
+/// Number of duplicates of one stored page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct ClusterSize {
     /// Near-duplicates.
     pub near: u64,
     /// Exact duplicates.
     pub exact: u64,
 }
 
-/// What the lines tell. Memory goes by hosts and by stored pages that are repeated, and 8 bytes a request.
+/// Statistics of all page lines.
+///
+/// Memory grows with the number of hosts and of clusters, plus 8 bytes a request.
 #[derive(Clone, Debug, Default)]
-pub struct Gathered {
+pub struct LineStats {
     /// URLs by outcome.
     pub outcomes: BTreeMap<String, u64>,
     /// URLs by outcome and reason.
     pub reasons: BTreeMap<(String, String), u64>,
-    /// By host name.
-    pub sites: BTreeMap<String, Site>,
-    /// Copies by their host and the host of what they repeat.
+    /// Counters by host name.
+    pub sites: BTreeMap<String, HostReport>,
+    /// Number of copies by (host of the copy, host of the original).
     pub between: HashMap<(String, String), u64>,
-    /// Where copies come from.
-    pub causes: Causes,
-    /// Near-duplicates found by comparing, by their score; the last bar is 1.
+    /// DuplicateCauses of duplicates.
+    pub causes: DuplicateCauses,
+    /// Histogram of near-duplicate scores; the last bin holds the score 1.
     pub scores: Vec<u64>,
-    /// The same by the second condition's score, and those that have none.
+    /// Histogram of the scores of the second check.
     pub second_scores: Vec<u64>,
-    /// See `second_scores`.
+    /// Near-duplicates without a score of the second check.
     pub without_second: u64,
-    /// How unique pages grew.
+    /// Unique pages by requests.
     pub growth: Growth,
-    /// URLs not fetched by rule, its context, and its validity in millionths.
-    pub foretold: BTreeMap<(String, String, u64), u64>,
-    /// What is known of what was foretold.
-    pub predictions: Predictions,
-    /// Stored pages that are repeated.
-    pub clusters: HashMap<String, Size>,
+    /// URLs not fetched, by (rule, scope, confidence in millionths).
+    pub predicted: BTreeMap<(String, String, u64), u64>,
+    /// Statistics of predicted duplicates.
+    pub predictions: PredictionStats,
+    /// Sizes of clusters by the URL of the stored page.
+    pub clusters: HashMap<String, ClusterSize>,
 }
 
-impl Gathered {
-    /// Nothing yet.
+impl LineStats {
+    /// Returns empty statistics.
     pub fn new() -> Self {
         Self { scores: vec![0; BINS + 1], second_scores: vec![0; BINS + 1], ..Self::default() }
     }
 
-    /// Reads the lines of an output folder.
+    /// Reads the page lines of an output folder.
     ///
     /// # Errors
-    /// If they can't be read.
+    /// If the lines cannot be read.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
-        let mut gathered = Self { scores: vec![0; BINS + 1], second_scores: vec![0; BINS + 1], ..Self::default() };
+        let mut stats = Self::new();
         for line in PageLines::open(folder)? {
-            gathered.add(&line?);
+            stats.add(&line?);
         }
-        Ok(gathered)
+        Ok(stats)
     }
 
-    /// URLs of an outcome.
+    /// Returns the number of URLs with an outcome.
     pub fn outcome(&self, kind: OutcomeKind) -> u64 {
         self.outcomes.get(kind.name()).copied().unwrap_or(0)
     }
 
-    /// Pages that are kept.
+    /// Returns the number of pages kept: stored or not modified.
     pub fn kept(&self) -> u64 {
         self.outcome(OutcomeKind::Stored) + self.outcome(OutcomeKind::NotModified)
     }
 
-    /// URLs of an outcome and a reason.
+    /// Returns the number of URLs with an outcome and a reason.
     pub fn reason(&self, kind: OutcomeKind, reason: &str) -> u64 {
         self.reasons.get(&(kind.name().to_owned(), reason.to_owned())).copied().unwrap_or(0)
     }
 
-    /// Takes in the next line.
+    /// Counts the next line.
     pub fn add(&mut self, line: &PageLine) {
         *self.outcomes.entry(line.outcome.clone()).or_default() += 1;
         self.predictions.add(line);
@@ -166,7 +168,7 @@ impl Gathered {
         }
         if let (Some(rule), Some(context), Some(validity)) = (&line.rule, &line.rule_context, line.validity) {
             let key = (rule.clone(), context.clone(), (validity * f64::from(Threshold::ONE)).round() as u64);
-            *self.foretold.entry(key).or_default() += 1;
+            *self.predicted.entry(key).or_default() += 1;
         }
         if let Some(of) = line.duplicate_of.as_ref().filter(|_| !is(OutcomeKind::PredictedDuplicate)) {
             self.add_copy(line, host, of);
@@ -176,7 +178,7 @@ impl Gathered {
     fn add_copy(&mut self, line: &PageLine, host: String, of: &str) {
         *self.between.entry((host, self::host(of))).or_default() += 1;
         self.causes.add(&line.url, of, line.title.as_deref());
-        // What an earlier crawl has stored cannot be shown beside its copies.
+        // A page stored by an earlier crawl is not in this folder, so it cannot be shown.
         if line.duplicate_in.is_none() {
             let size = self.clusters.entry(of.to_owned()).or_default();
             if line.outcome == OutcomeKind::NearDuplicate.name() {
@@ -197,13 +199,13 @@ impl Gathered {
     }
 }
 
-/// Scores are cut to millionths; the bars are as wide as a fiftieth.
+/// Returns the bin of a score. Integers avoid rounding at the edges of bins.
 fn bin(score: f64) -> usize {
     let millionths = (score * f64::from(Threshold::ONE)).round().clamp(0.0, f64::from(Threshold::ONE)) as usize;
     millionths / (Threshold::ONE as usize / BINS)
 }
 
-/// The host's name, without port.
+/// Returns the host name of a URL, without port.
 pub fn host(url: &str) -> String {
     Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "(no host)".to_owned())
 }
@@ -219,8 +221,8 @@ mod tests {
 
     #[test]
     fn gaps_are_between_starts_in_the_order_of_time() {
-        let site = Site { fetched_at: vec![1000, 0, 3000, 1500], ..Site::default() };
+        let site = HostReport { fetched_at: vec![1000, 0, 3000, 1500], ..HostReport::default() };
         assert_eq!(site.gaps(), Some((500, 1000)));
-        assert_eq!(Site::default().gaps(), None);
+        assert_eq!(HostReport::default().gaps(), None);
     }
 }
