@@ -1,8 +1,8 @@
-//! What is asked of everything that reads foreign bytes, whatever they are: that it does not panic, and
-//! what else holds of its answer at once.
+//! *Do the parsers of untrusted input hold their invariants on any bytes?*
 //!
-//! `tests/fuzz` has the programs that look for bytes of which it does not hold, and `tests/fuzz/corpus` those
-//! by which they begin; the test below puts the latter to the same questions. Compiled for these two only.
+//! Each function takes arbitrary bytes and checks that a parser does not panic, plus invariants of its result.
+//! `tests/fuzz` holds the fuzz programs, `tests/fuzz/corpus` their seed corpora. The tests below run every target over
+//! its corpus. Compiled only for tests and fuzzing.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -23,10 +23,10 @@ use crate::store::WarcReader;
 pub use crate::dedup::fuzzing::input as dedup_input;
 pub use crate::store::fuzzing::rows as store_rows;
 
-/// A name, and what reads the bytes under it.
+/// The name of a fuzz target and its function.
 type Target = (&'static str, fn(&[u8]));
 
-/// What can be asked, by the names of the folders of the corpus.
+/// All fuzz targets, by the names of their corpus folders.
 pub const TARGETS: [Target; 11] = [
     ("rendering", rendering),
     ("charset", charset),
@@ -73,13 +73,13 @@ fn rendered(renderer: &Renderer, page: &Fetched) -> (Rendered, Option<String>) {
     (renderer.render(page), renderer.reading(page).map(|reading| reading.text))
 }
 
-/// The first line is a `Content-Type`, what follows a body.
-fn parted(bytes: &[u8]) -> (&[u8], &[u8]) {
+/// Splits the input into a `Content-Type` (first line) and a body.
+fn split_header(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
 }
 
-/// A page in UTF-8: both parsers find the same.
+/// Checks that both HTML parsers agree on a UTF-8 page.
 pub fn rendering(bytes: &[u8]) {
     let Some(page) = page(b"text/html; charset=utf-8", bytes) else { return };
     let (fast, fast_text) = rendered(&FAST, &page);
@@ -88,9 +88,9 @@ pub fn rendering(bytes: &[u8]) {
     assert_eq!(format!("{fast:?}"), format!("{dom:?}"));
 }
 
-/// A page of any type and encoding: what was decoded is text, and read as that text it reads the same.
+/// Checks decoding of any type and encoding: the decoded text, read as UTF-8 text, stays the same.
 pub fn charset(bytes: &[u8]) {
-    let (content_type, body) = parted(bytes);
+    let (content_type, body) = split_header(bytes);
     let Some(first) = page(content_type, body) else { return };
     let renderer = &*FAST;
     let charset = renderer.render(&first).charset;
@@ -102,8 +102,7 @@ pub fn charset(bytes: &[u8]) {
     }
 }
 
-/// A robots.txt: its sitemaps and its delay are such as can be used, and what it allows is the same once it
-/// was kept and restored.
+/// Checks robots.txt: sitemaps and delay are usable, and a stored and restored file allows the same paths.
 pub fn robots(bytes: &[u8]) {
     const PATHS: [&str; 4] = ["/", "/a/b.html?c=d", "/%7Eu/%e4%2f*$", "/robots.txt"];
     let row = RobotsRow { fetched_at: NOW, status: 200, body: bytes.to_vec() };
@@ -119,7 +118,7 @@ pub fn robots(bytes: &[u8]) {
     assert!(robots.good_until(delay) >= NOW);
 }
 
-/// A URL, alone and as a reference: the canonical spelling is its own, and its name is one for a file.
+/// Checks URLs and references: canonicalization is idempotent, and the file name is safe.
 pub fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let normaliser = Normaliser::default();
@@ -135,8 +134,7 @@ pub fn url(bytes: &[u8]) {
     }
 }
 
-/// A URL, another one, and a file of rules: a rule between the two makes something of the first, and no rule makes
-/// of a URL the URL itself.
+/// Checks URL rules on two URLs and a rule file: an inferred rule rewrites its URL, and no rule maps a URL to itself.
 pub fn url_rules(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines();
@@ -153,7 +151,7 @@ pub fn url_rules(bytes: &[u8]) {
     }
 }
 
-/// A sitemap: it names the same once it is compressed, and no more than it may.
+/// Checks sitemaps: compression does not change the result, and limits hold.
 pub fn sitemap(bytes: &[u8]) {
     let limits = SitemapLimits { entries: 20, bytes: 1 << 20 };
     let sitemap = parse_sitemap(bytes, &limits);
@@ -163,7 +161,7 @@ pub fn sitemap(bytes: &[u8]) {
     }
 }
 
-/// A WARC file as it lies there, and as the one member of a compressed one: records follow each other.
+/// Checks WARC files, plain and as one gzip member: records are contiguous.
 pub fn warc(bytes: &[u8]) {
     for file in [bytes, &gzipped(bytes)] {
         let mut end = 0;
@@ -176,7 +174,7 @@ pub fn warc(bytes: &[u8]) {
     }
 }
 
-/// A configuration file: what can be read can be shown, and an error is told in its lines.
+/// Checks configuration files: valid settings can be shown, and errors have at most two lines.
 pub fn configuration(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match file::from_text("ndcrawl.toml", text).and_then(merge::merge) {
@@ -185,7 +183,7 @@ pub fn configuration(bytes: &[u8]) {
     }
 }
 
-/// A text of a page where people see it, and what a header line says: nothing gets out of its place.
+/// Checks escaping of page text for terminal, HTML and CSV, and parsing of header values.
 pub fn text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     assert!(!terminal_safe(&text).contains(char::is_control));
@@ -201,7 +199,7 @@ pub fn text(bytes: &[u8]) {
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }
@@ -223,7 +221,7 @@ mod tests {
         for (name, read) in TARGETS {
             let files = fs::read_dir(fuzz_folder().join("corpus").join(name)).unwrap();
             let files: BTreeSet<_> = files.map(|entry| entry.unwrap().path()).collect();
-            assert!(!files.is_empty(), "nothing is kept for {name}");
+            assert!(!files.is_empty(), "no corpus for {name}");
             for file in files {
                 println!("{}", file.display());
                 read(&fs::read(file).unwrap());

@@ -24,7 +24,7 @@ use std::time::Duration;
 use ndcrawl::cli::eval_text as text;
 use ndcrawl::detect::{Comparison, Options};
 use ndcrawl::eval::{
-    self, ClusterFigures, ClusterReport, Outcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,
+    self, ClusterFigures, ClusterReport, MemberOutcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,
     read_pairs,
 };
 use ndcrawl::model::{DecidedBy, Detector, Normaliser, Score, Threshold};
@@ -169,22 +169,22 @@ fn decide(
     texts: &Texts,
     peer: &dyn Peer,
     threshold: Threshold,
-) -> Vec<Outcome> {
+) -> Vec<MemberOutcome> {
     let signatures = texts.signatures(peer);
     let (mut stored, mut bodies) = (Vec::<usize>::new(), std::collections::HashSet::new());
-    let decide = |member: &eval::Member| {
+    let decide = |member: &eval::LabeledMember| {
         let (Some(page), Some(signature)) = (&pages.pages[member.page], &signatures[member.page]) else {
-            return Outcome::Absent;
+            return MemberOutcome::Absent;
         };
         let is_copy = !bodies.insert(page.candidate.body_digest);
         let is_like = |other: &usize| {
             signatures[*other].as_ref().is_some_and(|other| peer.score(other, signature) >= threshold.millionths())
         };
         if is_copy || stored.iter().any(is_like) {
-            return Outcome::Dropped(None);
+            return MemberOutcome::Dropped(None);
         }
         stored.push(member.page);
-        Outcome::Stored
+        MemberOutcome::Stored
     };
     labels.members.iter().map(decide).collect()
 }

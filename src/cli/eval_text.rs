@@ -6,8 +6,8 @@ use crate::cli::format::{byte_size, counted, percent, thousands};
 use crate::cli::table::aligned;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::eval::{
-    Called, ClusterFigures, ClusterReport, Counts, DecisionCost, Estimate, Input, JudgedPairs, PairReport, PairRun,
-    SweepPoint, label_counts,
+    CalledPairs, ClusterFigures, ClusterReport, Counts, DecisionCost, Estimate, EvalInput, JudgedPairs, PairReport,
+    PairRun, SweepPoint, label_counts,
 };
 
 const WIDTH: usize = 140;
@@ -61,7 +61,7 @@ fn push(text: &mut String, part: &str) {
     text.push_str(part);
 }
 
-fn heading(input: &Input) -> String {
+fn heading(input: &EvalInput) -> String {
     let pages = counted(input.pages as u64, "page", "pages");
     let missing = match input.missing.len() {
         0 => String::new(),
@@ -135,7 +135,7 @@ fn levels_table(report: &PairReport) -> String {
     aligned(&heading.iter().map(String::as_str).collect::<Vec<_>>(), &rows, WIDTH)
 }
 
-fn share(called: Called) -> String {
+fn share(called: CalledPairs) -> String {
     if called.of == 0 { "-".to_owned() } else { percent(called.called as f64 / called.of as f64) }
 }
 
@@ -238,7 +238,7 @@ fn cost_row(label: String, comparing: Option<String>, cost: &DecisionCost) -> Ve
 }
 
 /// Means: of times over pages or pairs, of sets over probes.
-fn cost_table(input: &Input, rows: Vec<Vec<String>>) -> String {
+fn cost_table(input: &EvalInput, rows: Vec<Vec<String>>) -> String {
     let heading =
         ["cost", "µs/pair", "µs/page", "pages/s", "probes", "records/probe", "C/probe", "M/probe", "compared/probe"];
     let rendering = &input.rendering;
@@ -264,7 +264,7 @@ mod tests {
 
     use super::*;
     use crate::detect::Comparison;
-    use crate::eval::{Outcome, Pages, PairScores, Repeated, read_clusters, read_pairs};
+    use crate::eval::{MemberOutcome, Pages, PairScores, RepeatedPage, read_clusters, read_pairs};
     use crate::model::{DecidedBy, Score, Threshold};
 
     fn threshold() -> Threshold {
@@ -343,8 +343,8 @@ mod tests {
         let lines = [("a", 0), ("b", 0), ("c", 1)].map(line).concat();
         let mut labels = read(&format!("#url\tcluster\tkind\tgrey\n{lines}"), read_clusters);
         labels.file = "labels.tsv".into();
-        let repeated = Repeated { of: 0, score: Score(850_000), decided_by: DecidedBy::Similarity };
-        let outcomes = [Outcome::Stored, Outcome::Stored, Outcome::Dropped(Some(repeated))];
+        let repeated = RepeatedPage { of: 0, score: Score(850_000), decided_by: DecidedBy::Similarity };
+        let outcomes = [MemberOutcome::Stored, MemberOutcome::Stored, MemberOutcome::Dropped(Some(repeated))];
         let figures = ClusterFigures::count(&labels, "mwo", threshold(), &|member| outcomes[member]);
         let mut report = ClusterReport::new(labels, &Pages::default());
         report.figures.push(figures);

@@ -1,19 +1,19 @@
-//! The look of a page: well-formed HTML with title, description, navigation and headings.
+//! The HTML of demo pages: title, description, navigation and headings.
 
 use super::prose::Language;
 
-/// A link: where it leads and what it says.
+/// A link with its target and text.
 pub(super) struct Anchor {
     pub(super) target: String,
     pub(super) text: String,
 }
 
-/// A link to `target` that says `text`.
+/// Returns a link to `target` with `text`.
 pub(super) fn anchor(target: impl Into<String>, text: impl Into<String>) -> Anchor {
     Anchor { target: target.into(), text: text.into() }
 }
 
-/// What a page shows.
+/// The content of a page.
 pub(super) struct Content<'a> {
     pub(super) language: Language,
     pub(super) title: String,
@@ -26,11 +26,11 @@ pub(super) struct Content<'a> {
     pub(super) noindex: bool,
 }
 
-/// Sentences a paragraph.
+/// Sentences per paragraph.
 const PARAGRAPH: usize = 5;
 
 impl Content<'_> {
-    /// The page as HTML. It does not name its own address, so that a mirror has the same bytes.
+    /// Returns the HTML. It does not contain its own URL, so a mirror has the same bytes.
     pub(super) fn html(&self) -> String {
         let robots = if self.noindex { "<meta name=\"robots\" content=\"noindex\">\n" } else { "" };
         format!(

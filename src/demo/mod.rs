@@ -1,12 +1,15 @@
-//! *What does a crawl look like, without a network?*
+//! *How can a user try a crawl without a network?*
 //!
-//! A small site of our own, the manual of a tide gauge that nobody sells. It has what makes a
-//! crawl interesting: two versions of each chapter, print variants, a mirror, links with session
-//! numbers, pages to which only duplicates link, a redirect, a dead link, a page that robots.txt
-//! forbids and one that asks not to be indexed. [`Site`] writes it from a seed and knows the truth
-//! about each page; [`serve`] puts it on loopback until the [`DemoServer`] is stopped or dropped.
+//! The room generates a small site, the manual of a fictitious tide gauge, and serves it on loopback. The site has:
 //!
-//! A copy lies deeper than the page it repeats, so that a crawl by depth meets the original first.
+//! - two versions of each chapter, print variants, a mirror, and links with session IDs;
+//! - pages to which only duplicates link;
+//! - a redirect, a dead link, a page disallowed by robots.txt, and a `noindex` page.
+//!
+//! [`DemoSite`] generates the site from a seed and records the ground truth of each page. [`serve`] serves it until the
+//! [`DemoServer`] is stopped or dropped.
+//!
+//! A copy lies deeper than its original, so a breadth-first crawl meets the original first.
 
 mod html;
 mod prose;
@@ -16,4 +19,4 @@ mod templates;
 mod topics;
 
 pub use server::{DemoServer, serve};
-pub use site::{PlantedKind, PlantedPage, Site};
+pub use site::{DemoSite, PlantedKind, PlantedPage};

@@ -1,4 +1,4 @@
-//! Sentences: patterns of our own, filled with the words of a topic.
+//! Generates sentences from patterns and the words of a topic.
 
 use crate::seeded::SeededRng;
 
@@ -49,7 +49,7 @@ const ENGLISH: &[&str] = &[
     "They say that {q} {t} bring luck to a {p}.",
 ];
 
-/// As [`ENGLISH`]; actions are infinitives, places feminine, things plural, which spares us cases.
+/// As [`ENGLISH`]. Actions are infinitives, places feminine, things plural, which avoids inflection.
 const GERMAN: &[&str] = &[
     "Bevor Sie die {t} {v}, sehen Sie sich bitte die {u} an.",
     "Die {t} dürfen nie {q} sein, wenn man die {u} braucht.",
@@ -105,7 +105,7 @@ impl Language {
     }
 }
 
-/// Some sentences about a topic, no pattern twice, and spare ones for a revision.
+/// Sentences about a topic, each pattern once, with spare sentences for a revision.
 #[derive(Clone)]
 pub(super) struct Article {
     pub(super) sentences: Vec<String>,

@@ -1,4 +1,4 @@
-//! The site on loopback.
+//! Serves the demo site on loopback.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,9 +12,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::{PlantedKind, Site};
+use super::{DemoSite, PlantedKind};
 
-/// A site that is being served. Dropping it ends the service, too.
+/// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct DemoServer {
     address: SocketAddr,
@@ -23,39 +23,39 @@ pub struct DemoServer {
 }
 
 impl DemoServer {
-    /// Where the site is served.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL of the front page.
+    /// Returns the URL of the front page.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// Takes no more connections, answers what has been asked and waits for the end.
+    /// Stops accepting connections, answers pending requests and waits for the server to end.
     pub async fn stop(self) -> io::Result<()> {
-        // A server that has ended already has nobody who listens.
+        // Fails only if the server has ended already.
         let _ = self.shutdown.send(());
         self.task.await.map_err(io::Error::other)?
     }
 }
 
 /// Serves the site on a free port of 127.0.0.1 until the returned server is stopped or dropped.
-pub async fn serve(site: Arc<Site>) -> io::Result<DemoServer> {
+pub async fn serve(site: Arc<DemoSite>) -> io::Result<DemoServer> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let (shutdown, stopped) = oneshot::channel::<()>();
     let router = Router::new().fallback(answer).with_state(site);
     let service = axum::serve(listener, router).with_graceful_shutdown(async move {
-        // An error means that the server was dropped.
+        // An error means that the handle was dropped.
         let _ = stopped.await;
     });
     let task = tokio::spawn(async move { service.await });
     Ok(DemoServer { address, shutdown, task })
 }
 
-async fn answer(State(site): State<Arc<Site>>, uri: Uri) -> Response {
+async fn answer(State(site): State<Arc<DemoSite>>, uri: Uri) -> Response {
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     if path == "/robots.txt" {
         return ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], site.robots()).into_response();
@@ -70,7 +70,7 @@ async fn answer(State(site): State<Arc<Site>>, uri: Uri) -> Response {
     }
 }
 
-fn redirect_target<'a>(site: &'a Site, path: &str) -> Option<&'a str> {
+fn redirect_target<'a>(site: &'a DemoSite, path: &str) -> Option<&'a str> {
     site.pages().iter().find(|page| page.path == path).and_then(|page| match &page.kind {
         PlantedKind::Redirect { to } => Some(to.as_str()),
         _ => None,
@@ -95,7 +95,7 @@ mod tests {
 
     #[tokio::test]
     async fn pages_redirects_and_dead_links_are_answered_as_planted() {
-        let server = serve(Arc::new(Site::new(0))).await.unwrap();
+        let server = serve(Arc::new(DemoSite::new(0))).await.unwrap();
         assert!(ask(server.address(), "/").await.starts_with("HTTP/1.1 200"));
         assert!(ask(server.address(), "/manual").await.contains("location: /1.1/index.html"));
         assert!(ask(server.address(), "/lost.html").await.starts_with("HTTP/1.1 404"));

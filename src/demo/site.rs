@@ -1,4 +1,4 @@
-//! The plan of the site: which page stands where, what it links to, what it repeats.
+//! The plan of the site: paths, links and duplicates.
 
 use std::collections::BTreeMap;
 
@@ -11,59 +11,59 @@ use super::topics::{BEHIND_DUPLICATES, CHAPTERS, GERMAN, THREADS, Topic};
 
 /// Sentences of a chapter.
 const SENTENCES: usize = 24;
-/// At most so many of them differ in the second version.
+/// Maximum sentences that differ in the second version.
 const REVISED: usize = 2;
 
-/// What is true of a planted page.
+/// The ground truth of a planted page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlantedKind {
-    /// Like no page that comes before it.
+    /// A page unlike all pages before it.
     Unique,
-    /// Nearly the text of another page.
+    /// A page with nearly the same text as another.
     NearDuplicate {
-        /// The path of the page it repeats.
+        /// The path of the original.
         of: String,
     },
-    /// The bytes of another page.
+    /// A page with the same bytes as another.
     ExactDuplicate {
-        /// The path of the page it repeats.
+        /// The path of the original.
         of: String,
     },
-    /// Answers 301.
+    /// A URL that answers 301.
     Redirect {
-        /// The path it leads to.
+        /// The path of the target.
         to: String,
     },
-    /// Linked, and answers 404.
+    /// A linked URL that answers 404.
     Missing,
-    /// robots.txt forbids it.
+    /// A page disallowed by robots.txt.
     Forbidden,
-    /// Asks not to be indexed.
+    /// A `noindex` page.
     NoIndex,
 }
 
-/// A page of the site with the truth about it.
+/// A page of the site with its ground truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlantedPage {
     /// Path and query.
     pub path: String,
-    /// What is true of it.
+    /// The ground truth.
     pub kind: PlantedKind,
     /// Whether only near or exact duplicates link to it.
     pub behind_duplicates: bool,
 }
 
-/// The demo's site.
+/// The generated demo site.
 #[derive(Debug)]
-pub struct Site {
+pub struct DemoSite {
     pages: Vec<PlantedPage>,
     bodies: BTreeMap<String, String>,
 }
 
-impl Site {
-    /// Writes the site that this seed settles.
+impl DemoSite {
+    /// Generates the site of a seed.
     pub fn new(seed: u64) -> Self {
-        let mut site = Site { pages: Vec::new(), bodies: BTreeMap::new() };
+        let mut site = DemoSite { pages: Vec::new(), bodies: BTreeMap::new() };
         site.add_front_pages(seed);
         site.add_manual(seed);
         site.add_forum(seed);
@@ -72,17 +72,17 @@ impl Site {
         site
     }
 
-    /// Every page that is linked from somewhere, originals before what repeats them.
+    /// Returns every linked page, originals before their duplicates.
     pub fn pages(&self) -> &[PlantedPage] {
         &self.pages
     }
 
-    /// The HTML of the page at this path and query.
+    /// Returns the HTML of the page at a path and query.
     pub fn body(&self, path: &str) -> Option<&str> {
         self.bodies.get(path).map(String::as_str)
     }
 
-    /// The text of robots.txt.
+    /// Returns the text of robots.txt.
     pub fn robots(&self) -> &'static str {
         "User-agent: *\nDisallow: /private/\n"
     }
@@ -234,7 +234,7 @@ impl Site {
         self.fill_sessions();
     }
 
-    /// Every session shows the same bytes.
+    /// Gives the pages of all sessions the same bytes.
     fn fill_sessions(&mut self) {
         for page in &self.pages {
             if let PlantedKind::ExactDuplicate { of } = &page.kind {
@@ -292,13 +292,13 @@ mod tests {
 
     #[test]
     fn a_seed_settles_the_site() {
-        assert_eq!(Site::new(3).bodies, Site::new(3).bodies);
-        assert_ne!(Site::new(3).bodies, Site::new(4).bodies);
+        assert_eq!(DemoSite::new(3).bodies, DemoSite::new(3).bodies);
+        assert_ne!(DemoSite::new(3).bodies, DemoSite::new(4).bodies);
     }
 
     #[test]
     fn every_planted_page_has_its_own_path_and_a_planted_original() {
-        let site = Site::new(0);
+        let site = DemoSite::new(0);
         let paths: std::collections::BTreeSet<&str> = site.pages().iter().map(|page| page.path.as_str()).collect();
         assert_eq!(paths.len(), site.pages().len());
         assert!((60..=100).contains(&paths.len()), "{}", paths.len());

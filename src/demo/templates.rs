@@ -1,4 +1,4 @@
-//! The kinds of pages that the site has.
+//! Templates of the kinds of pages.
 
 use super::html::{Anchor, Content, anchor};
 use super::prose::{Article, Language};
@@ -7,7 +7,7 @@ use super::topics::{BEHIND_DUPLICATES, CHAPTERS, Topic};
 const PRODUCT: &str = "Tidewatch";
 const ABOUT_CHAPTERS: &str = "A manual for people who keep a tide gauge, from the first bolt to the last visitor.";
 
-/// A page of a few fixed sentences and a list of links.
+/// Returns a page of a few fixed sentences and a list of links.
 pub(super) fn front(title: &str, description: &str, sentences: &[&str], list: Vec<Anchor>, noindex: bool) -> String {
     let sentences: Vec<String> = sentences.iter().map(|&sentence| sentence.to_owned()).collect();
     let navigation = if title == PRODUCT { Vec::new() } else { vec![anchor("/", "Home")] };
@@ -25,7 +25,7 @@ pub(super) fn front(title: &str, description: &str, sentences: &[&str], list: Ve
     content.html()
 }
 
-/// The table of contents of a version; the newer one has a chapter more.
+/// Returns the contents of a version; the newer version has one more chapter.
 pub(super) fn contents(version: &str, newer: bool) -> String {
     let sentences = CHAPTERS.iter().map(|topic| format!("{}: {}", topic.title, topic.summary)).collect::<Vec<_>>();
     let extra = newer.then(|| &BEHIND_DUPLICATES[0]);
@@ -44,8 +44,9 @@ pub(super) fn contents(version: &str, newer: bool) -> String {
     content.html()
 }
 
-/// A chapter with links to its neighbours, to the other version and to the print variant, all
-/// relative, so that the mirror's copies lead somewhere too.
+/// Returns a chapter with links to its neighbors, to the other version and to the print variant.
+///
+/// Links are relative, so that they work on the mirror too.
 pub(super) fn chapter(version: &str, number: usize, article: &Article, more: Vec<Anchor>) -> String {
     let topic = &CHAPTERS[number];
     let mut navigation = vec![anchor("index.html", "Contents")];
@@ -71,7 +72,7 @@ pub(super) fn chapter(version: &str, number: usize, article: &Article, more: Vec
     content.html()
 }
 
-/// A chapter without navigation.
+/// Returns a chapter without navigation.
 pub(super) fn print_page(topic: &Topic, article: &Article) -> String {
     let content = Content {
         language: Language::English,
@@ -87,7 +88,7 @@ pub(super) fn print_page(topic: &Topic, article: &Article) -> String {
     content.html()
 }
 
-/// An article on a page of its own.
+/// Returns an article on a page of its own.
 pub(super) fn simple(
     topic: &Topic,
     language: Language,

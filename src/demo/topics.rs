@@ -1,7 +1,6 @@
-//! What the pages of the demo are about: the words that make one page differ from another.
+//! Topics of the demo pages, with the words that distinguish them.
 
-/// One subject with the words that belong to it. Things are plural, so that one set of sentence
-/// patterns fits them all.
+/// A topic with its words. Things are plural, so that one set of sentence patterns fits all.
 pub(super) struct Topic {
     pub(super) slug: &'static str,
     pub(super) title: &'static str,
@@ -12,7 +11,7 @@ pub(super) struct Topic {
     pub(super) places: &'static [&'static str],
 }
 
-/// Reads topics as slug, title, summary, then the things, actions, qualities and places.
+/// Builds topics from slug, title, summary, things, actions, qualities and places.
 macro_rules! topics {
     ($($slug:literal, $title:literal, $summary:literal:
         [$($thing:literal)*] [$($action:literal)*] [$($quality:literal)*] [$($place:literal)*])*) => {
@@ -119,7 +118,7 @@ pub(super) const BEHIND_DUPLICATES: &[Topic] = topics! {
     ["glossy" "sticky" "peeling" "weathered" "transparent"] ["workshop" "veranda" "boathouse" "loft"]
 };
 
-/// Threads of the keepers' forum, whose links carry a session number.
+/// Threads of the forum, whose links carry a session ID.
 pub(super) const THREADS: &[Topic] = topics! {
     "barnacles", "Barnacles again", "They come back every June; what do you all do?":
     ["barnacles" "mussels" "scrapers" "paints" "weeds" "limpets" "hulls" "divers"]

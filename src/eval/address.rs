@@ -1,31 +1,31 @@
-//! Where a labelled page lies.
+//! Maps the URL of a labeled page to its file.
 
 use std::path::PathBuf;
 
 use crate::model::{CanonicalUrl, Normaliser};
 
 const HOST_ENDING: &str = ".localhost";
-/// What a server answers for a folder.
+/// The file that a server sends for a folder.
 const INDEX: &str = "index.html";
 
-/// A page by its URL, and the file that holds it.
+/// The URL of a page and the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The URL under which it is judged.
+    /// The URL of the page for detectors.
     pub url: CanonicalUrl,
-    /// The file, below the folder of all sites.
+    /// The file, relative to the folder of pages.
     pub file: PathBuf,
 }
 
 impl Address {
-    /// `http://S.localhost:8080/P` is the file `S/P`, and `P/index.html` if `P` ends in a slash.
+    /// Parses a URL: `http://S.localhost:8080/P` is the file `S/P`, or `S/P/index.html` if `P` ends in a slash.
     pub(super) fn parse(text: &str, normaliser: &Normaliser) -> Result<Self, String> {
         let url = normaliser.absolute(text).map_err(|error| format!("'{text}': {error}"))?;
         let file = file_of(&url).ok_or_else(|| format!("'{text}' is not http://SITE{HOST_ENDING}:8080/PATH"))?;
         Ok(Self { url, file })
     }
 
-    /// The media type, by the end of the file's name. The character encoding is left to the page.
+    /// Returns the media type by the file extension. The page itself declares its encoding.
     pub fn media_type(&self) -> &'static str {
         let ending = self.file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
@@ -41,7 +41,7 @@ fn file_of(url: &CanonicalUrl) -> Option<PathBuf> {
     let mut file = PathBuf::from(site);
     for segment in url.as_url().path_segments()? {
         let name = unescaped(segment)?;
-        // What would lead out of the folder is no name of a page.
+        // Security: no segment may lead out of the folder.
         if name.contains(['/', '\\', '\0']) || matches!(name.as_str(), "." | "..") {
             return None;
         }
@@ -50,7 +50,7 @@ fn file_of(url: &CanonicalUrl) -> Option<PathBuf> {
     Some(file)
 }
 
-/// Without percent-encoding; `None` if that is no text.
+/// Decodes percent-encoding; `None` if the result is not UTF-8.
 fn unescaped(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.as_bytes();

@@ -1,12 +1,12 @@
-//! The time for which this thread ran: other work on the machine does not lengthen it.
+//! CPU time of the current thread, which other work on the machine does not lengthen.
 
 use std::time::Duration;
 
-/// A moment of this thread's life.
+/// A point in the CPU time of the thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment(Duration);
+pub(super) struct ThreadClock(Duration);
 
-impl Moment {
+impl ThreadClock {
     pub(super) fn now() -> Self {
         Self(thread_time())
     }
@@ -22,7 +22,7 @@ fn thread_time() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
-/// Elsewhere, the time on the wall.
+/// Elsewhere, the wall-clock time.
 #[cfg(not(unix))]
 fn thread_time() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

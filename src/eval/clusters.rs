@@ -1,13 +1,12 @@
-//! What a detector keeps of labelled clusters.
+//! Measures a detector on labeled clusters: which pages does it keep?
 //!
-//! Pages are decided one by one in the order of the file. Of a clear cluster, one with no page that
-//! might as well belong elsewhere, exactly one page should be stored. Thin pages are left out
-//! altogether, and clusters with a grey neighbour are counted apart: keeping or dropping such a page
-//! can both be right.
+//! The detector decides pages one by one, in the order of the file. It should store exactly one page of each clear
+//! cluster. A cluster is clear if no page outside might belong to it. Clusters with such a grey neighbor are counted
+//! separately: storing or dropping their pages can both be right. Thin pages are left out.
 
 use super::labels::ClusterLabels;
 use super::pages::Pages;
-use super::stream::{DecisionCost, Stream};
+use super::stream::{DecisionCost, DecisionStream};
 use crate::detect::{DetectError, Options};
 use crate::model::{DecidedBy, Score, Threshold, Verdict};
 
@@ -16,57 +15,57 @@ use crate::model::{DecidedBy, Score, Threshold, Verdict};
 pub struct ClusterFigures {
     /// The detector's name.
     pub detector: String,
-    /// From which similarity on a page was left out.
+    /// The threshold: pages at least this similar are dropped.
     pub threshold: Threshold,
-    /// Labelled pages, without thin ones.
+    /// Labeled pages, without thin pages.
     pub paths: usize,
-    /// Of them, those that were there.
+    /// Pages decided; the others are missing.
     pub decided: usize,
-    /// Clear clusters.
+    /// Number of clear clusters.
     pub clusters: usize,
     /// Clear clusters with at least one stored page.
     pub kept: usize,
-    /// Clear clusters that had pages, none of which is stored.
+    /// Clear clusters with pages but no stored page.
     pub missed: usize,
-    /// Clear clusters of which no page was there.
+    /// Clear clusters whose pages are all missing.
     pub unseen: usize,
     /// Stored pages of clear clusters.
     pub stored: usize,
-    /// Of these, those beyond one a cluster.
+    /// Stored pages beyond the first of each clear cluster.
     pub extra: usize,
-    /// Stored pages of clusters with a grey neighbour.
+    /// Stored pages of clusters with a grey neighbor.
     pub grey_stored: usize,
-    /// Every page of a missed cluster: what it was said to repeat.
-    pub missed_pages: Vec<Missed>,
+    /// Every page of a missed cluster, with its verdict.
+    pub missed_pages: Vec<MissedPage>,
     /// Every stored page beyond the first of its cluster.
-    pub extra_pages: Vec<Extra>,
-    /// What deciding cost.
+    pub extra_pages: Vec<ExtraPage>,
+    /// Cost of deciding.
     pub cost: DecisionCost,
 }
 
-/// What a page is said to repeat. Pages are named by their places among [`ClusterLabels::members`].
+/// The stored page that a verdict names. Pages are indices into [`ClusterLabels::members`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeated {
+pub struct RepeatedPage {
     /// The stored page.
     pub of: usize,
-    /// How similar the two are said to be.
+    /// The similarity.
     pub score: Score,
-    /// By which evidence.
+    /// The evidence that decided.
     pub decided_by: DecidedBy,
 }
 
-/// A page that was left out, though nothing of its cluster was stored.
+/// A dropped page of a cluster without any stored page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missed {
+pub struct MissedPage {
     /// The page.
     pub member: usize,
-    /// What it is said to repeat, if that is known.
-    pub repeats: Option<Repeated>,
+    /// The stored page that the verdict names, if known.
+    pub repeats: Option<RepeatedPage>,
 }
 
-/// A page that was stored, though one of its cluster was stored before.
+/// A stored page whose cluster had a stored page before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extra {
+pub struct ExtraPage {
     /// The page.
     pub member: usize,
     /// The first stored page of its cluster.
@@ -74,7 +73,7 @@ pub struct Extra {
 }
 
 impl ClusterFigures {
-    /// Lets a detector decide the pages.
+    /// Runs a detector over the pages and counts.
     ///
     /// # Errors
     /// If the decider fails.
@@ -85,28 +84,28 @@ impl ClusterFigures {
         advance: &dyn Fn(),
     ) -> Result<Self, DetectError> {
         let stream = labels.members.iter().map(|member| pages.pages[member.page].as_ref());
-        let stream = Stream::decide(stream, options, advance)?;
+        let stream = DecisionStream::decide(stream, options, advance)?;
         let outcome = |member: usize| outcome(member, &stream);
         let figures = Self::count(labels, options.detector.name(), options.threshold, &outcome);
         Ok(Self { cost: stream.cost, ..figures })
     }
 
-    /// Counts what became of each member.
+    /// Counts the outcomes of all members.
     pub fn count(
         labels: &ClusterLabels,
         detector: &str,
         threshold: Threshold,
-        outcome: &dyn Fn(usize) -> Outcome,
+        outcome: &dyn Fn(usize) -> MemberOutcome,
     ) -> Self {
         let mut clusters = vec![Cluster::default(); labels.names.len()];
         let mut extra_pages = Vec::new();
         for (place, member) in labels.members.iter().enumerate() {
             let (cluster, outcome) = (&mut clusters[member.cluster], outcome(place));
             cluster.is_grey |= member.grey > 0;
-            cluster.seen += usize::from(outcome != Outcome::Absent);
-            if outcome == Outcome::Stored {
+            cluster.seen += usize::from(outcome != MemberOutcome::Absent);
+            if outcome == MemberOutcome::Stored {
                 match cluster.first {
-                    Some(first) => extra_pages.push(Extra { member: place, first }),
+                    Some(first) => extra_pages.push(ExtraPage { member: place, first }),
                     None => cluster.first = Some(place),
                 }
                 cluster.stored += 1;
@@ -115,7 +114,7 @@ impl ClusterFigures {
         let of = |place: usize| &clusters[labels.members[place].cluster];
         extra_pages.retain(|extra| !of(extra.member).is_grey);
         let missed = |member: usize| match outcome(member) {
-            Outcome::Dropped(repeats) if of(member).is_missed() => Some(Missed { member, repeats }),
+            MemberOutcome::Dropped(repeats) if of(member).is_missed() => Some(MissedPage { member, repeats }),
             _ => None,
         };
         let missed_pages = (0..labels.members.len()).filter_map(missed).collect();
@@ -140,21 +139,21 @@ impl ClusterFigures {
         }
     }
 
-    /// Extra pages as a share of the stored pages of clear clusters.
+    /// Returns extra pages as a share of the stored pages of clear clusters.
     pub fn extra_rate(&self) -> f64 {
         self.extra as f64 / self.stored.max(1) as f64
     }
 }
 
-/// What became of a page.
+/// The outcome of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is not there.
+pub enum MemberOutcome {
+    /// The page is missing.
     Absent,
-    /// It is stored.
+    /// The page is stored.
     Stored,
-    /// It is left out as a copy of a stored page, which may be known.
-    Dropped(Option<Repeated>),
+    /// The page is dropped as a duplicate, of the given page if known.
+    Dropped(Option<RepeatedPage>),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -171,14 +170,14 @@ impl Cluster {
     }
 }
 
-fn outcome(member: usize, stream: &Stream) -> Outcome {
+fn outcome(member: usize, stream: &DecisionStream) -> MemberOutcome {
     let (of, score, decided_by) = match stream.verdicts[member] {
-        None => return Outcome::Absent,
-        Some(Verdict::Unique) => return Outcome::Stored,
+        None => return MemberOutcome::Absent,
+        Some(Verdict::Unique) => return MemberOutcome::Stored,
         Some(Verdict::NearDuplicate { of, score, decided_by, .. }) => (of, score, decided_by),
         Some(Verdict::ExactDuplicate { of, decided_by }) => (of, Score(Threshold::ONE), decided_by),
     };
-    Outcome::Dropped(stream.place_of(of).map(|of| Repeated { of, score, decided_by }))
+    MemberOutcome::Dropped(stream.place_of(of).map(|of| RepeatedPage { of, score, decided_by }))
 }
 
 #[cfg(test)]
@@ -186,11 +185,11 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::eval::Member;
+    use crate::eval::LabeledMember;
 
     /// Clusters 0 and 1 are clear and have two pages each, 2 is grey, 3 and 4 have one page each.
     fn labels() -> ClusterLabels {
-        let member = |(page, (cluster, grey))| Member { page, cluster, grey };
+        let member = |(page, (cluster, grey))| LabeledMember { page, cluster, grey };
         let members = [(0, 0), (1, 0), (0, 0), (2, 0), (2, 1), (3, 0), (1, 0), (4, 0)];
         ClusterLabels {
             file: PathBuf::new(),
@@ -203,8 +202,8 @@ mod tests {
 
     #[test]
     fn figures_are_those_worked_by_hand() {
-        use Outcome::{Absent, Dropped, Stored};
-        let repeats = Some(Repeated { of: 0, score: Score(900_000), decided_by: DecidedBy::Similarity });
+        use MemberOutcome::{Absent, Dropped, Stored};
+        let repeats = Some(RepeatedPage { of: 0, score: Score(900_000), decided_by: DecidedBy::Similarity });
         let outcomes = [Stored, Dropped(repeats), Stored, Stored, Stored, Dropped(None), Absent, Absent];
         let threshold = Threshold::from_millionths(800_000).unwrap();
         let figures = ClusterFigures::count(&labels(), "test", threshold, &|place| outcomes[place]);
@@ -213,8 +212,8 @@ mod tests {
         assert_eq!((figures.kept, figures.missed, figures.unseen), (1, 2, 1));
         assert_eq!((figures.stored, figures.extra, figures.extra_rate()), (2, 1, 0.5));
         assert_eq!(figures.grey_stored, 2);
-        assert_eq!(figures.extra_pages, [Extra { member: 2, first: 0 }]);
-        let missed = [Missed { member: 1, repeats }, Missed { member: 5, repeats: None }];
+        assert_eq!(figures.extra_pages, [ExtraPage { member: 2, first: 0 }]);
+        let missed = [MissedPage { member: 1, repeats }, MissedPage { member: 5, repeats: None }];
         assert_eq!(figures.missed_pages, missed);
     }
 }

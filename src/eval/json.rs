@@ -1,7 +1,7 @@
-//! What machines read: one object a line.
+//! Evaluation results as JSON, one object per line.
 //!
-//! Pairs: a line for each detector, threshold and kind; that of kind `all` tells more. Clusters: a
-//! line for each detector and threshold. A share of nothing is `null`.
+//! Pairs: one line per detector, threshold and kind; the line of kind `all` has more fields. Clusters: one line per
+//! detector and threshold. A share without data is `null`.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::clusters::ClusterFigures;
 use super::labels::Label;
 use super::metrics::{Counts, Estimate};
 use super::pairs::{ALL, SweepPoint};
-use super::report::{ClusterReport, Input, JudgedPairs, PairReport, PairRun};
+use super::report::{ClusterReport, EvalInput, JudgedPairs, PairReport, PairRun};
 use super::stream::DecisionCost;
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct KindLine<'a> {
     #[serde(flatten)]
     measures: Measures,
     #[serde(flatten)]
-    more: Option<More<'a>>,
+    more: Option<PairDetails<'a>>,
 }
 
 #[derive(Serialize)]
@@ -38,23 +38,23 @@ struct Measures {
 }
 
 #[derive(Serialize)]
-struct More<'a> {
+struct PairDetails<'a> {
     file: &'a str,
     pages: usize,
     pages_missing: usize,
     pairs: usize,
     pairs_compared: usize,
     pairs_grey: usize,
-    best: Option<Point>,
-    sweep: Vec<Point>,
+    best: Option<SweepEntry>,
+    sweep: Vec<SweepEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     levels: Vec<LevelEntry<'a>>,
     borderlines: Vec<BorderlineEntry<'a>>,
-    cost: Cost,
+    cost: CostEntry,
 }
 
 #[derive(Serialize)]
-struct Point {
+struct SweepEntry {
     threshold: f64,
     #[serde(flatten)]
     counts: Counts,
@@ -101,7 +101,7 @@ struct ClusterLine<'a> {
     pages_missing: usize,
     missed_pages: Vec<MissedEntry<'a>>,
     extra_pages: Vec<ExtraEntry<'a>>,
-    cost: Cost,
+    cost: CostEntry,
 }
 
 #[derive(Serialize)]
@@ -120,9 +120,9 @@ struct ExtraEntry<'a> {
     first: &'a str,
 }
 
-/// Times are of threads, not of the clock; means over pages, pairs or probes.
+/// Costs: CPU times, as means per page, pair or probe.
 #[derive(Serialize)]
-struct Cost {
+struct CostEntry {
     render_us_per_page: Option<f64>,
     render_pages_per_second: Option<f64>,
     compare_us_per_pair: Option<f64>,
@@ -135,7 +135,7 @@ struct Cost {
     verifications_per_probe: Option<f64>,
 }
 
-/// The lines of a report on pairs.
+/// Returns the lines of a report on pairs.
 pub fn pairs(report: &PairReport) -> String {
     let mut text = String::new();
     for run in &report.runs {
@@ -151,7 +151,7 @@ pub fn pairs(report: &PairReport) -> String {
     text
 }
 
-/// The lines of a report on clusters.
+/// Returns the lines of a report on clusters.
 pub fn clusters(report: &ClusterReport) -> String {
     let mut text = String::new();
     report.figures.iter().for_each(|figures| push(&mut text, &cluster_line(report, figures)));
@@ -159,7 +159,7 @@ pub fn clusters(report: &ClusterReport) -> String {
 }
 
 fn push(text: &mut String, line: &impl Serialize) {
-    // Structs of numbers and texts cannot fail to serialise.
+    // Serializing numbers and strings cannot fail.
     text.push_str(&serde_json::to_string(line).unwrap_or_default());
     text.push('\n');
 }
@@ -179,12 +179,12 @@ impl Measures {
     }
 }
 
-/// Six places: more would be noise.
+/// Rounds to six places; more would be noise.
 fn rounded(share: f64) -> f64 {
     (share * 1e6).round() / 1e6
 }
 
-fn more<'a>(report: &'a PairReport, run: &'a PairRun, judged: &'a JudgedPairs) -> More<'a> {
+fn more<'a>(report: &'a PairReport, run: &'a PairRun, judged: &'a JudgedPairs) -> PairDetails<'a> {
     let (labels, scores) = (&report.labels, &run.scores);
     let levels = report.levels.iter().map(|level| {
         let called = scores.called(level, judged.threshold);
@@ -198,7 +198,7 @@ fn more<'a>(report: &'a PairReport, run: &'a PairRun, judged: &'a JudgedPairs) -
         BorderlineEntry { url_a: url(pair.a), url_b: url(pair.b), label, kind, score, right: line.is_right }
     });
     let comparing = per(scores.comparing, scores.compared() as u64);
-    More {
+    PairDetails {
         file: &report.input.file,
         pages: report.input.pages,
         pages_missing: report.input.missing.len(),
@@ -209,13 +209,13 @@ fn more<'a>(report: &'a PairReport, run: &'a PairRun, judged: &'a JudgedPairs) -
         sweep: run.sweep.iter().map(point).collect(),
         levels: levels.collect(),
         borderlines: borderlines.collect(),
-        cost: Cost { compare_us_per_pair: comparing, ..cost(&report.input, judged.cost.as_ref()) },
+        cost: CostEntry { compare_us_per_pair: comparing, ..cost(&report.input, judged.cost.as_ref()) },
     }
 }
 
-fn point(point: &SweepPoint) -> Point {
+fn point(point: &SweepPoint) -> SweepEntry {
     let Measures { precision, recall, f1, .. } = Measures::of(&point.counts);
-    Point { threshold: f64::from(point.threshold), counts: point.counts, precision, recall, f1 }
+    SweepEntry { threshold: f64::from(point.threshold), counts: point.counts, precision, recall, f1 }
 }
 
 fn cluster_line<'a>(report: &'a ClusterReport, figures: &'a ClusterFigures) -> ClusterLine<'a> {
@@ -254,12 +254,12 @@ fn cluster_line<'a>(report: &'a ClusterReport, figures: &'a ClusterFigures) -> C
     }
 }
 
-fn cost(input: &Input, decision: Option<&DecisionCost>) -> Cost {
+fn cost(input: &EvalInput, decision: Option<&DecisionCost>) -> CostEntry {
     let rendering = per(input.rendering.thread_time, input.rendering.pages as u64);
     let deciding = decision.and_then(|cost| per(cost.thread_time, cost.pages as u64));
     let per_probe =
         |count: fn(&DecisionCost) -> u64| decision.and_then(|cost| cost.per_probe(count(cost))).map(rounded);
-    Cost {
+    CostEntry {
         render_us_per_page: rendering,
         render_pages_per_second: rendering.map(|micros| rounded(1e6 / micros)),
         compare_us_per_pair: None,
@@ -273,7 +273,7 @@ fn cost(input: &Input, decision: Option<&DecisionCost>) -> Cost {
     }
 }
 
-/// Microseconds for each of so many.
+/// Returns microseconds per item.
 fn per(time: Duration, count: u64) -> Option<f64> {
     (count > 0).then(|| (time.as_secs_f64() * 1e9 / count as f64).round() / 1e3)
 }

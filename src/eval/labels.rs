@@ -1,4 +1,4 @@
-//! What people, or a generator, say of pages.
+//! Labels of pages, by people or by a generator.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::address::Address;
-use super::tsv::{self, Column, LabelError, Row, Table};
+use super::tsv::{self, LabelError, TsvColumn, TsvRow, TsvTable};
 use crate::model::Normaliser;
 
-/// What is said of two pages.
+/// The label of a pair of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Label {
@@ -24,10 +24,10 @@ pub enum Label {
 }
 
 impl Label {
-    /// All of them, in the order in which tables show them.
+    /// All labels, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Dup, Self::Near, Self::Distinct, Self::Grey];
 
-    /// The word used in tables.
+    /// Returns the word used in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dup => "dup",
@@ -37,7 +37,7 @@ impl Label {
         }
     }
 
-    /// Whether a detector should call the pair a duplicate; `None` if either answer is right.
+    /// Returns whether the pair is a duplicate; `None` if either answer is right.
     pub fn expected(self) -> Option<bool> {
         match self {
             Self::Dup | Self::Near => Some(true),
@@ -47,22 +47,22 @@ impl Label {
     }
 }
 
-/// A labelled pair. Pages are named by their places in [`PairLabels::pages`].
+/// A labeled pair. Pages are indices into [`PairLabels::pages`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The page that comes first.
+pub struct LabeledPair {
+    /// The first page.
     pub a: usize,
-    /// The page that comes later.
+    /// The second page.
     pub b: usize,
-    /// What is said of them.
+    /// The label.
     pub label: Label,
-    /// How the pair was found, or what was done to `b`.
+    /// How the pair was found, or the edit that made `b`.
     pub kind: String,
-    /// How much of it was done, for pairs that were made.
+    /// The amount of the edit, for generated pairs.
     pub level: Option<String>,
 }
 
-/// A file of labelled pairs.
+/// A file of labeled pairs.
 #[derive(Clone, Debug)]
 pub struct PairLabels {
     /// The file.
@@ -70,39 +70,39 @@ pub struct PairLabels {
     /// Every page once, in order of first appearance.
     pub pages: Vec<Address>,
     /// The pairs, in the order of the file.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<LabeledPair>,
 }
 
-/// A page of a cluster file, with the pages that it belongs together with.
+/// A page and its cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// The place in [`ClusterLabels::pages`].
+pub struct LabeledMember {
+    /// Index into [`ClusterLabels::pages`].
     pub page: usize,
     /// The cluster's number, from 0 in order of appearance.
     pub cluster: usize,
-    /// Pages outside the cluster that might as well be in it.
+    /// Number of pages outside the cluster that might belong to it.
     pub grey: u64,
 }
 
-/// A file of clusters, without thin pages: these have so few words that nobody can tell.
+/// A file of labeled clusters, without thin pages, whose few words allow no judgement.
 #[derive(Clone, Debug)]
 pub struct ClusterLabels {
     /// The file.
     pub file: PathBuf,
     /// Every page once, in order of first appearance.
     pub pages: Vec<Address>,
-    /// One entry a line, in the order of the file.
-    pub members: Vec<Member>,
+    /// One entry per line, in the order of the file.
+    pub members: Vec<LabeledMember>,
     /// The names of the clusters.
     pub names: Vec<String>,
-    /// Thin pages, which were left out.
+    /// Number of thin pages left out.
     pub thin: usize,
 }
 
 /// Reads a file of pairs: columns `url_a`, `url_b`, `label`, and `kind`, or `mutation` and `level`.
 ///
 /// # Errors
-/// If the file can't be read, or at the first line that makes no sense.
+/// If the file cannot be read, or at the first malformed line.
 pub fn read_pairs(file: &Path) -> Result<PairLabels, LabelError> {
     parse_pairs(file, &tsv::read(file)?)
 }
@@ -110,40 +110,40 @@ pub fn read_pairs(file: &Path) -> Result<PairLabels, LabelError> {
 /// Reads a file of clusters: columns `url`, `cluster`, `kind` and `grey`.
 ///
 /// # Errors
-/// If the file can't be read, or at the first line that makes no sense.
+/// If the file cannot be read, or at the first malformed line.
 pub fn read_clusters(file: &Path) -> Result<ClusterLabels, LabelError> {
     parse_clusters(file, &tsv::read(file)?)
 }
 
 fn parse_pairs(file: &Path, text: &str) -> Result<PairLabels, LabelError> {
     let name = file.display().to_string();
-    let table = Table::parse(&name, text)?;
+    let table = TsvTable::parse(&name, text)?;
     let (url_a, url_b, label) = (table.column("url_a")?, table.column("url_b")?, table.column("label")?);
     let kind = table.optional("mutation").map_or_else(|| table.column("kind"), Ok)?;
     let level = table.optional("level");
-    let mut book = Book::default();
+    let mut set = PageSet::default();
     let mut pairs = Vec::with_capacity(table.rows().len());
     for row in table.rows() {
-        let (a, b) = (book.page(&table, row, url_a)?, book.page(&table, row, url_b)?);
-        let label = word_of(&table, row, label)?;
+        let (a, b) = (set.page(&table, row, url_a)?, set.page(&table, row, url_b)?);
+        let label = parse_label(&table, row, label)?;
         let level = level.map(|level| row.get(level).to_owned());
-        pairs.push(Pair { a, b, label, kind: row.get(kind).to_owned(), level });
+        pairs.push(LabeledPair { a, b, label, kind: row.get(kind).to_owned(), level });
     }
-    Ok(PairLabels { file: file.to_owned(), pages: book.pages, pairs })
+    Ok(PairLabels { file: file.to_owned(), pages: set.pages, pairs })
 }
 
 fn parse_clusters(file: &Path, text: &str) -> Result<ClusterLabels, LabelError> {
     let name = file.display().to_string();
-    let table = Table::parse(&name, text)?;
+    let table = TsvTable::parse(&name, text)?;
     let (url, cluster) = (table.column("url")?, table.column("cluster")?);
     let (kind, grey) = (table.column("kind")?, table.column("grey")?);
-    let mut book = Book::default();
+    let mut set = PageSet::default();
     let (mut members, mut names, mut thin) = (Vec::new(), Vec::<String>::new(), 0);
     let mut numbers = HashMap::<&str, usize>::new();
     for row in table.rows() {
         let grey = row.get(grey);
-        let grey = grey.trim().parse().map_err(|_| table.error(row.line, format!("grey: '{grey}' is no number")))?;
-        let page = Address::parse(row.get(url), &book.normaliser).map_err(|why| table.error(row.line, why))?;
+        let grey = grey.trim().parse().map_err(|_| table.error(row.line, format!("grey: '{grey}' is not a number")))?;
+        let page = Address::parse(row.get(url), &set.normaliser).map_err(|why| table.error(row.line, why))?;
         if row.get(kind) == "thin" {
             thin += 1;
             continue;
@@ -152,28 +152,28 @@ fn parse_clusters(file: &Path, text: &str) -> Result<ClusterLabels, LabelError> 
         if number == names.len() {
             names.push(row.get(cluster).to_owned());
         }
-        members.push(Member { page: book.number(page), cluster: number, grey });
+        members.push(LabeledMember { page: set.number(page), cluster: number, grey });
     }
-    Ok(ClusterLabels { file: file.to_owned(), pages: book.pages, members, names, thin })
+    Ok(ClusterLabels { file: file.to_owned(), pages: set.pages, members, names, thin })
 }
 
-fn word_of(table: &Table<'_>, row: &Row<'_>, column: Column) -> Result<Label, LabelError> {
+fn parse_label(table: &TsvTable<'_>, row: &TsvRow<'_>, column: TsvColumn) -> Result<Label, LabelError> {
     let word = row.get(column);
     let found = Label::ALL.into_iter().find(|label| label.name() == word);
     let names = Label::ALL.map(Label::name).join(", ");
-    found.ok_or_else(|| table.error(row.line, format!("'{word}' is no label: the labels are {names}")))
+    found.ok_or_else(|| table.error(row.line, format!("unknown label '{word}': the labels are {names}")))
 }
 
-/// The pages met so far.
+/// The pages read so far, each once.
 #[derive(Default)]
-struct Book {
+struct PageSet {
     normaliser: Normaliser,
     pages: Vec<Address>,
     numbers: HashMap<String, usize>,
 }
 
-impl Book {
-    fn page(&mut self, table: &Table<'_>, row: &Row<'_>, column: Column) -> Result<usize, LabelError> {
+impl PageSet {
+    fn page(&mut self, table: &TsvTable<'_>, row: &TsvRow<'_>, column: TsvColumn) -> Result<usize, LabelError> {
         let text = row.get(column);
         if let Some(&number) = self.numbers.get(text) {
             return Ok(number);
@@ -207,7 +207,7 @@ mod tests {
         let labels = parse_pairs(Path::new("p"), &text).unwrap();
         let pages: Vec<_> = labels.pages.iter().map(|page| page.url.as_str()).collect();
         assert_eq!(pages, [B, A]);
-        let first = Pair { a: 0, b: 1, label: Label::Near, kind: "version".to_owned(), level: None };
+        let first = LabeledPair { a: 0, b: 1, label: Label::Near, kind: "version".to_owned(), level: None };
         assert_eq!(labels.pairs[0], first);
         assert_eq!((labels.pairs[1].a, labels.pairs[1].label), (1, Label::Grey));
     }
@@ -226,8 +226,8 @@ mod tests {
         );
         let labels = parse_clusters(Path::new("c"), &text).unwrap();
         assert_eq!((labels.thin, labels.names), (1, vec!["9".to_owned()]));
-        assert_eq!(labels.members[0], Member { page: 0, cluster: 0, grey: 2 });
-        assert_eq!(labels.members[1], Member { page: 1, cluster: 0, grey: 0 });
+        assert_eq!(labels.members[0], LabeledMember { page: 0, cluster: 0, grey: 2 });
+        assert_eq!(labels.members[1], LabeledMember { page: 1, cluster: 0, grey: 0 });
     }
 
     #[track_caller]
@@ -240,17 +240,14 @@ mod tests {
         let pairs = |line: &str| parse_pairs(Path::new("p"), &format!("#url_a\turl_b\tlabel\tkind\n{line}\n"));
         assert_refused(
             pairs(&format!("{A}\t{B}\tsame\tx")),
-            "p:2: 'same' is no label: the labels are dup, near, distinct, grey",
+            "p:2: unknown label 'same': the labels are dup, near, distinct, grey",
         );
         assert_refused(
             pairs(&format!("{A}\thttp://example.com/\tdup\tx")),
             "p:2: 'http://example.com/' is not http://SITE.localhost:8080/PATH",
         );
         let clusters = parse_clusters(Path::new("c"), &format!("#url\tcluster\tkind\tgrey\n{A}\t0\tpage\tmany\n"));
-        assert_refused(clusters, "c:2: grey: 'many' is no number");
-        assert_refused(
-            parse_pairs(Path::new("p"), "#url_a\turl_b\tlabel\n"),
-            "p:1: the heading names no column 'kind'",
-        );
+        assert_refused(clusters, "c:2: grey: 'many' is not a number");
+        assert_refused(parse_pairs(Path::new("p"), "#url_a\turl_b\tlabel\n"), "p:1: the heading has no column 'kind'");
     }
 }

@@ -1,51 +1,54 @@
-//! Pairs that were made: what a detector says by what was done, and how much of it.
+//! Groups generated pairs by edit and by its level.
 
 use super::labels::{Label, PairLabels};
 use super::pairs::PairScores;
 use crate::model::Threshold;
 
-/// All pairs of one kind, level and label: the same edit leaves more of a long page than of a short
-/// one, so that one level may have several labels.
+/// All pairs of one edit, level and label.
+///
+/// The same edit changes less of a long page than of a short one, so one level may have several labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Level {
-    /// What was done.
+pub struct EditLevel {
+    /// The edit.
     pub kind: String,
-    /// How much of it.
+    /// The amount of the edit.
     pub level: String,
-    /// What is said of them.
+    /// The label.
     pub label: Label,
-    /// The places of the pairs.
+    /// Indices of the pairs.
     pub pairs: Vec<usize>,
 }
 
-/// How many pairs of a level a detector calls duplicates.
+/// Number of pairs of a level that a detector calls duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Called {
-    /// Called duplicates.
+pub struct CalledPairs {
+    /// Pairs called duplicates.
     pub called: usize,
-    /// Compared.
+    /// Pairs compared.
     pub of: usize,
 }
 
-/// The levels of the pairs: kinds in order of appearance, their levels ascending. Empty if the pairs
-/// have none.
-pub fn levels(labels: &PairLabels) -> Vec<Level> {
-    let mut levels = Vec::<Level>::new();
+/// Returns the levels of the pairs: edits in order of appearance, levels ascending.
+///
+/// Empty if the pairs were not generated.
+pub fn levels(labels: &PairLabels) -> Vec<EditLevel> {
+    let mut levels = Vec::<EditLevel>::new();
     for (place, pair) in labels.pairs.iter().enumerate() {
         let Some(level) = &pair.level else { continue };
-        let is_same = |known: &&mut Level| (&known.kind, &known.level, known.label) == (&pair.kind, level, pair.label);
+        let is_same =
+            |known: &&mut EditLevel| (&known.kind, &known.level, known.label) == (&pair.kind, level, pair.label);
         match levels.iter_mut().find(is_same) {
             Some(known) => known.pairs.push(place),
             None => {
                 let (kind, level) = (pair.kind.clone(), level.clone());
-                levels.push(Level { kind, level, label: pair.label, pairs: vec![place] });
+                levels.push(EditLevel { kind, level, label: pair.label, pairs: vec![place] });
             }
         }
     }
     let kinds: Vec<String> = levels.iter().map(|level| level.kind.clone()).collect();
-    let place_of_kind = |level: &Level| kinds.iter().position(|kind| *kind == level.kind);
+    let place_of_kind = |level: &EditLevel| kinds.iter().position(|kind| *kind == level.kind);
     levels.sort_by(|a, b| {
-        let numbers = |level: &Level| level.level.parse::<f64>().unwrap_or(0.0);
+        let numbers = |level: &EditLevel| level.level.parse::<f64>().unwrap_or(0.0);
         place_of_kind(a)
             .cmp(&place_of_kind(b))
             .then(numbers(a).total_cmp(&numbers(b)))
@@ -55,11 +58,11 @@ pub fn levels(labels: &PairLabels) -> Vec<Level> {
 }
 
 impl PairScores {
-    /// How many pairs of a level are called duplicates at a threshold.
-    pub fn called(&self, level: &Level, threshold: Threshold) -> Called {
+    /// Counts the pairs of a level called duplicates at a threshold.
+    pub fn called(&self, level: &EditLevel, threshold: Threshold) -> CalledPairs {
         let found = level.pairs.iter().filter_map(|&pair| self.comparisons[pair]);
         let called = found.clone().filter(|comparison| comparison.is_match_at(threshold)).count();
-        Called { called, of: found.count() }
+        CalledPairs { called, of: found.count() }
     }
 }
 
@@ -70,7 +73,7 @@ mod tests {
 
     use super::*;
     use crate::detect::Comparison;
-    use crate::eval::Pair;
+    use crate::eval::LabeledPair;
     use crate::model::Score;
 
     #[test]
@@ -81,7 +84,7 @@ mod tests {
             ("cut", "30", Label::Distinct, 100),
             ("cut", "30", Label::Grey, 800_000),
         ];
-        let pair = |(kind, level, label, _): (&str, &str, Label, u32)| Pair {
+        let pair = |(kind, level, label, _): (&str, &str, Label, u32)| LabeledPair {
             a: 0,
             b: 0,
             label,
@@ -96,6 +99,6 @@ mod tests {
         let named: Vec<_> = levels.iter().map(|level| (level.level.as_str(), level.label)).collect();
         assert_eq!(named, [("5", Label::Near), ("30", Label::Distinct), ("30", Label::Grey)]);
         let called: Vec<_> = levels.iter().map(|level| scores.called(level, threshold)).collect();
-        assert_eq!(called, [(1, 1), (0, 1), (2, 2)].map(|(called, of)| Called { called, of }));
+        assert_eq!(called, [(1, 1), (0, 1), (2, 2)].map(|(called, of)| CalledPairs { called, of }));
     }
 }

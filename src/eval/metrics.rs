@@ -1,48 +1,48 @@
-//! Right and wrong answers, and what they amount to.
+//! Confusion matrix, precision, recall and F1, with confidence intervals.
 //!
-//! | measure | is | interval |
+//! | measure | definition | interval |
 //! |---|---|---|
-//! | precision | tp / (tp + fp) | Wilson's, 95 % |
-//! | recall | tp / (tp + fn) | Wilson's, 95 % |
-//! | F1 | 2 tp / (2 tp + fp + fn) | from Wilson's for J = tp / (tp + fp + fn) |
+//! | precision | tp / (tp + fp) | Wilson, 95% |
+//! | recall | tp / (tp + fn) | Wilson, 95% |
+//! | F1 | 2 tp / (2 tp + fp + fn) | from Wilson's interval for J = tp / (tp + fp + fn) |
 //!
-//! F1 is no share of anything, but `2 J / (1 + J)` with `J` the share of pairs called a duplicate
-//! among those that are one or are called one. That rises with `J`, so the ends of an interval for
-//! `J` become the ends of one for F1, and nothing has to be drawn by lot.
+//! F1 is not a proportion, but `F1 = 2 J / (1 + J)`, where `J` is the share of true positives among pairs that are
+//! duplicates or are called so. F1 rises with `J`, so the ends of an interval for `J` map to the ends of one for F1. No
+//! resampling is needed.
 //!
-//! All three take pairs as independent of each other. Pairs that share a page or a template are not,
-//! so the true intervals are somewhat wider.
+//! All intervals assume independent pairs. Pairs that share a page or a template are not independent, so the true
+//! intervals are somewhat wider.
 
 use serde::Serialize;
 
-/// The quantile of the normal distribution that leaves 2.5 % on each side.
+/// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Answers counted by what was expected.
+/// A confusion matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Duplicates called so.
+    /// True positives.
     pub tp: usize,
-    /// Others called duplicates.
+    /// False positives.
     pub fp: usize,
-    /// Duplicates not called so.
+    /// False negatives.
     #[serde(rename = "fn")]
     pub missed: usize,
-    /// Others not called duplicates.
+    /// True negatives.
     pub tn: usize,
 }
 
-/// A share and how sure it is. `None` if there is nothing to take a share of.
+/// A share with its confidence interval. `None` without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// The share that was counted.
+    /// The share.
     pub value: Option<f64>,
-    /// Where the true share lies with 95 % confidence.
+    /// The 95% interval.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Counts {
-    /// Counts one more answer.
+    /// Counts one answer.
     pub fn add(&mut self, expected: bool, called: bool) {
         *match (expected, called) {
             (true, true) => &mut self.tp,
@@ -52,22 +52,22 @@ impl Counts {
         } += 1;
     }
 
-    /// All answers.
+    /// Returns the number of answers.
     pub fn total(&self) -> usize {
         self.tp + self.fp + self.missed + self.tn
     }
 
-    /// Of those called duplicates, how many are.
+    /// Returns the precision.
     pub fn precision(&self) -> Estimate {
         Estimate::share(self.tp, self.tp + self.fp)
     }
 
-    /// Of the duplicates, how many are called so.
+    /// Returns the recall.
     pub fn recall(&self) -> Estimate {
         Estimate::share(self.tp, self.tp + self.missed)
     }
 
-    /// The harmonic mean of the two.
+    /// Returns F1, the harmonic mean of precision and recall.
     pub fn f1(&self) -> Estimate {
         let of_share = |share: f64| 2.0 * share / (1.0 + share);
         let Estimate { value, interval } = Estimate::share(self.tp, self.tp + self.fp + self.missed);
@@ -76,23 +76,23 @@ impl Counts {
 }
 
 impl Estimate {
-    /// So many out of so many.
+    /// Returns the share of successes, with Wilson's interval.
     pub fn share(successes: usize, trials: usize) -> Self {
         let value = (trials > 0).then(|| successes as f64 / trials as f64);
         Self { value, interval: wilson(successes, trials) }
     }
 }
 
-/// Wilson's score interval, 95 % (E. B. Wilson, 1927); `None` without trials.
+/// Returns Wilson's score interval at 95% (E. B. Wilson, 1927); `None` without trials.
 pub fn wilson(successes: usize, trials: usize) -> Option<(f64, f64)> {
     if trials == 0 {
         return None;
     }
     let (n, share) = (trials as f64, successes as f64 / trials as f64);
-    let centre = share + Z * Z / (2.0 * n);
+    let center = share + Z * Z / (2.0 * n);
     let reach = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    Some((((centre - reach) / scale).max(0.0), ((centre + reach) / scale).min(1.0)))
+    Some((((center - reach) / scale).max(0.0), ((center + reach) / scale).min(1.0)))
 }
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
 //! *How often is a detector right, and what does that cost?*
 //!
-//! Pages with labels are read from a folder, rendered once, and shown to detectors:
+//! The room reads labeled pages from a folder, renders them once, and runs detectors on them:
 //!
 //! ```text
-//! labels (TSV) ─► addresses ─► pages ─┬─► pairs: scores ─► counts by kind, sweep, borderlines, levels
-//!                                     └─► clusters: a stream of decisions ─► missed, extra
+//! labels (TSV) ─► addresses ─► pages ─┬─► pairs: scores ─► counts by kind, sweep, borderline pairs, levels
+//!                                     └─► clusters: stream of decisions ─► missed, extra
 //! ```
 //!
 //! | question | type |
 //! |---|---|
-//! | what is said of the pages | [`PairLabels`], [`ClusterLabels`] |
-//! | what the pages hold | [`Pages`] |
-//! | what a detector says of two pages | [`PairScores`], by [`Comparer`](crate::detect::Comparer) |
-//! | what a detector keeps of a stream | [`ClusterFigures`], by [`Decider`](crate::detect::Decider) |
-//! | what all that amounts to | [`Counts`], [`Estimate`] |
-//! | how it is told | [`json`], [`html`] |
+//! | Which labels do pages have? | [`PairLabels`], [`ClusterLabels`] |
+//! | What do pages contain? | [`Pages`] |
+//! | How similar are two pages? | [`PairScores`], by [`Comparer`](crate::detect::Comparer) |
+//! | Which pages of a stream are kept? | [`ClusterFigures`], by [`Decider`](crate::detect::Decider) |
+//! | How good is that? | [`Counts`], [`Estimate`] |
+//! | How is it reported? | [`json`], [`html`] |
 //!
-//! Near and dup pairs are to be called duplicates, distinct ones not; grey pairs never count. A
-//! score is asked for once, and every threshold is judged by it.
+//! Pairs labeled `near` or `dup` are duplicates, `distinct` ones are not, and `grey` ones never count. Each pair is
+//! scored once; every threshold applies to that score.
 //!
-//! Invariants: nothing is fetched; files are read below the folder of pages only; the same files
-//! give the same answers, all but times.
+//! Invariants: nothing is fetched. Files are read only below the folder of pages. The same files give the same results,
+//! except for times.
 
 mod address;
 mod clock;
@@ -37,12 +37,12 @@ mod stream;
 mod tsv;
 
 pub use address::Address;
-pub use clusters::{ClusterFigures, Extra, Missed, Outcome, Repeated};
-pub use labels::{ClusterLabels, Label, Member, Pair, PairLabels, read_clusters, read_pairs};
-pub use levels::{Called, Level, levels};
+pub use clusters::{ClusterFigures, ExtraPage, MemberOutcome, MissedPage, RepeatedPage};
+pub use labels::{ClusterLabels, Label, LabeledMember, LabeledPair, PairLabels, read_clusters, read_pairs};
+pub use levels::{CalledPairs, EditLevel, levels};
 pub use metrics::{Counts, Estimate, wilson};
-pub use pages::{Missing, Page, Pages, RenderingCost, fetched};
+pub use pages::{EvalPage, MissingPage, Pages, RenderingCost, fetched};
 pub use pairs::{ALL, Borderline, KindCounts, PairScores, SweepPoint, best, label_counts};
-pub use report::{ClusterReport, Input, JudgedPairs, PairReport, PairRun};
-pub use stream::{DecisionCost, Stream};
+pub use report::{ClusterReport, EvalInput, JudgedPairs, PairReport, PairRun};
+pub use stream::{DecisionCost, DecisionStream};
 pub use tsv::LabelError;

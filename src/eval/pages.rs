@@ -1,4 +1,4 @@
-//! The labelled pages, read and rendered once for all detectors.
+//! Reads and renders the labeled pages, once for all detectors.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,56 +9,56 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::address::Address;
-use super::clock::Moment;
+use super::clock::ThreadClock;
 use crate::model::{Digest, Fetched, PageId, PageInput};
 use crate::pagetext::Renderer;
 
-/// The pages of a file of labels.
+/// The pages of a label file.
 #[derive(Debug, Default)]
 pub struct Pages {
-    /// In the order of the addresses; `None` for a page that can't be had.
-    pub pages: Vec<Option<Page>>,
-    /// The files of those, and why.
-    pub missing: Vec<Missing>,
-    /// What rendering cost.
+    /// In the order of the addresses; `None` for a missing page.
+    pub pages: Vec<Option<EvalPage>>,
+    /// The missing pages.
+    pub missing: Vec<MissingPage>,
+    /// Cost of rendering.
     pub cost: RenderingCost,
 }
 
 /// A rendered page.
 #[derive(Clone, Debug)]
-pub struct Page {
-    /// As detectors see it.
+pub struct EvalPage {
+    /// The input of detectors.
     pub candidate: PageInput,
-    /// The length of its body.
+    /// Length of the body in bytes.
     pub bytes: usize,
 }
 
-/// A page that can't be had.
+/// A page that cannot be read or rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// Its file.
+pub struct MissingPage {
+    /// The file.
     pub file: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What it cost to render pages.
+/// Cost of rendering pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RenderingCost {
     /// Pages rendered.
     pub pages: usize,
     /// Bytes of their bodies.
     pub bytes: usize,
-    /// The time for which threads ran, all together; reading files is not in it.
+    /// CPU time of all threads, without reading files.
     pub thread_time: Duration,
-    /// The time on the wall, reading files included.
+    /// Wall-clock time, with reading files.
     pub elapsed: Duration,
-    /// Threads that took part.
+    /// Number of threads.
     pub threads: usize,
 }
 
 impl Pages {
-    /// Reads and renders pages on all cores. `advance` is called after each.
+    /// Reads and renders pages on all cores. Calls `advance` after each page.
     pub fn render(folder: &Path, addresses: &[Address], renderer: &Renderer, advance: &(dyn Fn() + Sync)) -> Self {
         let started = Instant::now();
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(addresses.len()).max(1);
@@ -68,7 +68,7 @@ impl Pages {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(address) = addresses.get(number) else { return done };
-                done.push((number, one(folder, address, groups[address.url.host()], renderer)));
+                done.push((number, render_one(folder, address, groups[address.url.host()], renderer)));
                 advance();
             }
         };
@@ -85,12 +85,12 @@ impl Pages {
         pages
     }
 
-    /// How many pages could be had.
+    /// Returns the number of rendered pages.
     pub fn found(&self) -> usize {
         self.cost.pages
     }
 
-    fn push(&mut self, done: Result<(Page, Duration), Missing>) {
+    fn push(&mut self, done: Result<(EvalPage, Duration), MissingPage>) {
         self.pages.push(match done {
             Ok((page, time)) => {
                 self.cost.pages += 1;
@@ -106,10 +106,10 @@ impl Pages {
     }
 }
 
-/// The page as a server would have sent it.
+/// Reads a page as if a server had sent it.
 ///
 /// # Errors
-/// If the file can't be read.
+/// If the file cannot be read.
 pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
     let body = fs::read(folder.join(&address.file))?;
     Ok(Fetched {
@@ -127,7 +127,7 @@ pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
     })
 }
 
-/// Hosts by number, as detectors know them.
+/// Numbers the hosts, which detectors use as groups.
 fn groups(addresses: &[Address]) -> HashMap<&str, u32> {
     let mut groups = HashMap::new();
     for address in addresses {
@@ -137,14 +137,19 @@ fn groups(addresses: &[Address]) -> HashMap<&str, u32> {
     groups
 }
 
-fn one(folder: &Path, address: &Address, group: u32, renderer: &Renderer) -> Result<(Page, Duration), Missing> {
-    let missing = |why: String| Missing { file: address.file.clone(), why };
+fn render_one(
+    folder: &Path,
+    address: &Address,
+    group: u32,
+    renderer: &Renderer,
+) -> Result<(EvalPage, Duration), MissingPage> {
+    let missing = |why: String| MissingPage { file: address.file.clone(), why };
     let fetched = fetched(folder, address).map_err(|error| missing(reason(&error)))?;
-    let started = Moment::now();
-    // As in a crawl: a panic in a parser is this page's failure.
+    let started = ThreadClock::now();
+    // As in a crawl: a panic in a parser fails only this page.
     let candidate = catch_unwind(AssertUnwindSafe(|| candidate(&fetched, group, renderer)))
         .map_err(|_| missing("rendering failed".to_owned()))?;
-    Ok((Page { candidate, bytes: fetched.body.len() }, started.elapsed()))
+    Ok((EvalPage { candidate, bytes: fetched.body.len() }, started.elapsed()))
 }
 
 fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> PageInput {
@@ -186,7 +191,7 @@ mod tests {
         };
         let pages = Pages::render(folder.path(), &addresses, &Renderer::default(), &tick);
         assert_eq!((ticks.into_inner(), pages.found()), (3, 2));
-        assert_eq!(pages.missing, [Missing { file: "b/none.html".into(), why: "no such file".to_owned() }]);
+        assert_eq!(pages.missing, [MissingPage { file: "b/none.html".into(), why: "no such file".to_owned() }]);
         let terms = |page: usize| pages.pages[page].as_ref().unwrap().candidate.terms.len();
         // The brackets of plain text are text; so `p` is a term there.
         assert!(terms(0) > 0 && terms(2) > 0);

@@ -1,66 +1,66 @@
-//! A detector's answers on labelled pairs.
+//! Scores of a detector on labeled pairs, and counts at thresholds.
 
 use std::time::Duration;
 
-use super::clock::Moment;
-use super::labels::{Label, Pair, PairLabels};
+use super::clock::ThreadClock;
+use super::labels::{Label, LabeledPair, PairLabels};
 use super::metrics::Counts;
 use super::pages::Pages;
 use crate::detect::{Comparer, Comparison, DetectError, Options};
 use crate::model::{Score, Threshold};
 
-/// The kind that stands for all pairs.
+/// Name of the pseudo-kind of all pairs.
 pub const ALL: &str = "all";
 
-/// The thresholds of a sweep, in hundredths.
+/// Thresholds of a sweep, in hundredths.
 const SWEEP: std::ops::RangeInclusive<u32> = 50..=95;
 const HUNDREDTH: u32 = Threshold::ONE / 100;
 
-/// What a detector says of each pair, before any threshold.
+/// The comparison of each pair by a detector, before any threshold.
 #[derive(Clone, Debug)]
 pub struct PairScores {
     /// The detector's name.
     pub detector: String,
-    /// In the order of the pairs; `None` where a page is missing.
+    /// In the order of the pairs; `None` if a page is missing.
     pub comparisons: Vec<Option<Comparison>>,
-    /// What it took to compare them.
+    /// CPU time of all comparisons.
     pub comparing: Duration,
 }
 
-/// The counts of one kind at one threshold.
+/// Counts of one kind at one threshold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindCounts {
-    /// [`ALL`] or the kind.
+    /// The kind, or [`ALL`].
     pub kind: String,
-    /// Its pairs, without grey ones.
+    /// Counts without grey pairs.
     pub counts: Counts,
 }
 
-/// The counts of all pairs at one threshold of a sweep.
+/// Counts of all pairs at one threshold of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepPoint {
     /// The threshold.
     pub threshold: Threshold,
-    /// All pairs.
+    /// Counts of all pairs.
     pub counts: Counts,
 }
 
-/// A pair near the threshold: worth reading.
+/// A pair close to the threshold, worth reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Borderline {
-    /// The place among [`PairLabels::pairs`].
+    /// Index into [`PairLabels::pairs`].
     pub pair: usize,
-    /// How similar the detector finds the two.
+    /// The similarity.
     pub score: Score,
-    /// Whether its answer is the one expected.
+    /// Whether the detector is right.
     pub is_right: bool,
 }
 
 impl PairScores {
-    /// Lets a detector compare all pairs.
+    /// Compares all pairs with a detector.
     ///
     /// # Errors
-    /// If the detector can't take the pages in.
+    /// If the detector rejects a page.
     pub fn compare(
         labels: &PairLabels,
         pages: &Pages,
@@ -75,8 +75,8 @@ impl PairScores {
                 None => None,
             });
         }
-        let started = Moment::now();
-        let compare = |pair: &Pair| {
+        let started = ThreadClock::now();
+        let compare = |pair: &LabeledPair| {
             advance();
             Some(comparer.compare(handles[pair.a]?, handles[pair.b]?))
         };
@@ -84,13 +84,14 @@ impl PairScores {
         Ok(Self { detector: options.detector.name().to_owned(), comparisons, comparing: started.elapsed() })
     }
 
-    /// Pairs of which both pages are there.
+    /// Returns the number of pairs compared.
     pub fn compared(&self) -> usize {
         self.comparisons.iter().flatten().count()
     }
 
-    /// Counts at a threshold: all pairs, then each kind in order of appearance. A kind of nothing but
-    /// grey pairs has no counts.
+    /// Counts at a threshold: all pairs, then each kind in order of appearance.
+    ///
+    /// A kind that has only grey pairs is left out.
     pub fn count(&self, labels: &PairLabels, threshold: Threshold) -> Vec<KindCounts> {
         let mut kinds = vec![KindCounts { kind: ALL.to_owned(), counts: Counts::default() }];
         for (pair, expected, comparison) in self.expected(labels) {
@@ -106,26 +107,27 @@ impl PairScores {
         kinds
     }
 
-    /// Counts of all pairs at one threshold.
+    /// Counts all pairs at one threshold.
     pub fn count_all(&self, labels: &PairLabels, threshold: Threshold) -> Counts {
         let mut counts = Counts::default();
         self.expected(labels).for_each(|(_, expected, found)| counts.add(expected, found.is_match_at(threshold)));
         counts
     }
 
-    /// Counts of all pairs at 0.50, 0.51, ... 0.95.
+    /// Counts all pairs at 0.50, 0.51, … 0.95.
     pub fn sweep(&self, labels: &PairLabels) -> Vec<SweepPoint> {
         let thresholds = SWEEP.filter_map(|hundredths| Threshold::from_millionths(hundredths * HUNDREDTH));
         self.sweep_over(labels, thresholds)
     }
 
-    /// Counts of all pairs at these thresholds.
+    /// Counts all pairs at these thresholds.
     pub fn sweep_over(&self, labels: &PairLabels, thresholds: impl Iterator<Item = Threshold>) -> Vec<SweepPoint> {
         thresholds.map(|threshold| SweepPoint { threshold, counts: self.count_all(labels, threshold) }).collect()
     }
 
-    /// The pairs that lie closest to the threshold: first so many on the wrong side, then so many on
-    /// the right one. Exact copies and what a threshold can't reach are left out.
+    /// Returns the pairs closest to the threshold: `most[0]` wrong ones, then `most[1]` right ones.
+    ///
+    /// Leaves out exact copies and pairs that no threshold can make a match.
     pub fn borderlines(&self, labels: &PairLabels, threshold: Threshold, most: [usize; 2]) -> Vec<Borderline> {
         let found = labels.pairs.iter().zip(&self.comparisons).enumerate();
         let mut all: Vec<Borderline> = found
@@ -141,21 +143,21 @@ impl PairScores {
         wrong.take(most[0]).chain(right.take(most[1])).copied().collect()
     }
 
-    /// Pairs that count, with what is expected of them.
-    fn expected<'a>(&'a self, labels: &'a PairLabels) -> impl Iterator<Item = (&'a Pair, bool, Comparison)> {
+    /// Returns the pairs that count, each with the expected answer.
+    fn expected<'a>(&'a self, labels: &'a PairLabels) -> impl Iterator<Item = (&'a LabeledPair, bool, Comparison)> {
         let found = labels.pairs.iter().zip(&self.comparisons);
         found.filter_map(|(pair, comparison)| Some((pair, pair.label.expected()?, (*comparison)?)))
     }
 }
 
-/// The point of the highest F1; of several, that of the highest threshold, which throws least away.
+/// Returns the point of the highest F1; on a tie the highest threshold, which drops the fewest pages.
 pub fn best(points: &[SweepPoint]) -> Option<SweepPoint> {
     let f1 = |point: &SweepPoint| point.counts.f1().value.unwrap_or(0.0);
     points.iter().copied().max_by(|a, b| f1(a).total_cmp(&f1(b)))
 }
 
-/// How many pairs have each label, in the order of [`Label::ALL`].
-pub fn label_counts<'a>(pairs: impl Iterator<Item = &'a Pair>) -> [usize; 4] {
+/// Counts the pairs by label, in the order of [`Label::ALL`].
+pub fn label_counts<'a>(pairs: impl Iterator<Item = &'a LabeledPair>) -> [usize; 4] {
     pairs.fold([0; 4], |mut counts, pair| {
         let place = Label::ALL.iter().position(|label| *label == pair.label);
         counts[place.unwrap_or_default()] += 1;
@@ -185,8 +187,13 @@ mod tests {
     }
 
     fn example() -> (PairLabels, PairScores) {
-        let pair =
-            |(label, kind, _): (Label, &str, u32)| Pair { a: 0, b: 1, label, kind: kind.to_owned(), level: None };
+        let pair = |(label, kind, _): (Label, &str, u32)| LabeledPair {
+            a: 0,
+            b: 1,
+            label,
+            kind: kind.to_owned(),
+            level: None,
+        };
         let labels = PairLabels { file: PathBuf::new(), pages: Vec::new(), pairs: PAIRS.map(pair).to_vec() };
         let comparison = |(_, _, score)| Some(Comparison::by_score(Score(score), threshold(80)));
         let comparisons = PAIRS.map(comparison).to_vec();

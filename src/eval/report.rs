@@ -1,82 +1,82 @@
-//! Everything that is known in the end, for whoever tells it.
+//! The collected results of an evaluation, for JSON, HTML and text output.
 
 use super::clusters::ClusterFigures;
 use super::labels::{ClusterLabels, PairLabels};
-use super::levels::{Level, levels};
-use super::pages::{Missing, Pages, RenderingCost};
+use super::levels::{EditLevel, levels};
+use super::pages::{MissingPage, Pages, RenderingCost};
 use super::pairs::{Borderline, KindCounts, PairScores, SweepPoint, best};
-use super::stream::{DecisionCost, Stream};
+use super::stream::{DecisionCost, DecisionStream};
 use crate::detect::{DetectError, Options};
 use crate::model::Threshold;
 
-/// Pairs to read at each threshold: on the wrong side of it, and on the right one.
+/// Number of borderline pairs per threshold: wrong ones, right ones.
 const BORDERLINES: [usize; 2] = [10, 5];
 
-/// What was looked at.
+/// The evaluated label file and its pages.
 #[derive(Clone, Debug, Default)]
-pub struct Input {
-    /// The file of labels.
+pub struct EvalInput {
+    /// The label file.
     pub file: String,
-    /// Pages that it names.
+    /// Number of pages in the label file.
     pub pages: usize,
-    /// Those that are not there.
-    pub missing: Vec<Missing>,
-    /// What rendering the others cost.
+    /// The missing pages.
+    pub missing: Vec<MissingPage>,
+    /// Cost of rendering the other pages.
     pub rendering: RenderingCost,
 }
 
-/// Detectors on labelled pairs.
+/// Results of detectors on labeled pairs.
 #[derive(Clone, Debug)]
 pub struct PairReport {
-    /// What was looked at.
-    pub input: Input,
+    /// The label file and its pages.
+    pub input: EvalInput,
     /// The pairs.
     pub labels: PairLabels,
-    /// For pairs that were made: what was done. Else empty.
-    pub levels: Vec<Level>,
+    /// Edits and levels of generated pairs; else empty.
+    pub levels: Vec<EditLevel>,
     /// One entry for each detector.
     pub runs: Vec<PairRun>,
 }
 
-/// A detector on labelled pairs.
+/// Results of one detector on labeled pairs.
 #[derive(Clone, Debug)]
 pub struct PairRun {
-    /// What it says of each pair.
+    /// Score of each pair.
     pub scores: PairScores,
     /// Counts at many thresholds.
     pub sweep: Vec<SweepPoint>,
-    /// The best of these.
+    /// The threshold with the best F1.
     pub best: Option<SweepPoint>,
-    /// Counts at the thresholds that were asked for.
+    /// Counts at the given thresholds.
     pub judged: Vec<JudgedPairs>,
 }
 
-/// A detector on labelled pairs, at one threshold.
+/// Results of one detector on labeled pairs at one threshold.
 #[derive(Clone, Debug)]
 pub struct JudgedPairs {
-    /// From which similarity on a pair is called a duplicate.
+    /// The threshold: pairs at least this similar are called duplicates.
     pub threshold: Threshold,
-    /// All pairs first, then by kind.
+    /// Counts of all pairs, then by kind.
     pub kinds: Vec<KindCounts>,
-    /// The pairs that lie closest to the threshold.
+    /// The pairs closest to the threshold.
     pub borderlines: Vec<Borderline>,
-    /// What it costs to decide all pages of the file one by one, if that was measured.
+    /// Cost of deciding all pages one by one, if measured.
     pub cost: Option<DecisionCost>,
 }
 
-/// Detectors on labelled clusters.
+/// Results of detectors on labeled clusters.
 #[derive(Clone, Debug)]
 pub struct ClusterReport {
-    /// What was looked at.
-    pub input: Input,
+    /// The label file and its pages.
+    pub input: EvalInput,
     /// The clusters.
     pub labels: ClusterLabels,
     /// One entry for each detector and threshold.
     pub figures: Vec<ClusterFigures>,
 }
 
-impl Input {
-    /// What was looked at, without the pages themselves.
+impl EvalInput {
+    /// Describes the pages of a label file.
     pub fn new(file: &std::path::Path, pages: &Pages) -> Self {
         let (missing, rendering) = (pages.missing.clone(), pages.cost);
         Self { file: file.display().to_string(), pages: pages.pages.len(), missing, rendering }
@@ -84,12 +84,12 @@ impl Input {
 }
 
 impl PairReport {
-    /// A report without detectors.
+    /// Returns a report without detectors.
     pub fn new(labels: PairLabels, pages: &Pages) -> Self {
-        Self { input: Input::new(&labels.file, pages), levels: levels(&labels), labels, runs: Vec::new() }
+        Self { input: EvalInput::new(&labels.file, pages), levels: levels(&labels), labels, runs: Vec::new() }
     }
 
-    /// Asks a detector, at each of these thresholds.
+    /// Runs a detector at each of these thresholds.
     ///
     /// # Errors
     /// If the detector fails.
@@ -105,13 +105,13 @@ impl PairReport {
         let Some(run) = self.runs.last_mut() else { return Ok(()) };
         for judged in &mut run.judged {
             let options = Options { threshold: judged.threshold, ..options.clone() };
-            let stream = Stream::decide(pages.pages.iter().map(Option::as_ref), &options, advance)?;
+            let stream = DecisionStream::decide(pages.pages.iter().map(Option::as_ref), &options, advance)?;
             judged.cost = Some(stream.cost);
         }
         Ok(())
     }
 
-    /// Adds what somebody else says of the pairs.
+    /// Adds scores computed elsewhere.
     pub fn add_scores(&mut self, scores: PairScores, thresholds: &[Threshold]) {
         let judge = |&threshold: &Threshold| JudgedPairs {
             threshold,
@@ -126,12 +126,12 @@ impl PairReport {
 }
 
 impl ClusterReport {
-    /// A report without detectors.
+    /// Returns a report without detectors.
     pub fn new(labels: ClusterLabels, pages: &Pages) -> Self {
-        Self { input: Input::new(&labels.file, pages), labels, figures: Vec::new() }
+        Self { input: EvalInput::new(&labels.file, pages), labels, figures: Vec::new() }
     }
 
-    /// Asks a detector, at each of these thresholds.
+    /// Runs a detector at each of these thresholds.
     ///
     /// # Errors
     /// If the detector fails.
@@ -149,7 +149,7 @@ impl ClusterReport {
         Ok(())
     }
 
-    /// The URL of a member of the clusters.
+    /// Returns the URL of a member.
     pub fn url(&self, member: usize) -> &str {
         self.labels.pages[self.labels.members[member].page].url.as_str()
     }

@@ -1,57 +1,56 @@
-//! Pages decided one by one, as a crawl would, and what that costs.
+//! Decides pages one by one, as a crawl does, and measures the cost.
 
 use std::time::Duration;
 
-use super::clock::Moment;
-use super::pages::Page;
+use super::clock::ThreadClock;
+use super::pages::EvalPage;
 use crate::detect::{Decider, DetectError, InMemory, Options};
 use crate::index::ProbeCounters;
 use crate::model::{Judged, PageId, PageInput, Sequence, Verdict};
 
-/// What tells the name of a page that is judged anew from its former name.
+/// Distinguishes the ID of a page judged again from its first ID.
 const RENEWED: u128 = 1;
 
-/// What became of a stream of pages.
+/// The verdicts on a stream of pages.
 #[derive(Clone, Debug, Default)]
-pub struct Stream {
-    /// In the order of the stream; `None` for a page that can't be had.
+pub struct DecisionStream {
+    /// In the order of the stream; `None` for a missing page.
     pub verdicts: Vec<Option<Verdict>>,
-    /// The places in the stream of the pages that were decided, by their sequence numbers.
+    /// Places in the stream by sequence number.
     places: Vec<usize>,
-    /// What it cost.
+    /// Cost of deciding.
     pub cost: DecisionCost,
 }
 
-/// What it cost to decide pages.
+/// Cost of deciding pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DecisionCost {
     /// Pages decided.
     pub pages: usize,
-    /// The time for which the deciding thread ran.
+    /// CPU time of the deciding thread.
     pub thread_time: Duration,
-    /// Pages for which the index was asked; exact copies need no asking.
+    /// Index queries; exact copies need none.
     pub probes: u64,
-    /// The records that were in the index, added up over the probes: what would be compared without
-    /// a filter.
+    /// Sum over the probes of the records in the index: the comparisons without an index.
     pub records: u64,
-    /// What the probes cost, added up.
+    /// Counters summed over the probes.
     pub counters: ProbeCounters,
 }
 
 impl DecisionCost {
-    /// A sum over all probes as a mean.
+    /// Returns the mean per probe of a sum over all probes.
     pub fn per_probe(&self, sum: u64) -> Option<f64> {
         (self.probes > 0).then(|| sum as f64 / self.probes as f64)
     }
 }
 
-impl Stream {
-    /// Decides pages one by one. A page that is missing is passed over.
+impl DecisionStream {
+    /// Decides pages one by one and skips missing ones.
     ///
     /// # Errors
     /// If the decider fails.
     pub fn decide<'a>(
-        pages: impl Iterator<Item = Option<&'a Page>> + Clone,
+        pages: impl Iterator<Item = Option<&'a EvalPage>> + Clone,
         options: &Options,
         advance: &dyn Fn(),
     ) -> Result<Self, DetectError> {
@@ -71,7 +70,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// The place in the stream of the page with that number.
+    /// Returns the place in the stream of a page.
     pub fn place_of(&self, page: Sequence) -> Option<usize> {
         self.places.get(page.index()).copied()
     }
@@ -83,7 +82,7 @@ impl Stream {
         candidate: PageInput,
     ) -> Result<Option<Verdict>, DetectError> {
         let before = decider.stats();
-        let started = Moment::now();
+        let started = ThreadClock::now();
         let judged = decider.decide(vec![candidate])?;
         self.cost.thread_time += started.elapsed();
         self.cost.records += before.indexed * (decider.stats().probes - before.probes);
@@ -95,14 +94,13 @@ impl Stream {
         Ok(Some(verdict))
     }
 
-    /// Verdicts may be looked at again once the stream has ended, when more is known than when they
-    /// were given: such pages are judged anew, as a crawl does when its frontier is empty.
+    /// Judges pages again whose early verdict was based on too few pages of their host, as a crawl does at its end.
     fn revise<'a>(
         &mut self,
         decider: &mut Decider<InMemory>,
-        pages: impl Iterator<Item = Option<&'a Page>> + Clone,
+        pages: impl Iterator<Item = Option<&'a EvalPage>> + Clone,
     ) -> Result<(), DetectError> {
-        let started = Moment::now();
+        let started = ThreadClock::now();
         let outgrown = decider.outgrown(Sequence(0))?;
         self.cost.thread_time += started.elapsed();
         for earlier in outgrown {
@@ -121,7 +119,7 @@ mod tests {
     use super::*;
     use crate::model::{Digest, Field, FieldCounts, TermCounts, TermOrder};
 
-    fn page(text: &str) -> Page {
+    fn page(text: &str) -> EvalPage {
         let mut counts = FieldCounts::default();
         counts.add(Field::Body);
         let terms = text.split(' ').map(|term| TermCounts { term: term.into(), counts }).collect();
@@ -135,14 +133,14 @@ mod tests {
             order: TermOrder::default(),
             renews: None,
         };
-        Page { candidate, bytes: text.len() }
+        EvalPage { candidate, bytes: text.len() }
     }
 
     #[test]
     fn missing_pages_do_not_shift_the_numbers() {
         let pages = [None, Some(page("a b c d e")), None, Some(page("a b c d f")), Some(page("x y z"))];
         let options = Options { min_terms: 2, ..Options::default() };
-        let stream = Stream::decide(pages.iter().map(Option::as_ref), &options, &|| ()).unwrap();
+        let stream = DecisionStream::decide(pages.iter().map(Option::as_ref), &options, &|| ()).unwrap();
         let of = stream.verdicts[3].and_then(|verdict| verdict.duplicate_of()).unwrap();
         assert_eq!(stream.place_of(of), Some(1));
         assert_eq!(stream.verdicts[0], None);

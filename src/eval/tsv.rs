@@ -1,53 +1,53 @@
-//! Tables of tab-separated columns under a heading that begins with `#`.
+//! Parses tab-separated tables whose first line names the columns and begins with `#`.
 //!
-//! Columns are found by their names, so that tables with other or more columns can be read. A byte
-//! order mark, CRLF, blank lines and further lines that begin with `#` are passed over.
+//! Columns are found by name, so a table may have other columns in any order. The parser skips a byte order mark, blank
+//! lines and further lines that begin with `#`. It accepts CRLF.
 
 use std::fs;
 use std::path::Path;
 
-/// Why a table of labels can't be used.
+/// Errors in a table of labels.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
-    /// The file can't be read.
+    /// The file cannot be read.
     #[error("{file}: {source}")]
     File {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// A line makes no sense.
+    /// A line is malformed.
     #[error("{file}:{line}: {why}")]
     Line {
         /// The file.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// What is wrong.
         why: String,
     },
 }
 
-/// A table, its lines split into fields.
-pub(super) struct Table<'a> {
+/// A table with lines split into fields.
+pub(super) struct TsvTable<'a> {
     file: &'a str,
     columns: Vec<&'a str>,
-    rows: Vec<Row<'a>>,
+    rows: Vec<TsvRow<'a>>,
 }
 
-/// A line below the heading: as many fields as the heading has names.
-pub(super) struct Row<'a> {
+/// A line below the heading, with one field per column.
+pub(super) struct TsvRow<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
 }
 
-/// The place of a column.
+/// The index of a column.
 #[derive(Clone, Copy)]
-pub(super) struct Column(usize);
+pub(super) struct TsvColumn(usize);
 
-/// The text of a file.
+/// Reads a file as UTF-8.
 pub(super) fn read(file: &Path) -> Result<String, LabelError> {
     let name = file.display().to_string();
     let bytes = fs::read(file).map_err(|source| LabelError::File { file: name.clone(), source })?;
@@ -58,8 +58,8 @@ pub(super) fn read(file: &Path) -> Result<String, LabelError> {
     })
 }
 
-impl<'a> Table<'a> {
-    /// Splits `text`; `file` is for errors only.
+impl<'a> TsvTable<'a> {
+    /// Parses `text`; `file` is used in errors only.
     pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Self, LabelError> {
         let mut lines = (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines());
         let (line, heading) = lines.find(|(_, line)| !line.trim().is_empty()).unwrap_or((1, ""));
@@ -72,24 +72,24 @@ impl<'a> Table<'a> {
             let fields: Vec<&str> = text.split('\t').collect();
             let (found, wanted) = (fields.len(), table.columns.len());
             if found != wanted {
-                return Err(table.error(line, format!("{found} fields where the heading names {wanted}")));
+                return Err(table.error(line, format!("{found} fields, but the heading names {wanted} columns")));
             }
-            table.rows.push(Row { line, fields });
+            table.rows.push(TsvRow { line, fields });
         }
         Ok(table)
     }
 
-    /// The column of that name.
-    pub(super) fn column(&self, name: &str) -> Result<Column, LabelError> {
-        self.optional(name).ok_or_else(|| self.error(1, format!("the heading names no column '{name}'")))
+    /// Returns the column of that name.
+    pub(super) fn column(&self, name: &str) -> Result<TsvColumn, LabelError> {
+        self.optional(name).ok_or_else(|| self.error(1, format!("the heading has no column '{name}'")))
     }
 
-    /// The column of that name, if there is one.
-    pub(super) fn optional(&self, name: &str) -> Option<Column> {
-        self.columns.iter().position(|column| *column == name).map(Column)
+    /// Returns the column of that name, if any.
+    pub(super) fn optional(&self, name: &str) -> Option<TsvColumn> {
+        self.columns.iter().position(|column| *column == name).map(TsvColumn)
     }
 
-    pub(super) fn rows(&self) -> &[Row<'a>] {
+    pub(super) fn rows(&self) -> &[TsvRow<'a>] {
         &self.rows
     }
 
@@ -98,8 +98,8 @@ impl<'a> Table<'a> {
     }
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn get(&self, column: Column) -> &'a str {
+impl<'a> TsvRow<'a> {
+    pub(super) fn get(&self, column: TsvColumn) -> &'a str {
         self.fields[column.0]
     }
 }
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name_past_marks_blanks_and_comments() {
-        let table = Table::parse("t.tsv", "\u{feff}\r\n#b\ta\r\n\r\n1\t2\r\n# remark\n3\t4").unwrap();
+        let table = TsvTable::parse("t.tsv", "\u{feff}\r\n#b\ta\r\n\r\n1\t2\r\n# remark\n3\t4").unwrap();
         let a = table.column("a").unwrap();
         let read: Vec<_> = table.rows().iter().map(|row| (row.line, row.get(a))).collect();
         assert_eq!(read, [(4, "2"), (6, "4")]);
@@ -119,7 +119,7 @@ mod tests {
 
     #[track_caller]
     fn assert_refused(text: &str, expected: &str) {
-        let error = Table::parse("t.tsv", text).and_then(|table| table.column("a")).err();
+        let error = TsvTable::parse("t.tsv", text).and_then(|table| table.column("a")).err();
         assert_eq!(error.map(|error| error.to_string()).as_deref(), Some(expected));
     }
 
@@ -127,9 +127,9 @@ mod tests {
     fn what_is_no_table_is_named_with_its_line() {
         assert_refused("", "t.tsv:1: the first line must name the columns and begin with '#'");
         assert_refused("\na\tb\n", "t.tsv:2: the first line must name the columns and begin with '#'");
-        assert_refused("#a\tb\n1\t2\n1\n", "t.tsv:3: 1 fields where the heading names 2");
-        assert_refused("#a\n1\t2\n", "t.tsv:2: 2 fields where the heading names 1");
-        assert_refused("#b\n1\n", "t.tsv:1: the heading names no column 'a'");
+        assert_refused("#a\tb\n1\t2\n1\n", "t.tsv:3: 1 fields, but the heading names 2 columns");
+        assert_refused("#a\n1\t2\n", "t.tsv:2: 2 fields, but the heading names 1 columns");
+        assert_refused("#b\n1\n", "t.tsv:1: the heading has no column 'a'");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! An index of the crawl's own archive.
+//! Exports a CDXJ index of the crawl's own archive.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,39 +6,39 @@ use std::path::Path;
 use crate::store::ArchiveReader;
 
 use super::error::Result;
-use super::index::Entry;
-use super::output::{Output, Tally};
-use super::pages::Source;
-use super::sorting::Sorting;
+use super::index::CdxEntry;
+use super::output::{ExportCounts, Output};
+use super::pages::ExportSource;
+use super::sorting::ExternalSort;
 use super::warc::file_name;
 
-/// Writes an index of the selected pages' responses and revisits where they lie in the crawl's own WARC
-/// files: one line each (key, time, JSON), sorted, the same that `cdxj-indexer --sort` writes. Files
-/// are named without their folder.
+/// Writes a sorted CDXJ index of the selected responses and revisits in the crawl's own WARC files.
+///
+/// Each line has a key, a time and a JSON object, as `cdxj-indexer --sort` writes them. File names have no folder.
 ///
 /// # Errors
 /// [`ExportError`](super::ExportError).
-pub fn cdxj(source: Source<'_>, mut output: Output) -> Result<Tally> {
-    let mut tally = Tally::default();
+pub fn cdxj(source: ExportSource<'_>, mut output: Output) -> Result<ExportCounts> {
+    let mut counts = ExportCounts::default();
     let mut archive = ArchiveReader::new(source.folder);
-    let mut sorting = Sorting::default();
-    source.each(&mut tally, |line, tally| {
+    let mut sorting = ExternalSort::default();
+    source.each(&mut counts, |line, counts| {
         let entry = match (&line.warc_file, line.warc_offset) {
             (Some(file), Some(offset)) => {
                 let record = archive.record(file, offset)?;
-                Entry::of(&record).map(|entry| entry.at(offset, &file_name(Path::new(file))))
+                CdxEntry::of(&record).map(|entry| entry.at(offset, &file_name(Path::new(file))))
             }
             _ => None,
         };
         match entry {
             Some(entry) => sorting.add(entry.line()),
             None => {
-                tally.pages -= 1;
+                counts.pages -= 1;
                 Ok(())
             }
         }
     })?;
     sorting.write(|line| output.write_all(line.as_bytes()).map_err(|error| output.error(error)))?;
-    tally.bytes = output.finish()?;
-    Ok(tally)
+    counts.bytes = output.finish()?;
+    Ok(counts)
 }

@@ -1,4 +1,4 @@
-//! The text of archived pages.
+//! Reads the text of archived pages.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::store::{self, ArchiveReader};
 
 use super::error::Result;
 
-/// Reads bodies from the archive and makes text of them, as the crawl itself decoded and read them.
+/// Reads bodies from the archive and extracts their text exactly as the crawl did.
 pub(super) struct Contents {
     archive: ArchiveReader,
     renderer: Renderer,
@@ -16,13 +16,14 @@ pub(super) struct Contents {
 
 impl Contents {
     pub fn new(folder: &Path) -> Self {
-        // Links are found by the way and not looked at.
+        // Exports need no links.
         let options = Options { max_links: 0, ..Options::default() };
         Self { archive: ArchiveReader::new(folder), renderer: Renderer::new(options, Normaliser::default()) }
     }
 
-    /// The archived page of this line; `None` if its body is not archived. A duplicate may have a record
-    /// that only tells of it.
+    /// Returns the archived page of a line; `None` if its body is not archived.
+    ///
+    /// A duplicate may have a record without a body.
     pub fn page(&mut self, line: &PageLine) -> Result<Option<Fetched>> {
         let (Some(file), Some(offset)) = (&line.warc_file, line.warc_offset) else { return Ok(None) };
         let record = self.archive.record(file, offset)?;
@@ -37,7 +38,7 @@ impl Contents {
         Ok(Some(page))
     }
 
-    /// What such a page holds; `None` if it is no text.
+    /// Returns the decoded source and text of a page; `None` if it is not text.
     pub fn reading<'a>(&self, page: &'a Fetched) -> Option<Reading<'a>> {
         self.renderer.reading(page)
     }

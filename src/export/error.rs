@@ -1,31 +1,31 @@
-//! Why an export could not be made.
+//! Errors of exports.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::store;
 
-/// Shorthand for results of this room.
+/// A result with [`ExportError`].
 pub type Result<T, E = ExportError> = std::result::Result<T, E>;
 
-/// Why an export could not be made.
+/// Errors that prevent an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The output folder of the crawl can't be read.
+    /// The output folder of the crawl cannot be read.
     #[error(transparent)]
     Crawl(#[from] store::Error),
-    /// The export can't be written.
+    /// The export cannot be written.
     #[error("can't write {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl ExportError {
-    /// The system's words, if it refused to write.
+    /// Returns the kind of a write error.
     pub fn write_kind(&self) -> Option<io::ErrorKind> {
         match self {
             Self::Write { source, .. } => Some(source.kind()),

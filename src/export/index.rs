@@ -1,19 +1,19 @@
-//! Lines of an index of WARC files.
+//! Lines of a CDXJ index.
 
 use crate::store::WarcRecord;
 
 use super::surt::surt;
 
-/// A record as an index has it.
-pub(super) struct Entry {
+/// An index entry of a WARC record.
+pub(super) struct CdxEntry {
     key: String,
-    /// Fourteen digits.
+    /// `YYYYMMDDhhmmss`.
     time: String,
     fields: Vec<(&'static str, String)>,
 }
 
-impl Entry {
-    /// The entry of a response or of a revisit; others are not looked up.
+impl CdxEntry {
+    /// Returns the entry of a response or revisit; other records are not indexed.
     pub fn of(record: &WarcRecord) -> Option<Self> {
         let is_revisit = record.kind() == "revisit";
         if !is_revisit && record.kind() != "response" {
@@ -38,16 +38,16 @@ impl Entry {
         Some(Self { key: surt(url), time, fields })
     }
 
-    /// The same with the place where the record lies.
+    /// Adds the offset and file of the record.
     pub fn at(mut self, offset: u64, file: &str) -> Self {
         self.fields.push(("offset", offset.to_string()));
         self.fields.push(("filename", file.to_owned()));
         self
     }
 
-    /// The line, with its end: key, time and a JSON object.
+    /// Returns the line with its line end: key, time and JSON object.
     pub fn line(&self) -> String {
-        // A JSON string of text cannot fail to be made.
+        // Serializing a string cannot fail.
         let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
         let fields: Vec<String> =
             self.fields.iter().map(|(name, value)| format!("\"{name}\": {}", text(value))).collect();
@@ -55,7 +55,7 @@ impl Entry {
     }
 }
 
-/// The first word of a `Content-Type`, without parameters.
+/// Returns the media type of a `Content-Type`, without parameters.
 fn media_type(value: &[u8]) -> String {
     let value = String::from_utf8_lossy(value);
     value.trim().split([';', ' ', '\t']).next().unwrap_or_default().to_owned()
@@ -81,12 +81,12 @@ mod tests {
     fn a_line_has_key_time_and_fields() {
         let response = record("response", "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=x\r\n\r\nbody");
         assert_eq!(
-            Entry::of(&response).unwrap().at(7, "f.warc.gz").line(),
+            CdxEntry::of(&response).unwrap().at(7, "f.warc.gz").line(),
             "test,a)/x?a&b 20261121214856 {\"url\": \"http://www.A.test/x?b&a\", \"mime\": \"text/html\", \
              \"status\": \"200\", \"digest\": \"sha1:ABC\", \"length\": \"99\", \"offset\": \"7\", \"filename\": \"f.warc.gz\"}\n"
         );
         let revisit = record("revisit", "HTTP/1.1 200 OK\r\n\r\n");
-        assert!(Entry::of(&revisit).unwrap().line().contains("\"mime\": \"warc/revisit\""));
-        assert!(Entry::of(&record("request", "GET / HTTP/1.1\r\n\r\n")).is_none());
+        assert!(CdxEntry::of(&revisit).unwrap().line().contains("\"mime\": \"warc/revisit\""));
+        assert!(CdxEntry::of(&record("request", "GET / HTTP/1.1\r\n\r\n")).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Rows as lines of JSON.
+//! Exports rows as JSON lines.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use flate2::write::GzEncoder;
 
 use super::content::Contents;
 use super::error::Result;
-use super::output::{Output, Tally};
-use super::pages::Source;
-use super::row::Row;
+use super::output::{ExportCounts, Output};
+use super::pages::ExportSource;
+use super::row::ExportRow;
 
-/// How lines are compressed.
+/// Compression of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     #[default]
     None,
     /// gzip, in one member.
@@ -22,26 +22,26 @@ pub enum Compression {
     Zstd,
 }
 
-/// The level of zstd that its own program takes.
+/// The default level of the zstd command.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Writes one [`Row`] a line, with the pages' source if `html`.
+/// Writes one [`ExportRow`] per line, with the HTML source if `html`.
 ///
 /// # Errors
 /// [`ExportError`](super::ExportError).
-pub fn jsonl(source: Source<'_>, html: bool, compression: Compression, output: Output) -> Result<Tally> {
-    let mut tally = Tally::default();
+pub fn jsonl(source: ExportSource<'_>, html: bool, compression: Compression, output: Output) -> Result<ExportCounts> {
+    let mut counts = ExportCounts::default();
     let mut contents = Contents::new(source.folder);
     let path = output.path().to_owned();
     let error = |source| super::ExportError::Write { path: path.clone(), source };
     let mut lines = Lines::new(compression, output).map_err(error)?;
-    source.each(&mut tally, |line, tally| {
-        let row = Row::read(line, html, &mut contents, tally)?;
+    source.each(&mut counts, |line, counts| {
+        let row = ExportRow::read(line, html, &mut contents, counts)?;
         let written = serde_json::to_writer(&mut lines, &row).map_err(io::Error::from);
         written.and_then(|()| lines.write_all(b"\n")).map_err(error)
     })?;
-    tally.bytes = lines.finish().map_err(error)?.finish()?;
-    Ok(tally)
+    counts.bytes = lines.finish().map_err(error)?.finish()?;
+    Ok(counts)
 }
 
 enum Lines {

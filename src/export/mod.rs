@@ -1,23 +1,22 @@
-//! *Can other tools read it?*
+//! *How do other tools read the results of a crawl?*
 //!
-//! Writes what a crawl has kept in the formats that other tools read. Each export goes once over
-//! `pages.jsonl`, takes the lines that a [`Selection`] asks for, and reads the bodies it needs from the
-//! archive. There is no network and no store, and nothing is gathered but what a block of the output
-//! holds, so that memory does not grow with the crawl; but for [`rates`], which counts by host.
+//! The room writes stored pages in the formats of other tools. Each export reads `pages.jsonl` once, takes the lines
+//! that match a [`Selection`], and reads their bodies from the archive. It uses neither network nor store. Memory is
+//! bounded by one block of output, except for [`rates`], which holds one row of counters per host.
 //!
 //! | function | writes | for |
 //! |---|---|---|
-//! | [`parquet`] | one row a page, columns compressed with zstd | pyarrow, duckdb, pandas, datasets |
-//! | [`jsonl`] | the same rows as lines, plain or compressed | jq, pandas, datasets |
-//! | [`warc`] | the archived records of the selected pages, and their index | warcio, fastwarc, pywb |
-//! | [`cdxj`] | an index of the crawl's own archive | pywb |
-//! | [`rates`] | how much of each host is repetition | spreadsheets |
+//! | [`parquet`] | one row per page, columns compressed with zstd | pyarrow, duckdb, pandas, datasets |
+//! | [`jsonl`] | the same rows as JSON lines, plain or compressed | jq, pandas, datasets |
+//! | [`warc`] | the archived records of the selected pages, with a CDXJ index | warcio, fastwarc, pywb |
+//! | [`cdxj`] | a CDXJ index of the crawl's own archive | pywb |
+//! | [`rates`] | duplicate rates by host as CSV | spreadsheets |
 //!
-//! A file appears under its name when it is whole: until then it is called `NAME.open`.
+//! An export is written to `NAME.open` and renamed to `NAME` when it is complete.
 
 mod cdxj;
-mod cell;
 mod content;
+mod csv;
 mod error;
 mod index;
 mod jsonl;
@@ -32,14 +31,14 @@ mod surt;
 mod warc;
 
 pub use cdxj::cdxj;
-pub use cell::cell as csv_cell;
+pub use csv::csv_cell;
 pub use error::{ExportError, Result};
 pub use jsonl::{Compression, jsonl};
-pub use output::{Output, Tally};
-pub use pages::Source;
+pub use output::{ExportCounts, Output};
+pub use pages::ExportSource;
 pub use parquet::parquet;
-pub use rates::{By, rates};
-pub use row::Row;
-pub use selection::{Elected, Selection};
+pub use rates::{RateKey, rates};
+pub use row::{ExportRow, ProvenanceFields};
+pub use selection::{ElectedPages, Selection};
 pub use surt::surt;
 pub use warc::warc;

@@ -1,4 +1,4 @@
-//! Where an export goes: to a file that appears when it is whole, or to a stream.
+//! Writes an export to a file, renamed into place when complete, or to a stream.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,27 +8,27 @@ use crate::model::PageLine;
 
 use super::error::{ExportError, Result};
 
-/// What an export came to.
+/// Counters of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Pages written, or counted.
+pub struct ExportCounts {
+    /// Pages written or counted.
     pub pages: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// Of the pages, stored ones whose body is not archived.
+    /// Stored pages whose body is not archived.
     pub without_body: u64,
-    /// Pages left out since they ask not to be passed on.
+    /// Pages left out because of their `noindex` or `noarchive` directive.
     pub held_back: u64,
 }
 
-impl Tally {
-    /// Counts a page that is stored and has no body; of others nobody expects one.
+impl ExportCounts {
+    /// Counts a stored page without a body. Other pages need no body.
     pub(super) fn count_body(&mut self, line: &PageLine, is_there: bool) {
         self.without_body += u64::from(!is_there && line.is_kept());
     }
 }
 
-/// Where an export goes. Dropped before it is finished, a file leaves nothing behind.
+/// The destination of an export. Dropping an unfinished file removes it.
 pub struct Output {
     to: Option<BufWriter<To>>,
     bytes: u64,
@@ -41,7 +41,7 @@ enum To {
 }
 
 impl Output {
-    /// A file, which replaces another of that name when it is finished. Its folder is made.
+    /// Opens a file and creates its folder. [`finish`](Self::finish) replaces an existing file of that name.
     ///
     /// # Errors
     /// [`ExportError::Write`].
@@ -57,31 +57,31 @@ impl Output {
         Ok(Self { to: Some(BufWriter::with_capacity(64 * 1024, To::File(file))), bytes: 0, path: path.to_owned() })
     }
 
-    /// A stream, called `name` in errors.
+    /// Wraps a stream, called `name` in errors.
     pub fn stream(name: &str, to: impl Write + Send + 'static) -> Self {
         let to = Some(BufWriter::with_capacity(64 * 1024, To::Stream(Box::new(to))));
         Self { to, bytes: 0, path: PathBuf::from(name) }
     }
 
-    /// The file's name.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Names the file in an error of writing to it.
+    /// Returns a write error with the path of the file.
     pub(super) fn error(&self, source: io::Error) -> ExportError {
         ExportError::Write { path: self.path.clone(), source }
     }
 
-    /// Makes the file durable and gives it its name. Returns its length.
+    /// Syncs the file, renames it into place and returns its length.
     ///
     /// # Errors
-    /// [`ExportError::Write`]; then there is no file.
+    /// [`ExportError::Write`]; then no file is left.
     pub fn finish(mut self) -> Result<u64> {
         self.settle().map_err(|source| self.error(source))?;
         self.to = None;
@@ -115,7 +115,7 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         let Some(to) = self.to.take() else { return };
-        // What is in the buffer is of no use any more.
+        // Discard the buffer: nobody reads an incomplete export.
         if let (To::File(_), _) = to.into_parts() {
             let _ = fs::remove_file(open_name(&self.path));
         }

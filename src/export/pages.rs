@@ -1,4 +1,4 @@
-//! The selected lines of a crawl.
+//! Iterates over the selected page lines of a crawl.
 
 use std::path::Path;
 
@@ -6,38 +6,38 @@ use crate::model::PageLine;
 use crate::store::PageLines;
 
 use super::error::Result;
-use super::output::Tally;
-use super::selection::{Choice, Selection};
+use super::output::ExportCounts;
+use super::selection::{Selection, SelectionResult};
 
-/// What is exported, and who is told how it comes along.
+/// The pages to export, with a progress callback.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
-    /// The output folder of a crawl. No crawl may be at work there.
+pub struct ExportSource<'a> {
+    /// The output folder of a crawl that is not running.
     pub folder: &'a Path,
-    /// Which pages.
+    /// The selection of pages.
     pub selection: &'a Selection,
-    /// Told, for every line, how many bytes of how many have been read.
+    /// Progress callback, called for every line with the bytes read and the total.
     pub watch: &'a dyn Fn(u64, u64),
 }
 
-impl Source<'_> {
-    /// Hands out the selected lines in the order of the file, and counts those that are held back.
+impl ExportSource<'_> {
+    /// Calls `take` for each selected line, in the order of the file, and counts the pages held back.
     pub(super) fn each(
         self,
-        tally: &mut Tally,
-        mut take: impl FnMut(PageLine, &mut Tally) -> Result<()>,
+        counts: &mut ExportCounts,
+        mut take: impl FnMut(PageLine, &mut ExportCounts) -> Result<()>,
     ) -> Result<()> {
         let mut lines = PageLines::open(self.folder)?;
         while let Some(line) = lines.next() {
             let line = line?;
             (self.watch)(lines.bytes(), lines.length());
             match self.selection.choose(&line) {
-                Choice::Taken => {
-                    tally.pages += 1;
-                    take(line, tally)?;
+                SelectionResult::Taken => {
+                    counts.pages += 1;
+                    take(line, counts)?;
                 }
-                Choice::HeldBack => tally.held_back += 1,
-                Choice::Left => {}
+                SelectionResult::HeldBack => counts.held_back += 1,
+                SelectionResult::Left => {}
             }
         }
         Ok(())

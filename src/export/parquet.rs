@@ -1,7 +1,7 @@
-//! Rows as a Parquet file.
+//! Exports rows as a Parquet file.
 //!
-//! A row group is written when its rows hold [`GROUP_BYTES`] of text, so that memory does not depend on
-//! the number of rows. Columns are written by themselves; no table format stands between.
+//! A row group is written when its rows hold [`GROUP_BYTES`] of text, so memory does not grow with the number of rows.
+//! Columns are written directly, without Arrow in between.
 
 use std::io;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use parquet::schema::types::ColumnPath;
 
 use super::content::Contents;
 use super::error::{ExportError, Result};
-use super::output::{Output, Tally};
-use super::pages::Source;
-use super::row::{Origin, Row};
+use super::output::{ExportCounts, Output};
+use super::pages::ExportSource;
+use super::row::{ExportRow, ProvenanceFields};
 
-/// A row group is closed when its texts have reached so many bytes.
+/// Bytes of text that close a row group.
 const GROUP_BYTES: usize = 32 * 1024 * 1024;
 
 const SCHEMA: &str = "
@@ -61,17 +61,17 @@ message page {
     OPTIONAL INT64 warc_offset;
 }";
 
-/// Columns of which hardly two values are the same: no dictionary is tried.
+/// Columns with mostly distinct values, for which a dictionary is useless.
 const UNIQUE: [&str; 7] = ["url", "title", "text", "html", "cluster", "digest", "text_digest"];
-/// Columns whose least and greatest values help nobody to find a row.
+/// Columns whose minimum and maximum help no query.
 const LONG: [&str; 2] = ["text", "html"];
 
-/// Writes one [`Row`] a row, with the pages' source if `html`.
+/// Writes one row per [`ExportRow`], with the HTML source if `html`.
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn parquet(source: Source<'_>, html: bool, output: Output) -> Result<Tally> {
-    let mut tally = Tally::default();
+pub fn parquet(source: ExportSource<'_>, html: bool, output: Output) -> Result<ExportCounts> {
+    let mut counts = ExportCounts::default();
     let mut contents = Contents::new(source.folder);
     let path = output.path().to_owned();
     let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
@@ -80,8 +80,8 @@ pub fn parquet(source: Source<'_>, html: bool, output: Output) -> Result<Tally> 
     let mut writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
     let mut group = Vec::new();
     let mut group_bytes = 0;
-    source.each(&mut tally, |line, tally| {
-        let row = Row::read(line, html, &mut contents, tally)?;
+    source.each(&mut counts, |line, counts| {
+        let row = ExportRow::read(line, html, &mut contents, counts)?;
         group_bytes += weight(&row);
         group.push(row);
         if group_bytes >= GROUP_BYTES {
@@ -93,8 +93,8 @@ pub fn parquet(source: Source<'_>, html: bool, output: Output) -> Result<Tally> 
     if !group.is_empty() {
         write_group(&mut writer, group, html).map_err(error)?;
     }
-    tally.bytes = writer.into_inner().map_err(error)?.finish()?;
-    Ok(tally)
+    counts.bytes = writer.into_inner().map_err(error)?.finish()?;
+    Ok(counts)
 }
 
 fn properties() -> WriterProperties {
@@ -110,14 +110,18 @@ fn properties() -> WriterProperties {
     properties.build()
 }
 
-/// Bytes of a row in memory, about.
-fn weight(row: &Row) -> usize {
+/// Returns the approximate size of a row in memory.
+fn weight(row: &ExportRow) -> usize {
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    size_of::<Row>() + 512 + length(&row.text) + row.html.as_ref().map_or(0, length)
+    size_of::<ExportRow>() + 512 + length(&row.text) + row.html.as_ref().map_or(0, length)
 }
 
 /// Writes the columns in the order of the schema.
-fn write_group(writer: &mut SerializedFileWriter<Output>, rows: Vec<Row>, html: bool) -> Result<(), ParquetError> {
+fn write_group(
+    writer: &mut SerializedFileWriter<Output>,
+    rows: Vec<ExportRow>,
+    html: bool,
+) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     let mut columns = Columns { group: &mut group, rows };
     columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.url)))?;
@@ -156,31 +160,31 @@ fn write_group(writer: &mut SerializedFileWriter<Output>, rows: Vec<Row>, html: 
     group.close().map(drop)
 }
 
-/// Writes one column after the other. Values are taken out of the rows, so that none is held twice.
+/// Writes the columns one after the other. It moves values out of the rows, so none is held twice.
 struct Columns<'a, 'b> {
     group: &'a mut SerializedRowGroupWriter<'b, Output>,
-    rows: Vec<Row>,
+    rows: Vec<ExportRow>,
 }
 
 impl Columns<'_, '_> {
-    fn required<T: DataType>(&mut self, value: impl Fn(&mut Row) -> T::T) -> Result<(), ParquetError> {
+    fn required<T: DataType>(&mut self, value: impl Fn(&mut ExportRow) -> T::T) -> Result<(), ParquetError> {
         let values: Vec<T::T> = self.rows.iter_mut().map(value).collect();
         self.write::<T>(&values, None)
     }
 
-    fn optional<T: DataType>(&mut self, value: impl Fn(&mut Row) -> Option<T::T>) -> Result<(), ParquetError> {
+    fn optional<T: DataType>(&mut self, value: impl Fn(&mut ExportRow) -> Option<T::T>) -> Result<(), ParquetError> {
         let found: Vec<Option<T::T>> = self.rows.iter_mut().map(value).collect();
         let levels: Vec<i16> = found.iter().map(|value| i16::from(value.is_some())).collect();
         let values: Vec<T::T> = found.into_iter().flatten().collect();
         self.write::<T>(&values, Some(&levels))
     }
 
-    fn text(&mut self, value: impl Fn(&mut Row) -> Option<String>) -> Result<(), ParquetError> {
+    fn text(&mut self, value: impl Fn(&mut ExportRow) -> Option<String>) -> Result<(), ParquetError> {
         self.optional::<ByteArrayType>(|row| value(row).map(text))
     }
 
-    /// A field of the provenance, which may be missing as a whole.
-    fn origin(&mut self, value: impl Fn(&mut Origin) -> Option<String>) -> Result<(), ParquetError> {
+    /// Writes a field of the provenance group, which is optional as a whole.
+    fn origin(&mut self, value: impl Fn(&mut ProvenanceFields) -> Option<String>) -> Result<(), ParquetError> {
         let mut levels = Vec::with_capacity(self.rows.len());
         let mut values = Vec::new();
         for row in &mut self.rows {
@@ -203,7 +207,7 @@ fn text(text: String) -> ByteArray {
     ByteArray::from(text.into_bytes())
 }
 
-/// Lengths and offsets are far below the limit.
+/// Converts a length or offset, which is far below the limit.
 fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -212,7 +216,7 @@ fn millis(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
 }
 
-/// The system's own words, where it was the system that refused.
+/// Returns the I/O error inside a Parquet error, if any.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -1,77 +1,78 @@
-//! How much of each host is repetition.
+//! Exports duplicate rates by host, domain, language or media type.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::model::{CanonicalUrl, OutcomeKind, PageLine};
 
-use super::cell::cell;
+use super::csv::csv_cell;
 use super::error::Result;
-use super::output::{Output, Tally};
-use super::pages::Source;
+use super::output::{ExportCounts, Output};
+use super::pages::ExportSource;
 
-/// What pages are counted by.
+/// The key that groups pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum RateKey {
     /// The host name, without port.
     #[default]
     Host,
     /// The registrable domain.
     Domain,
-    /// The language.
+    /// The language of the page.
     Language,
     /// The media type.
     Type,
 }
 
-impl By {
-    /// The heading of the first column.
+impl RateKey {
+    /// Returns the heading of the first column.
     fn name(self) -> &'static str {
         match self {
-            By::Host => "host",
-            By::Domain => "domain",
-            By::Language => "lang",
-            By::Type => "type",
+            RateKey::Host => "host",
+            RateKey::Domain => "domain",
+            RateKey::Language => "lang",
+            RateKey::Type => "type",
         }
     }
 
-    /// What a line counts for; empty if it does not tell.
+    /// Returns the key of a line; empty if unknown.
     fn key(self, line: &PageLine) -> String {
         let url = || CanonicalUrl::from_canonical(&line.url).ok();
         let key = match self {
-            By::Host => url().map(|url| url.host().to_owned()),
-            By::Domain => url().map(|url| url.registrable_domain().to_owned()),
-            By::Language => line.lang.clone(),
-            By::Type => line.media_type.clone(),
+            RateKey::Host => url().map(|url| url.host().to_owned()),
+            RateKey::Domain => url().map(|url| url.registrable_domain().to_owned()),
+            RateKey::Language => line.lang.clone(),
+            RateKey::Type => line.media_type.clone(),
         };
         key.unwrap_or_default()
     }
 }
 
-/// The outcomes in the order of their columns; the first three are those of pages that were compared.
+/// The outcomes in the order of their columns.
 const OUTCOMES: [OutcomeKind; 9] = OutcomeKind::ALL;
+/// The first outcomes are those of compared pages.
 const COMPARED: usize = 3;
 
-/// URLs by their outcomes.
+/// Counters of one key.
 #[derive(Default)]
-struct Counts {
+struct RateCounts {
     outcomes: [u64; OUTCOMES.len()],
-    /// Whether any of them was asked for.
-    is_asked: bool,
+    /// Whether the crawl requested any of its URLs.
+    is_requested: bool,
 }
 
-/// Writes one line for each host, domain, language or type of which anything was asked for, ascending: how many pages
-/// were compared, how they and other URLs came out, and which share of those compared repeats others. Memory goes by
-/// the number of lines.
+/// Writes CSV with one line per key, ascending: compared pages, URLs by outcome, and the duplicate rate.
+///
+/// Keys without any request are left out. Memory grows with the number of lines.
 ///
 /// # Errors
 /// [`ExportError`](super::ExportError).
-pub fn rates(source: Source<'_>, by: By, mut output: Output) -> Result<Tally> {
-    let mut tally = Tally::default();
-    let mut counts = BTreeMap::<String, Counts>::new();
-    source.each(&mut tally, |line, _| {
-        let counts = counts.entry(by.key(&line)).or_default();
-        counts.is_asked |= line.requests > 0;
+pub fn rates(source: ExportSource<'_>, by: RateKey, mut output: Output) -> Result<ExportCounts> {
+    let mut totals = ExportCounts::default();
+    let mut rows = BTreeMap::<String, RateCounts>::new();
+    source.each(&mut totals, |line, _| {
+        let counts = rows.entry(by.key(&line)).or_default();
+        counts.is_requested |= line.requests > 0;
         if let Some(at) = OUTCOMES.iter().position(|outcome| outcome.name() == line.outcome) {
             counts.outcomes[at] += 1;
         }
@@ -80,13 +81,13 @@ pub fn rates(source: Source<'_>, by: By, mut output: Output) -> Result<Tally> {
     let names = OUTCOMES.map(|outcome| outcome.name().replace('-', "_"));
     let (compared, others) = names.split_at(COMPARED);
     let heading = format!("{},pages,{},duplicate_rate,{}", by.name(), compared.join(","), others.join(","));
-    let asked = counts.iter().filter(|(_, counts)| counts.is_asked);
-    let lines = asked.map(|(key, counts)| line(key, &counts.outcomes));
+    let requested = rows.iter().filter(|(_, counts)| counts.is_requested);
+    let lines = requested.map(|(key, counts)| line(key, &counts.outcomes));
     for line in std::iter::once(heading).chain(lines) {
         output.write_all(format!("{line}\r\n").as_bytes()).map_err(|error| output.error(error))?;
     }
-    tally.bytes = output.finish()?;
-    Ok(tally)
+    totals.bytes = output.finish()?;
+    Ok(totals)
 }
 
 fn line(key: &str, counts: &[u64; OUTCOMES.len()]) -> String {
@@ -97,7 +98,7 @@ fn line(key: &str, counts: &[u64; OUTCOMES.len()]) -> String {
         _ => format!("{:.6}", (pages - compared[0]) as f64 / pages as f64),
     };
     let figures = |counts: &[u64]| counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    format!("{},{pages},{},{rate},{}", cell(key), figures(compared), figures(others))
+    format!("{},{pages},{},{rate},{}", csv_cell(key), figures(compared), figures(others))
 }
 
 #[cfg(test)]
@@ -113,8 +114,8 @@ mod tests {
     #[test]
     fn a_line_counts_for_its_host_or_domain() {
         let line = PageLine { url: "http://docs.example.co.uk:81/".to_owned(), ..PageLine::default() };
-        assert_eq!(By::Host.key(&line), "docs.example.co.uk");
-        assert_eq!(By::Domain.key(&line), "example.co.uk");
-        assert_eq!(By::Language.key(&line), "");
+        assert_eq!(RateKey::Host.key(&line), "docs.example.co.uk");
+        assert_eq!(RateKey::Domain.key(&line), "example.co.uk");
+        assert_eq!(RateKey::Language.key(&line), "");
     }
 }

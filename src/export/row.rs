@@ -1,4 +1,4 @@
-//! One page as a row.
+//! The row of one page.
 
 use serde::Serialize;
 
@@ -6,16 +6,17 @@ use crate::model::{Digest, PageLine, Provenance};
 
 use super::content::Contents;
 use super::error::Result;
-use super::output::Tally;
+use super::output::ExportCounts;
 
-/// One page as Parquet and JSONL have it. Fields that stand in `pages.jsonl` have its names and values;
-/// every row has every field, so that readers need not guess a schema.
+/// The row of one page in Parquet and JSONL.
+///
+/// Fields of `pages.jsonl` keep their names and values. Every row has every field, so readers need not infer a schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
-pub struct Row {
+pub struct ExportRow {
     pub url: String,
     pub final_url: Option<String>,
-    /// RFC 3339 UTC; a timestamp in Parquet.
+    /// RFC 3339, UTC; a timestamp in Parquet.
     pub fetched_at: Option<String>,
     pub status: Option<u16>,
     #[serde(rename = "type")]
@@ -23,9 +24,9 @@ pub struct Row {
     pub charset: Option<String>,
     pub lang: Option<String>,
     pub title: Option<String>,
-    /// The main text, a block a line; none if the body is not archived.
+    /// The main text, one block per line; `None` if the body is not archived.
     pub text: Option<String>,
-    /// The page's source, decoded; only if it is asked for.
+    /// The decoded HTML source, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<Option<String>>,
     pub outcome: String,
@@ -33,21 +34,21 @@ pub struct Row {
     pub score: Option<f64>,
     pub detector: Option<String>,
     pub decided_by: Option<String>,
-    /// The same for a stored page and for all that repeat it: 32 hexadecimal digits.
+    /// Cluster ID of a stored page and its duplicates: 32 hexadecimal digits.
     pub cluster: Option<String>,
     pub digest: Option<String>,
     pub text_digest: Option<String>,
     pub bytes: Option<u64>,
     pub truncated: bool,
-    pub provenance: Option<Origin>,
+    pub provenance: Option<ProvenanceFields>,
     pub warc_file: Option<String>,
     pub warc_offset: Option<u64>,
 }
 
-/// A [`Provenance`] with all its fields.
+/// The fields of a [`Provenance`], all present.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
-pub struct Origin {
+pub struct ProvenanceFields {
     pub who: Option<String>,
     pub who_from: Option<&'static str>,
     pub when: Option<String>,
@@ -60,17 +61,17 @@ pub struct Origin {
     pub markup: Option<&'static str>,
 }
 
-impl Row {
-    /// The row of a line; its text is read from the archive.
-    pub(super) fn read(line: PageLine, html: bool, contents: &mut Contents, tally: &mut Tally) -> Result<Self> {
+impl ExportRow {
+    /// Returns the row of a line, with its text from the archive.
+    pub(super) fn read(line: PageLine, html: bool, contents: &mut Contents, counts: &mut ExportCounts) -> Result<Self> {
         let page = contents.page(&line)?;
-        tally.count_body(&line, page.is_some());
+        counts.count_body(&line, page.is_some());
         let reading = page.as_ref().and_then(|page| contents.reading(page));
         let (text, source) = reading.map(|reading| (reading.text, reading.source.into_owned())).unzip();
         Ok(Self { text, html: html.then_some(source), ..Self::of(line) })
     }
 
-    /// What the line itself tells.
+    /// Returns the row without text.
     fn of(line: PageLine) -> Self {
         let representative = match &line.duplicate_of {
             Some(of) => Some(of),
@@ -100,14 +101,14 @@ impl Row {
             text_digest: line.text_digest,
             bytes: line.bytes,
             truncated: line.truncated,
-            provenance: line.provenance.map(Origin::from),
+            provenance: line.provenance.map(ProvenanceFields::from),
             warc_file: line.warc_file,
             warc_offset: line.warc_offset,
         }
     }
 }
 
-impl From<Provenance> for Origin {
+impl From<Provenance> for ProvenanceFields {
     fn from(provenance: Provenance) -> Self {
         Self {
             who: provenance.who,
@@ -135,18 +136,18 @@ mod tests {
             duplicate_of: of.map(str::to_owned),
             ..PageLine::default()
         };
-        let stored = Row::of(line("http://a.test/", "stored", None)).cluster;
+        let stored = ExportRow::of(line("http://a.test/", "stored", None)).cluster;
         assert_eq!(stored.as_ref().map(String::len), Some(32));
-        assert_eq!(Row::of(line("http://a.test/b", "near-duplicate", Some("http://a.test/"))).cluster, stored);
-        assert_ne!(Row::of(line("http://a.test/c", "stored", None)).cluster, stored);
-        assert_eq!(Row::of(line("http://a.test/d", "failed", None)).cluster, None);
+        assert_eq!(ExportRow::of(line("http://a.test/b", "near-duplicate", Some("http://a.test/"))).cluster, stored);
+        assert_ne!(ExportRow::of(line("http://a.test/c", "stored", None)).cluster, stored);
+        assert_eq!(ExportRow::of(line("http://a.test/d", "failed", None)).cluster, None);
     }
 
     #[test]
     fn every_row_has_every_field_but_source_that_nobody_asked_for() {
-        let fields = |row: &Row| serde_json::to_value(row).unwrap().as_object().unwrap().len();
-        let row = Row::of(PageLine::default());
+        let fields = |row: &ExportRow| serde_json::to_value(row).unwrap().as_object().unwrap().len();
+        let row = ExportRow::of(PageLine::default());
         assert_eq!(fields(&row), 22);
-        assert_eq!(fields(&Row { html: Some(None), ..row }), 23);
+        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 23);
     }
 }

@@ -1,39 +1,40 @@
-//! Which pages are exported.
+//! Selects the pages to export.
 
 use std::collections::BTreeSet;
 
 use crate::model::{CanonicalUrl, OutcomeKind, PageLine};
 
-/// Directives by which a page asks not to be passed on.
+/// Directives that hold a page back from exports.
 const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];
 
-/// Which pages are exported. The default is what a corpus is made of: the stored pages, which are the
-/// representatives of all clusters, but for those that ask not to be passed on.
+/// The selection of pages to export.
+///
+/// The default suits a corpus: all stored pages, one per cluster, without those marked `noindex` or `noarchive`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The names of outcomes; empty: all.
+    /// Names of outcomes; empty for all.
     pub outcomes: BTreeSet<String>,
-    /// Host names as they stand in URLs, without port; empty: all.
+    /// Host names as in URLs, without port; empty for all.
     pub hosts: BTreeSet<String>,
-    /// Languages, primary BCP 47 subtags; empty: all, and pages of unknown language.
+    /// Primary BCP 47 language subtags; empty for all, with pages of unknown language.
     pub languages: BTreeSet<String>,
-    /// Pages that stand for their clusters instead of the stored ones.
-    pub elected: Elected,
-    /// Whether pages that say `noarchive` or `noindex` are exported too.
+    /// Elected representatives of clusters.
+    pub elected: ElectedPages,
+    /// Whether pages marked `noarchive` or `noindex` are exported too.
     pub ignore_noarchive: bool,
 }
 
-/// Which pages stand for their clusters instead of the stored ones. By default none does.
+/// Pages that replace the stored page of their cluster. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Elected {
-    /// Their URLs.
+pub struct ElectedPages {
+    /// URLs of the elected pages.
     pub pages: BTreeSet<String>,
-    /// The URLs of the stored pages for which they stand.
+    /// URLs of the stored pages that they replace.
     pub replaced: BTreeSet<String>,
 }
 
-impl Elected {
-    /// Of every cluster: the URL of its stored page, and that of the page that is to stand for it.
+impl ElectedPages {
+    /// Takes pairs of URLs: the stored page of a cluster, and its elected page.
     pub fn new(clusters: impl IntoIterator<Item = (String, String)>) -> Self {
         let others = clusters.into_iter().filter(|(stored, elected)| stored != elected);
         let (replaced, pages) = others.unzip();
@@ -49,36 +50,38 @@ impl Default for Selection {
             ),
             hosts: BTreeSet::new(),
             languages: BTreeSet::new(),
-            elected: Elected::default(),
+            elected: ElectedPages::default(),
             ignore_noarchive: false,
         }
     }
 }
 
-/// What a selection says of a page.
+/// The result of applying a selection to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum SelectionResult {
+    /// Selected.
     Taken,
-    /// It would be taken, had it not asked not to be passed on.
+    /// Selected, but held back by a directive of the page.
     HeldBack,
+    /// Not selected.
     Left,
 }
 
 impl Selection {
-    pub(super) fn choose(&self, line: &PageLine) -> Choice {
+    pub(super) fn choose(&self, line: &PageLine) -> SelectionResult {
         let stands = match line.url.as_str() {
             url if self.elected.pages.contains(url) => OutcomeKind::Stored.name(),
             url if self.elected.replaced.contains(url) => OutcomeKind::NearDuplicate.name(),
             _ => &line.outcome,
         };
-        let asked_for = is_in(&self.outcomes, Some(stands))
+        let is_selected = is_in(&self.outcomes, Some(stands))
             && is_in(&self.languages, line.lang.as_deref())
             && (self.hosts.is_empty() || is_in(&self.hosts, Some(&host(&line.url))));
         let holds_back = line.robots.iter().any(|directive| HELD_BACK.contains(&directive.as_str()));
-        match (asked_for, holds_back && !self.ignore_noarchive) {
-            (false, _) => Choice::Left,
-            (true, true) => Choice::HeldBack,
-            (true, false) => Choice::Taken,
+        match (is_selected, holds_back && !self.ignore_noarchive) {
+            (false, _) => SelectionResult::Left,
+            (true, true) => SelectionResult::HeldBack,
+            (true, false) => SelectionResult::Taken,
         }
     }
 }
@@ -87,7 +90,7 @@ fn is_in(wanted: &BTreeSet<String>, found: Option<&str>) -> bool {
     wanted.is_empty() || found.is_some_and(|found| wanted.contains(found))
 }
 
-/// The host of a URL; empty if it has none.
+/// Returns the host of a URL; empty if it has none.
 pub(super) fn host(url: &str) -> String {
     CanonicalUrl::from_canonical(url).map(|url| url.host().to_owned()).unwrap_or_default()
 }
@@ -113,19 +116,20 @@ mod tests {
     #[test]
     fn stored_pages_are_taken_unless_they_ask_not_to_be_passed_on() {
         let selection = Selection::default();
-        assert_eq!(selection.choose(&line("http://a.test/", "stored", None, &["nofollow"])), Choice::Taken);
-        assert_eq!(selection.choose(&line("http://a.test/", "near-duplicate", None, &[])), Choice::Left);
+        assert_eq!(selection.choose(&line("http://a.test/", "stored", None, &["nofollow"])), SelectionResult::Taken);
+        assert_eq!(selection.choose(&line("http://a.test/", "near-duplicate", None, &[])), SelectionResult::Left);
         let held = line("http://a.test/", "stored", None, &["noarchive"]);
-        assert_eq!(selection.choose(&held), Choice::HeldBack);
-        assert_eq!(Selection { ignore_noarchive: true, ..selection }.choose(&held), Choice::Taken);
+        assert_eq!(selection.choose(&held), SelectionResult::HeldBack);
+        assert_eq!(Selection { ignore_noarchive: true, ..selection }.choose(&held), SelectionResult::Taken);
     }
 
     #[test]
     fn an_elected_page_stands_where_the_stored_one_stood() {
         let pairs = [("http://a.test/1", "http://a.test/2"), ("http://a.test/3", "http://a.test/3")];
-        let elected = Elected::new(pairs.map(|(stored, elected)| (stored.to_owned(), elected.to_owned())));
+        let elected = ElectedPages::new(pairs.map(|(stored, elected)| (stored.to_owned(), elected.to_owned())));
         let selection = Selection { elected, ..Selection::default() };
-        let taken = |url: &str, outcome: &str| selection.choose(&line(url, outcome, None, &[])) == Choice::Taken;
+        let taken =
+            |url: &str, outcome: &str| selection.choose(&line(url, outcome, None, &[])) == SelectionResult::Taken;
         assert!(!taken("http://a.test/1", "stored"));
         assert!(taken("http://a.test/2", "near-duplicate"));
         assert!(taken("http://a.test/3", "stored"));
@@ -141,8 +145,8 @@ mod tests {
             languages: set(&["de", "fr"]),
             ..Default::default()
         };
-        assert_eq!(selection.choose(&line("http://a.test:81/x", "failed", Some("fr"), &[])), Choice::Taken);
-        assert_eq!(selection.choose(&line("http://b.a.test/x", "stored", Some("fr"), &[])), Choice::Left);
-        assert_eq!(selection.choose(&line("http://a.test/x", "stored", None, &[])), Choice::Left);
+        assert_eq!(selection.choose(&line("http://a.test:81/x", "failed", Some("fr"), &[])), SelectionResult::Taken);
+        assert_eq!(selection.choose(&line("http://b.a.test/x", "stored", Some("fr"), &[])), SelectionResult::Left);
+        assert_eq!(selection.choose(&line("http://a.test/x", "stored", None, &[])), SelectionResult::Left);
     }
 }

@@ -1,4 +1,4 @@
-//! Sorting more lines than memory should hold: sorted runs in temporary files, then merged.
+//! External merge sort: sorted runs in temporary files, merged at the end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,35 +7,35 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
 use super::error::{ExportError, Result};
 
-/// Lines are sorted in memory up to so many bytes.
+/// Maximum bytes of lines sorted in memory.
 const RUN_BYTES: usize = 32 * 1024 * 1024;
 
-/// Takes lines, each with its end, and hands them out sorted by their bytes.
-pub(super) struct Sorting {
+/// Sorts lines, each with its line end, by their bytes.
+pub(super) struct ExternalSort {
     lines: Vec<String>,
     bytes: usize,
     run_bytes: usize,
     runs: Vec<BufReader<File>>,
 }
 
-impl Default for Sorting {
+impl Default for ExternalSort {
     fn default() -> Self {
         Self { lines: Vec::new(), bytes: 0, run_bytes: RUN_BYTES, runs: Vec::new() }
     }
 }
 
-impl Sorting {
+impl ExternalSort {
     pub fn add(&mut self, line: String) -> Result<()> {
         self.bytes += line.len() + size_of::<String>();
         self.lines.push(line);
         if self.bytes >= self.run_bytes { self.end_run().map_err(error) } else { Ok(()) }
     }
 
-    /// Hands out all lines, ascending.
+    /// Calls `take` for all lines, ascending.
     pub fn write(mut self, mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
         self.lines.sort_unstable();
         let mut last = self.lines.into_iter();
-        // The next line of each run, and of what is still in memory, which counts as the last run.
+        // Holds the next line of each run. The lines still in memory are the last run.
         let mut next = BinaryHeap::new();
         let memory = self.runs.len();
         for run in 0..=memory {
@@ -52,7 +52,7 @@ impl Sorting {
 
     fn end_run(&mut self) -> io::Result<()> {
         self.lines.sort_unstable();
-        // It has no name and goes when it is closed.
+        // The file has no name, so the system removes it when it is closed.
         let mut run = BufWriter::new(tempfile::tempfile()?);
         for line in self.lines.drain(..) {
             run.write_all(line.as_bytes())?;
@@ -71,7 +71,7 @@ fn read(run: &mut BufReader<File>) -> io::Result<Option<String>> {
 }
 
 fn error(source: io::Error) -> ExportError {
-    ExportError::Write { path: std::env::temp_dir().join("a sorted run"), source }
+    ExportError::Write { path: std::env::temp_dir().join("ndcrawl-sort"), source }
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
             lines in prop::collection::vec("[a-c]{0,4}", 0..40),
             run_bytes in 1usize..400,
         ) {
-            let mut sorting = Sorting { run_bytes, ..Sorting::default() };
+            let mut sorting = ExternalSort { run_bytes, ..ExternalSort::default() };
             for line in &lines {
                 sorting.add(format!("{line}\n")).unwrap();
             }

@@ -1,9 +1,9 @@
-//! Keys under which archives look URLs up.
+//! SURT keys (Sort-friendly URI Reordering Transform), by which web archives look up URLs.
 //!
-//! The key is that of the Internet Archive's `surt` for Python, by which `pywb` and `cdxj-indexer` go:
-//! first the steps of its `GoogleURLCanonicalizer`, then those of `IAURLCanonicalizer`, then the host's
-//! labels in reverse, of addresses too. URLs are taken to be canonical already, so that what the standard of
-//! URLs has settled (numeric addresses, default ports, fragments) is not looked at again.
+//! The key equals that of the Internet Archive's Python package `surt`, which `pywb` and `cdxj-indexer` use. The steps
+//! are those of its `GoogleURLCanonicalizer`, then those of `IAURLCanonicalizer`. Last come the host's labels in
+//! reverse, also of IP addresses. Input URLs are canonical already, so steps that the URL Standard covers (numeric
+//! addresses, default ports, fragments) are left out.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::model::CanonicalUrl;
 
-/// The key of a URL; the URL itself if it is none that this program fetches.
+/// Returns the SURT key of a URL, or the URL itself if it cannot be parsed.
 pub fn surt(url: &str) -> String {
     match CanonicalUrl::from_canonical(url)
         .map(|url| key(url.as_url()))
@@ -32,7 +32,7 @@ fn key(url: &Url) -> String {
     format!("{host}{port}){}{query}", path(url.path()))
 }
 
-/// Without `www.`, `www1.` and the like at the start.
+/// Removes a leading `www.`, `www1.` or the like.
 fn without_www(host: &str) -> &str {
     let rest = host.strip_prefix("www").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     rest.and_then(|rest| rest.strip_prefix('.')).unwrap_or(host)
@@ -47,7 +47,7 @@ fn path(path: &str) -> String {
     }
 }
 
-/// Without empty and dot segments; a slash at the end stays.
+/// Removes empty and dot segments; keeps a final slash.
 fn normal_path(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for segment in path.split(|&byte| byte == b'/').skip(1) {
@@ -83,7 +83,7 @@ fn query(query: &str) -> String {
     parameters.iter().map(parameter).collect::<Vec<_>>().join("&")
 }
 
-/// Without escapes, and without those that come to light by that.
+/// Removes percent-encoding repeatedly, until nothing changes.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut text = text.to_vec();
     loop {
@@ -114,7 +114,7 @@ fn unescaped_once(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// With escapes for all but the visible characters of ASCII, and for `#` and `%`.
+/// Percent-encodes all bytes but visible ASCII, and also `#` and `%`.
 fn escaped(text: &[u8]) -> String {
     let byte = |&byte: &u8| match byte {
         b'!'..=b'~' if !matches!(byte, b'#' | b'%') => char::from(byte).to_string(),
@@ -123,7 +123,7 @@ fn escaped(text: &[u8]) -> String {
     text.iter().map(byte).collect()
 }
 
-/// Session marks of ASP.NET in paths: what stands before and behind them stays.
+/// Session IDs of ASP.NET in paths. The parts around them are kept.
 static PATH_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     expressions(&[
         r"(?i)^(.*/)(\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^\?]+\.aspx.*)$",
@@ -131,7 +131,7 @@ static PATH_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     ])
 });
 
-/// Session marks in queries.
+/// Session IDs in queries.
 static QUERY_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     expressions(&[
         r"(?i)^(.*)(?:jsessionid=[0-9a-zA-Z]{32})(?:&(.*))?$",
@@ -142,7 +142,7 @@ static QUERY_SESSIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     ])
 });
 
-/// They are tested, so that none is left out.
+/// Compiles expressions. Tests cover each, so none is dropped as invalid.
 fn expressions(texts: &[&str]) -> Vec<Regex> {
     texts.iter().filter_map(|text| Regex::new(text).ok()).collect()
 }

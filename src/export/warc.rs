@@ -1,4 +1,4 @@
-//! The archived records of some pages, as a WARC file of their own.
+//! Exports the archived records of selected pages as a WARC file.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,33 +7,34 @@ use crate::model::PageLine;
 use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
 
 use super::error::Result;
-use super::index::Entry;
-use super::output::{Output, Tally};
-use super::pages::Source;
-use super::sorting::Sorting;
+use super::index::CdxEntry;
+use super::output::{ExportCounts, Output};
+use super::pages::ExportSource;
+use super::sorting::ExternalSort;
 
-/// Copies the records of the selected pages, gzip members as they are, behind a `warcinfo` record of
-/// their own, and writes an index of them ([CDXJ](super::cdxj())) to `index`. A duplicate has a record that
-/// tells of it, and its body only if it was kept.
+/// Copies the records of the selected pages after a new `warcinfo` record, gzip members unchanged.
+///
+/// Writes a [CDXJ](super::cdxj()) index to `index`. A duplicate has a metadata record, and its body only if the crawl
+/// kept it.
 ///
 /// # Errors
-/// [`ExportError`](super::ExportError); then there is neither file.
-pub fn warc(source: Source<'_>, mut output: Output, index: Option<Output>) -> Result<Tally> {
-    let mut tally = Tally::default();
+/// [`ExportError`](super::ExportError); then neither file is left.
+pub fn warc(source: ExportSource<'_>, mut output: Output, index: Option<Output>) -> Result<ExportCounts> {
+    let mut counts = ExportCounts::default();
     let mut archive = ArchiveReader::new(source.folder);
     let name = file_name(output.path());
-    let mut sorting = Sorting::default();
+    let mut sorting = ExternalSort::default();
     let first = warcinfo_member(&crawl_name(source.folder)?, &name, &INFO);
     output.write_all(&first).map_err(|error| output.error(error))?;
-    source.each(&mut tally, |line, tally| {
+    source.each(&mut counts, |line, counts| {
         let records = records(&mut archive, &line)?;
         let (Some(first), Some(last), Some(file)) = (records.first(), records.last(), &line.warc_file) else {
-            tally.count_body(&line, false);
+            counts.count_body(&line, false);
             return Ok(());
         };
-        tally.count_body(&line, first.kind() == "response");
+        counts.count_body(&line, first.kind() == "response");
         let length = last.offset + last.length - first.offset;
-        if let Some(entry) = Entry::of(first) {
+        if let Some(entry) = CdxEntry::of(first) {
             sorting.add(entry.at(output.bytes(), &name).line())?;
         }
         let members = archive.member(file, first.offset, length)?;
@@ -43,8 +44,8 @@ pub fn warc(source: Source<'_>, mut output: Output, index: Option<Output>) -> Re
         sorting.write(|line| index.write_all(line.as_bytes()).map_err(|error| index.error(error)))?;
         index.finish()?;
     }
-    tally.bytes = output.finish()?;
-    Ok(tally)
+    counts.bytes = output.finish()?;
+    Ok(counts)
 }
 
 const INFO: [(&str, &str); 3] = [
@@ -53,20 +54,21 @@ const INFO: [(&str, &str); 3] = [
     ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
 ];
 
-/// The name that the crawl in this folder gave itself.
+/// Returns the ID of the crawl in this folder.
 fn crawl_name(folder: &Path) -> Result<String> {
     let file = store::read_json_file(&folder.join("crawl.json"))?;
     let name = file.as_ref().and_then(|file| file["crawl"].as_str());
     Ok(name.unwrap_or("unknown").to_owned())
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The records of a page: they lie side by side, the one first that the line names. A stored page has a
-/// response and its request, a duplicate a record that tells of it, too.
+/// Returns the records of a page, which are adjacent; the line names the first.
+///
+/// A stored page has a response and its request. A duplicate has a metadata record, too.
 fn records(archive: &mut ArchiveReader, line: &PageLine) -> Result<Vec<WarcRecord>> {
     let (Some(file), Some(offset)) = (&line.warc_file, line.warc_offset) else { return Ok(Vec::new()) };
     let most = if line.is_kept() { 2 } else { 3 };
@@ -84,7 +86,8 @@ fn records(archive: &mut ArchiveReader, line: &PageLine) -> Result<Vec<WarcRecor
     }
     match found.is_empty() {
         true => {
-            Err(store::Error::Corrupt { place: file.clone(), reason: format!("it ends before offset {offset}") }.into())
+            Err(store::Error::Corrupt { place: file.clone(), reason: format!("the file ends before offset {offset}") }
+                .into())
         }
         false => Ok(found),
     }

@@ -1,13 +1,13 @@
-//! Comparing pages and links with the topic.
+//! Compares pages and links with the topic.
 //!
-//! Terms weigh `(1 + ln tf) · idf`, with `idf = ln(1 + (n + 1) / (df + ½))` over the `n` pages read so far.
-//! A long topic is represented by its heaviest terms.
+//! Terms weigh `(1 + ln tf) · idf`, with `idf = ln(1 + (n + 1) / (df + ½))` over the `n` pages read so far. Only the
+//! heaviest terms represent a long topic.
 //!
-//! - A page: the weighted share of the topic's terms that it has, each saturating with its frequency,
-//!   `tf / (tf + k)`, more slowly on longer pages (the term weight of Okapi BM25: Robertson et al., TREC-3,
-//!   1994). It is 1 for a page that says all of it over and over.
-//! - A link: the cosine of its words and the topic. How rare the words are that are not the topic's is not
-//!   counted, so each of them weighs as one that stands on a page in twenty.
+//! - Page: the weighted share of the topic's terms on the page. Each term saturates with its frequency, `tf / (tf + k)`,
+//!   more slowly on longer pages (the term weight of Okapi BM25: Robertson et al., TREC-3, 1994). A page that repeats
+//!   all terms many times approaches 1.
+//! - Link: the cosine of its words and the topic. Document frequencies of other words are not counted; each weighs as
+//!   a word on 1 page in 20.
 
 use std::ops::Range;
 
@@ -17,60 +17,61 @@ use super::topic::{Topic, counted};
 use crate::model::{CanonicalUrl, Clue, Field, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
 use crate::pagetext::Renderer;
 
-/// Terms by which a topic is represented.
+/// Maximum terms that represent a topic.
 const HEAVIEST: usize = 60;
-/// `k₁` of BM25, and the part of it that grows with the page.
+/// `k₁` and `b` of BM25.
 const SATURATION: (f64, f64) = (1.2, 0.75);
-/// A page of usual length, in terms.
+/// Length of an average page, in terms.
 const USUAL_LENGTH: f64 = 400.0;
-/// Terms that are looked at before and after a link, in its line.
+/// Terms before and after a link, within its line, that form its context.
 const AROUND: u32 = 10;
-/// A page with fewer different terms besides those of its links says nothing.
+/// A page with fewer distinct terms outside its links is bare.
 const FEW_WORDS: usize = 20;
-/// `idf` of a term that is not the topic's.
+/// `idf` of a term outside the topic.
 const OTHER: f64 = 3.044_522_437_723_423;
-/// Weights are settled anew after so many pages, and more often in the beginning.
-const SETTLED_AFTER: u32 = 25;
+/// Number of pages between updates of the weights; more often at the start.
+const UPDATE_INTERVAL: u32 = 25;
 
-/// No term of the topic.
+/// The index of a term outside the topic.
 const NONE: u32 = u32::MAX;
 
-/// What a page is worth, and what its links promise.
+/// The relevance of a page and the clues of its links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Appraisal {
-    /// Of the page.
+    /// Relevance of the page.
     pub relevance: Relevance,
-    /// Whether it has hardly any words but those of its links, such as the listing of a directory: that says nothing of
-    /// what lies behind them.
+    /// Whether the page has hardly any words outside its links, such as a directory listing.
+    ///
+    /// The relevance of such a page predicts nothing about its links.
     pub is_bare: bool,
-    /// One for each of the page's links.
+    /// One clue per link of the page.
     pub clues: Vec<Clue>,
 }
 
 impl Appraisal {
-    /// What it lets one expect of pages near it; `None` if nothing.
+    /// Returns the relevance that predicts nearby pages; `None` for a bare page without relevance.
     pub fn telling(&self) -> Option<Relevance> {
         (self.relevance > Relevance::NONE || !self.is_bare).then_some(self.relevance)
     }
 }
 
-/// A topic, and what was learnt of its terms from the pages read.
+/// A topic with the document frequencies of its terms.
 #[derive(Clone, Debug)]
 pub struct Focus {
     topic: Topic,
     places: HashMap<Box<str>, u32>,
     /// Pages read.
     pages: u32,
-    /// Of these, those that have the term.
+    /// Document frequency of each term.
     frequencies: Vec<u32>,
-    /// The weight of each term; 0 for those that do not represent the topic.
+    /// Weight of each term; 0 for terms that do not represent the topic.
     weights: Vec<f64>,
     total: f64,
     norm: f64,
 }
 
 impl Focus {
-    /// Compares with this topic.
+    /// Returns a comparer for a topic, before any page.
     pub fn new(topic: Topic) -> Self {
         let terms = topic.terms();
         let places = terms.iter().zip(0..).map(|((term, _), place)| (term.clone(), place)).collect();
@@ -83,16 +84,16 @@ impl Focus {
             norm: 0.0,
             topic,
         };
-        focus.settle();
+        focus.update_weights();
         focus
     }
 
-    /// The place of a term among the topic's.
+    /// Returns the index of a term in the topic.
     pub fn place(&self, term: &str) -> Option<u32> {
         self.places.get(term).copied()
     }
 
-    /// Counts a page that has the topic's terms at these places, each named once.
+    /// Counts a page that has the topic terms of these indices, each given once.
     pub fn count(&mut self, places: impl IntoIterator<Item = u32>) {
         self.pages = self.pages.saturating_add(1);
         for place in places {
@@ -100,13 +101,14 @@ impl Focus {
                 *frequency += 1;
             }
         }
-        if self.pages.is_power_of_two() || self.pages.is_multiple_of(SETTLED_AFTER) {
-            self.settle();
+        if self.pages.is_power_of_two() || self.pages.is_multiple_of(UPDATE_INTERVAL) {
+            self.update_weights();
         }
     }
 
-    /// Reads a page that was not read before: counts it, and compares it and its links with the topic. Cost:
-    /// linear in its terms and in the words of its links.
+    /// Counts a new page, and compares the page and its links with the topic.
+    ///
+    /// Cost: linear in the terms of the page and the words of its links.
     pub fn read(&mut self, page: &Rendered, renderer: &Renderer) -> Appraisal {
         let places: Vec<u32> = page.terms.iter().map(|term| self.place(&term.term).unwrap_or(NONE)).collect();
         self.count(places.iter().copied().filter(|place| *place != NONE));
@@ -119,7 +121,7 @@ impl Focus {
         Appraisal { relevance, is_bare: is_bare(&page.terms), clues }
     }
 
-    /// What a URL alone lets one expect.
+    /// Returns the clue from a URL alone.
     pub fn of_url(&self, url: &CanonicalUrl, renderer: &Renderer) -> Clue {
         Clue { url: self.of_terms(&renderer.terms_of_url(url)), ..Clue::default() }
     }
@@ -147,7 +149,7 @@ impl Focus {
             let Some(clue) = clues.get_mut(place.link as usize) else { continue };
             let Range { start, end } = place.anchor.clone();
             let before = start.saturating_sub(AROUND).max(place.line.start)..start;
-            // A link may go on beyond the line in which it begins.
+            // A link may extend beyond the line in which it begins.
             let after = end..end.saturating_add(AROUND).min(place.line.end).max(end);
             let found = Clue {
                 anchor: compare([place.anchor.clone(), 0..0]),
@@ -159,19 +161,19 @@ impl Focus {
         }
     }
 
-    /// The terms of a few words.
+    /// Returns the relevance of counted terms.
     fn of_terms(&self, terms: &[TermCounts]) -> Relevance {
         let weighted = terms.iter().map(|term| (self.place(&term.term).unwrap_or(NONE), counted(term)));
         self.cosine(weighted)
     }
 
-    /// Terms that stand one by one: the topic's place of each, and its number on the page.
+    /// Returns the relevance of single terms, each given by its topic index and its number on the page.
     fn of_bag(&self, bag: &mut [(u32, u32)]) -> Relevance {
         bag.sort_unstable();
         self.cosine(bag.chunk_by(|a, b| a == b).map(|same| (same[0].0, same.len() as u32)))
     }
 
-    /// The cosine of the topic and terms, each with its frequency.
+    /// Returns the cosine of the topic and terms with frequencies.
     fn cosine(&self, terms: impl Iterator<Item = (u32, u32)>) -> Relevance {
         let (mut dot, mut squares) = (0.0, 0.0);
         for (place, frequency) in terms.filter(|(_, frequency)| *frequency > 0) {
@@ -193,8 +195,8 @@ impl Focus {
         (1.0 + (f64::from(self.pages) + 1.0) / (f64::from(with) + 0.5)).ln()
     }
 
-    /// Weighs the topic's terms by what is known now.
-    fn settle(&mut self) {
+    /// Updates the weights from the current document frequencies.
+    fn update_weights(&mut self) {
         let terms = self.topic.terms();
         let weighed =
             terms.iter().zip(0..).map(|((_, count), place)| (1.0 + f64::from(*count).ln()) * self.rarity(place));
@@ -210,7 +212,7 @@ impl Focus {
     }
 }
 
-/// Whether these are hardly more than the words of links.
+/// Returns whether a page has few terms outside its links.
 fn is_bare(terms: &[TermCounts]) -> bool {
     let stands_in = |term: &TermCounts, field: Field| term.counts.0[field as usize] > 0;
     let own = terms.iter().filter(|term| [Field::Body, Field::Heading].iter().any(|field| stands_in(term, *field)));

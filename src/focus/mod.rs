@@ -1,16 +1,14 @@
-//! *How much has this page, or this link, to do with what is looked for?*
+//! *How relevant is a page, or a link, to the topic of the crawl?*
 //!
-//! A [`Topic`] is given as words, as a text or as example pages, and becomes weighted terms of the same
-//! kind as those of pages. [`Focus`] compares: a rendered page with the topic gives its
-//! [`Relevance`](crate::model::Relevance),
-//! each of its links a [`Clue`](crate::model::Clue). What the crawl makes of clues, and what it learns
-//! of regions while it goes, is the frontier's part.
+//! A [`Topic`] is built from words, a text or example pages. It becomes weighted terms, as pages do. [`Focus`] compares
+//! a rendered page with the topic and returns the page's [`Relevance`](crate::model::Relevance) and one
+//! [`Clue`](crate::model::Clue) per link. The frontier orders the queue by clues and learns which regions are relevant.
 //!
-//! How much a term says is known only from pages that were read: the rarer among them, the more (its
-//! inverse document frequency). So the same page may be a little more or less relevant later on.
+//! Term weights use the inverse document frequency among the pages read so far. So the relevance of the same page may
+//! change a little during the crawl.
 //!
-//! After Chakrabarti, van den Berg and Dom 1999 (focused crawling: the relevance of a page speaks for its
-//! links) and Hersovici et al. 1998 (shark-search: so do the words of a link and those around it).
+//! Sources: Chakrabarti, van den Berg and Dom 1999 (focused crawling: the relevance of a page predicts that of its
+//! links); Hersovici et al. 1998 (shark-search: so do anchor text and the text around it).
 
 mod compare;
 mod topic;

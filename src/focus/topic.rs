@@ -1,4 +1,4 @@
-//! What is looked for.
+//! The topic of a focused crawl.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Field, TermCounts};
 
-/// A word of the title counts for so many of the text.
+/// Weight of a word in the title, relative to the body.
 const TITLE: u32 = 5;
-/// A word of a heading counts for so many of the text.
+/// Weight of a word in a heading, relative to the body.
 const HEADING: u32 = 3;
-/// Terms kept of a long text: those that are most frequent in it.
+/// Maximum terms of a topic; the most frequent are kept.
 const MOST_TERMS: usize = 1000;
 
-/// A topic that has no words.
+/// The error of a topic without words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the topic has no word that is more than a stop word: name what the pages are about")]
+#[error("the topic has only stop words: add words that describe the pages to find")]
 pub struct TopicError;
 
-/// What is looked for, as terms and how often each was named. At least one.
+/// A topic: terms with their counts, at least one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topic {
     terms: Vec<(Box<str>, u32)>,
 }
 
 impl Topic {
-    /// The topic of texts and pages together, each given by its terms. Of several, terms that many of them
-    /// share count more.
+    /// Builds a topic from the terms of texts and pages. Terms shared by several of them count more.
     ///
     /// # Errors
     /// [`TopicError`] if there is no term.
@@ -45,13 +44,13 @@ impl Topic {
         if terms.is_empty() { Err(TopicError) } else { Ok(Self { terms }) }
     }
 
-    /// The terms and how often each was named, most frequent first.
+    /// Returns the terms and their counts, most frequent first.
     pub fn terms(&self) -> &[(Box<str>, u32)] {
         &self.terms
     }
 }
 
-/// How often a term stands in what a reader meets, in places of more weight counted several times.
+/// Returns the count of a term in visible text, weighted by field.
 pub(super) fn counted(term: &TermCounts) -> u32 {
     let counts = term.counts.0.iter().zip(Field::ALL);
     counts.fold(0, |sum, (count, field)| sum.saturating_add(count.saturating_mul(weight(field))))
@@ -59,11 +58,11 @@ pub(super) fn counted(term: &TermCounts) -> u32 {
 
 fn weight(field: Field) -> u32 {
     match field {
-        // What the address says is looked at for itself.
+        // URLs are compared separately.
         Field::Url => 0,
         Field::Title => TITLE,
         Field::Heading => HEADING,
-        // The text of links counts too: of the page that leads to all others of a topic it is all there is.
+        // Anchors count too: a hub page of a topic may have no other text.
         Field::AnchorSameSite | Field::AnchorOtherSite | Field::Keywords | Field::Description | Field::Body => 1,
     }
 }

@@ -1,11 +1,11 @@
-//! *What does a person see in a browser?*
+//! *How does the program write HTML for people?*
 //!
-//! The frame, the tables and the plots of the pages that this program writes for people: one file each, nothing loaded
-//! from outside, no script unless the program serves it, light or dark as the reader has it, and beside each plot its
-//! table.
+//! The room builds the frame, the tables and the SVG plots of reports and of the dashboard. Each page is one file that
+//! loads nothing from outside. It has no script, except for pages that the program serves. Colors follow the reader's
+//! light or dark scheme. Each plot has a table of its data beside it.
 //!
-//! Invariants: what comes from outside is text, never markup ([`escaped`]); nothing here knows what the figures
-//! mean, reads a file, or can fail.
+//! Invariants: text from outside is always escaped ([`escaped`]). Nothing here knows what the figures mean, reads a
+//! file, or can fail.
 
 mod page;
 pub mod plot;

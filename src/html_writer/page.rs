@@ -1,8 +1,10 @@
-//! The frame of a page: nothing from outside, no script but a program's own, light or dark as the reader has it.
+//! The frame, cards and tables of a page.
 
 use std::fmt::Write as _;
 
-/// Colours of detectors: most by Okabe and Ito, told apart by most readers, and each with a dash of its own.
+/// The style sheet.
+///
+/// Series colors are mostly those of Okabe and Ito, distinct for most color-blind readers; each has its own dash.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--bg:#fff;--fg:#1c2126;--soft:#5c6670;--line:#d5dae0;--fill:#f4f6f8;--good:#0072b2;\
 --bad:#c44601;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#6a4fb3;--c5:#56606b;--heat:0,114,178}\
@@ -48,13 +50,14 @@ td.url{white-space:nowrap;overflow-wrap:normal}dl{grid-template-columns:1fr}dd{m
 @media print{body{max-width:none;font-size:11px}h2{break-after:avoid}nav{display:none}.scroll{overflow:visible}th,td{white-space:normal}\
 figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 
-/// A whole page.
+/// Returns a complete page without scripts.
 pub fn page(title: &str, body: &str) -> String {
     frame(title, "default-src 'none'; style-src 'unsafe-inline'", "", body)
 }
 
-/// A whole page that a program serves, with the script at `script` on the same server, which may ask that server
-/// for what is new; without script a browser loads the page anew every few seconds.
+/// Returns a complete page that the program serves, with one script from the same server.
+///
+/// The script at `script` may poll that server. Without scripting the browser reloads the page every `seconds`.
 pub fn live_page(title: &str, script: &str, seconds: u32, body: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'";
     let head = format!(
@@ -75,8 +78,10 @@ fn frame(title: &str, policy: &str, head: &str, body: &str) -> String {
     )
 }
 
-/// Text as it may stand between tags and in quoted attributes. What could make a line read otherwise than it is
-/// can be seen: a right-to-left override is `\u{202e}`.
+/// Escapes text for element content and quoted attributes.
+///
+/// Invisible characters that could change how a line reads are made visible: a right-to-left override becomes
+/// `\u{202e}`.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -93,7 +98,7 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-/// Control characters, marks of direction, ends of lines, and what has no width.
+/// Returns whether a character is a control, a direction mark, a line end, or has no width.
 fn is_hidden(character: char) -> bool {
     let is_mark = matches!(
         character,
@@ -102,12 +107,12 @@ fn is_hidden(character: char) -> bool {
     is_mark || character.is_control()
 }
 
-/// Escapes lines one by one, so that their ends stay.
+/// Escapes each line and keeps the line ends.
 pub fn escaped_lines(text: &str) -> String {
     text.lines().map(|line| escaped(line) + "\n").collect()
 }
 
-/// The text, its end replaced by an ellipsis if it is longer than `most` characters.
+/// Shortens text to `most` characters; an ellipsis replaces the end.
 pub fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -115,7 +120,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// `1,234,567`.
+/// Formats a number with thousands separators: `1,234,567`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -123,44 +128,44 @@ pub fn thousands(number: u64) -> String {
     groups.join(",")
 }
 
-/// `1 page`, `2 pages`.
+/// Formats a number with its noun: `1 page`, `2 pages`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// A figure that stands for itself.
+/// Returns a card with one large figure.
 pub fn card(value: &str, what: &str) -> String {
     format!("<div class=\"card\"><b>{}</b><span>{}</span></div>", escaped(value), escaped(what))
 }
 
-/// A plot under its caption.
+/// Returns a plot with its caption.
 pub fn figure(caption: &str, svg: &str) -> String {
     format!("<figure><figcaption>{}</figcaption>{svg}</figure>\n", escaped(caption))
 }
 
 /// A cell of a table.
 pub enum TableCell {
-    /// Text; it is escaped.
+    /// Text, escaped when written.
     Text(String),
-    /// The name of the row; it is escaped.
+    /// The header cell of the row, escaped when written.
     Name(String),
-    /// A figure; it is escaped.
+    /// A number, right-aligned, escaped when written.
     Figure(String),
-    /// What is markup already, set like a figure.
+    /// Markup, written as it is, right-aligned.
     Markup(String),
-    /// A share from 0 to 1, shaded.
+    /// A share in [0, 1] as a percentage, shaded by its value.
     Heat(Option<f64>),
-    /// A figure, shaded by a share from 0 to 1; it is escaped.
+    /// A number, shaded by a share in [0, 1], escaped when written.
     HeatCount(String, f64),
-    /// Addresses, one a line; they are escaped.
+    /// URLs, one a line, escaped when written.
     Urls(Vec<String>),
 }
 
-/// A row and its class.
+/// A row of a table.
 pub struct TableRow {
-    /// `first`, `whole` or nothing.
+    /// CSS class: `first` (line above), `whole` (bold) or empty.
     pub class: &'static str,
-    /// As many as the heading has.
+    /// One cell per column.
     pub cells: Vec<TableCell>,
 }
 
@@ -170,9 +175,9 @@ impl From<Vec<TableCell>> for TableRow {
     }
 }
 
-/// A table; `heading` is escaped, columns of `text` are set left.
+/// Returns a table; the first `text_columns` headings are left-aligned. Caption and heading are escaped.
 pub fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[TableRow]) -> String {
-    // A part that scrolls must be reached with the keyboard.
+    // Accessibility: a scrollable region must be focusable with the keyboard.
     let mut html = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>",
         escaped(caption)
@@ -193,12 +198,12 @@ pub fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[Tab
     html
 }
 
-/// The words of a heading.
+/// Returns the names of a heading as strings.
 pub fn words(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// What is folded away until it is asked for.
+/// Returns a collapsed section.
 pub fn folded(summary: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }

@@ -1,4 +1,4 @@
-//! Plots as SVG, each with a title that says in words what is to be seen.
+//! SVG plots, each with a title that states its message in words.
 
 use std::fmt::Write as _;
 
@@ -9,36 +9,36 @@ const LEFT: f64 = 44.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
-/// Lines are told apart by more than colour.
+/// Dash patterns, so that lines differ by more than color.
 const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "1 4"];
 
 /// A line of a plot.
 pub struct PlotLine {
-    /// In the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Which colour and dash.
+    /// Index of color and dash.
     pub style: usize,
-    /// From left to right.
+    /// Points from left to right.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What the axes show.
+/// Labels, ranges and ticks of the axes.
 pub struct Axes<'a> {
-    /// Names below and above.
+    /// Label of the x axis.
     pub x: &'a str,
-    /// See `x`.
+    /// Label of the y axis.
     pub y: &'a str,
-    /// The values at the ends.
+    /// Range of x values.
     pub x_range: (f64, f64),
-    /// See `x_range`.
+    /// Range of y values.
     pub y_range: (f64, f64),
-    /// Where lines of the grid stand.
+    /// Ticks of the x axis.
     pub x_ticks: Vec<f64>,
-    /// See `x_ticks`.
+    /// Ticks and grid lines of the y axis.
     pub y_ticks: Vec<f64>,
-    /// How values are written.
+    /// Formatter of x values.
     pub x_text: fn(f64) -> String,
-    /// See `x_text`.
+    /// Formatter of y values.
     pub y_text: fn(f64) -> String,
 }
 
@@ -54,22 +54,22 @@ impl Axes<'_> {
     }
 }
 
-/// Ticks from `low` to `high`, both ends included.
+/// Returns `steps + 1` ticks from `low` to `high`.
 pub fn ticks(low: f64, high: f64, steps: u32) -> Vec<f64> {
     (0..=steps).map(|step| low + (high - low) * f64::from(step) / f64::from(steps)).collect()
 }
 
-/// `0.25`.
+/// Formats a number with two decimals: `0.25`.
 pub fn decimal(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// `0.25 %`, without zeros at the end.
+/// Formats a share as a percentage without trailing zeros: `0.25 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }
 
-/// `12k` for thousands, `1.2M` for millions.
+/// Formats a count briefly: `12k`, `1.2M`.
 pub fn count(value: f64) -> String {
     match value {
         _ if value >= 1e6 => format!("{}M", (value / 1e5).round() / 10.0),
@@ -78,13 +78,13 @@ pub fn count(value: f64) -> String {
     }
 }
 
-/// A round number not below `value`, at which an axis may end.
+/// Returns a round number not below `value`, for the end of an axis.
 pub fn round_up(value: f64) -> f64 {
     let unit = 10f64.powf(value.max(f64::MIN_POSITIVE).log10().floor());
     [1.0, 2.0, 4.0, 5.0, 8.0, 10.0].into_iter().map(|step| step * unit).find(|end| *end >= value).unwrap_or(value)
 }
 
-/// Curves over an axis, and marks at some places of it.
+/// Draws lines, with vertical marks and dots.
 pub fn curves(title: &str, axes: &Axes<'_>, curves: &[PlotLine], marks: &[f64], dots: &[(f64, f64, usize)]) -> String {
     let legend_lines = curves.len().div_ceil(3) as f64;
     let (height, plot) = (320.0 + 18.0 * legend_lines, 320.0);
@@ -109,18 +109,18 @@ pub fn curves(title: &str, axes: &Axes<'_>, curves: &[PlotLine], marks: &[f64], 
     svg
 }
 
-/// A column of a histogram: from where, to where, how high.
+/// A column of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
-    /// Its left and right edge.
+    /// Left and right edge.
     pub edges: (f64, f64),
-    /// Its height.
+    /// Height.
     pub value: f64,
-    /// Which colour.
+    /// Index of the color.
     pub style: usize,
 }
 
-/// Columns over an axis, and marks at some places of it.
+/// Draws a histogram, with vertical marks.
 pub fn columns(title: &str, axes: &Axes<'_>, columns: &[Column], marks: &[f64]) -> String {
     let height = 320.0;
     let mut svg = open(title, height);
@@ -148,21 +148,21 @@ pub fn columns(title: &str, axes: &Axes<'_>, columns: &[Column], marks: &[f64]) 
     svg
 }
 
-/// A bar with whiskers.
+/// A horizontal bar with a whisker.
 pub struct Bar {
-    /// What is told of it when it is pointed at.
+    /// Tooltip.
     pub name: String,
-    /// How long it is.
+    /// Length.
     pub value: f64,
-    /// An interval around its end.
+    /// Interval around the end of the bar.
     pub whisker: Option<(f64, f64)>,
-    /// Which colour.
+    /// Index of the color.
     pub style: usize,
-    /// What stands at its end.
+    /// Label at the right.
     pub label: String,
 }
 
-/// Bars in groups, below each other; the axis ends at `most`, which is 1 at the highest.
+/// Draws groups of horizontal bars; the axis ends at `most`, at most 1.
 pub fn bars(title: &str, groups: &[(String, Vec<Bar>)], most: f64) -> String {
     const BAR: f64 = 15.0;
     const GAP: f64 = 14.0;

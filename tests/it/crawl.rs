@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ndcrawl::demo::{PlantedKind, Site};
+use ndcrawl::demo::{DemoSite, PlantedKind};
 
 use crate::endless::Endless;
 use crate::graph::{Graph, Options, Truth};
@@ -331,7 +331,7 @@ fn by_path(lines: &Lines) -> BTreeMap<&str, &str> {
 }
 
 fn assert_demo_is_told_apart(outcomes: &BTreeMap<&str, &str>) {
-    for page in Site::new(0).pages() {
+    for page in DemoSite::new(0).pages() {
         let outcome = outcomes.get(page.path.as_str()).copied();
         let expected: &[Option<&str>] = match page.kind {
             PlantedKind::Unique if page.behind_duplicates => &[Some("stored"), Some("deferred")],

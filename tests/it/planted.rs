@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ndcrawl::demo::{PlantedKind, Site};
+use ndcrawl::demo::{DemoSite, PlantedKind};
 
 use crate::graph::{Graph, Options, Truth};
 use crate::overlap::overlap;
@@ -30,7 +30,7 @@ fn assert_all_different(pages: &[(&str, &str)]) {
 #[test]
 fn near_duplicates_of_the_demo_are_similar_and_its_unique_pages_are_not() {
     for seed in 0..5 {
-        let site = Site::new(seed);
+        let site = DemoSite::new(seed);
         let mut unique = Vec::new();
         for page in site.pages() {
             match &page.kind {
@@ -48,7 +48,7 @@ fn near_duplicates_of_the_demo_are_similar_and_its_unique_pages_are_not() {
 
 #[test]
 fn every_link_of_the_demo_leads_to_a_planted_page() {
-    let site = Site::new(0);
+    let site = DemoSite::new(0);
     let planted: BTreeSet<&str> = site.pages().iter().map(|page| page.path.as_str()).collect();
     let base = url::Url::parse("http://127.0.0.1").unwrap();
     let mut linked = BTreeSet::from(["/".to_owned(), "/1.1/index.html".to_owned()]);

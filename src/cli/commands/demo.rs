@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<u8, CliError> {
     ]
     .into_iter()
     .try_fold(settings, |settings, (key, text)| settings.with(key, text))?;
-    let site = Arc::new(demo_site::Site::new(0));
+    let site = Arc::new(demo_site::DemoSite::new(0));
     let server = runtime.block_on(demo_site::serve(site)).map_err(anyhow::Error::from)?;
     let url = Normaliser::new(settings.normalise_options()).absolute(&server.url()).map_err(anyhow::Error::from)?;
     let seeds = Seeds { seeds: vec![Seed { line: "demo".to_owned(), url, fallback: None }], ..Seeds::default() };

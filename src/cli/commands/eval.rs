@@ -17,7 +17,7 @@ use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::detect::{DetectError, Options};
 use crate::eval::{
-    Address, ClusterReport, LabelError, Missing, Pages, PairReport, html, json, read_clusters, read_pairs,
+    Address, ClusterReport, LabelError, MissingPage, Pages, PairReport, html, json, read_clusters, read_pairs,
 };
 use crate::model::{Detector, Normaliser, Threshold, WantedOrder};
 use crate::pagetext::{self, Renderer};
@@ -171,13 +171,13 @@ fn render(
     Ok(Rendered { plain, mapped })
 }
 
-fn tell_missing(missing: &[Missing], of: usize) {
+fn tell_missing(missing: &[MissingPage], of: usize) {
     if missing.is_empty() {
         return;
     }
     let what = counted(of as u64, "page", "pages");
     write_stderr(&format!("warning: {} of {what} missing; what needs them is left out", missing.len()));
-    for Missing { file, why } in missing.iter().take(NAMED_MISSING) {
+    for MissingPage { file, why } in missing.iter().take(NAMED_MISSING) {
         write_stderr(&terminal_safe(&format!("warning: {}: {why}", file.display())));
     }
     if let Some(more @ 1..) = missing.len().checked_sub(NAMED_MISSING) {

@@ -18,7 +18,9 @@ use crate::cli::startup::defaults_with_log;
 use crate::cli::status_file::{RunState, StatusFile};
 use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::export::{self, By, Compression, Elected, ExportError, Output, Selection, Source, Tally};
+use crate::export::{
+    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, Output, RateKey, Selection,
+};
 use crate::model::OutcomeKind;
 use crate::store;
 
@@ -56,7 +58,7 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     if arguments.representative == Representative::Elected {
         let clusters = Clusters::read(&arguments.dir, None)?.clusters.into_iter();
         let pairs = clusters.filter_map(|cluster| Some((cluster.representative, cluster.elected?)));
-        selection.elected = Elected::new(pairs);
+        selection.elected = ElectedPages::new(pairs);
     }
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
     match written(settings, arguments, &selection, &file) {
@@ -85,7 +87,7 @@ fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
         },
         hosts: lower(&arguments.host),
         languages: lower(&arguments.lang),
-        elected: Elected::default(),
+        elected: ElectedPages::default(),
         // A page that is only counted is not passed on.
         ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || arguments.format == ExportFormat::Csv,
     })
@@ -96,13 +98,13 @@ fn written(
     arguments: &ExportArguments,
     selection: &Selection,
     file: &Path,
-) -> Result<Tally, ExportError> {
+) -> Result<ExportCounts, ExportError> {
     let bar = bar(settings);
     let watch = |read, length| {
         bar.set_length(length);
         bar.set_position(read);
     };
-    let source = Source { folder: &arguments.dir, selection, watch: &watch };
+    let source = ExportSource { folder: &arguments.dir, selection, watch: &watch };
     let output = output(file)?;
     let tally = match arguments.format {
         ExportFormat::Parquet => export::parquet(source, arguments.html, output),
@@ -114,10 +116,10 @@ fn written(
         ExportFormat::Cdxj => export::cdxj(source, output),
         ExportFormat::Csv => {
             let by = match arguments.by {
-                CountBy::Host => By::Host,
-                CountBy::Domain => By::Domain,
-                CountBy::Lang => By::Language,
-                CountBy::Type => By::Type,
+                CountBy::Host => RateKey::Host,
+                CountBy::Domain => RateKey::Domain,
+                CountBy::Lang => RateKey::Language,
+                CountBy::Type => RateKey::Type,
             };
             export::rates(source, by, output)
         }
@@ -164,7 +166,7 @@ fn bar(settings: &Settings) -> ProgressBar {
 }
 
 /// Tells what was written: on stdout, unless that has the data.
-fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: Tally) -> Result<u8, CliError> {
+fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: ExportCounts) -> Result<u8, CliError> {
     let quiet = settings.progress_mode() == ProgressMode::None;
     let warn = |count: u64, what: &str| {
         if count > 0 && !quiet {

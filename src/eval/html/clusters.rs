@@ -1,19 +1,19 @@
-//! The page on clusters.
+//! The HTML page on labeled clusters.
 
 use super::{costs, opening, thousands};
-use crate::eval::clusters::{ClusterFigures, Extra, Missed};
+use crate::eval::clusters::{ClusterFigures, ExtraPage, MissedPage};
 use crate::eval::report::ClusterReport;
 use crate::html_writer::plot::{self, Bar};
 use crate::html_writer::{TableCell, TableRow, card, escaped, folded, page, table, words};
 
-/// Lists longer than this are folded away.
+/// Longer lists are collapsed.
 const OPEN: usize = 12;
-/// Pages listed.
+/// Maximum pages listed.
 const LISTED: usize = 500;
-/// Where an axis of shares may end.
+/// Possible ends of an axis of shares.
 const ENDS: [f64; 8] = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 
-/// A report on clusters as one web page.
+/// Returns a report on clusters as one HTML page.
 pub fn clusters(report: &ClusterReport) -> String {
     let labels = &report.labels;
     let what = format!(
@@ -24,10 +24,10 @@ pub fn clusters(report: &ClusterReport) -> String {
     );
     let mut html = opening("Clusters", &report.input, &what);
     html += &cards(report);
-    html += "<h2>What is kept</h2>\n<p>Pages are decided one by one in the order of the file. Of each clear cluster exactly one \
-             page should be stored: a cluster of which none is stored is <i>missed</i>, a page beyond the first is \
-             <i>extra</i>. Clusters with a grey neighbour are counted apart, since keeping or dropping such a page can both be \
-             right.</p>\n";
+    html += "<h2>Pages kept</h2>\n<p>The detector decided the pages one by one, in the order of the file. It should store exactly one \
+             page of each clear cluster. A cluster without a stored page is <i>missed</i>; a stored page beyond the first is \
+             <i>extra</i>. Clusters with a grey neighbor are counted separately, since storing or dropping their pages can both \
+             be right.</p>\n";
     html += &bars(report);
     let heading = words(&[
         "detector",
@@ -41,9 +41,9 @@ pub fn clusters(report: &ClusterReport) -> String {
         "grey stored",
     ]);
     html += &table("Clusters and pages", &heading, 1, &report.figures.iter().map(row).collect::<Vec<_>>());
-    html += "<h2>Missed</h2>\n<p>Each page that was left out, and the stored page that it is said to repeat.</p>\n";
+    html += "<h2>Missed</h2>\n<p>Every page of a missed cluster, and the stored page that its verdict names.</p>\n";
     html += &report.figures.iter().map(|figures| missed(report, figures)).collect::<String>();
-    html += "<h2>Extra</h2>\n<p>Each stored page beyond the first of its cluster, and that first one.</p>\n";
+    html += "<h2>Extra</h2>\n<p>Every stored page beyond the first of its cluster, and that first page.</p>\n";
     html += &report.figures.iter().map(|figures| extra(report, figures)).collect::<String>();
     html += "<h2>Cost</h2>\n";
     html += &costs::clusters(report);
@@ -67,7 +67,7 @@ fn cards(report: &ClusterReport) -> String {
     html + "</div>\n"
 }
 
-/// Shares of clusters missed and of pages extra; the scale ends where the worst does.
+/// Draws the shares of missed clusters and extra pages, scaled to the largest.
 fn bars(report: &ClusterReport) -> String {
     let missed = |figures: &ClusterFigures| figures.missed as f64 / (figures.clusters - figures.unseen).max(1) as f64;
     let shares = report.figures.iter().flat_map(|figures| [missed(figures), figures.extra_rate()]);
@@ -85,13 +85,13 @@ fn bars(report: &ClusterReport) -> String {
         (label(figures), bars)
     };
     let svg = plot::bars(
-        "Shares of clusters missed and of stored pages that are extra",
+        "Share of missed clusters, and share of extra pages among stored pages",
         &report.figures.iter().map(group).collect::<Vec<_>>(),
         end,
     );
     format!(
-        "<div class=\"plots\"><figure><figcaption><span style=\"color:var(--c1)\">■</span> missed, as a share of clear \
-         clusters <span style=\"color:var(--c0)\">■</span> extra, as a share of the pages stored of them</figcaption>{svg}</figure></div>\n"
+        "<div class=\"plots\"><figure><figcaption><span style=\"color:var(--c1)\">■</span> missed, share of clear \
+         clusters <span style=\"color:var(--c0)\">■</span> extra, share of their stored pages</figcaption>{svg}</figure></div>\n"
     )
 }
 
@@ -105,7 +105,7 @@ fn row(figures: &ClusterFigures) -> TableRow {
 }
 
 fn missed(report: &ClusterReport, figures: &ClusterFigures) -> String {
-    let row = |missed: &Missed| -> TableRow {
+    let row = |missed: &MissedPage| -> TableRow {
         let score = missed.repeats.map(|repeated| format!("{:.6}", repeated.score.as_f64()));
         let decided_by = missed.repeats.map(|repeated| repeated.decided_by.name().to_owned());
         let pages = [Some(missed.member), missed.repeats.map(|repeated| repeated.of)];
@@ -120,19 +120,24 @@ fn missed(report: &ClusterReport, figures: &ClusterFigures) -> String {
     let rows: Vec<TableRow> = figures.missed_pages.iter().take(LISTED).map(row).collect();
     list(
         figures,
-        &words(&["cluster", "score", "decided by", "page, and what it is said to repeat"]),
+        &words(&["cluster", "score", "decided by", "page, and the stored page named"]),
         &rows,
         figures.missed_pages.len(),
     )
 }
 
 fn extra(report: &ClusterReport, figures: &ClusterFigures) -> String {
-    let row = |extra: &Extra| -> TableRow {
+    let row = |extra: &ExtraPage| -> TableRow {
         let urls = vec![report.url(extra.member).to_owned(), report.url(extra.first).to_owned()];
         vec![TableCell::Name(cluster(report, extra.member)), TableCell::Urls(urls)].into()
     };
     let rows: Vec<TableRow> = figures.extra_pages.iter().take(LISTED).map(row).collect();
-    list(figures, &words(&["cluster", "page, and the first stored of its cluster"]), &rows, figures.extra_pages.len())
+    list(
+        figures,
+        &words(&["cluster", "page, and the first stored page of its cluster"]),
+        &rows,
+        figures.extra_pages.len(),
+    )
 }
 
 fn cluster(report: &ClusterReport, member: usize) -> String {

@@ -1,12 +1,11 @@
-//! What it costs.
+//! The table of costs.
 
-use super::pairs::label;
-use super::thousands;
-use crate::eval::report::{ClusterReport, Input, PairReport};
+use super::{label, thousands};
+use crate::eval::report::{ClusterReport, EvalInput, PairReport};
 use crate::eval::stream::DecisionCost;
 use crate::html_writer::{TableCell, TableRow, escaped, table, words};
 
-/// Costs of detectors on pairs.
+/// Returns the costs of detectors on pairs.
 pub(super) fn pairs(report: &PairReport) -> String {
     let mut rows = Vec::new();
     for run in &report.runs {
@@ -18,7 +17,7 @@ pub(super) fn pairs(report: &PairReport) -> String {
     section(&report.input, &rows)
 }
 
-/// Costs of detectors on clusters.
+/// Returns the costs of detectors on clusters.
 pub(super) fn clusters(report: &ClusterReport) -> String {
     let row = |figures: &crate::eval::ClusterFigures| {
         row(format!("{} {}", figures.detector, figures.threshold), "–", &figures.cost)
@@ -42,15 +41,15 @@ fn row(label: String, comparing: &str, cost: &DecisionCost) -> TableRow {
     .into()
 }
 
-fn section(input: &Input, rows: &[TableRow]) -> String {
-    let heading = words(&["detector", "µs a pair", "µs a page", "probes", "records", "|C|", "|M|", "compared"]);
+fn section(input: &EvalInput, rows: &[TableRow]) -> String {
+    let heading = words(&["detector", "µs/pair", "µs/page", "probes", "records", "|C|", "|M|", "compared"]);
     let rendering = &input.rendering;
     let time = per(rendering.thread_time.as_secs_f64(), rendering.pages);
     format!(
-        "<p>Times are those of the thread, so that other work counts for little; files are read before. Rendering took {} µs a \
-         page of {} bytes in the mean. Pages were then decided one by one, as in a crawl: of the <i>records</i> in the index \
-         when a page asks, the first filter leaves |C|, the second |M|, of which some are compared exactly before a match is \
-         found. Means over the probes.</p>\n{}",
+        "<p>Times are CPU times, without reading files. Rendering took {} µs for an average page of {} bytes. The detector then \
+         decided the pages one by one, as in a crawl. Each probe of the index starts with all <i>records</i>; the first filter \
+         leaves |C| candidates, the second |M|, and some of these are compared exactly. Columns after <i>probes</i> are means per \
+         probe.</p>\n{}",
         escaped(&time),
         thousands(rendering.bytes / rendering.pages.max(1)),
         table("Cost of comparing and deciding", &heading, 1, rows)

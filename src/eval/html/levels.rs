@@ -1,11 +1,11 @@
-//! What was done to pages, and what detectors say of it.
+//! The section on generated pairs: results by edit and level.
 
-use super::pairs::label;
-use crate::eval::levels::Level;
+use super::label;
+use crate::eval::levels::EditLevel;
 use crate::eval::report::PairReport;
 use crate::html_writer::{TableCell, TableRow, table};
 
-/// The part of the page on pairs that were made.
+/// Returns the section on generated pairs.
 pub(super) fn section(report: &PairReport) -> String {
     let mut heading: Vec<String> = ["edit", "level", "label", "pairs"].map(str::to_owned).to_vec();
     let judged = report.runs.iter().flat_map(|run| run.judged.iter().map(move |judged| (run, judged)));
@@ -16,14 +16,14 @@ pub(super) fn section(report: &PairReport) -> String {
         rows.push(TableRow { class: if is_first { "first" } else { "" }, cells: cells(report, level) });
     }
     format!(
-        "<h2>By edit</h2>\n<p>How many of the edited pages are called duplicates of the page they were made from: all \
-         that are dup or near should be, none that are distinct. Shuffled pages have the same terms as \
-         before, so what counts terms alone cannot tell them apart.</p>\n{}",
-        table("Called duplicates, by what was done and how much of it", &heading, 3, &rows)
+        "<h2>By edit</h2>\n<p>Share of edited pages called duplicates of their original. It should be 100 % for dup and near and 0 % \
+         for distinct. Shuffled pages keep their terms, so a detector that only counts terms cannot tell them \
+         apart.</p>\n{}",
+        table("Called duplicates by edit and level", &heading, 3, &rows)
     )
 }
 
-fn cells(report: &PairReport, level: &Level) -> Vec<TableCell> {
+fn cells(report: &PairReport, level: &EditLevel) -> Vec<TableCell> {
     let mut cells = vec![
         TableCell::Name(level.kind.clone()),
         TableCell::Text(level.level.clone()),

@@ -1,4 +1,4 @@
-//! What people look at: one page in one file, with plots and, beside each, its table.
+//! Evaluation results as one HTML page: plots, each with a table of its data.
 
 mod clusters;
 mod costs;
@@ -6,17 +6,17 @@ mod levels;
 mod pairs;
 
 use super::metrics::Estimate;
-use super::report::Input;
+use super::report::{EvalInput, JudgedPairs, PairRun};
 use crate::html_writer::{self, escaped, escaped_lines, folded};
 
 pub use clusters::clusters;
 pub use pairs::pairs;
 
-/// Missing pages beyond this many are only counted.
+/// Maximum missing pages listed by name.
 const NAMED_MISSING: usize = 20;
 
-/// What was looked at.
-fn opening(title: &str, input: &Input, what: &str) -> String {
+/// Returns the heading and the list of missing pages.
+fn opening(title: &str, input: &EvalInput, what: &str) -> String {
     let name = input.file.rsplit(['/', '\\']).next().unwrap_or(&input.file);
     let mut html = format!(
         "<h1>{title}: {}</h1>\n<p class=\"soft\">{what}; {} pages, {} of them missing</p>\n",
@@ -28,17 +28,25 @@ fn opening(title: &str, input: &Input, what: &str) -> String {
         let lines = input.missing.iter().take(NAMED_MISSING);
         let lines = lines.map(|missing| format!("{}: {}\n", missing.file.display(), missing.why));
         let text = escaped_lines(&lines.collect::<String>());
-        html += &folded("Missing pages; what needs them is left out", &format!("<pre class=\"mono\">{text}</pre>\n"));
+        html += &folded(
+            "Missing pages; their pairs and clusters are left out",
+            &format!("<pre class=\"mono\">{text}</pre>\n"),
+        );
     }
     html
 }
 
-/// `1,234,567`.
+/// Returns the name of a detector at a threshold.
+fn label(run: &PairRun, judged: &JudgedPairs) -> String {
+    format!("{} {}", run.scores.detector, judged.threshold)
+}
+
+/// Formats a number with thousands separators.
 fn thousands(number: usize) -> String {
     html_writer::thousands(number as u64)
 }
 
-/// A value and, smaller, its interval: markup.
+/// Returns a value with its interval as markup.
 fn estimate(estimate: Estimate) -> String {
     match (estimate.value, estimate.interval) {
         (Some(value), Some((low, high))) => {

@@ -1,13 +1,13 @@
-//! The page on pairs.
+//! The HTML page on labeled pairs.
 
-use super::{costs, estimate, levels, opening, thousands};
+use super::{costs, estimate, label, levels, opening, thousands};
 use crate::eval::metrics::Counts;
 use crate::eval::pairs::{ALL, Borderline, KindCounts, SweepPoint, label_counts};
 use crate::eval::report::{JudgedPairs, PairReport, PairRun};
 use crate::html_writer::plot::{self, Axes, Bar, PlotLine, ticks};
 use crate::html_writer::{TableCell, TableRow, card, escaped, figure, folded, page, table, words};
 
-/// A report on pairs as one web page.
+/// Returns a report on pairs as one HTML page.
 pub fn pairs(report: &PairReport) -> String {
     let [dup, near, distinct, grey] = label_counts(report.labels.pairs.iter()).map(thousands);
     let what = format!(
@@ -16,11 +16,11 @@ pub fn pairs(report: &PairReport) -> String {
     );
     let mut html = opening("Pairs", &report.input, &what);
     html += &cards(report);
-    html += "<h2>By threshold</h2>\n<p>Near and dup pairs are to be called duplicates, distinct ones not. Each pair was \
-             scored once, and every threshold is judged by that score.</p>\n";
+    html += "<h2>By threshold</h2>\n<p>Pairs labeled near or dup are duplicates, distinct ones are not. Each pair was \
+             scored once; every threshold applies to that score.</p>\n";
     html += &sweeps(report);
-    html += "<h2>By kind</h2>\n<p>Intervals hold the true share with 95 % confidence if pairs are independent of each \
-             other. Pairs that share pages are not, so they are somewhat wider in truth.</p>\n";
+    html += "<h2>By kind</h2>\n<p>95% intervals, which assume independent pairs. Pairs that share pages are not independent, so \
+             the true intervals are somewhat wider.</p>\n";
     html += &kinds(report);
     if !report.levels.is_empty() {
         html += &levels::section(report);
@@ -34,10 +34,6 @@ pub fn pairs(report: &PairReport) -> String {
 fn judged(report: &PairReport) -> impl Iterator<Item = (usize, &PairRun, &JudgedPairs)> {
     let runs = report.runs.iter().enumerate();
     runs.flat_map(|(style, run)| run.judged.iter().map(move |judged| (style, run, judged)))
-}
-
-pub(super) fn label(run: &PairRun, judged: &JudgedPairs) -> String {
-    format!("{} {}", run.scores.detector, judged.threshold)
 }
 
 fn cards(report: &PairReport) -> String {
@@ -63,15 +59,15 @@ fn sweeps(report: &PairReport) -> String {
             &figure(&format!("{}: precision, recall and F1 by threshold", run.scores.detector), &curves_of(run, low));
     }
     if report.runs.len() > 1 {
-        html += &figure("Precision by recall over all thresholds; a dot at each that was asked for", &plane(report));
+        html += &figure("Precision and recall over all thresholds; a dot marks each given threshold", &plane(report));
     }
     html += "</div>\n";
     let rows: Vec<TableRow> = report.runs.iter().flat_map(sweep_rows).collect();
     let heading = words(&["detector", "threshold", "tp", "fp", "fn", "tn", "precision", "recall", "F1"]);
-    html + &folded("The same as a table", &table("Counts of all pairs by threshold", &heading, 1, &rows))
+    html + &folded("Data table", &table("Counts of all pairs by threshold", &heading, 1, &rows))
 }
 
-/// The axis of all plots begins at `low`, so that they can be compared.
+/// Draws precision, recall and F1. All plots start at `low`, so that readers can compare them.
 fn curves_of(run: &PairRun, low: f64) -> String {
     type Measure = fn(&Counts) -> Option<f64>;
     let measures: [(&str, Measure); 3] = [
@@ -106,13 +102,13 @@ fn curves_of(run: &PairRun, low: f64) -> String {
     plot::curves(&title, &axes, &curves, &marks, best.as_slice())
 }
 
-/// The lowest measure at a threshold.
+/// Returns the lowest measure at a threshold.
 fn lowest(point: &SweepPoint) -> Option<f64> {
     let measures = [point.counts.precision(), point.counts.recall(), point.counts.f1()];
     measures.into_iter().filter_map(|measure| measure.value).reduce(f64::min)
 }
 
-/// The foot of an axis that shows everything from `lowest` up: a tenth or a half.
+/// Returns the lower end of an axis that shows `lowest`.
 fn floor_of(lowest: f64) -> f64 {
     if lowest >= 0.9 {
         0.9
@@ -123,7 +119,7 @@ fn floor_of(lowest: f64) -> f64 {
     }
 }
 
-/// Recall over precision: the further to the upper right, the better.
+/// Draws precision by recall.
 fn plane(report: &PairReport) -> String {
     let place = |counts: &Counts| Some((counts.recall().value?, counts.precision().value?));
     let curve = |(style, run): (usize, &PairRun)| {
@@ -181,7 +177,7 @@ fn kinds(report: &PairReport) -> String {
     }
     let groups: Vec<(String, Vec<Bar>)> =
         names.iter().map(|name| ((*name).to_owned(), kind_bars(report, name))).collect();
-    let bars = plot::bars("The share of right answers by kind, with its interval", &groups, 1.0);
+    let bars = plot::bars("Share of right answers by kind, with 95% interval", &groups, 1.0);
     let legend: Vec<String> = judged(report)
         .map(|(style, run, judged)| {
             format!("<span style=\"color:var(--c{})\">■</span> {}", style % 6, escaped(&label(run, judged)))
@@ -242,8 +238,8 @@ fn kind_rows(report: &PairReport, name: &str) -> Vec<TableRow> {
 
 fn borderlines(report: &PairReport) -> String {
     let mut html =
-        "<h2>Pairs to read</h2>\n<p>Those that lie closest to the threshold: first on the wrong side, then on the \
-                    right one.</p>\n"
+        "<h2>Borderline pairs</h2>\n<p>Pairs closest to the threshold: first the wrong ones, then the right \
+                    ones.</p>\n"
             .to_owned();
     for (place, (_, run, judged)) in judged(report).enumerate() {
         let rows: Vec<TableRow> = judged.borderlines.iter().map(|line| borderline(report, line)).collect();

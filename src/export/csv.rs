@@ -1,10 +1,11 @@
-//! Cells of CSV that nothing can be smuggled through.
+//! CSV cells that are safe to open in a spreadsheet.
 
 use std::borrow::Cow;
 
-/// A text as a cell (RFC 4180). Control characters become spaces, and before a text that a spreadsheet
-/// would take for a formula an apostrophe is put.
-pub fn cell(text: &str) -> Cow<'_, str> {
+/// Formats text as a CSV cell (RFC 4180).
+///
+/// Control characters become spaces. An apostrophe precedes text that a spreadsheet would take for a formula.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | ',' | ';');
     if !is_formula && text.chars().all(is_plain) {
@@ -32,12 +33,12 @@ mod tests {
 
     #[test]
     fn a_cell_is_one_cell_and_no_formula() {
-        assert_eq!(cell("a.test"), "a.test");
-        assert_eq!(cell("a, \"b\""), "\"a, \"\"b\"\"\"");
-        assert_eq!(cell("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+        assert_eq!(csv_cell("a.test"), "a.test");
+        assert_eq!(csv_cell("a, \"b\""), "\"a, \"\"b\"\"\"");
+        assert_eq!(csv_cell("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
         for start in ["+1", "-1", "@x", "\t=1", "\r\n=1"] {
-            assert!(cell(start).starts_with("\"'"), "{start}");
+            assert!(csv_cell(start).starts_with("\"'"), "{start}");
         }
-        assert_eq!(cell("a\r\nb\u{1b}[31m"), "\"a  b [31m\"");
+        assert_eq!(csv_cell("a\r\nb\u{1b}[31m"), "\"a  b [31m\"");
     }
 }
