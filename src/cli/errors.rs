@@ -123,9 +123,7 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
     if !can_be_made_anew {
         return error;
     }
-    error.with_hint(
-        "ndcrawl reindex DIR makes the store of a crawl anew from pages.jsonl and warc, if that is what is damaged",
-    )
+    error.with_hint("if the store is damaged, ndcrawl reindex DIR rebuilds it from pages.jsonl and the WARC files")
 }
 
 pub(super) fn crawl_error(error: impl Into<CrawlError>) -> CliError {
@@ -184,16 +182,17 @@ pub(super) fn reference_error(error: PipelineError) -> CliError {
 pub(super) fn rules_in_use_error(error: store::Error) -> CliError {
     let is_in_use = matches!(error, store::Error::InUse { .. });
     let error = store_error(error, Phase::Opening);
-    let hint = "a crawl that is at work writes its rules when it ends: stop it with Ctrl-C, switch them, and go on";
+    let hint = "a running crawl writes its rules when it ends: stop it with Ctrl-C, change the rules, then resume it";
     if is_in_use { error.with_hint(hint) } else { error }
 }
 
 pub(super) fn export_in_use_error(error: store::Error) -> CliError {
     match &error {
-        store::Error::InUse { folder, pid } => {
-            CliError::new(exit::IN_USE, format!("{}: a crawl is at work there (process {pid})", folder.display()))
-                .with_hint("wait until it has ended, or stop it with Ctrl-C; it can be resumed after the export")
-        }
+        store::Error::InUse { folder, pid } => CliError::new(
+            exit::IN_USE,
+            format!("{}: a crawl is running in this folder (process {pid})", folder.display()),
+        )
+        .with_hint("wait until it ends, or stop it with Ctrl-C and resume it after the export"),
         _ => store_error(error, Phase::Opening),
     }
 }
@@ -204,7 +203,7 @@ pub(super) fn export_error(error: ExportError) -> CliError {
         ExportError::Write { .. } => {
             let full = matches!(error.write_kind(), Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
             let code = if full { exit::DISK_FULL } else { exit::USAGE };
-            CliError::new(code, error.to_string()).with_hint("-o FILE writes elsewhere")
+            CliError::new(code, error.to_string()).with_hint("choose another file with -o FILE")
         }
     }
 }

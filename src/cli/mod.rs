@@ -82,8 +82,8 @@ fn tell_panics_in_one_line() {
     panic::set_hook(Box::new(move |info| {
         let place = info.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
         let what = panic_message(info.payload());
-        let error = CliError::new(exit::INTERNAL, format!("internal fault: {what}{place}"))
-            .with_hint("what was saved is kept, the crawl can be resumed; please report this");
+        let error = CliError::new(exit::INTERNAL, format!("internal error: {what}{place}"))
+            .with_hint("the saved data is intact and the crawl can be resumed; please report this bug");
         terminal::write_stderr(&error.to_string());
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
             with_trace(info);

@@ -45,7 +45,7 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     }
     if flags.resume && !folder.join("store").exists() {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: nothing to resume", folder.display()));
-        return Err(error.with_hint("leave out --resume to begin a crawl there"));
+        return Err(error.with_hint("leave out --resume to start a crawl there"));
     }
     if !flags.fresh {
         return Ok(());
@@ -53,7 +53,7 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !flags.force {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: the folder is not empty", folder.display()));
-        return Err(error.with_hint("--fresh --force deletes the crawl in it, or choose another folder with --out"));
+        return Err(error.with_hint("delete the crawl in it with --fresh --force, or choose another folder with --out"));
     }
     empty(folder, &found(folder))
 }
@@ -69,7 +69,7 @@ fn prepare_again(folder: &Path) -> Result<(), CliError> {
         if Generation::last(folder).map_err(opening_error)?.is_some() {
             return Ok(());
         }
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: no crawl to do again", folder.display()));
+        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: no crawl to repeat", folder.display()));
         return Err(error.with_hint("leave out --recrawl the first time"));
     }
     let crawl = store::read_json_file(&folder.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
@@ -82,7 +82,7 @@ fn prepare_again(folder: &Path) -> Result<(), CliError> {
         return store::set_aside(folder).map_err(opening_error);
     }
     write_stderr(&format!(
-        "note: the crawl in {} was not over: it goes on, to be done again after that",
+        "note: the crawl in {} had not finished: resuming it; repeat --recrawl after that",
         folder.display()
     ));
     Ok(())
@@ -101,7 +101,7 @@ pub(super) struct Earlier {
 
 impl Earlier {
     pub fn read(settings: &Settings) -> Result<Self, CliError> {
-        let hint = "it tells of seeds and settings alone: move it away and name the seeds again";
+        let hint = "it holds seeds and settings only: move it away and name the seeds again";
         let read = |folder: &Path| {
             let read = store::read_json_file(&folder.join("crawl.json"));
             read.map_err(|error| opening_error(error).with_hint(hint))
@@ -118,9 +118,9 @@ impl Earlier {
 
     fn of(settings: &Settings, crawl: &Value) -> Result<Self, CliError> {
         if crawl["command"] == DEDUP {
-            let message = format!("{}: it holds pages that dedup has judged", settings.out.dir.display());
+            let message = format!("{}: the folder holds the results of dedup", settings.out.dir.display());
             let error = CliError::new(exit::NOT_RESUMABLE, message);
-            return Err(error.with_hint("--out takes another folder for a crawl"));
+            return Err(error.with_hint("choose another folder for the crawl with --out"));
         }
         let normaliser = Normaliser::new(settings.normalise_options());
         let seed = |text: &str| {
@@ -159,8 +159,8 @@ pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
     let read = store::read_json_file(&folder.join("crawl.json"));
     let Some(file) = read.map_err(opening_error)? else { return Ok(None) };
     if file["command"] != DEDUP {
-        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: it holds a crawl", folder.display()));
-        return Err(error.with_hint("--out takes another folder; --fresh --force deletes the crawl in it"));
+        let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: the folder holds a crawl", folder.display()));
+        return Err(error.with_hint("choose another folder with --out, or delete the crawl in it with --fresh --force"));
     }
     Ok(file["started"].as_str().map(str::to_owned))
 }
@@ -190,28 +190,28 @@ pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Opti
         None => Ok(()),
         Some(difference) => {
             let message = format!(
-                "{}: the crawl in it was begun with {} = {}, this run has {}",
+                "{}: its crawl was started with {} = {}, this run has {}",
                 settings.out.dir.display(),
                 difference.key,
                 difference.was,
                 difference.is
             );
-            let hint = "use the same value to go on, --out for another folder, or --fresh --force to start anew";
+            let hint = "use the same value, choose another folder with --out, or start over with --fresh --force";
             Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(hint))
         }
     }
 }
 
 /// What can be done about a crawl that can't go on.
-pub(super) const BEGIN_ANEW: &str = "--fresh --force begins anew, --out takes another folder";
+pub(super) const START_OVER: &str = "start over with --fresh --force, or choose another folder with --out";
 
 /// Refuses a crawl of spider's that was begun before: what it had yet to ask for, spider alone knew.
 pub(super) fn expect_resumable(settings: &Settings, opened: &store::Opened) -> Result<(), CliError> {
     if opened.fresh || settings.engine != EngineKind::Spider {
         return Ok(());
     }
-    let message = format!("{}: spider cannot go on with the crawl in it", settings.out.dir.display());
-    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(BEGIN_ANEW))
+    let message = format!("{}: the engine spider cannot resume the crawl in this folder", settings.out.dir.display());
+    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(START_OVER))
 }
 
 /// `crawl.json`: what runs in this folder.
@@ -237,8 +237,8 @@ impl CrawlFile {
             "format": store::FORMAT,
             "crawl": crawl,
             "generation": generation,
-            "settings": settings.to_json(),
-            "origins_of_settings": settings.sources_to_json(),
+            "settings": settings.to_stored_json(),
+            "origins_of_settings": settings.stored_sources_to_json(),
             "seeds": seeds.seeds.iter().map(|seed| seed.url.as_str()).collect::<Vec<_>>(),
             "seed_fallbacks": fallbacks,
             "started": started.unwrap_or(&now),

@@ -30,7 +30,7 @@ pub struct Snapshot {
     pub pages_per_second: f64,
     /// URLs that wait.
     pub queued: u64,
-    /// URLs being fetched or judged.
+    /// URLs being fetched or decided.
     pub leased: u64,
     /// Origins with something to do.
     pub origins: u64,

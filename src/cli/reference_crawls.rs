@@ -23,7 +23,7 @@ pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Ag
     if let Some(folder) = folders.iter().find(|folder| own.is_some() && folder.canonicalize().ok() == own) {
         let source = settings.source("dedup.against");
         return Err(CliError::usage(format!("{source}: {} is the output folder itself", folder.display()))
-            .with_hint("a crawl compares with its own pages in any case"));
+            .with_hint("a crawl always compares with its own pages"));
     }
     let ours = of_records(&settings.fingerprint());
     let differs = |fingerprint: &str| {

@@ -39,7 +39,7 @@ pub(super) fn at_end(settings: &Settings) -> AtEnd {
         Err(error) => {
             let is_damaged = error.code == exit::CORRUPT;
             let kind = if is_damaged { "error" } else { "warning" };
-            write_stderr(&terminal_safe(&format!("{kind}: no report was written: {}", error.message)));
+            write_stderr(&terminal_safe(&format!("{kind}: cannot write the report: {}", error.message)));
             AtEnd { path: None, is_damaged }
         }
     }

@@ -15,7 +15,7 @@ pub(super) const FILE: &str = "rules.jsonl";
 pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     let mut rules = Vec::new();
     for path in &settings.dust.rules {
-        let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: there is no such file", path.display())))?;
+        let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: no such file", path.display())))?;
         rules.extend(
             found.into_iter().filter(|rule| matches!(rule.confidence.state, RuleState::Proven | RuleState::Off)),
         );
@@ -64,11 +64,11 @@ pub(super) fn lines(rules: &[ListedRule]) -> Result<String, CliError> {
     Ok(lines.collect::<Result<String, _>>().map_err(anyhow::Error::from)?)
 }
 
-/// `None` if there is no such file.
+/// `None` if no such file.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<ListedRule>>, CliError> {
     let failed = |error: ListingError| {
         CliError::usage(format!("{}: {error}", path.display()))
-            .with_hint("a file of rules is the rules.jsonl of a crawl, or what 'ndcrawl rules DIR -o FILE' writes")
+            .with_hint("--rules takes the rules.jsonl of a crawl, or a file from 'ndcrawl rules DIR -o FILE'")
     };
     match File::open(path) {
         Ok(file) => ListedRule::read(BufReader::new(file)).map(Some).map_err(failed),

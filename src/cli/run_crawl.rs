@@ -14,7 +14,7 @@ use crate::cli::config::value_enums::EngineKind;
 use crate::cli::dashboard::{self, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::monitor::Monitor;
-use crate::cli::output_dir::{self, BEGIN_ANEW, CrawlFile, Earlier};
+use crate::cli::output_dir::{self, CrawlFile, Earlier, START_OVER};
 use crate::cli::progress::Progress;
 use crate::cli::reference_crawls;
 use crate::cli::report_file;
@@ -41,7 +41,7 @@ pub(super) fn runtime() -> Result<Runtime, CliError> {
 /// Crawls and returns the exit code. `seeds` may be empty if there is a crawl to resume.
 pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
     if flags.resume && settings.engine == EngineKind::Spider {
-        return Err(CliError::usage("--resume: spider cannot go on with a crawl").with_hint(BEGIN_ANEW));
+        return Err(CliError::usage("--resume: the engine spider cannot resume a crawl").with_hint(START_OVER));
     }
     let listener = dashboard::bind(settings)?;
     // They may lie in the folder that begins anew.
@@ -167,10 +167,10 @@ fn dashboard(settings: &Settings, listener: TcpListener) -> Option<Dashboard> {
 fn warn(settings: &Settings, seeds: &Seeds) {
     let mut warnings = Vec::new();
     if settings.politeness.ignore_robots {
-        warnings.push("robots.txt is ignored: make sure that the sites' owners agree");
+        warnings.push("robots.txt is ignored: make sure that the site owners agree");
     }
     if settings.http.insecure {
-        warnings.push("certificates are not checked: pages may come from anybody");
+        warnings.push("certificates are not checked: anyone can impersonate a server");
     }
     let is_local =
         |seed: &Seed| matches!(seed.url.host(), "localhost" | "[::1]") || seed.url.host().starts_with("127.");
@@ -208,21 +208,25 @@ fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> O
     let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
     if nothing_done && code == exit::FINISHED {
         return Some(format!(
-            "the crawl in {out} was finished before; --fresh --force starts anew, --out takes another folder"
+            "the crawl in {out} had already finished; start over with --fresh --force, or choose another folder with --out"
         ));
     }
     match ending.reason {
         _ if settings.engine == EngineKind::Spider
             && (ending.reason != StopReason::Finished || ending.budget_used_up) =>
         {
-            Some(format!("spider cannot go on with a crawl: {BEGIN_ANEW}"))
+            Some(format!("the engine spider cannot resume a crawl: {START_OVER}"))
         }
-        StopReason::Finished if ending.budget_used_up => Some("a higher limit and the same command go on".to_owned()),
+        StopReason::Finished if ending.budget_used_up => {
+            Some("to continue, run the same command with a higher limit".to_owned())
+        }
         StopReason::Finished if code == exit::NOTHING_FETCHED => {
-            Some("nothing could be fetched from any seed: is the network there, are the addresses right?".to_owned())
+            Some("no seed could be fetched: check the network and the URLs".to_owned())
         }
         StopReason::Finished => None,
-        StopReason::DiskFull => Some("free some space (--min-free), then the same command goes on".to_owned()),
-        _ => Some("the same command goes on where this one stopped".to_owned()),
+        StopReason::DiskFull => {
+            Some("free some disk space (see --min-free), then resume with the same command".to_owned())
+        }
+        _ => Some("the same command resumes the crawl".to_owned()),
     }
 }

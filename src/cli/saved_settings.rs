@@ -28,7 +28,7 @@ pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
     let path = folder.join("crawl.json");
     let file = store::read_json_file(&path).map_err(opening_error)?;
     let Some(file) = file else {
-        return Err(CliError::usage(format!("{}: there is no crawl.json", folder.display()))
+        return Err(CliError::usage(format!("{}: crawl.json not found", folder.display()))
             .with_hint("give the output folder of a crawl"));
     };
     let settings = file["settings"].as_object().into_iter().flatten();
@@ -58,13 +58,13 @@ mod tests {
     fn the_options_of_a_crawl_are_read_back_from_its_file() {
         for pairs in [
             &[][..],
-            &[("dedup.weights", "paper"), ("dedup.threshold", "0.93"), ("dedup.matching", "best")],
+            &[("dedup.second_check", "none"), ("dedup.threshold", "0.93"), ("dedup.matching", "best")],
             &[("dedup.detector", "provenance"), ("dedup.min_terms", "7"), ("http.headers", "Cookie: abc")],
             &[("dedup.detector", "fuzzy"), ("dedup.query", "a, b"), ("scope.exclude", "a,b"), ("scope.max_time", "2s")],
         ] {
             let folder = tempfile::tempdir().unwrap();
             let settings = given(pairs);
-            let file = serde_json::json!({"settings": settings.to_json(), "later": {"x.y": 1}});
+            let file = serde_json::json!({"settings": settings.to_stored_json(), "later": {"x.y": 1}});
             std::fs::write(folder.path().join("crawl.json"), file.to_string()).unwrap();
             let read = super::settings(folder.path()).unwrap();
             assert_eq!(detect_options(&read), detect_options(&settings), "{pairs:?}");

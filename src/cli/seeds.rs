@@ -61,7 +61,7 @@ impl Seeds {
         for path in &settings.seeds_file {
             let name = seeds_name(path);
             let bytes = read_bytes(path, stdin).map_err(|error| {
-                CliError::usage(format!("{name}: {error}")).with_hint("--seeds takes a file with one URL a line")
+                CliError::usage(format!("{name}: {error}")).with_hint("--seeds takes a file with one URL per line")
             })?;
             reader.read_lines(&name, &bytes);
             reader.seeds.files.push(name);
@@ -84,9 +84,9 @@ impl Seeds {
         }
         Err(match self.rejected.as_slice() {
             [] if self.files.is_empty() => CliError::usage("no seeds: nothing to crawl")
-                .with_hint("name a URL or a file: ndcrawl --seeds seeds.txt (ndcrawl --help tells more)"),
+                .with_hint("name a URL or a file: ndcrawl --seeds seeds.txt (see ndcrawl --help)"),
             [] => CliError::usage(format!("{}: no seed in it: nothing to crawl", self.files.join(", ")))
-                .with_hint("one URL a line; lines that begin with # are comments"),
+                .with_hint("one URL per line; lines that start with # are comments"),
             [first] => CliError::usage(format!("{}: '{}': {}", first.line, first.text, first.why)),
             [first, ..] => CliError::usage(format!(
                 "no usable seed among {}, the first: {}: '{}': {}",

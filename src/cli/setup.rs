@@ -40,8 +40,8 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
         value_enums::EngineKind::Spider => Ok(crawl::Engine::Spider),
         #[cfg(not(feature = "spider"))]
         value_enums::EngineKind::Spider => {
-            let message = format!("{}: this program was built without spider", settings.source("engine"));
-            Err(CliError::usage(message).with_hint("build it with the feature 'spider', or leave the engine out"))
+            let message = format!("{}: this build lacks the engine spider", settings.source("engine"));
+            Err(CliError::usage(message).with_hint("build with --features spider, or leave out --engine"))
         }
     }
 }
@@ -58,11 +58,11 @@ pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOption
         Some(path) if path.is_file() => path.clone(),
         Some(path) => {
             let source = settings.source("browser.executable");
-            return Err(CliError::usage(format!("{source}: {}: there is no such file", path.display())));
+            return Err(CliError::usage(format!("{source}: {}: no such file", path.display())));
         }
         None => crate::headless::find().ok_or_else(|| {
-            CliError::usage(format!("{source}: there is no Chromium here"))
-                .with_hint("install Debian's package 'chromium', or name the program with the key browser.executable")
+            CliError::usage(format!("{source}: Chromium not found"))
+                .with_hint("install Debian's package chromium, or set the key browser.executable")
         })?,
     };
     let browser = crate::headless::Options {
@@ -81,8 +81,8 @@ pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
     if settings.browser.mode == value_enums::PageSource::Static {
         return Ok(());
     }
-    let message = format!("{}: this program was built without a browser", settings.source("browser.mode"));
-    Err(CliError::usage(message).with_hint("build it with the feature 'browser', or read pages as they are sent"))
+    let message = format!("{}: this build cannot render pages", settings.source("browser.mode"));
+    Err(CliError::usage(message).with_hint("build with --features browser, or use --page-source static"))
 }
 
 /// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.

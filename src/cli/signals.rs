@@ -44,8 +44,8 @@ pub(super) const OF_CRAWLS: Told = [
 
 /// Of pages that are there already.
 pub(super) const OF_PAGES: Told = [
-    "stopping: what was read is judged and saved; the same command goes on",
-    "stopping: what was judged is being saved",
+    "stopping: the pages already read are decided and saved; the same command resumes",
+    "stopping: saving the decided pages",
 ];
 
 /// Listens from now on. Must be called within the runtime.

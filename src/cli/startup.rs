@@ -16,7 +16,7 @@ pub(super) fn load_settings(flags: Vec<Given>, source: &ConfigSource) -> Result<
     };
     let (environment, unknown) = merge::from_environment(std::env::vars_os());
     for name in unknown {
-        write_stderr(&terminal_safe(&format!("warning: {name}: no setting has this variable; ignored")));
+        write_stderr(&terminal_safe(&format!("warning: {name}: unknown variable, ignored")));
     }
     given.extend(environment);
     given.extend(flags);

@@ -31,15 +31,15 @@ pub struct StatusFile {
     pub state: RunState,
     /// The process.
     pub pid: u32,
-    /// Time spent, over all runs.
+    /// Time spent in all runs.
     pub elapsed_seconds: f64,
     /// Pages fetched per second, of late.
     pub pages_per_second: f64,
     /// URLs that wait.
     pub queued: u64,
-    /// URLs being fetched or judged.
+    /// URLs being fetched or decided.
     pub leased: u64,
-    /// URLs seen and not to be fetched as things stand.
+    /// URLs seen and not scheduled for fetching.
     pub deferred: u64,
     /// URLs ever seen.
     pub seen: u64,

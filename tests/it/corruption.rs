@@ -109,7 +109,7 @@ fn told(run: Run, codes: &[i32], damage: &Damage) -> Finished {
     let ended = run.finish();
     let all = format!("{damage:?}: {ended:#?}");
     assert!(ended.code.is_some_and(|code| codes.contains(&code)), "{all}");
-    assert!(!ended.stderr.contains("internal fault") && !ended.stderr.contains("panicked"), "{all}");
+    assert!(!ended.stderr.contains("internal error") && !ended.stderr.contains("panicked"), "{all}");
     match ended.code {
         Some(2 | 4 | 5) => {
             let errors = ended.errors();

@@ -144,7 +144,7 @@ fn rules_predict_duplicates_and_lose_no_unique_page() {
 
     let url = foretold[0]["url"].as_str().unwrap();
     let told = place.run(["explain", "out", url]).finish().expect_code(0).stdout;
-    assert!(told.contains("a rule foretells"), "{told}");
+    assert!(told.contains("a rule predicts"), "{told}");
     place.run(["verify", "out"]).finish().expect_code(0);
     let listed = listed(&place);
     let saved: u64 =
@@ -240,7 +240,7 @@ fn switching_a_rule_takes_effect_on_resume_and_is_refused_during_a_crawl() {
     let rules = switched_off(&place);
     assert!(rules.iter().all(|is_off| !is_off) && !rules.is_empty());
     let told = switch("--off", rules.len()).expect_code(0);
-    assert!(told.stderr.contains("when the crawl goes on"), "{}", told.stderr);
+    assert!(told.stderr.contains("when the crawl is resumed"), "{}", told.stderr);
     assert!(switched_off(&place).into_iter().all(|is_off| is_off));
     let off = texts(&listed(&place));
 

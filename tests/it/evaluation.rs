@@ -194,7 +194,7 @@ fn senseless_arguments_are_refused_by_name() {
     assert_refused(&place, &["--pairs", "good.tsv", "--pages", "pages", "--detector", "best"], 2, "'best'");
     assert_refused(&place, &["--pairs", "good.tsv", "--pages", "pages", "-t", "1.5"], 2, "1.5");
     assert_refused(&place, &["--pages", "pages"], 2, "--pairs");
-    assert_refused(&place, &["--pairs", "gone.tsv", "--pages", "pages"], 1, "no page is there");
+    assert_refused(&place, &["--pairs", "gone.tsv", "--pages", "pages"], 1, "no pages found");
 }
 
 /// Three of the nine sites: the clusters of the others are not there.

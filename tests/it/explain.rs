@@ -115,7 +115,7 @@ fn an_unknown_url_gets_suggestions() {
     let (place, _, lines) = demo();
     let url = url_of(&lines, |line| line["outcome"] == "stored" && line["depth"] == 2);
     let wrong = place.run(["explain", "out", &format!("{url}x")]).finish().expect_code(2);
-    assert!(wrong.stderr.contains("never seen") && wrong.stderr.contains(url), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("not seen") && wrong.stderr.contains(url), "{}", wrong.stderr);
     let far = place.run(["explain", "out", "https://elsewhere.example/"]).finish().expect_code(2);
     assert!(!far.stderr.contains("hint:"), "{}", far.stderr);
     assert_eq!(place.run(["explain", ".", url]).finish().expect_code(2).errors().len(), 1);

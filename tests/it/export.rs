@@ -233,7 +233,7 @@ fn a_running_crawl_a_missing_folder_and_a_damaged_archive_have_their_own_errors(
     let place = Place::new();
     let nothing = export(&place, &["--format", "parquet"]).expect_code(2);
     assert!(
-        nothing.errors()[0].contains("it holds no crawl") && nothing.stderr.contains("hint: "),
+        nothing.errors()[0].contains("the folder holds no crawl") && nothing.stderr.contains("hint: "),
         "{}",
         nothing.stderr
     );
@@ -278,7 +278,7 @@ fn a_running_crawl_is_not_exported_and_a_stopped_one_is_marked() {
     running.signal("INT");
     running.finish().expect_code(130);
     let told = export(&place, &["--format", "csv", "-o", "-"]).expect_code(0);
-    assert!(told.stderr.contains("stopped before its end"), "{}", told.stderr);
+    assert!(told.stderr.contains("the crawl is unfinished"), "{}", told.stderr);
 }
 
 #[test]

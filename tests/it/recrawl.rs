@@ -206,13 +206,13 @@ fn recrawl_needs_a_finished_crawl_and_resumes_an_unfinished_one() {
     let (web, _) = web(Duration::ZERO);
     let place = Place::new();
     let run = again(&place, &web).finish().expect_code(5);
-    assert!(run.stderr.contains("no crawl to do again"), "{}", run.stderr);
+    assert!(run.stderr.contains("no crawl to repeat"), "{}", run.stderr);
 
     let mut running = crawl(&place, &web).args(["--delay", "2s"]).start();
     assert!(running.wait_until(|| place.path("out/store").exists()));
     running.kill();
     let run = again(&place, &web).finish().expect_code(0);
-    assert!(run.stderr.contains("was not over"), "{}", run.stderr);
+    assert!(run.stderr.contains("had not finished"), "{}", run.stderr);
     assert!(!place.path("out/earlier").exists());
     // Without a seed, those of before are taken.
     place

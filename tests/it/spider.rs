@@ -242,11 +242,15 @@ fn a_stopped_spider_crawl_is_complete_and_cannot_be_resumed() {
     assert!(running.wait_until(|| web.pages_asked() >= 5));
     running.signal("INT");
     let stopped = running.finish().expect_code(130);
-    assert!(stopped.stderr.contains("spider cannot go on"), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("spider cannot resume"), "{}", stopped.stderr);
     place.run(["verify", "out"]).finish().expect_code(0);
     let asked = web.pages_asked();
     let refused = start().finish().expect_code(5);
-    assert!(refused.stderr.contains("spider cannot go on") && refused.stderr.contains("--fresh"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("spider cannot resume") && refused.stderr.contains("--fresh"),
+        "{}",
+        refused.stderr
+    );
     // The other engine knows nothing of what spider had yet to ask for.
     place.crawl(web.origins()).finish().expect_code(5);
     assert_eq!(web.pages_asked(), asked);

@@ -192,7 +192,7 @@ mod tests {
             let command = KeyFlags::augment_args(Command::new("ndcrawl"));
             let matches = command.try_get_matches_from([&["ndcrawl"], arguments].concat()).unwrap();
             let settings = merge(KeyFlags::from_arg_matches(&matches).unwrap().given).unwrap();
-            (settings.to_json(), settings.fingerprint())
+            (settings.to_stored_json(), settings.fingerprint())
         };
         for (now, former) in [("template", "host"), ("none", "paper")] {
             let expected = typed(&["--second-check", now]);

@@ -318,7 +318,7 @@ mod tests {
               --detector <NAME>           How pages are compared: mwo, dd, fuzzy, extended-tdw, provenance;
                                           none: exact copies only [default: mwo]
           -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
-                                          [default: mwo: 0.68, with --weights paper 0.8; dd: 0.8; fuzzy,
+                                          [default: mwo: 0.68, with --second-check none 0.8; dd: 0.8; fuzzy,
                                           provenance: 0.5; extended-tdw: 0.9]
               --weights <host|paper>      mwo: what decides; host: also the order of words, without what a
                                           host's pages have in common [default: host]

@@ -73,7 +73,7 @@ fn read(folder: &Path, mut take: impl FnMut(u64, PageLine)) -> Result<(), CliErr
         Error::NotACrawl { .. } => {
             CliError::usage(error.to_string()).with_hint("give the output folder of a crawl: ndcrawl clusters DIR")
         }
-        _ => store_error(error, Phase::Opening).with_hint("ndcrawl verify tells what else is damaged"),
+        _ => store_error(error, Phase::Opening).with_hint("ndcrawl verify lists all damage"),
     };
     expect_whole(folder)?;
     for (number, line) in (0..).zip(PageLines::open(folder).map_err(failed)?) {

@@ -36,7 +36,8 @@ fn add(text: &mut String, cluster: &Cluster) {
     let elected = if elected == cluster.representative { "this page" } else { elected };
     let _ = writeln!(text, "  elected: {} ({})", terminal_safe(elected), terminal_safe(&cluster.why));
     if let Some(Preferred { url, why }) = &cluster.preferred {
-        let _ = writeln!(text, "  better, but its body was not kept: {} ({})", terminal_safe(url), terminal_safe(why));
+        let _ =
+            writeln!(text, "  better, but its body is not archived: {} ({})", terminal_safe(url), terminal_safe(why));
     }
     let _ = writeln!(text, "  trust  score     detector      decided by   body  page");
     for page in &cluster.pages {

@@ -39,7 +39,7 @@ fn init_config(path: &Path, force: bool) -> Result<u8, CliError> {
             Ok(exit::FINISHED)
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(CliError::usage(format!("{}: there is one already", path.display())).with_hint("--force replaces it"))
+            Err(CliError::usage(format!("{}: the file exists", path.display())).with_hint("overwrite it with --force"))
         }
         Err(error) => Err(CliError::usage(format!("{}: {error}", path.display()))),
     }

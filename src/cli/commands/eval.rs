@@ -147,7 +147,7 @@ fn render(
     let folder = &arguments.pages;
     if !folder.is_dir() {
         return Err(CliError::usage(format!("{}: no such folder", folder.display()))
-            .with_hint("--pages names the folder that holds one folder for each site"));
+            .with_hint("--pages takes the folder with one folder per site"));
     }
     let mut order = WantedOrder::default();
     for wanted in contenders.iter().map(|contender| contender.options.order()) {
@@ -176,7 +176,7 @@ fn tell_missing(missing: &[MissingPage], of: usize) {
         return;
     }
     let what = counted(of as u64, "page", "pages");
-    write_stderr(&format!("warning: {} of {what} missing; what needs them is left out", missing.len()));
+    write_stderr(&format!("warning: {} of {what} missing; pairs and clusters with them are left out", missing.len()));
     for MissingPage { file, why } in missing.iter().take(NAMED_MISSING) {
         write_stderr(&terminal_safe(&format!("warning: {}: {why}", file.display())));
     }
@@ -193,9 +193,9 @@ fn tell(
     pages: &Pages,
 ) -> Result<u8, CliError> {
     if pages.found() == 0 {
-        let message = format!("{}: no page is there", arguments.pages.display());
+        let message = format!("{}: no pages found", arguments.pages.display());
         return Err(CliError::new(exit::NOTHING_FETCHED, message)
-            .with_hint("a page http://SITE.localhost:8080/PATH is the file SITE/PATH below that folder"));
+            .with_hint("the page http://SITE.localhost:8080/PATH is the file SITE/PATH in that folder"));
     }
     if let Some(file) = &arguments.html {
         let written = std::fs::write(file, page());

@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     expect_whole(&arguments.dir)?;
     // Before the lock is taken, which would leave a file in somebody else's folder.
     if !arguments.dir.join("pages.jsonl").is_file() {
-        return Err(CliError::usage(format!("{}: it holds no crawl", arguments.dir.display()))
+        return Err(CliError::usage(format!("{}: the folder holds no crawl", arguments.dir.display()))
             .with_hint("give the output folder of a crawl: ndcrawl export DIR --format parquet"));
     }
     let _held = store::hold(&arguments.dir).map_err(export_in_use_error)?;
@@ -175,7 +175,7 @@ fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: Ex
     };
     warn(tally.held_back, "left out: noarchive or noindex (--noarchive ignore exports them)");
     if arguments.format != ExportFormat::Csv {
-        warn(tally.without_body, "stored without a body: the crawl kept none (--no-warc, noarchive)");
+        warn(tally.without_body, "stored without a body: the crawl archived none (--no-warc, noarchive)");
     }
     let what = if arguments.format == ExportFormat::Csv { "URL" } else { "page" };
     let count = counted(tally.pages, what, &format!("{what}s"));
@@ -198,7 +198,7 @@ fn warn_of_unfinished(folder: &Path) {
     if let Ok(status) = StatusFile::read(folder)
         && status.state != RunState::Finished
     {
-        write_stderr("warning: the crawl was stopped before its end; what it has so far is exported");
+        write_stderr("warning: the crawl is unfinished; exporting its pages so far");
     }
 }
 

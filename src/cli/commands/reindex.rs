@@ -27,8 +27,8 @@ pub(super) fn run(arguments: &ReindexArguments) -> Result<u8, CliError> {
     match StoreReader::open(dir, CACHE_BYTES) {
         Ok((reader, _)) if !arguments.force => {
             reader.forget_snapshot();
-            let text = "The store can be opened: its index will be derived anew when the crawl goes on.\n\
-                        hint: --force makes all of it anew, and loses what only the store has\n";
+            let text = "The store can be opened: its index is rebuilt when the crawl is resumed.\n\
+                        hint: --force rebuilds all of it and loses what only the store holds\n";
             let object = json!({"rebuilt": false});
             write_stdout(if arguments.json { format!("{object}\n") } else { text.to_owned() }.as_str())?;
             return Ok(exit::FINISHED);
@@ -46,14 +46,16 @@ pub(super) fn run(arguments: &ReindexArguments) -> Result<u8, CliError> {
 fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
     let file = store::read_json_file(&source.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
     if file["command"] == DEDUP {
-        let error = CliError::new(exit::CORRUPT, format!("{}: it holds pages that dedup has judged", dir.display()));
-        return Err(error.with_hint("run dedup again, with --fresh --force: what it read is there"));
+        let error = CliError::new(exit::CORRUPT, format!("{}: the folder holds the results of dedup", dir.display()));
+        return Err(error.with_hint("run dedup again on its inputs, with --fresh --force"));
     }
     let settings = saved_settings::of_file(source)?.with("out.dir", &dir.display().to_string())?;
     if !settings.dedup.against.is_empty() {
-        let message = format!("{}: the crawl was compared with others (--against)", dir.display());
+        let message = format!("{}: the crawl was compared with other crawls (--against)", dir.display());
         let error = CliError::new(exit::CORRUPT, message);
-        return Err(error.with_hint("its store cannot be made anew; pages.jsonl and warc have all that was kept"));
+        return Err(
+            error.with_hint("its store cannot be rebuilt; pages.jsonl and the WARC files hold all stored pages")
+        );
     }
     let seeds = Seeds { seeds: Earlier::read(&settings)?.seeds, ..Seeds::default() };
     let setup = setup::setup(&settings, &seeds)?;
@@ -61,7 +63,7 @@ fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
     store::set_aside_to_rebuild(dir).map_err(opening_error)?;
     let (store, opened) =
         Store::open_to_rebuild(dir, setup::store_options(&settings), &identity).map_err(opening_error)?;
-    let none = || CliError::new(exit::CORRUPT, format!("{}: nothing was set aside", dir.display()));
+    let none = || CliError::new(exit::CORRUPT, format!("{}: no earlier store", dir.display()));
     let generation = Generation::last(dir).map_err(opening_error)?.ok_or_else(none)?;
     let archived = Archived::read(dir).map_err(opening_error)?.ok_or_else(none)?;
     let (rebuilt, store) = rebuild(setup, store, &opened.identity, &generation, &archived).map_err(crawl_error)?;
@@ -91,15 +93,15 @@ fn object(rebuilt: &Rebuilt) -> Value {
 
 fn text(rebuilt: &Rebuilt) -> String {
     let mut text = format!(
-        "Made anew: {} with outcomes, {} among them; {} without an outcome\n\nLost with the store:\n",
+        "Rebuilt: {} with outcomes, {} among them; {} without an outcome\n\nLost with the store:\n",
         counted(rebuilt.outcomes, "URL", "URLs"),
-        counted(rebuilt.kept, "kept page", "kept pages"),
+        counted(rebuilt.kept, "stored page", "stored pages"),
         thousands(rebuilt.waiting),
     );
     let lost = [
-        (rebuilt.duplicates, "records of duplicates: their verdicts stay, a copy of one is compared anew"),
-        (rebuilt.without_links, "pages whose links are not known any more: duplicates, and those marked noindex"),
-        (rebuilt.unreadable_count, "kept pages that can't be read from the archive: they will be fetched again"),
+        (rebuilt.duplicates, "records of duplicates: their verdicts stay; their copies are compared again"),
+        (rebuilt.without_links, "pages whose links are lost: duplicates and pages marked noindex"),
+        (rebuilt.unreadable_count, "stored pages that can't be read from the WARC files: fetched again"),
         (rebuilt.damaged_lines, "lines of pages.jsonl that can't be read: their URLs may be fetched again"),
     ];
     for (count, what) in lost.into_iter().filter(|(count, _)| *count > 0) {
@@ -108,6 +110,6 @@ fn text(rebuilt: &Rebuilt) -> String {
     for url in &rebuilt.unreadable {
         text += &format!("{:>14}{}\n", "", terminal_safe(url));
     }
-    text += "              requests, response times and failures of each site; its robots.txt is asked for again\n";
-    text + "\nThe command that began the crawl goes on with it; what was set aside is in earlier/\n"
+    text += "              request counts, response times and failures of each host; robots.txt is fetched again\n";
+    text + "\nThe command of the crawl resumes it. The old store is in earlier/.\n"
 }

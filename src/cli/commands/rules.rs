@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     let dir = &arguments.dir;
     expect_whole(dir)?;
     if !dir.join("crawl.json").exists() {
-        return Err(CliError::usage(format!("{}: no crawl is in this folder", dir.display())));
+        return Err(CliError::usage(format!("{}: the folder holds no crawl", dir.display())));
     }
     let switched = arguments.off.iter().map(|&number| (number, true));
     let switched: Vec<_> = switched.chain(arguments.on.iter().map(|&number| (number, false))).collect();
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     switch(&mut rules, &switched)?;
     if !switched.is_empty() {
         rule_file::keep(dir, &rules)?;
-        write_stderr("note: this holds from when the crawl goes on, by the command that began it, or is crawled again");
+        write_stderr("note: the change applies when the crawl is resumed or repeated");
     }
     match &arguments.out {
         Some(path) => export(path, &rules)?,
@@ -43,8 +43,8 @@ fn switch(rules: &mut [ListedRule], switched: &[(usize, bool)]) -> Result<(), Cl
     for &(number, off) in switched {
         let rule = number.checked_sub(1).and_then(|place| rules.get_mut(place));
         let rule = rule.ok_or_else(|| {
-            CliError::usage(format!("{number}: no rule has this number, there are {count}"))
-                .with_hint("'ndcrawl rules DIR' lists them with their numbers")
+            CliError::usage(format!("{number}: no such rule; there are {count}"))
+                .with_hint("'ndcrawl rules DIR' lists the rules with their numbers")
         })?;
         rule.off = off;
         rule.confidence.carried = false;
@@ -64,8 +64,7 @@ fn export(path: &PathBuf, rules: &[ListedRule]) -> Result<(), CliError> {
 /// The rules for people, numbered.
 fn text(rules: &[ListedRule]) -> String {
     if rules.is_empty() {
-        return "no rules: a crawl writes them when it ends or is stopped, if URLs of pages that repeat each other \
-                differ in a way that others share\n"
+        return "no rules: a crawl writes them when it ends or is stopped, if it found a URL pattern of duplicates\n"
             .to_owned();
     }
     let heading = ["rule", "state", "saved", "tests", "hits", "validity", "interval", "pairs"];

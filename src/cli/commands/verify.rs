@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
             text += &format!("problem: {}\n", terminal_safe(problem));
         }
         text += &match report.problem_count {
-            0 => format!("{} is sound\n", arguments.dir.display()),
+            0 => format!("{} is intact\n", arguments.dir.display()),
             many => format!("{} has {many} problems\n", arguments.dir.display()),
         };
         text

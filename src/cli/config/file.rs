@@ -83,7 +83,7 @@ impl File<'_> {
     fn unknown(&self, at: usize, name: &str) -> CliError {
         let error = self.error(at, format!("unknown key '{name}'"));
         match schema::nearest(name) {
-            Some(nearest) => error.with_hint(format!("perhaps '{nearest}' is meant")),
+            Some(nearest) => error.with_hint(format!("did you mean '{nearest}'?")),
             None => error.with_hint("'ndcrawl config show' lists all keys"),
         }
     }

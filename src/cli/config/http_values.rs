@@ -49,7 +49,7 @@ impl Scalar for HeaderLine {
         }
         let value = value.trim();
         if value.chars().any(|c| c.is_control() && c != '\t') {
-            return Err(format!("the value of {name} holds a control character"));
+            return Err(format!("the value of {name} contains a control character"));
         }
         Ok(Self { name: name.to_owned(), value: value.to_owned() })
     }
@@ -68,7 +68,7 @@ impl Scalar for HeaderText {
         if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
             Ok(Self(text.trim().to_owned()))
         } else {
-            Err("only printable ASCII may stand here, it is sent in a header line".to_owned())
+            Err("only printable ASCII is allowed in a header field".to_owned())
         }
     }
 

@@ -97,24 +97,29 @@ fn layer(source: &Source) -> (u8, &str) {
 fn settle(mut settings: Settings) -> Result<Settings, CliError> {
     if settings.scope.kind == ScopeKind::Any && settings.scope.max_pages.is_none() {
         let source = settings.source("scope.kind");
-        return Err(CliError::usage(format!("{source}: the scope 'any' has no end of its own"))
-            .with_hint("give --max-pages N as well"));
+        return Err(
+            CliError::usage(format!("{source}: the scope 'any' is unlimited")).with_hint("also give --max-pages N")
+        );
     }
     if settings.engine == EngineKind::Spider && !settings.focus.terms.is_empty() {
         let source = settings.source("focus.terms");
-        return Err(CliError::usage(format!("{source}: spider decides what comes next, so nothing can be put first"))
-            .with_hint("leave out --engine spider: our own frontier goes where the topic is"));
+        return Err(CliError::usage(format!(
+            "{source}: the engine spider has its own order, so no page can be fetched first"
+        ))
+        .with_hint("leave out --engine spider: the built-in frontier can focus on a topic"));
     }
     if settings.engine == EngineKind::Spider && settings.dedup.links == DuplicateLinks::Defer {
         let source = settings.source("dedup.links");
-        return Err(CliError::usage(format!("{source}: spider decides what comes next, so nothing can be put last"))
-            .with_hint("with --engine spider, --duplicate-links takes skip, follow or sample:P"));
+        return Err(CliError::usage(format!(
+            "{source}: the engine spider has its own order, so no link can be fetched last"
+        ))
+        .with_hint("with --engine spider, --duplicate-links takes skip, follow or sample:P"));
     }
     if let Some(listen) = settings.dashboard.listen.filter(|listen| !listen.is_loopback() && !settings.dashboard.public)
     {
         let source = settings.source("dashboard.listen");
         return Err(CliError::usage(format!("{source}: {listen} can be reached from other machines"))
-            .with_hint("the dashboard has no password; give a loopback address, or --dashboard-public as well"));
+            .with_hint("the dashboard has no password; use a loopback address, or add --dashboard-public"));
     }
     if settings.identity.user_agent.0.is_empty() {
         settings.identity.user_agent = HeaderText(user_agent(&settings.identity.contact.0));
@@ -281,6 +286,7 @@ pub(crate) mod tests {
         for earlier in [vec![file("dedup.weights", "paper")], vec![flag("dedup.weights", "none")], environment] {
             assert_eq!(merge(earlier).unwrap().to_json(), now.to_json());
         }
-        assert_eq!(now.to_json()["dedup.weights"], "paper");
+        assert_eq!(now.to_json()["dedup.second_check"], "none");
+        assert_eq!(now.to_stored_json()["dedup.weights"], "paper");
     }
 }

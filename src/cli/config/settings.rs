@@ -248,14 +248,28 @@ impl Settings {
         self.source(key) != Source::Default
     }
 
-    /// All settings as one flat object, key to value, secrets masked: for `crawl.json`.
+    /// Returns all settings as one flat object, key to value, secrets masked.
     pub fn to_json(&self) -> Value {
+        Value::Object(schema::all().map(|key| (key.name.to_owned(), key.show(self))).collect())
+    }
+
+    /// Returns the source of each value, key to source.
+    pub fn sources_to_json(&self) -> Value {
+        self.sources_by(|key| key.name)
+    }
+
+    /// Returns all settings for `crawl.json`, in the spelling that every version reads.
+    pub fn to_stored_json(&self) -> Value {
         Value::Object(schema::all().map(|key| (key.stored_name().to_owned(), key.show_stored(self))).collect())
     }
 
-    /// Where each value comes from, key to source.
-    pub fn sources_to_json(&self) -> Value {
-        let entry = |key: &schema::Key| (key.stored_name().to_owned(), Value::from(self.source(key.name).to_string()));
+    /// Returns the source of each value for `crawl.json`.
+    pub fn stored_sources_to_json(&self) -> Value {
+        self.sources_by(schema::Key::stored_name)
+    }
+
+    fn sources_by(&self, name: impl Fn(&schema::Key) -> &'static str) -> Value {
+        let entry = |key: &schema::Key| (name(key).to_owned(), Value::from(self.source(key.name).to_string()));
         Value::Object(schema::all().map(entry).collect::<Map<_, _>>())
     }
 

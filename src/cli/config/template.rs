@@ -44,7 +44,7 @@ fn described(key: &Key) -> String {
     }
     text.push('.');
     if key.fixed {
-        text.push_str(" Fixed once a crawl has begun.");
+        text.push_str(" Fixed once a crawl has started.");
     }
     text
 }

@@ -17,14 +17,14 @@ pub(super) fn metrics(status: &StatusFile) -> String {
     text.sample("ndcrawl_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     let index = &status.index;
     for (name, kind, help, value) in [
-        ("elapsed_seconds", "gauge", "Time spent, over all runs.", status.elapsed_seconds),
+        ("elapsed_seconds", "gauge", "Time spent in all runs.", status.elapsed_seconds),
         ("pages_per_second", "gauge", "Pages fetched per second, of late.", status.pages_per_second),
         ("queued", "gauge", "URLs that wait.", status.queued as f64),
-        ("leased", "gauge", "URLs being fetched or judged.", status.leased as f64),
-        ("deferred", "gauge", "URLs seen and not to be fetched as things stand.", status.deferred as f64),
+        ("leased", "gauge", "URLs being fetched or decided.", status.leased as f64),
+        ("deferred", "gauge", "URLs seen and not scheduled for fetching.", status.deferred as f64),
         ("seen_total", "counter", "URLs ever seen.", status.seen as f64),
         ("origins", "gauge", "Origins with something to do.", status.origins as f64),
-        ("requests_total", "counter", "Requests made, robots.txt included.", status.requests as f64),
+        ("requests_total", "counter", "Requests sent, robots.txt included.", status.requests as f64),
         ("bytes_total", "counter", "Bytes of decoded bodies.", status.bytes as f64),
         ("memory_bytes", "gauge", "Memory in use.", status.memory_bytes as f64),
         ("frontier_bytes", "gauge", "Of that, what is known of URLs.", status.frontier_bytes as f64),

@@ -78,7 +78,7 @@ impl Dashboard {
             let served = served.clone();
             move || {
                 if let Err(error) = serve(listener, served, stopped) {
-                    tracing::warn!("the dashboard has failed, the crawl goes on: {error}");
+                    tracing::warn!("dashboard failed, crawl continues: {error}");
                 }
             }
         })?;

@@ -23,7 +23,7 @@ const MOST_ROWS: usize = 20;
 pub struct Summary {
     /// Why it stopped before it was finished: `max-pages`, `time`, `signal`.
     pub stopped: Option<String>,
-    /// Time spent, over all runs.
+    /// Time spent in all runs.
     #[serde(rename = "elapsed_seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
     /// Requests made, robots.txt and probes included.
@@ -131,8 +131,8 @@ impl From<&SkipCost> for Skipping {
 impl Skipping {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
-        let sure = if low == high { String::new() } else { format!(" (95 %: {low:.0} to {high:.0})") };
-        format!("skipping links of duplicates loses {lost:.0} unique pages for 1,000 requests saved{sure}\n")
+        let sure = if low == high { String::new() } else { format!(" (95% interval: {low:.0} to {high:.0})") };
+        format!("skipping links of duplicates loses {lost:.0} unique pages per 1,000 requests saved{sure}\n")
     }
 }
 
@@ -172,7 +172,7 @@ impl Predicting {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
         format!(
-            "leaving out what rules foretell loses {lost:.0} unique pages for 1,000 requests saved (95 %: {low:.0} to {high:.0})\n"
+            "skipping predicted duplicates loses {lost:.0} unique pages per 1,000 requests saved (95% interval: {low:.0} to {high:.0})\n"
         )
     }
 }
@@ -272,15 +272,15 @@ impl Summary {
 
     fn outcomes(&self) -> String {
         let rows = [
-            (self.stored, "stored", "unique pages, kept"),
-            (self.not_modified, NOT_MODIFIED, "unique pages, kept as they were"),
+            (self.stored, "stored", "unique pages"),
+            (self.not_modified, NOT_MODIFIED, "unique pages, unchanged"),
             (self.near_duplicates, "near-duplicates", "of a stored page"),
             (self.exact_duplicates, "exact duplicates", "same bytes or same text"),
             (self.redirected, "redirected", ""),
             (self.excluded, "excluded", "by scope, robots.txt, type and other rules"),
             (self.failed, "failed", ""),
             (self.deferred, "deferred", "seen, not fetched"),
-            (self.predicted, PREDICTED, "duplicates foretold, not fetched"),
+            (self.predicted, PREDICTED, "predicted duplicates, not fetched"),
         ];
         let width = thousands(self.seen).len().max(7);
         let mut text = String::new();
@@ -307,24 +307,21 @@ impl Summary {
         };
         let repeating = match self.repeating {
             0 => String::new(),
-            urls => format!(
-                "{} not fetched: others of their pattern keep repeating each other\n",
-                counted(urls, "URL", "URLs")
-            ),
+            urls => format!("{} not fetched: their URL pattern yields duplicates only\n", counted(urls, "URL", "URLs")),
         };
         let predicted = match self.predicted {
             0 => String::new(),
             urls => {
-                format!("{} not fetched: rules foretell that they repeat stored pages\n", counted(urls, "URL", "URLs"))
+                format!("{} not fetched: rules predict that they are duplicates\n", counted(urls, "URL", "URLs"))
             }
         };
         let soft_404s = match self.soft_404s {
             0 => String::new(),
-            pages => format!("{} left out: answered with 200 in place of 404\n", counted(pages, "page", "pages")),
+            pages => format!("{} left out: error pages sent with status 200\n", counted(pages, "page", "pages")),
         };
         let revised = match self.revised {
             0 => String::new(),
-            pages => format!("{} judged anew when more was known of their sites\n", counted(pages, "page", "pages")),
+            pages => format!("{} decided again after more of their host was known\n", counted(pages, "page", "pages")),
         };
         let lost = self.skipping.as_ref().map(Skipping::text).unwrap_or_default();
         let lost_by_rules = self.predicting.as_ref().map(Predicting::text).unwrap_or_default();
@@ -356,7 +353,7 @@ impl Summary {
         if self.seeds_failed.is_empty() {
             return String::new();
         }
-        let mut text = "Seeds that could not be had:\n".to_owned();
+        let mut text = "Seeds that could not be fetched:\n".to_owned();
         for failed in self.seeds_failed.iter().take(MOST_ROWS) {
             let line = format!("  {}: {}", terminal_safe(&failed.seed), terminal_safe(&failed.why));
             let _ = writeln!(text, "{}", shortened(&line, WIDTH));
@@ -514,7 +511,7 @@ mod tests {
         Slowest:       docs.example.org 1.2 s
         Most failures: down.example 3 (connect)
 
-        Seeds that could not be had:
+        Seeds that could not be fetched:
           https://down.example/: connection refused
 
         Results: ./ndcrawl-out

@@ -65,7 +65,7 @@ fn answer(kind: CheckKind, line: &[u8]) -> Value {
     match answer {
         Ok(Ok(answer)) => answer,
         Ok(Err(refusal)) => json!({ "error": refusal.to_string() }),
-        Err(_) => json!({ "error": "internal fault" }),
+        Err(_) => json!({ "error": "internal error" }),
     }
 }
 

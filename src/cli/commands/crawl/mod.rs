@@ -51,8 +51,8 @@ fn refuse_stray_words(urls: &[String]) -> Result<(), CliError> {
     let Some(word) = urls.iter().find(is_word) else { return Ok(()) };
     let error = CliError::usage(format!("'{word}': neither a command nor a URL"));
     Err(match Arguments::command().find_subcommand(word) {
-        Some(_) => error.with_hint(format!("the command comes first: ndcrawl {word} ...")),
-        None => error.with_hint(format!("ndcrawl --help lists the commands; as a host, write https://{word}/")),
+        Some(_) => error.with_hint(format!("put the command first: ndcrawl {word} ...")),
+        None => error.with_hint(format!("ndcrawl --help lists the commands; for a host, write https://{word}/")),
     })
 }
 

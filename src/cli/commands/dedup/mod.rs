@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
         normaliser: normaliser.clone(),
     };
     let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
-        CliError::usage(error.to_string()).with_hint("give WARC or Parquet files, lines of JSON, folders, or -")
+        CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
     output_dir::prepare(&settings.out.dir, arguments.run_flags())?;
     let started = output_dir::expect_dedup(&settings.out.dir)?;
@@ -118,7 +118,7 @@ fn tell(
     }
     if ending.not_revised > 0 {
         let pages = counted(ending.not_revised, "near-duplicate", "near-duplicates");
-        write_stderr(&format!("warning: {pages} would be none by now; a stream cannot be read again to store them"));
+        write_stderr(&format!("warning: {pages} would be unique by now; stdin cannot be read again to store them"));
     }
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let fresh = tally.answers - tally.known;
@@ -135,7 +135,7 @@ fn tell(
     }
     let report = report.map_or(String::new(), |path| format!("Report:  {}\n", terminal_safe(path)));
     if ending.reason == StopReason::DiskFull {
-        write_stderr("hint: free some space (--min-free), then the same command goes on");
+        write_stderr("hint: free some disk space (see --min-free), then resume with the same command");
     }
     write_stdout(&(text(settings, ending, ignored, elapsed, rate) + &report))
 }
@@ -154,17 +154,17 @@ fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, r
         rate.1
     );
     let rows = [
-        (stored, "stored", "unique pages, kept"),
+        (stored, "stored", "unique pages"),
         (near, "near-duplicates", "of a stored page"),
         (exact, "exact duplicates", "same bytes or same text"),
         (outcome(OutcomeKind::Redirected), "redirected", ""),
-        (outcome(OutcomeKind::Excluded), "excluded", "no page by its type, or marked noindex"),
-        (outcome(OutcomeKind::Failed), "failed", "answers that are errors"),
-        (tally.known, "known", "of them, from a run before"),
-        (tally.repeated, "repeated", "the same address once more"),
-        (tally.passed, "passed over", "records that are no answers"),
+        (outcome(OutcomeKind::Excluded), "excluded", "not a page by its type, or marked noindex"),
+        (outcome(OutcomeKind::Failed), "failed", "error responses"),
+        (tally.known, "known", "of these, from an earlier run"),
+        (tally.repeated, "repeated", "the same URL again"),
+        (tally.passed, "passed over", "records that are no responses"),
         (tally.damaged, "damaged", "could not be read"),
-        (ignored, "files ignored", "no pages by their names"),
+        (ignored, "files ignored", "not pages by their names"),
     ];
     for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name == "stored") {
         text += format!("  {:>9}  {name:<18}{note}", thousands(count)).trim_end();
@@ -176,7 +176,7 @@ fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, r
     }
     if ending.totals.revised > 0 {
         let pages = counted(ending.totals.revised, "page", "pages");
-        text += &format!("{pages} judged anew when more was known of their sites\n");
+        text += &format!("{pages} decided again after more of their host was known\n");
     }
     let out = settings.out.dir.display().to_string();
     text + &format!("\nResults: {}\n", terminal_safe(&out))

@@ -71,7 +71,7 @@ pub struct Explanation {
     /// The line of the page that it repeats.
     #[serde(skip_serializing_if = "Option::is_none")]
     original: Option<PageLine>,
-    /// How it was judged.
+    /// Decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     judgement: Option<Judgement>,
     /// The folders of earlier crawls with whose pages it was compared, too.
@@ -143,8 +143,7 @@ impl Crawl {
         let urls = [self.known(one)?, self.known(other)?];
         let mut ids = Vec::new();
         for url in &urls {
-            let unjudged =
-                || CliError::usage(format!("{url}: this URL was not judged, so there is nothing to compare"));
+            let unjudged = || CliError::usage(format!("{url}: this URL was not compared, so it has no record"));
             ids.push(self.id(url)?.ok_or_else(unjudged)?);
         }
         let lines = [self.lines.get(&urls[0])?, self.lines.get(&urls[1])?];
@@ -164,10 +163,10 @@ impl Crawl {
             }
         }
         let nearest = self.lines.nearest(spellings.last().map_or(text, String::as_str))?;
-        let error = CliError::new(exit::USAGE, format!("{text}: this crawl has never seen this URL"));
+        let error = CliError::new(exit::USAGE, format!("{text}: this crawl has not seen this URL"));
         Err(match nearest.is_empty() {
             true => error,
-            false => error.with_hint(format!("the nearest that it has seen: {}", nearest.join(" "))),
+            false => error.with_hint(format!("the most similar URLs it has seen: {}", nearest.join(" "))),
         })
     }
 

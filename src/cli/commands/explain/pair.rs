@@ -23,7 +23,7 @@ pub struct Pair {
     /// What the second condition says of the two, as of the later one.
     #[serde(flatten)]
     pub(super) second: Option<Second>,
-    /// The terms that both have, those that add most first.
+    /// The shared terms, those that add most first.
     pub(super) terms: Vec<SharedTerm>,
     /// What either has more of, that which weighs most first.
     pub(super) differences: Vec<DifferentTerm>,
@@ -88,7 +88,6 @@ pub(super) fn pair(
 
 fn unjudged(url: &str, line: Option<&PageLine>) -> CliError {
     let outcome = line.map_or("waiting", |line| line.outcome.as_str());
-    CliError::usage(format!("{url}: the page was not compared with others: it is {outcome}")).with_hint(
-        "only stored pages and duplicates have a record; ndcrawl explain DIR URL tells why this one has none",
-    )
+    CliError::usage(format!("{url}: the page was not compared: it is {outcome}"))
+        .with_hint("only stored pages and duplicates have a record; see ndcrawl explain DIR URL")
 }

@@ -29,7 +29,7 @@ impl Pair {
             let _ = writeln!(text, "{name}  {}", terminal_safe(&side.url));
             let _ = writeln!(
                 text,
-                "   {}, page {} in the order of arrival, {} of weight {}",
+                "   {}, page {} in crawl order, {} of weight {}",
                 terminal_safe(&side.outcome),
                 thousands(u64::from(side.sequence) + 1),
                 counted(side.terms as u64, "term", "terms"),
@@ -41,7 +41,7 @@ impl Pair {
         }
         let _ = writeln!(
             text,
-            "\nMinimum weight overlapping {} over {} terms that both have",
+            "\nMinimum weight overlap {} over {} shared terms",
             self.score,
             thousands(self.shared as u64)
         );
@@ -55,14 +55,14 @@ impl Pair {
         let mut text = String::new();
         if self.detector == "mwo" {
             let reached = if self.score >= self.threshold { "reached" } else { "missed" };
-            let _ = writeln!(text, "  first condition, from {} on: {reached}", self.threshold);
+            let _ = writeln!(text, "  first check, threshold {}: {reached}", self.threshold);
         } else {
-            let _ = writeln!(text, "  the crawl was decided by another measure, {}", self.detector);
+            let _ = writeln!(text, "  the crawl used another detector, {}", self.detector);
         }
         if let Some(second) = &self.second {
             let (own, asked) = columns(second);
             let met = if second.second_is_met { "met" } else { "not met" };
-            let _ = writeln!(text, "  second condition, {}: {own} where {asked} is needed: {met}", second.basis);
+            let _ = writeln!(text, "  second check, {}: {own} where {asked} is needed: {met}", second.basis);
         }
         text
     }
@@ -79,7 +79,7 @@ impl Pair {
             let sum = self.terms[shown - 1].sum;
             let _ = writeln!(
                 text,
-                "... and {}, which add {:.6} (--all shows them)",
+                "... and {}, which add {:.6} (see --all)",
                 counted(more as u64, "more term", "more terms"),
                 self.score - sum
             );
@@ -89,7 +89,7 @@ impl Pair {
 
     fn different(&self, all: bool) -> String {
         if self.differences.is_empty() {
-            return "\nNo term differs: both have the same shares\n".to_owned();
+            return "\nNo term differs\n".to_owned();
         }
         let mut text = "\nTerms that differ most\n".to_owned();
         for (name, mine, other) in [("A", 0, 1), ("B", 1, 0)] {

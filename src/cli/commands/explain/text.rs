@@ -31,7 +31,7 @@ impl Explanation {
             let score = earlier.score;
             add(
                 "before",
-                format!("taken for a near-duplicate of {of} ({score}) when too little was known of the host"),
+                format!("first decided a near-duplicate of {of} ({score}), when too few pages of the host were known"),
             );
         }
         add("found", self.found());
@@ -53,7 +53,7 @@ impl Explanation {
             let folders = terminal_safe(&self.against.join(", ")).into_owned();
             let _ = write!(
                 text,
-                "\nIt was also compared with the pages stored in {folders}; that is not looked at again here\n"
+                "\nIt was also compared with the pages stored in {folders}; that comparison is not repeated here\n"
             );
         }
         let own = |line: &&PageLine| line.duplicate_in.is_none();
@@ -66,7 +66,7 @@ impl Explanation {
 
     fn outcome(&self) -> String {
         let Some(line) = &self.line else {
-            return "none yet: it waits to be fetched; the same crawl command goes on".to_owned();
+            return "none yet: it is queued; the same crawl command resumes".to_owned();
         };
         let of = line.duplicate_of.as_deref().map(terminal_safe).unwrap_or_default();
         let of = match &line.duplicate_in {
@@ -75,31 +75,29 @@ impl Explanation {
         };
         let reason = line.reason.as_deref().unwrap_or_default();
         let what = match line.outcome.as_str() {
-            "stored" => "the page is kept: no page stored before it matches it".to_owned(),
-            "near-duplicate" => format!("left out: it repeats {of}{}", score(line)),
+            "stored" => "stored: no earlier stored page matches it".to_owned(),
+            "near-duplicate" => format!("left out: it duplicates {of}{}", score(line)),
             "exact-duplicate" => {
                 let same = if line.decided_by.as_deref() == Some("body-digest") { "bytes" } else { "text" };
                 format!("left out: it has the same {same} as {of}")
             }
-            "redirected" => format!(
-                "the server names another URL: {}",
-                line.final_url.as_deref().map(terminal_safe).unwrap_or_default()
-            ),
-            "not-modified" if line.status == Some(304) => "kept: the server says that it is as it was".to_owned(),
-            "not-modified" => "kept: it has the same bytes as when it was crawled before".to_owned(),
+            "redirected" => {
+                format!("redirected to {}", line.final_url.as_deref().map(terminal_safe).unwrap_or_default())
+            }
+            "not-modified" if line.status == Some(304) => "unchanged: the server answered 304 Not Modified".to_owned(),
+            "not-modified" => "unchanged: the same bytes as in the crawl before".to_owned(),
             "excluded" => match (&line.pattern, &line.probe) {
                 (Some(pattern), _) => format!(
-                    "pages of {} keep repeating each other, so it was not fetched (--trap-guard)",
+                    "pages of the URL pattern {} are duplicates only, so it was not fetched (--trap-guard)",
                     terminal_safe(pattern)
                 ),
-                (_, Some(probe)) => format!(
-                    "it says what the site answers to {}, an address made up to find out (--soft-404)",
-                    terminal_safe(probe)
-                ),
+                (_, Some(probe)) => {
+                    format!("it equals the response to {}, a probe of a made-up URL (--soft-404)", terminal_safe(probe))
+                }
                 _ => excluded(reason).to_owned(),
             },
             "predicted-duplicate" => format!(
-                "not fetched: a rule foretells that it repeats {of} ({}, in {}; right about {} of the pages it was measured on)",
+                "not fetched: a rule predicts that it duplicates {of} ({}, in {}; correct for {} of the tested pages)",
                 line.rule.as_deref().map(terminal_safe).unwrap_or_default(),
                 line.rule_context.as_deref().map(terminal_safe).unwrap_or_default(),
                 line.validity.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share)),
@@ -117,7 +115,7 @@ impl Explanation {
     fn found(&self) -> String {
         let depth = self.line.as_ref().map_or(0, |line| line.depth);
         match self.path.last() {
-            None => "it is a seed, or its host's robots.txt names it".to_owned(),
+            None => "a seed, or listed in a sitemap".to_owned(),
             Some(step) => {
                 let links = counted(depth.into(), "link", "links");
                 let how = if step.outcome == "redirected" { "a redirect of" } else { "on" };
@@ -128,7 +126,7 @@ impl Explanation {
 
     fn request(&self, line: &PageLine) -> String {
         if line.requests == 0 && line.status.is_none() {
-            return "never asked for".to_owned();
+            return "never requested".to_owned();
         }
         let mut parts = vec![counted(line.requests.into(), "request", "requests")];
         parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
@@ -136,10 +134,10 @@ impl Explanation {
         parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
         parts.extend(line.bytes.map(byte_size));
         if line.truncated {
-            parts.push("cut at the limit".to_owned());
+            parts.push("truncated at --max-body".to_owned());
         }
         if !line.robots.is_empty() {
-            parts.push(format!("asks for {}", terminal_safe(&line.robots.join(", "))));
+            parts.push(format!("marked {}", terminal_safe(&line.robots.join(", "))));
         }
         parts.join(", ")
     }
@@ -147,20 +145,20 @@ impl Explanation {
 
 /// How a page compares with what is looked for, and why it was fetched when it was.
 fn topic(line: &PageLine) -> String {
-    let relevance = line.focus.map(|focus| format!("the page's relevance is {focus}"));
+    let relevance = line.focus.map(|focus| format!("relevance {focus}"));
     let expected = line.expected.map(|expected| {
-        let turn = if expected.explored { ", but it was taken out of turn, to explore" } else { "" };
+        let turn = if expected.explored { ", but it was fetched for exploration" } else { "" };
         let parts = [
-            ("the links' words", expected.anchor),
-            ("the words around", expected.around),
-            ("the heading", expected.heading),
-            ("the URL", expected.url),
-            ("the page with the link", expected.source),
-            ("what else it led to", expected.siblings),
-            ("the directory", expected.region),
+            ("link text", expected.anchor),
+            ("text around", expected.around),
+            ("heading", expected.heading),
+            ("URL", expected.url),
+            ("linking page", expected.source),
+            ("other links of it", expected.siblings),
+            ("directory", expected.region),
         ];
         let parts = parts.map(|(name, part)| format!("{name} {part:.2}")).join(", ");
-        format!("{:.3} was expected{turn}: {parts}", expected.score)
+        format!("{:.3} expected{turn}: {parts}", expected.score)
     });
     relevance.into_iter().chain(expected).collect::<Vec<_>>().join("; ")
 }
@@ -173,41 +171,41 @@ fn quoted(text: &str) -> String {
 }
 
 fn score(line: &PageLine) -> String {
-    let second = line.second_score.map_or(String::new(), |second| format!(", {second} by their running text"));
+    let second = line.second_score.map_or(String::new(), |second| format!(", running text {second}"));
     let how = match line.decided_by.as_deref() {
-        Some("body-digest") => "; it has the bytes of a page of which that was found",
-        Some("text-digest") => "; it has the text of a page of which that was found",
+        Some("body-digest") => "; found for another page with the same bytes",
+        Some("text-digest") => "; found for another page with the same text",
         _ => "",
     };
-    line.score.map_or(String::new(), |score| format!(" (similar by {score}{second}{how})"))
+    line.score.map_or(String::new(), |score| format!(" (similarity {score}{second}{how})"))
 }
 
 fn excluded(reason: &str) -> &'static str {
     match reason {
-        "scope" => "it lies outside the scope of the seeds (--scope)",
+        "scope" => "outside the scope of the seeds (--scope)",
         "include" => "no --include expression matches it",
         "exclude" => "an --exclude expression matches it",
-        "robots" => "robots.txt forbids it",
-        "robots-unreachable" => "robots.txt could not be had, which means no for the time being",
-        "crawl-delay" => "the host asks for a longer Crawl-delay than --max-crawl-delay allows",
-        "noindex" => "the page asks not to be indexed; its links were used",
-        "type" => "its media type, by its header or its first bytes, is not asked for (--accept-type)",
-        "trap" => "it looks like a trap: repeated or too many segments (--trap-guard)",
-        "pattern" => "others of its pattern keep repeating each other (--trap-guard)",
-        "soft-404" => "it says what the site answers to wrong addresses (--soft-404)",
-        "off-topic" => "it has less to do with the topic than --focus-min asks for; its links were used",
-        "sitemap" => "it is a sitemap: read for its links, no page itself",
-        _ => "a rule keeps it out",
+        "robots" => "robots.txt disallows it",
+        "robots-unreachable" => "robots.txt is unreachable, which disallows everything for now",
+        "crawl-delay" => "its robots.txt sets a longer Crawl-delay than --max-crawl-delay",
+        "noindex" => "the page is marked noindex; its links were followed",
+        "type" => "its media type, by header or first bytes, is not accepted (--accept-type)",
+        "trap" => "it looks like a crawler trap: repeated or too many path segments (--trap-guard)",
+        "pattern" => "its URL pattern yields duplicates only (--trap-guard)",
+        "soft-404" => "it equals the response to a made-up URL (--soft-404)",
+        "off-topic" => "its relevance to the topic is below --focus-min; its links were followed",
+        "sitemap" => "a sitemap: read for its links only",
+        _ => "excluded by a rule",
     }
 }
 
 fn deferred(reason: &str) -> &'static str {
     match reason {
         "depth" => "not fetched: it is deeper than --depth",
-        "budget" => "not fetched: the crawl or the host had had its pages, or time was up",
-        "duplicate-link" => "not fetched: only duplicates name it (--duplicate-links follow fetches such pages)",
-        "nofollow" => "not fetched: every link to it says nofollow",
-        "not-asked" => "not fetched: the engine never asked for it (--engine frontier takes every link)",
+        "budget" => "not fetched: the page or time limit of the crawl or host was reached",
+        "duplicate-link" => "not fetched: only duplicates link to it (--duplicate-links follow fetches it)",
+        "nofollow" => "not fetched: every link to it is marked nofollow",
+        "not-asked" => "not fetched: the engine spider skipped it (--engine frontier takes every link)",
         _ => "not fetched",
     }
 }
@@ -221,8 +219,8 @@ impl RobotsView {
                 format!("'{line}: {}' in {origin}/robots.txt decides", terminal_safe(path))
             }
             _ if self.status == 0 => format!("{origin}/robots.txt could not be reached"),
-            _ if (200..300).contains(&self.status) => format!("no rule of {origin}/robots.txt speaks of it"),
-            _ => format!("{origin}/robots.txt was answered with status {}", self.status),
+            _ if (200..300).contains(&self.status) => format!("no rule of {origin}/robots.txt matches it"),
+            _ => format!("{origin}/robots.txt has status {}", self.status),
         }
     }
 }
@@ -239,7 +237,7 @@ fn path(steps: &[Step], url: &str) -> String {
     if steps.is_empty() {
         return String::new();
     }
-    let mut text = "\nHow it was found, link by link\n".to_owned();
+    let mut text = "\nPath from the seed\n".to_owned();
     let line = |step: &Step| {
         format!("  {:>3}  {:<16} {}\n", step.depth, terminal_safe(&step.outcome), terminal_safe(&step.url))
     };
@@ -256,7 +254,7 @@ fn path(steps: &[Step], url: &str) -> String {
 impl Judgement {
     fn text(&self) -> String {
         let mut text = format!(
-            "\nHow it was judged\n  page {} of {} in the order of arrival, {} of weight {}\n",
+            "\nDecision\n  page {} of {} in crawl order, {} of weight {}\n",
             thousands(u64::from(self.sequence) + 1),
             thousands(self.judged.into()),
             counted(self.terms as u64, "term", "terms"),
@@ -269,7 +267,7 @@ impl Judgement {
         if self.terms >= self.min_terms {
             add(copy("text", self.same_text.as_deref()));
         } else {
-            add(format!("fewer than {} terms: compared by its bytes only", self.min_terms));
+            add(format!("fewer than {} terms: only its bytes are compared", self.min_terms));
         }
         if self.is_compared {
             add(self.stages());
@@ -280,11 +278,11 @@ impl Judgement {
     fn stages(&self) -> String {
         let stages = &self.stages;
         let second = match self.threshold2 {
-            Some(_) => format!(", {} also by the running text", thousands(stages.matching)),
+            Some(_) => format!(", {} also by running text", thousands(stages.matching)),
             None => String::new(),
         };
         format!(
-            "of {} stored before it {} share a term, {} reach {} by {}{second}",
+            "of {} stored before, {} share a term, {} reach {} by {}{second}",
             counted(stages.stored, "page", "pages"),
             thousands(stages.sharing),
             thousands(stages.reaching),
@@ -298,8 +296,8 @@ impl Judgement {
             return String::new();
         }
         let mut text = format!(
-            "\nThe most similar pages stored before it{}\n",
-            if self.is_compared { "" } else { " (not asked: it is a copy)" }
+            "\nThe most similar pages stored before{}\n",
+            if self.is_compared { "" } else { " (not compared: it is a copy)" }
         );
         let _ = writeln!(text, "     score     text      needed    page");
         for Considered { url, score, second, is_match, is_named } in &self.candidates {
@@ -314,14 +312,14 @@ impl Judgement {
             let _ = writeln!(text, "  {mark}  {score:<8}  {own:<8}  {asked:<8}  {}", terminal_safe(url));
         }
         if self.candidates.iter().any(|page| page.is_named || page.is_match) {
-            text += "  = the page that it is said to repeat, + one that matches as well\n";
+            text += "  = the page that the verdict names, + another match\n";
         }
         let asked = self.candidates.iter().filter(|page| page.score >= self.threshold);
         let mut notes: Vec<&str> = asked.filter_map(|page| page.second).map(|second| second.basis).collect();
         notes.retain(|note| *note != "text without template");
         notes.sort_unstable();
         notes.dedup();
-        notes.iter().for_each(|note| text += &format!("  ! some were asked for {note}\n"));
+        notes.iter().for_each(|note| text += &format!("  ! for some, the second check used {note}\n"));
         text
     }
 }
@@ -333,7 +331,7 @@ pub(super) fn columns(second: &Second) -> (String, String) {
 fn copy(what: &str, first: Option<&str>) -> String {
     match first {
         Some(url) => format!("the same {what} as {}", terminal_safe(url)),
-        None => format!("no page before it has the same {what}"),
+        None => format!("no earlier page has the same {what}"),
     }
 }
 
