@@ -169,6 +169,18 @@ mod tests {
     }
 
     #[test]
+    fn every_help_fits_80_columns() {
+        let mut command = Arguments::command();
+        command.build();
+        let helps = |command: &mut clap::Command| [command.render_help(), command.render_long_help()];
+        let mut texts = helps(&mut command).to_vec();
+        texts.extend(command.get_subcommands_mut().flat_map(helps));
+        for line in texts.iter().flat_map(|text| text.to_string().lines().map(str::to_owned).collect::<Vec<_>>()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
     fn the_word_crawl_may_be_left_out() {
         let with = match parse(&["crawl", "--seeds", "s.txt", "-d", "2", "http://a/"]).command {
             Some(Command::Crawl(crawl)) => crawl.given(),
@@ -211,28 +223,28 @@ mod tests {
     fn the_short_help_has_a_line_for_each_flag() {
         let help = Arguments::command().term_width(80).render_help().to_string();
         insta::assert_snapshot!(help, @r"
-        A polite web crawler that keeps each page once and names the page every near-duplicate repeats
+        A polite web crawler that stores each page once and detects near-duplicates
 
         Usage: ndcrawl [crawl] [OPTIONS] [URL]...
                ndcrawl <COMMAND>
 
         Commands:
-          crawl        Crawl; the word may be left out
-          status       Tell how a crawl stands, while it runs or after
-          clusters     Show which pages repeat which, and which of them should stay
-          dedup        Judge pages that exist already, in WARC, Parquet, JSONL or folders, as a crawl would
-          export       Write what a crawl kept as Parquet, JSONL or WARC, or its duplicate rates as CSV
-          explain      Tell why a URL has its outcome, or what two pages have in common, term by term
-          rules        List the rules by which a crawl foretells duplicates, export them, switch them off
+          crawl        Crawl websites; the word crawl may be left out
+          status       Show the status of a crawl, running or ended
+          clusters     List clusters of duplicates and the page to keep of each
+          dedup        Deduplicate pages from WARC, Parquet, JSONL or folders
+          export       Export pages as Parquet, JSONL or WARC, or duplicate rates as CSV
+          explain      Explain the outcome of a URL, or compare two pages term by term
+          rules        List, export or disable the rules that predict duplicate URLs
           report       Write a report on a crawl: one web page with plots and tables
-          demo         Crawl a small site of its own on this machine, without internet
-          verify       Check that an output folder is whole
-          reindex      Make the store of a crawl anew, from its lines and its archive
-          eval         Measure detectors on labelled pages: precision and recall, clusters missed, cost
-          check        Ask the parsers and rules of a crawl: JSON lines in, JSON lines out
+          demo         Crawl a small built-in site on this machine, without internet
+          verify       Check the integrity of an output folder
+          reindex      Rebuild the store of a crawl from pages.jsonl and the WARC files
+          eval         Evaluate detectors on labeled pages: precision, recall, cost
+          check        Query the parsers and rules of a crawl with JSON lines
           config       Show the settings in force, or write a configuration file
-          completions  Write a completion script for a shell to stdout
-          man          Write the manual page to stdout
+          completions  Print a completion script for a shell
+          man          Print the manual page
           help         Print this message or the help of the given subcommand(s)
 
         Options:
@@ -240,144 +252,213 @@ mod tests {
           -V, --version  Print version
 
         Input:
-              --seeds <FILE>   Start from the URLs in FILE, one a line, # comments; - is stdin
-              --config <FILE>  Read settings from FILE, besides ndcrawl.toml here and the user's
+              --seeds <FILE>   Start from the URLs in FILE, one per line, # for
+                               comments; - is stdin
+              --config <FILE>  Read FILE too, besides ./ndcrawl.toml and the user's file
               --no-config      Read no configuration file
           [URL]...             Start from these URLs
 
         Scope:
-          -d, --depth <N>                       Follow links at most N steps away from the seeds [default:
-                                                5]
-              --max-pages <N>                   Stop after N pages; 0: no limit [default: 0]
-              --max-pages-per-host <N>          Take at most N pages from one host; 0: no limit [default:
-                                                10000]
-              --max-time <DURATION>             Stop after this time, such as 10m; 0: no limit [default: 0]
-              --scope <host|domain|prefix|any>  Stay on the seeds' host, domain or path [default: host]
-              --include <REGEX>                 Crawl only URLs that match one of these (repeatable)
-              --exclude <REGEX>                 Leave out URLs that match one of these; wins over --include
-              --sitemaps <on|off>               Use the sitemaps that robots.txt names [default: on]
-              --trap-guard <on|off>             Leave out endless paths and repeating patterns [default: on]
-              --soft-404 <on|off>               Leave out pages that answer 200 and mean 404 [default: on]
-              --focus <TOPIC>                   Fetch first what is about TOPIC: words, @FILE, or the URL of
-                                                an example page (repeatable)
-              --focus-min <F>                   Keep only pages of at least this relevance to the topic, in
-                                                [0, 1] [default: all]
-              --strip-params <LIST>             Drop these parameters from URLs; * at the end matches any
-                                                rest [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
-              --max-url-length <N>              Refuse URLs longer than N characters [default: 2048]
-              --engine <frontier|spider>        What finds the next URL: our own frontier, or the crate
-                                                spider (cannot be resumed) [default: frontier]
+          -d, --depth <N>
+                  Follow links at most N steps away from the seeds [default: 5]
+              --max-pages <N>
+                  Stop after N pages; 0: no limit [default: 0]
+              --max-pages-per-host <N>
+                  Fetch at most N pages of one host; 0: no limit [default: 10000]
+              --max-time <DURATION>
+                  Stop after this time, for example 10m; 0: no limit [default: 0]
+              --scope <host|domain|prefix|any>
+                  Stay on the seeds' host, domain or path prefix, or go anywhere
+                  [default: host]
+              --include <REGEX>
+                  Crawl only URLs that match one of these (repeatable)
+              --exclude <REGEX>
+                  Skip URLs that match one of these (repeatable); overrides --include
+              --sitemaps <on|off>
+                  Read the sitemaps listed in robots.txt [default: on]
+              --trap-guard <on|off>
+                  Skip endless paths and repeating URL patterns [default: on]
+              --soft-404 <on|off>
+                  Skip error pages that are sent with status 200 [default: on]
+              --focus <TOPIC>
+                  Fetch pages on TOPIC first: words, @FILE, or the URL of an example
+                  page (repeatable)
+              --focus-min <F>
+                  Keep only pages of at least this relevance to the topic, from 0 to 1
+                  [default: all]
+              --strip-params <LIST>
+                  Remove these query parameters from URLs; a trailing * is a wildcard
+                  [default: utm_*, gclid, fbclid, jsessionid, phpsessid]
+              --max-url-length <N>
+                  Refuse URLs longer than N characters [default: 2048]
+              --engine <frontier|spider>
+                  What selects the next URL: the built-in frontier, or the crate spider
+                  (not resumable) [default: frontier]
 
         Politeness:
-          -c, --concurrency <N>                 At most N requests at a time, all hosts together [default:
-                                                32]
-              --host-concurrency <N>            At most N requests at a time per host and per address
-                                                [default: 1]
-              --delay <DURATION>                Least gap between requests to a host, start to start
-                                                [default: 1s]
-              --ip-delay <DURATION>             Least gap between requests to one IP address [default:
-                                                500ms]
-              --max-crawl-delay <DURATION>      Skip hosts whose robots.txt asks for a longer Crawl-delay; 0
-                                                ignores it [default: 60s]
-              --ignore-robots                   Do not obey robots.txt (only for your own sites)
-              --nofollow <obey|ignore>          What to do about links marked nofollow [default: obey]
-              --noarchive <obey|ignore|record>  What to do about pages marked noarchive [default: obey]
-          -A, --user-agent <TEXT>               The User-Agent to send [default: ndcrawl/VERSION and the
-                                                contact]
-              --contact <URL|MAIL>              Where the owner of a site can reach you; sent with every
-                                                request
-              --robots-agent <TOKEN>            The name to look for in robots.txt [default: ndcrawl]
+          -c, --concurrency <N>
+                  Send at most N requests at a time in total [default: 32]
+              --host-concurrency <N>
+                  Send at most N requests at a time per host and per IP address
+                  [default: 1]
+              --delay <DURATION>
+                  Minimum time from one request to a host to the next [default: 1s]
+              --ip-delay <DURATION>
+                  Minimum time from one request to an IP address to the next [default:
+                  500ms]
+              --max-crawl-delay <DURATION>
+                  Skip hosts whose robots.txt sets a longer Crawl-delay; 0: ignore
+                  Crawl-delay [default: 60s]
+              --ignore-robots
+                  Ignore robots.txt (for your own sites only)
+              --nofollow <obey|ignore>
+                  How to treat links marked nofollow [default: obey]
+              --noarchive <obey|ignore|record>
+                  How to treat pages marked noarchive [default: obey]
+          -A, --user-agent <TEXT>
+                  User-Agent header to send [default: ndcrawl/VERSION and the contact]
+              --contact <URL|MAIL>
+                  Where site owners can reach you; sent with every request
+              --robots-agent <TOKEN>
+                  Product token to look for in robots.txt [default: ndcrawl]
 
         HTTP:
-          -H, --header <NAME: VALUE>        Send this header line too, to the seeds' hosts (repeatable)
-              --header-everywhere           Send the lines of --header to all hosts
-          -x, --proxy <URL>                 Proxy; none, or env: as HTTP_PROXY and its kin say [default:
-                                            env]
-              --timeout <DURATION>          Give up a request after this time [default: 30s]
-              --retries <N>                 Try again N times after a passing failure [default: 2]
-              --max-retry-after <DURATION>  Park hosts whose Retry-After asks for longer [default: 5m]
-              --max-redirects <N>           Follow at most N redirects in a row [default: 10]
-              --max-body <SIZE>             Cut bodies after this size, decompressed [default: 10M]
-              --max-header <SIZE>           Refuse answers with a larger head [default: 64K]
-              --accept-type <GLOB>          Read bodies of these media types only (repeatable) [default:
-                                            HTML, plain text and XML]
-          -k, --insecure                    Accept any certificate; anybody can pose as the server
-              --http1                       Speak HTTP/1.1 only
-              --resolve <HOST[:PORT]:ADDR>  Use this address for a host instead of asking the name service
-                                            (repeatable)
-              --page-source <MODE>          Read pages as sent: static; as scripts draw them in Chromium:
-                                            browser; if need be: auto [default: static]
+          -H, --header <NAME: VALUE>
+                  Send this header field too, to the seeds' hosts only (repeatable)
+              --header-everywhere
+                  Send the fields of --header to all hosts
+          -x, --proxy <URL>
+                  Proxy; none, or env: from HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY
+                  [default: env]
+              --timeout <DURATION>
+                  Abort a request after this time [default: 30s]
+              --retries <N>
+                  Retry N times after a transient failure [default: 2]
+              --max-retry-after <DURATION>
+                  Set hosts aside whose Retry-After is longer [default: 5m]
+              --max-redirects <N>
+                  Follow at most N redirects in a row [default: 10]
+              --max-body <SIZE>
+                  Truncate bodies at this size, decompressed [default: 10M]
+              --max-header <SIZE>
+                  Reject responses with a larger header [default: 64K]
+              --accept-type <GLOB>
+                  Download bodies of these media types only (repeatable) [default: HTML,
+                  plain text and XML]
+          -k, --insecure
+                  Accept any certificate; anyone can impersonate the server
+              --http1
+                  Use HTTP/1.1 only
+              --resolve <HOST[:PORT]:ADDR>
+                  Use this address for a host instead of a DNS lookup (repeatable)
+              --page-source <MODE>
+                  static: as sent; browser: rendered by Chromium; auto: rendered if
+                  nearly empty as sent [default: static]
 
         Security:
               --allow-net <CIDR>  Allow connections to this private network (repeatable)
               --allow-private     Allow connections to all private and loopback networks
 
         Near-duplicates:
-              --parser <fast|dom>         How HTML is read; dom builds a tree of each page, which is slower
-                                          and finds the same [default: fast]
-              --detector <NAME>           How pages are compared: mwo, dd, fuzzy, extended-tdw, provenance;
-                                          none: exact copies only [default: mwo]
-          -t, --threshold <F>             A page at least this similar to a stored one is a near-duplicate
-                                          [default: mwo: 0.68, with --second-check none 0.8; dd: 0.8; fuzzy,
-                                          provenance: 0.5; extended-tdw: 0.9]
-              --weights <host|paper>      mwo: what decides; host: also the order of words, without what a
-                                          host's pages have in common [default: host]
-              --threshold2 <F>            mwo --weights host: the share of running text to agree, of long
-                                          pages [default: 0.35]
-              --filter <exact|paper>      How candidates are found; exact misses none [default: exact]
-              --matching <any|best>       Which of several similar pages a verdict names; any: the first
-                                          found [default: any]
-              --min-terms <N>             Pages with fewer terms are duplicates only if byte-identical
-                                          [default: 20]
-              --field-weights <LIST>      What a term weighs by where it stands, in hundredths at the
-                                          finest; fields not named keep theirs [default:
-                                          url=2,heading=2,title=2,anchor-same-site=1,anchor-other-site=0.5,keywords=3,description=3,body=1]
-              --memory <SIZE>             Memory of the index; over it, it gets slower, not less exact;
-                                          auto: a quarter of the machine's [default: auto]
-              --against <DIR>             Compare with the pages of the earlier crawl in this folder too
-                                          (repeatable)
-              --store-below <F>           dd: pages more similar than this are not stored either [default:
-                                          the threshold]
-              --query <TEXT>              fuzzy: only sentences with words of this query are compared
-              --keep-duplicates           Archive the bodies of duplicates too
-              --duplicate-links <POLICY>  Links found on duplicates: skip, follow, defer (fetch last),
-                                          sample:P (follow a share P) [default: skip]
-              --predicted <skip|fetch>    URLs that a learned rule foretells to be duplicates: not fetched
-                                          but for a sample, or fetched [default: skip]
-              --rules <FILE>              Begin with the proven rules of this rules.jsonl (repeatable)
-              --random-seed <N>           Seed of everything that is drawn by lot [default: 0]
+              --parser <fast|dom>
+                  HTML parser; dom builds a tree of each page: slower, with the same
+                  result [default: fast]
+              --detector <NAME>
+                  How pages are compared: mwo, dd, fuzzy, extended-tdw, provenance;
+                  none: exact copies only [default: mwo]
+          -t, --threshold <F>
+                  A page is a near-duplicate if its similarity to a stored page is at
+                  least F [default: mwo: 0.68, with --second-check none 0.8; dd: 0.8;
+                  fuzzy, provenance: 0.5; extended-tdw: 0.9]
+              --second-check <template|none>
+                  mwo: also compare the running text, without the template of the host;
+                  none: weights only [default: template]
+              --threshold2 <F>
+                  mwo, second check: the share of running text that two long pages must
+                  have in common [default: 0.35]
+              --filter <exact|paper>
+                  How candidates are found; exact misses none, paper uses the published
+                  cut [default: exact]
+              --matching <any|best>
+                  Which of several similar pages a verdict names; any: the first one
+                  found [default: any]
+              --min-terms <N>
+                  Pages with fewer than N terms are duplicates only if byte-identical
+                  [default: 20]
+              --field-weights <LIST>
+                  Weight of a term by the field it stands in, two decimals; other fields
+                  keep their weight [default: url=2, heading=2, title=2,
+                  anchor-same-site=1, anchor-other-site=0.5, keywords=3, description=3,
+                  body=1]
+              --memory <SIZE>
+                  Memory of the index; beyond it, slower and still exact; auto: a
+                  quarter of the machine's [default: auto]
+              --against <DIR>
+                  Also compare with the pages of the earlier crawl in this folder
+                  (repeatable)
+              --store-below <F>
+                  dd: do not store pages more similar than F either [default: the
+                  threshold]
+              --query <TEXT>
+                  fuzzy: compare only sentences that contain words of this query
+              --keep-duplicates
+                  Archive the bodies of duplicates too
+              --duplicate-links <POLICY>
+                  Links on duplicates: skip, follow, defer (fetch last), sample:P
+                  (follow a share P) [default: skip]
+              --predicted <skip|fetch>
+                  URLs that a learned rule predicts to be duplicates: skip all but a
+                  sample, or fetch all [default: skip]
+              --rules <FILE>
+                  Start with the proven rules of this rules.jsonl (repeatable)
+              --random-seed <N>
+                  Seed of all random sampling [default: 0]
 
         Output:
-          -o, --out <DIR>         Write to this folder; an unfinished crawl in it is resumed [default:
-                                  ./ndcrawl-out]
+          -o, --out <DIR>         Output folder; an unfinished crawl in it is resumed
+                                  [default: ./ndcrawl-out]
               --no-warc           Do not archive pages as WARC files
-              --warc-size <SIZE>  Begin a new WARC file after this size [default: 1G]
-              --format <LIST>     Written when the crawl ends: html is the report, none is nothing [default:
-                                  html]
-              --min-free <SIZE>   Stop, resumably, when less than this is free on the disk [default: 500M]
-              --fail-over <PCT>   Exit with 3 if more than PCT percent of the pages fail [default: off]
-              --resume            Continue an unfinished crawl; an error if there is none
-              --recrawl           Crawl a finished crawl again: servers need not send what has not changed
-              --fresh             Begin anew; an error if the output folder is not empty
-              --force             With --fresh: empty the output folder first
-              --dry-run           Print the plan and stop: nothing is fetched or written
+              --warc-size <SIZE>  Start a new WARC file at this size [default: 1G]
+              --format <LIST>     What to write when the crawl ends: html: the report;
+                                  none: nothing [default: html]
+              --min-free <SIZE>   Stop when less disk space is free; the crawl can be
+                                  resumed [default: 500M]
+              --fail-over <PCT>   Exit with code 3 if more than PCT percent of the pages
+                                  fail [default: off]
+              --resume            Resume an unfinished crawl; fail if there is none
+              --recrawl           Crawl again after a finished crawl, with conditional
+                                  requests
+              --fresh             Start a new crawl; fail if the output folder is not
+                                  empty
+              --force             With --fresh: delete the crawl in the output folder
+                                  first
+              --dry-run           Print the plan and exit; fetch and write nothing
               --json              Print the summary (or the plan) as one JSON object
 
         Dashboard:
-              --dashboard <ADDR>  Serve a live page, /metrics and /status.json at ADDR, such as 9100 or
-                                  127.0.0.1:0 [default: off]
-              --dashboard-public  Let the dashboard be seen from other machines; it has no password
+              --dashboard <ADDR>  Serve a live page, /metrics and /status.json at ADDR,
+                                  for example 9100 [default: off]
+              --dashboard-public  Serve the dashboard to other machines; it has no
+                                  password
 
         Logging:
-              --log-format <text|json>           The form of log lines [default: text]
-              --log-file <FILE>                  Append the log to FILE as well [default: none]
-              --progress <auto|plain|json|none>  Progress; auto: a bar on a terminal [default: auto]
-              --color <auto|always|never>        Colour; auto: on a terminal, minds NO_COLOR [default: auto]
-          -q, --quiet                            Tell errors only, and no progress
-          -v, --verbose...                       Tell more; -vv tells everything
+              --log-format <text|json>
+                  Format of log lines [default: text]
+              --log-file <FILE>
+                  Also append the log to FILE [default: none]
+              --progress <auto|plain|json|none>
+                  How to show progress; auto: a bar on a terminal, else lines [default:
+                  auto]
+              --color <auto|always|never>
+                  When to use color; auto: on a terminal, unless NO_COLOR is set
+                  [default: auto]
+          -q, --quiet
+                  Log errors only and show no progress
+          -v, --verbose...
+                  Log more; -vv logs everything
 
         Durations: 500ms, 2s, 1m, 1h (a bare number is seconds). Sizes: 64K, 10M, 1G.
-        --help tells more, with examples.
+        --help prints more, with examples.
         ");
     }
 }

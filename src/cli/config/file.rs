@@ -154,7 +154,7 @@ mod tests {
     fn an_unknown_key_is_an_error_that_names_file_line_and_neighbour() {
         assert_eq!(
             error("# x\n[politeness]\ndely = '1s'\n"),
-            "error: ndcrawl.toml:3: unknown key 'politeness.dely'\nhint: perhaps 'politeness.delay' is meant"
+            "error: ndcrawl.toml:3: unknown key 'politeness.dely'\nhint: did you mean 'politeness.delay'?"
         );
         assert!(error("[polite]\ndelay = 1\n").starts_with("error: ndcrawl.toml:1: unknown key 'polite'"));
         assert!(error("xyzzyplugh = 1").contains("ndcrawl config show"));

@@ -9,11 +9,12 @@ use crate::cli::config::settings::Settings;
 use crate::cli::terminal_safe::terminal_safe;
 
 const HEAD: &str = "\
-# Settings of ndcrawl, all at their defaults. Take the # from a line to change it.
+# Settings of ndcrawl, all at their defaults. Remove the # of a line to change it.
 #
 # Read from ./ndcrawl.toml, from ndcrawl/config.toml in the user's configuration folder, or from
-# --config FILE. Flags win over NDCRAWL_ variables, those over files. 'ndcrawl config show' tells
-# what is in force and why. Durations: 500ms, 2s, 1m, 1h. Sizes: 64K, 10M, 1G.
+# --config FILE. Flags override NDCRAWL_ variables, and variables override files.
+# 'ndcrawl config show' lists all settings in force and their sources.
+# Durations: 500ms, 2s, 1m, 1h. Sizes: 64K, 10M, 1G.
 ";
 
 /// The commented configuration file: every key with its default.

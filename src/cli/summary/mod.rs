@@ -132,7 +132,7 @@ impl Skipping {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
         let sure = if low == high { String::new() } else { format!(" (95% interval: {low:.0} to {high:.0})") };
-        format!("skipping links of duplicates loses {lost:.0} unique pages per 1,000 requests saved{sure}\n")
+        format!("skipped links of duplicates lose {lost:.0} unique pages per 1,000 requests saved{sure}\n")
     }
 }
 
@@ -172,7 +172,7 @@ impl Predicting {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
         format!(
-            "skipping predicted duplicates loses {lost:.0} unique pages per 1,000 requests saved (95% interval: {low:.0} to {high:.0})\n"
+            "skipped predicted URLs lose {lost:.0} unique pages per 1,000 requests saved (95% interval: {low:.0} to {high:.0})\n"
         )
     }
 }
@@ -487,7 +487,7 @@ mod tests {
         insta::assert_snapshot!(summary().text(false), @r"
         Crawl finished after 2 min 3 s: 1,300 requests, 23.4 MiB
 
-            1,000  stored            unique pages, kept
+            1,000  stored            unique pages
               150  near-duplicates   of a stored page
                84  exact duplicates  same bytes or same text
                30  redirected
@@ -497,11 +497,11 @@ mod tests {
            15,300  URLs seen
 
         19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
-        skipping links of duplicates loses 250 unique pages for 1,000 requests saved (95 %: 81 to 554)
-        11,000 URLs not fetched: others of their pattern keep repeating each other
-        leaving out what rules foretell loses 7 unique pages for 1,000 requests saved (95 %: 0 to 31)
-        9 pages left out: answered with 200 in place of 404
-        7 pages judged anew when more was known of their sites
+        skipped links of duplicates lose 250 unique pages per 1,000 requests saved (95% interval: 81 to 554)
+        11,000 URLs not fetched: their URL pattern yields duplicates only
+        skipped predicted URLs lose 7 unique pages per 1,000 requests saved (95% interval: 0 to 31)
+        9 pages left out: error pages sent with status 200
+        7 pages decided again after more of their host was known
 
         site              fetched  stored  near  exact  duplicates  skipped  failed  response
         docs.example.org      950     800   150      0       15.8%        0       0    120 ms
@@ -526,7 +526,7 @@ mod tests {
         insta::assert_snapshot!(nothing.text(false), @r"
         Crawl stopped (time) after 0 ms: 0 requests, 0 B
 
-                0  stored            unique pages, kept
+                0  stored            unique pages
                 0  near-duplicates   of a stored page
                 0  exact duplicates  same bytes or same text
                 0  redirected

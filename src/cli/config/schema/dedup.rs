@@ -76,9 +76,14 @@ pub const KEYS: &[Key] = &[
     )
     .note("off; provenance: paper")
     .fixed(),
-    key!(dedup.synonyms, Shape::Value("FILE"), "", "extended-tdw: synonyms, one comma-separated group a line of FILE")
-        .note("a small table of English words")
-        .fixed(),
+    key!(
+        dedup.synonyms,
+        Shape::Value("FILE"),
+        "",
+        "extended-tdw: synonyms, one comma-separated group per line of FILE"
+    )
+    .note("a small table of English words")
+    .fixed(),
     key!(
         dedup.sentence_slack,
         Shape::Value("N"),
@@ -119,6 +124,7 @@ pub const KEYS: &[Key] = &[
         "Weight of a term by the field it stands in, two decimals; other fields keep their weight"
     )
     .flag("field-weights")
+    .note("url=2, heading=2, title=2, anchor-same-site=1, anchor-other-site=0.5, keywords=3, description=3, body=1")
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(

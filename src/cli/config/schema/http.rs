@@ -35,7 +35,7 @@ pub const KEYS: &[Key] = &[
     key!(http.header_timeout, Shape::Value("DURATION"), "15s", "Wait at most this long for the header of a response"),
     key!(http.idle_timeout, Shape::Value("DURATION"), "10s", "Wait at most this long for more bytes of a body"),
     key!(http.retries, Shape::Value("N"), "2", "Retry N times after a transient failure").flag("retries").heading(HTTP),
-    key!(http.max_retry_after, Shape::Value("DURATION"), "5m", "Put hosts aside whose Retry-After is longer")
+    key!(http.max_retry_after, Shape::Value("DURATION"), "5m", "Set hosts aside whose Retry-After is longer")
         .flag("max-retry-after")
         .heading(HTTP),
     key!(http.max_redirects, Shape::Value("N"), "10", "Follow at most N redirects in a row")

@@ -10,7 +10,7 @@ const ON_OFF: Shape = Shape::Choice("on|off");
 /// Keys outside of any table.
 pub const TOP: &[Key] = &[
     key!(seeds, Shape::List("URL"), "", "URLs to start from"),
-    key!(seeds_file, Shape::List("FILE"), "", "Start from the URLs in FILE, one a line, # for comments; - is stdin")
+    key!(seeds_file, Shape::List("FILE"), "", "Start from the URLs in FILE, one per line, # for comments; - is stdin")
         .flag("seeds")
         .heading(INPUT),
     key!(
