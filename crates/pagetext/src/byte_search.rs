@@ -1,16 +1,16 @@
-//! Where does this byte stand next? For bytes that mostly stand near.
+//! Finds the next occurrence of a byte, fast where it is near.
 //!
-//! Tags, attributes and the text between two tags are a few bytes long. A call of `memchr` takes
-//! longer than to look at those in place, eight at a time.
+//! Tags, attributes and the text between two tags are a few bytes long. There a call of `memchr` takes
+//! longer than a scan in place, eight bytes at a time.
 
 use memchr::memchr;
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-/// Where the look in place ends.
+/// Bytes that are scanned in place before `memchr` takes over.
 const NEAR: usize = 64;
 
-/// The position of the first such byte.
+/// Returns the position of the first such byte.
 #[inline]
 pub(super) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     let pattern = ONES * u64::from(byte);
@@ -18,7 +18,7 @@ pub(super) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     while at < NEAR {
         let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) else { break };
         let differs = u64::from_le_bytes(*eight) ^ pattern;
-        // The lowest of the bits that are set belongs to the first byte that is 0.
+        // The lowest bit that is set belongs to the first byte that is 0.
         let zeros = differs.wrapping_sub(ONES) & !differs & HIGH;
         if zeros != 0 {
             return Some(at + zeros.trailing_zeros() as usize / 8);

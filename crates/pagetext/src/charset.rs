@@ -1,4 +1,4 @@
-//! Which characters do these bytes stand for?
+//! Which character encoding has this page?
 //!
 //! The order is that of browsers (WHATWG HTML, section 13.2.3): byte order mark, then the charset
 //! of `Content-Type`, then what the document declares in its first 1024 bytes, then a detector.
@@ -8,13 +8,14 @@ use std::borrow::Cow;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far a declaration inside the document is looked for, as WHATWG HTML has it.
+/// Bytes that are searched for a declaration inside the document (WHATWG HTML, 13.2.3.2).
 const PRESCAN_BYTES: usize = 1024;
-/// How much of a document the detector reads: enough for a sure guess, little enough to be cheap.
+/// Bytes that the detector reads: enough for a sure guess, few enough to be cheap.
 const DETECTOR_BYTES: usize = 64 * 1024;
 
-/// Decodes a document, with U+FFFD for what can't be decoded. `top_level_domain` (`de`, `jp`) helps
-/// the detector.
+/// Decodes a document; bytes that cannot be decoded become U+FFFD.
+///
+/// `top_level_domain` (`de`, `jp`) helps the detector.
 pub(super) fn decode<'a>(
     body: &'a [u8],
     content_type: Option<&str>,
@@ -26,7 +27,7 @@ pub(super) fn decode<'a>(
     (text, encoding)
 }
 
-/// The encoding and the length of the byte order mark.
+/// Returns the encoding and the length of the byte order mark.
 fn encoding_of(
     body: &[u8],
     content_type: Option<&str>,
@@ -43,13 +44,14 @@ fn encoding_of(
     (declared.unwrap_or_else(|| detect(body, is_xml, top_level_domain)), 0)
 }
 
-/// The value of the first `charset` parameter of a media type that has one (RFC 9110, section 8.3.2),
-/// quoted or not. The semicolon before it may have been forgotten.
+/// Returns the value of the first `charset` parameter of a media type (RFC 9110, section 8.3.2), quoted or not.
+///
+/// The semicolon before it may be missing.
 fn charset_parameter(content_type: &str) -> Option<String> {
     let lower = content_type.to_ascii_lowercase();
     let parameters = lower.match_indices("charset").filter(|(at, _)| {
         let before = &lower[..*at];
-        // What stands in quotes is another parameter's value.
+        // A match in quotes is another parameter's value.
         !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "-_*".contains(c))
             && before.matches('"').count().is_multiple_of(2)
     });
@@ -57,7 +59,7 @@ fn charset_parameter(content_type: &str) -> Option<String> {
     values.find_map(first_label)
 }
 
-/// The encoding's label in the `content` of a `meta` element (WHATWG HTML, "extracting a character
+/// Returns the encoding label in the `content` of a `meta` element (WHATWG HTML, "extracting a character
 /// encoding from a meta element").
 fn charset_in_content(content: &str) -> Option<String> {
     let lower = content.to_ascii_lowercase();
@@ -66,7 +68,7 @@ fn charset_in_content(content: &str) -> Option<String> {
     first_label(value)
 }
 
-/// The first label of a text: in quotes, or up to white space, comma or semicolon.
+/// Returns the first label of a text: in quotes, or up to white space, comma or semicolon.
 fn first_label(value: &str) -> Option<String> {
     let value = value.trim_start();
     let label = match value.chars().next()? {
@@ -76,8 +78,10 @@ fn first_label(value: &str) -> Option<String> {
     (!label.is_empty()).then(|| label.to_owned())
 }
 
-/// What the document says of itself. A declaration of UTF-16 that could be read as ASCII is wrong
-/// and means UTF-8 (WHATWG HTML, "prescan a byte stream to determine its encoding").
+/// Returns the encoding that the document declares.
+///
+/// A declaration of UTF-16 that is readable as ASCII is wrong and means UTF-8 (WHATWG HTML, "prescan a byte stream
+/// to determine its encoding").
 fn declared(head: &[u8], is_xml: bool) -> Option<&'static Encoding> {
     let found = if is_xml { xml_declaration(head).or_else(|| prescan(head)) } else { prescan(head) };
     let found = found.or_else(|| if is_xml { None } else { xml_declaration(head) })?;
@@ -94,7 +98,7 @@ fn xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(first_label(value)?.as_bytes())
 }
 
-/// The prescan of WHATWG HTML, section 13.2.3.2: finds `meta` elements outside comments.
+/// Finds `meta` elements outside comments: the prescan of WHATWG HTML, section 13.2.3.2.
 fn prescan(head: &[u8]) -> Option<&'static Encoding> {
     let mut at = 0;
     while at < head.len() {
@@ -104,7 +108,7 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
             at += 2 + find(&rest[2..], b"-->")? + 3;
         } else if starts_with_name(rest, b"<meta") {
             let (attributes, used) = attributes(&rest[5..]);
-            // A tag that does not end is none.
+            // A tag without an end is no tag.
             rest.get(5 + used)?;
             if let Some(encoding) = meta_encoding(&attributes) {
                 return Some(encoding);
@@ -138,10 +142,10 @@ fn is_tag(rest: &[u8]) -> bool {
     name.and_then(<[u8]>::first).is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Name and value, both in lower case.
+/// A name and a value, both in lower case.
 type Attribute = (Vec<u8>, Vec<u8>);
 
-/// The attributes up to the end of the tag, and how many bytes were read.
+/// Returns the attributes up to the end of the tag, and the bytes read.
 fn attributes(tag: &[u8]) -> (Vec<Attribute>, usize) {
     let mut found: Vec<Attribute> = Vec::new();
     let mut at = 0;
@@ -199,12 +203,12 @@ fn meta_encoding(attributes: &[Attribute]) -> Option<&'static Encoding> {
 }
 
 fn detect(body: &[u8], is_xml: bool, top_level_domain: Option<&str>) -> &'static Encoding {
-    // What is ASCII alone reads the same in any case, and goes by the name that browsers give it.
+    // Pure ASCII reads the same in any encoding; it gets the name that browsers give it.
     if !is_xml && body.is_ascii() {
         return WINDOWS_1252;
     }
     let head = &body[..body.len().min(DETECTOR_BYTES)];
-    // XML without a declaration is UTF-8 (XML 1.0, section 4.3.3), and so is what reads as such.
+    // XML without a declaration is UTF-8 (XML 1.0, section 4.3.3), and so is anything that decodes as UTF-8.
     if is_xml || valid_utf8_prefix(head) {
         return UTF_8;
     }
@@ -213,7 +217,7 @@ fn detect(body: &[u8], is_xml: bool, top_level_domain: Option<&str>) -> &'static
     detector.guess(top_level_domain.map(str::as_bytes), Utf8Detection::Allow)
 }
 
-/// Whether this is UTF-8, but for a character that is cut at the end.
+/// Returns whether this is UTF-8, apart from a character that is cut at the end.
 fn valid_utf8_prefix(head: &[u8]) -> bool {
     match std::str::from_utf8(head) {
         Ok(_) => true,

@@ -1,32 +1,34 @@
-//! The line of a text that names who has the copyright, such as `© 2019-2023 Jane Roe`.
+//! The copyright holder: the line of a text such as `© 2019-2023 Jane Roe`.
 
 use memchr::memchr3_iter;
 
 use super::metadata::name;
 use neardup::text::FieldedText;
 
-/// Such lines stand at the end of a page, so that no more of it is looked at, in bytes.
+/// Bytes at the end of a page that are searched: such lines stand at the end.
 const TAIL: usize = 4096;
-/// What is longer, in bytes, is a sentence and no name.
+/// Bytes of the longest name: a longer line is a sentence.
 const LONGEST: usize = 100;
-/// Signs that may stand side by side: `Copyright © (c)`.
+/// Signs that may follow each other: `Copyright © (c)`.
 const MOST_SIGNS: u32 = 3;
-/// What makes a line one of these.
+/// Signs that begin such a line.
 const SIGNS: [&str; 3] = ["©", "(c)", "copyright"];
-/// Words that stand before a name, and are none of it.
+/// Words before a name that are no part of it.
 const BEFORE: [&str; 5] = ["by", "present", "now", "today", "and"];
-/// What stands behind a name, in lower case.
+/// Words after a name, in lower case.
 const BEHIND: [&str; 11] =
     ["©", "|", "•", "·", "(", ";", "all rights", "alle rechte", "tous droits", "licensed under", "powered by"];
 
-/// The name in the last such line of the visible text. A line has `©`; or, before a year or another
-/// sign, `(c)` or `Copyright`. The word in lower case, which is mostly prose, makes no line.
+/// Returns the name in the last such line of the visible text.
+///
+/// A line has `©`; or, before a year or another sign, `(c)` or `Copyright`. The word in lower case is mostly prose, so
+/// it makes no line.
 pub(super) fn holder(text: &FieldedText) -> Option<String> {
     let all = text.as_str();
     let from = boundary(all, all.len().saturating_sub(TAIL));
     let tail = &all[from..];
     let mut last = None;
-    // One pass for the first bytes of all signs; the first of "©" is rare in any text.
+    // One pass for the first bytes of all signs; the first byte of "©" is rare in any text.
     for at in memchr3_iter(0xc2, b'(', b'C', tail.as_bytes()) {
         if sign(&tail[at..]).is_some()
             && let Some((line, next)) = text.visible_from(from + at)
@@ -37,13 +39,13 @@ pub(super) fn holder(text: &FieldedText) -> Option<String> {
     last
 }
 
-/// The sign with which a text begins.
+/// Returns the sign with which a text begins.
 fn sign(text: &str) -> Option<&'static str> {
     let begins = |sign: &&&str| text.get(..sign.len()).is_some_and(|start| start.eq_ignore_ascii_case(sign));
     SIGNS.iter().find(begins).copied()
 }
 
-/// The name in a line that begins with a sign, or, if nothing else is in it, in the one that follows.
+/// Returns the name in a line that begins with a sign, or else in the next line.
 fn named(line: &str, next: Option<&str>) -> Option<String> {
     let mut rest = line;
     let (mut certain, mut signs) = (false, 0);
@@ -63,33 +65,33 @@ fn named(line: &str, next: Option<&str>) -> Option<String> {
         }
     }
     let text = if rest.is_empty() { next.unwrap_or_default().trim() } else { rest };
-    // Where a name that is too long ends need not be known.
+    // The end of a name that is too long does not matter.
     let text = &text[..boundary(text, text.len().min(2 * LONGEST))];
     let text = &text[..end_of_name(text)];
     name(text.trim_end_matches(|c: char| c.is_whitespace() || ",.-–—".contains(c)))
         .filter(|name| certain && name.len() <= LONGEST)
 }
 
-/// What follows the year with which a text begins.
+/// Returns the rest of a text behind the year with which it begins.
 fn behind_year(text: &str) -> Option<&str> {
     let (year, rest) = text.split_at_checked(4)?;
     let is_year = (year.starts_with("19") || year.starts_with("20")) && year.bytes().all(|byte| byte.is_ascii_digit());
     (is_year && !rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(rest)
 }
 
-/// What follows the word of [`BEFORE`] with which a text begins.
+/// Returns the rest of a text behind the word of [`BEFORE`] with which it begins.
 fn behind_word(text: &str) -> Option<&str> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     BEFORE.iter().any(|known| word.eq_ignore_ascii_case(known)).then_some(rest)
 }
 
-/// Where a name ends: before a year, before what stands behind names, at the end of a sentence.
+/// Returns the end of a name: before a year, before a word that follows names, at the end of a sentence.
 fn end_of_name(text: &str) -> usize {
     let lower = text.to_ascii_lowercase();
     let ends = BEHIND.iter().filter_map(|end| lower.find(end));
     let words = text.match_indices(' ').map(|(at, _)| at);
     let years = words.clone().find(|at| behind_year(&text[at + 1..]).is_some());
-    // The full stop of an initial ends nothing.
+    // The full stop of an initial does not end a name.
     let sentence = words.clone().find(|&at| {
         let before = text[..at].rsplit(' ').next().unwrap_or_default();
         before.len() > 2 && before.ends_with('.')
@@ -97,7 +99,7 @@ fn end_of_name(text: &str) -> usize {
     ends.chain(years).chain(sentence).min().unwrap_or(text.len())
 }
 
-/// The end of the character before this position, or the position itself.
+/// Returns the end of the character before this position, or the position itself.
 fn boundary(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;

@@ -1,16 +1,16 @@
-//! Dates as pages and servers write them, in one spelling.
+//! Reads dates as pages and servers write them.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-/// What is longer is no date.
+/// Bytes of the longest date.
 const LONGEST: usize = 64;
-/// The first web page is of 1990. What claims to be older is a clock that was never set (1970), or the
-/// date of what the page is about.
+/// The year of the first web page. An earlier date comes from a clock that was never set (1970), or is the
+/// subject of the page.
 const EARLIEST: &str = "1990";
-/// Clocks and time zones differ by at most so much.
+/// Tolerance for clocks and time zones.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-/// Dates without a time, beside those of ISO 8601.
+/// Formats of dates without a time, besides ISO 8601.
 const SPELLINGS: [&str; 9] = [
     "%Y/%m/%d",
     "%d %B %Y",
@@ -23,11 +23,12 @@ const SPELLINGS: [&str; 9] = [
     "%Y.%m.%d",
 ];
 
-/// The date, or the moment in UTC to the second, as RFC 3339 has it. A time of day whose zone is not
-/// given is left out. A year or a month alone is no date.
+/// Returns the date, or the moment in UTC to the second, in RFC 3339 form.
 ///
-/// `fetched_at`, milliseconds since 1970, is when the page was had: a later date, by more than a day, is
-/// not that of its publication but, say, that of an event.
+/// A time of day without a zone is dropped. A year or a month alone is no date.
+///
+/// `fetched_at` is the time of the request, milliseconds since 1970. A date more than a day later is not the date of
+/// publication: it may be that of an event.
 pub(super) fn normalised(text: &str, fetched_at: i64) -> Option<String> {
     let text = text.trim();
     if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -38,23 +39,23 @@ pub(super) fn normalised(text: &str, fetched_at: i64) -> Option<String> {
     (EARLIEST..=latest.as_str()).contains(&found.as_str()).then_some(found)
 }
 
-/// To the second.
+/// Rounds to the second.
 fn spelt(moment: Timestamp) -> Option<String> {
     Some(Timestamp::from_second(moment.as_second()).ok()?.to_string())
 }
 
-/// The moment, with its zone: ISO 8601 or RFC 2822.
+/// Reads a moment with its zone: ISO 8601 or RFC 2822.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(|| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok())
 }
 
-/// The day alone.
+/// Reads a day alone.
 pub(super) fn date(text: &str) -> Option<Date> {
     let spelt = || SPELLINGS.iter().find_map(|spelling| Date::strptime(spelling, text).ok());
     text.parse().ok().or_else(|| leading(text)).or_else(spelt)
 }
 
-/// The date at the start of what is otherwise in no known form, such as `2019-03-01 10:00 CET`.
+/// Reads the date at the start of a text in no known form, such as `2019-03-01 10:00 CET`.
 fn leading(text: &str) -> Option<Date> {
     let (date, rest) = text.split_at_checked(10)?;
     let ends = !rest.starts_with(|c: char| c.is_ascii_digit());

@@ -1,8 +1,8 @@
-//! What a page asks of robots, by `meta` elements and `X-Robots-Tag` header lines.
+//! What a page asks of robots, in `meta` elements and `X-Robots-Tag` header lines.
 //!
-//! The rules are those that Google publishes: names are separated by commas, case does not matter,
-//! unknown names are passed over, and of contradicting ones the most restrictive wins. A header line
-//! may be meant for one robot alone (`otherbot: noindex`).
+//! The rules are those that Google publishes. Names are separated by commas, case does not matter, and unknown names
+//! are ignored. Of contradicting directives the most restrictive wins. A header line may address one robot
+//! (`otherbot: noindex`).
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -10,13 +10,15 @@ use jiff::civil::DateTime;
 use super::dates;
 use crate::model::RobotsDirectives;
 
-/// Directives that take a value behind a colon; the colon does not name a robot.
+/// Directives that take a value behind a colon; that colon does not name a robot.
 const WITH_VALUE: [&str; 4] = [UNAVAILABLE_AFTER, "max-snippet", "max-image-preview", "max-video-preview"];
-/// From this moment on the page is as if marked `noindex`.
+/// The directive after whose moment a page counts as `noindex`.
 const UNAVAILABLE_AFTER: &str = "unavailable_after";
 
-/// What header lines (values of `X-Robots-Tag`) and `meta` elements (name and content) ask of the
-/// robot with this product token, at the moment `now`, milliseconds since 1970 UTC.
+/// Returns the directives for the robot with this product token.
+///
+/// `headers` are values of `X-Robots-Tag`, `meta` names and contents of `meta` elements. `now` is in milliseconds since
+/// 1970 UTC.
 pub fn robots_directives<'a>(
     headers: impl IntoIterator<Item = &'a str>,
     metas: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -29,7 +31,7 @@ pub fn robots_directives<'a>(
     directives
 }
 
-/// Adds the directives of a `meta` element whose name is `robots` or ours.
+/// Adds the directives of a `meta` element whose name is `robots` or our product token.
 pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &str, agent: &str, now: i64) {
     let name = name.trim();
     if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(agent) {
@@ -38,8 +40,9 @@ pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &
     }
 }
 
-/// Adds the directives of one `X-Robots-Tag` header line that are meant for everyone or for us. A
-/// robot that is named is meant until another one is: lines may have been joined on their way.
+/// Adds the directives of one `X-Robots-Tag` header line that address everyone or us.
+///
+/// A named robot is addressed until another one is named, since proxies may have joined lines.
 pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: &str, now: i64) {
     let mut is_ours = true;
     let mut rest = value;
@@ -50,7 +53,7 @@ pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: 
         }
         let (item, behind) = rest.split_once(',').map_or((rest, None), |(item, behind)| (item, Some(behind)));
         if is_ours {
-            // A date may have a comma in it.
+            // A date may contain a comma.
             if is_dated(item) {
                 add_dated(directives, rest, now);
             }
@@ -63,7 +66,7 @@ pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: 
     }
 }
 
-/// `otherbot: ...`: the robot, and what is said to it.
+/// Splits `otherbot: ...` into the robot and its directives.
 fn named_robot(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let name = name.trim();
@@ -77,7 +80,7 @@ fn is_dated(item: &str) -> bool {
     name.is_some_and(|name| name.eq_ignore_ascii_case(UNAVAILABLE_AFTER))
 }
 
-/// Adds what an `unavailable_after` in the list means by now.
+/// Applies an `unavailable_after` in the list.
 fn add_dated(directives: &mut RobotsDirectives, list: &str, now: i64) {
     let lower = list.to_ascii_lowercase();
     for (at, name) in lower.match_indices(UNAVAILABLE_AFTER) {
@@ -86,8 +89,9 @@ fn add_dated(directives: &mut RobotsDirectives, list: &str, now: i64) {
     }
 }
 
-/// The moment at the start of a list, of which the date may take several items: RFC 822, RFC 850,
-/// ISO 8601. A day is over when it ends, a time without a zone is one in UTC.
+/// Reads the moment at the start of a list; its date may take several items: RFC 822, RFC 850 or ISO 8601.
+///
+/// A day ends at midnight; a time without a zone is in UTC.
 fn moment(list: &str) -> Option<Timestamp> {
     let ends = list.match_indices(',').map(|(at, _)| at).chain([list.len()]).take(3).collect::<Vec<_>>();
     ends.into_iter().rev().find_map(|end| {
@@ -97,7 +101,7 @@ fn moment(list: &str) -> Option<Timestamp> {
                 .iter()
                 .find_map(|form| in_utc(DateTime::strptime(form, text).ok()?))
         };
-        // Without its hyphens and the full name of the day it is one of RFC 822.
+        // RFC 850 without its hyphens and the full name of the day is RFC 822.
         let rfc_850 = || dates::moment(&text.split_once(", ")?.1.replace('-', " "));
         let day = || in_utc(dates::date(text)?.tomorrow().ok()?.to_datetime(jiff::civil::Time::midnight()));
         dates::moment(text)

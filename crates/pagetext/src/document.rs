@@ -1,7 +1,6 @@
-//! What elements mean: links, and what the page says of itself.
+//! The meaning of elements: links, and what the page says of itself.
 //!
-//! Both parsers meet here: they differ in how they find out which elements there are, not in what
-//! they make of them.
+//! Both parsers call this code. They differ in how they find elements, not in what an element means.
 
 use std::borrow::Cow;
 
@@ -17,10 +16,10 @@ use super::{Options, WordCache, directives, json_ld, refresh};
 use neardup::text::FieldedText;
 use neardup::text::whitespace::folded;
 
-/// Longest title kept, in characters.
+/// Characters of the longest title that is kept.
 const LONGEST_TITLE: usize = 1000;
 
-/// What was found on a page.
+/// Everything that was found on a page.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     pub text: FieldedText,
@@ -32,35 +31,35 @@ pub(super) struct Document {
     pub links_dropped: u32,
     pub links_over_limit: u32,
     pub names_itself: bool,
-    /// Against what links were resolved, where there can be any.
+    /// The base of relative links, where there can be any.
     pub base: Option<Url>,
-    /// The first refresh that leads anywhere.
+    /// The first refresh that names a URL.
     pub refresh: Option<Refresh>,
-    /// What the page claims of author and date.
+    /// The page's claims of author and date.
     pub claims: Claims,
-    /// Where links begin, if that is asked for.
+    /// Where links begin, if the options ask for it.
     pub anchors: Vec<Anchor>,
 }
 
 /// The attributes of an element.
 pub(super) trait Attributes {
-    /// The value of the attribute of that name, which is in lower case.
+    /// Returns the value of the attribute of that name, which is in lower case.
     fn value(&self, name: &str) -> Option<Cow<'_, str>>;
 }
 
-/// Gathers what elements mean.
+/// Collects what elements mean.
 pub(super) struct Findings<'a> {
     agent: &'a str,
-    /// When the page was had, milliseconds since 1970.
+    /// When the page was requested, milliseconds since 1970.
     now: i64,
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,
-    /// The part of the text in which that of a link to the author begins.
+    /// The part of the text in which the text of a link to the author begins.
     author_part: Option<usize>,
     has_author_link: bool,
     wants_places: bool,
-    /// Bytes of JSON-LD that may yet be read.
+    /// Bytes of JSON-LD left to read.
     json_ld_left: usize,
 }
 
@@ -76,13 +75,13 @@ impl<'a> Findings<'a> {
             title: None,
             author_part: None,
             has_author_link: false,
-            // Before its text is settled a plain one has no places.
+            // A plain text has no positions before it is settled.
             wants_places: options.running && !plain,
             json_ld_left: json_ld::MOST_BYTES,
         }
     }
 
-    /// Text that a reader sees.
+    /// Adds text that a reader sees.
     #[inline]
     pub fn text(&mut self, field: Field, text: &str) {
         if field == Field::Title
@@ -93,14 +92,14 @@ impl<'a> Findings<'a> {
         self.document.text.push(field, text);
     }
 
-    /// Opens the page's title, which is the first; answers whether this is it.
+    /// Opens the page's title, which is the first `title`; returns whether this is it.
     pub fn open_title(&mut self) -> bool {
         let is_first = self.title.is_none();
         self.title.get_or_insert_default();
         is_first
     }
 
-    /// The field of the text of a link.
+    /// Adds a link; returns the field of its text.
     #[inline]
     pub fn anchor(&mut self, href: &str, rel: Rel) -> Field {
         if rel.author || self.author_part.is_some() {
@@ -117,8 +116,9 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A link begins, so that one to the author has ended. The name is its first line; one link is
-    /// enough, so that it does not matter whether a tree holds it once more.
+    /// Ends the link to the author, since another link begins.
+    ///
+    /// The name is its first line. One link is enough, so a second copy in a tree does not matter.
     fn author_link(&mut self, begins: bool) {
         let line = self.author_part.take().and_then(|part| self.document.text.link_from(part));
         if let Some(name) = line {
@@ -130,7 +130,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A `time` element.
+    /// Reads a `time` element.
     pub fn time(&mut self, element: &impl Attributes) {
         if self.document.claims.wants_when(WhenRank::Time)
             && let Some(date) = element.value("datetime")
@@ -139,21 +139,21 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The content of a `script` element that [is JSON-LD](is_json_ld).
+    /// Reads the content of a `script` element that [is JSON-LD](is_json_ld).
     pub fn json_ld(&mut self, script: &str) {
         let Some(left) = self.json_ld_left.checked_sub(script.len()) else { return };
         self.json_ld_left = left;
         json_ld::read(script, &mut self.document.claims);
     }
 
-    /// Elements that link by an attribute and have no text.
+    /// Adds the link of an element that has an address but no text.
     pub fn link(&mut self, element: &impl Attributes, attribute: &str) {
         if let Some(reference) = element.value(attribute).filter(|reference| !reference.trim().is_empty()) {
             self.links.add(&reference, rel(element).nofollow);
         }
     }
 
-    /// `meta` elements: redirects, directives, keywords and description, author and date.
+    /// Reads a `meta` element: refresh, directives, keywords and description, author and date.
     pub fn meta(&mut self, element: &impl Attributes) {
         let Some(content) = element.value("content") else { return };
         if element.value("http-equiv").is_some_and(|key| key.trim().eq_ignore_ascii_case("refresh")) {
@@ -179,7 +179,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// `link` elements: the canonical URL is recorded, next and previous pages and other languages
+    /// Reads a `link` element. The canonical URL is recorded; next and previous pages and other languages
     /// are links.
     pub fn link_element(&mut self, element: &impl Attributes) {
         let (Some(rel), Some(href)) = (element.value("rel"), element.value("href")) else { return };
@@ -206,7 +206,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// What a link says of its target.
+/// The `rel` values of a link that matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rel {
     pub nofollow: bool,
@@ -214,7 +214,7 @@ pub(super) struct Rel {
 }
 
 impl Rel {
-    /// Of a link within a link, where one ends and the other goes on is not known to both parsers.
+    /// Whether one link stands in another. The two parsers may not agree on where the inner one ends.
     pub fn within(self, mut fields: impl Iterator<Item = Field>) -> Self {
         let author = self.author && !fields.any(Field::is_anchor);
         Self { author, ..self }
@@ -229,10 +229,10 @@ pub(super) fn rel(element: &impl Attributes) -> Rel {
     Rel { nofollow: has("nofollow"), author: has("author") }
 }
 
-/// Whether a `script` element holds JSON-LD.
+/// Returns whether a `script` element holds JSON-LD.
 #[inline]
 pub(super) fn is_json_ld(element: &impl Attributes) -> bool {
     let kind = element.value("type").unwrap_or_default();
-    // Of a media type with parameters, the part before them counts.
+    // Only the part before the parameters of a media type counts.
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/ld+json")
 }

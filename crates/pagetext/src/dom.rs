@@ -1,4 +1,4 @@
-//! The parser that builds a tree: slower than [one pass](super::tree_builder), and its yardstick.
+//! The parser that builds a tree: slower than [one pass](super::tree_builder), and the reference for it.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use super::document::{Attributes, Document, Findings, is_json_ld, rel};
 use super::names::{ASIDE, HIDDEN, INLINE, Name};
 use super::{Options, language};
 
-/// Parses HTML and walks over it once, without recursion.
+/// Parses HTML and walks the tree once, without recursion.
 pub(super) fn read(html: &str, page: PageSource<'_>, options: &Options, normaliser: &Normaliser) -> Document {
     let tree = Html::parse_document(html);
     let mut walk = Walk::new(page, options, normaliser);
-    // The base holds for the whole document, also for what stands before it.
+    // The base counts for the whole document, also for links before it.
     if let Some(base) = first_base(&tree) {
         walk.findings.links.set_base(base);
     }
@@ -51,7 +51,7 @@ fn first_base(tree: &Html) -> Option<&str> {
         .and_then(|element| element.attr("href"))
 }
 
-/// Whether this is a `script` of HTML, and not of SVG.
+/// Returns whether this is a `script` of HTML, not of SVG.
 fn is_script(element: &Element) -> bool {
     element.name() == "script" && &*element.name.ns == "http://www.w3.org/1999/xhtml"
 }
@@ -64,9 +64,9 @@ impl Attributes for Element {
 
 struct Walk<'a> {
     findings: Findings<'a>,
-    /// The fields of the elements that are open, innermost last.
+    /// The fields of the open elements, innermost last.
     fields: Vec<(Field, &'static str)>,
-    /// Open elements whose content is not shown.
+    /// Open elements whose content is hidden.
     hidden: u32,
     /// Open `svg` and `math` elements: their titles are not the page's.
     foreign: u32,

@@ -1,16 +1,15 @@
-//! Who and when, as JSON-LD in a `script` element tells it (JSON-LD 1.1; the words are those of
-//! schema.org).
+//! Author and date from JSON-LD in a `script` element (JSON-LD 1.1 with the vocabulary of schema.org).
 //!
-//! A script describes one thing, a list of things, or a `@graph` of them; the page is one of them, or
-//! the `mainEntity` of one. Of what stands deeper, such as the authors of comments, nothing is used.
+//! A script describes one thing, a list of things, or a `@graph` of them. The page is one of them, or the `mainEntity`
+//! of one. Deeper things, such as the authors of comments, are ignored.
 
 use serde_json::{Map, Value};
 
 use super::metadata::{Claims, WhenRank, WhoRank};
 
-/// What is kept of scripts is bounded: longer ones are passed over.
+/// Bytes of the longest script that is read.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
-/// Things of one script that are looked at.
+/// Things of one script that are read.
 const MOST_THINGS: usize = 256;
 
 const WHO: [(&str, WhoRank); 4] = [
@@ -22,7 +21,7 @@ const WHO: [(&str, WhoRank); 4] = [
 const WHEN: [(&str, WhenRank); 2] =
     [("datePublished", WhenRank::JsonLdPublished), ("dateModified", WhenRank::JsonLdModified)];
 
-/// Adds what a script claims. A broken one claims nothing.
+/// Adds the claims of a script. A broken script claims nothing.
 pub(super) fn read(script: &str, claims: &mut Claims) {
     let Some(root) = parsed(script) else { return };
     let mut things = Vec::new();
@@ -41,18 +40,19 @@ pub(super) fn read(script: &str, claims: &mut Claims) {
     }
 }
 
-/// The first value of a script. Old pages wrap scripts in comments or CDATA sections, which JSON does
-/// not know.
+/// Returns the first value of a script.
+///
+/// Old pages wrap scripts in comments or CDATA sections, which JSON does not allow.
 fn parsed(script: &str) -> Option<Value> {
     const CDATA: &str = "<![CDATA[";
     let script =
         script.split_once(CDATA).filter(|(before, _)| before.len() < CDATA.len()).map_or(script, |(_, rest)| rest);
     let start = script.find(['{', '['])?;
-    // Nesting beyond 128 levels is an error of its own.
+    // serde_json refuses nesting beyond 128 levels.
     serde_json::Deserializer::from_str(&script[start..]).into_iter().next()?.ok()
 }
 
-/// The things that a value describes, in order.
+/// Returns the things that a value describes, in order.
 fn gather<'a>(value: &'a Value, things: &mut Vec<&'a Map<String, Value>>) {
     if things.len() >= MOST_THINGS {
         return;
@@ -69,8 +69,8 @@ fn gather<'a>(value: &'a Value, things: &mut Vec<&'a Map<String, Value>>) {
     }
 }
 
-/// The name of a person or an organisation: itself, the first of several, an object's `name`, or
-/// that of the thing to which it refers.
+/// Returns the name of a person or an organization: a string, the first of a list, the `name` of an object, or
+/// that of the object that it refers to.
 fn name<'a>(value: &'a Value, things: &[&'a Map<String, Value>]) -> Option<&'a str> {
     match value {
         Value::String(name) => Some(name),
@@ -84,7 +84,7 @@ fn name<'a>(value: &'a Value, things: &[&'a Map<String, Value>]) -> Option<&'a s
     }
 }
 
-/// A text, the first of several, or the `@value` of an object, which may say its type or language.
+/// Returns a string, the first of a list, or the `@value` of an object.
 fn first_text(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text),

@@ -18,18 +18,19 @@
 //! # }
 //! ```
 //!
-//! A page goes through these steps: its bytes are decoded, its elements are followed in one pass over the text
-//! ([`Parser::Fast`]; text by field, links, title, what it asks of robots), the language is settled, and the words of
-//! each field are counted under their stems, or under those of their synonyms. Nothing of the markup remains.
-//! [`Parser::Dom`] finds the same by way of a tree; the few pages whose text is not in the order of their source are
-//! left to it in any case. Pages that are nested too deep are read as text.
+//! A page goes through these steps:
 //!
-//! The fields and what falls into them are those of the MWO paper (section "Rendering"); which
-//! field an occurrence counts in is decided by the innermost element. The paper is silent on the
-//! language; here the words of every page are stemmed by the rules of English ([`Rules`] says why), unless
-//! those of the language that the page declares, or that is detected, are asked for.
+//! 1. Its bytes are decoded.
+//! 2. [`Parser::Fast`] follows its elements in one pass: text by field, links, title, directives. [`Parser::Dom`] builds a
+//!    tree instead and finds the same; the few pages whose text is not in source order always take it. Pages that are
+//!    nested too deep are read as text.
+//! 3. The words of each field are stemmed and counted ([`neardup::text`]).
 //!
-//! A bad page is never an error: what can't be read is left out.
+//! The fields are those of the MWO paper (section "Rendering"); the innermost element decides in which field a word
+//! counts. The paper is silent on the language: by default all words are stemmed by the rules of English ([`Rules`]
+//! says why).
+//!
+//! A bad page is never an error: what cannot be read is left out.
 //!
 //! Imports between rooms go downward only:
 //!
@@ -91,35 +92,35 @@ pub use parser::{Parser, ParserError};
 pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
 pub use soft_404_phrases::says_not_there;
 
-/// The version of the rendering. Records made by different versions can't be compared.
+/// The version of the reading rules. Records of different versions cannot be compared.
 pub const RENDERING_VERSION: u32 = 4;
 
-/// How pages are rendered.
+/// How pages are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How elements are found.
     pub parser: Parser,
-    /// Links kept of one page.
+    /// Links that are kept of one page.
     pub max_links: usize,
     /// Elements nested deeper are read as text.
     pub max_depth: usize,
-    /// Below this many letters the language is not guessed.
+    /// Letters that a text needs before its language is guessed.
     pub min_language_chars: usize,
-    /// The product token to which `meta` and `X-Robots-Tag` may speak.
+    /// The product token that `meta` and `X-Robots-Tag` may address.
     pub robots_agent: String,
     /// Whether stop words are dropped.
     pub stop_words: bool,
-    /// Words that become one word before they are stemmed. `None`: none do, and nothing is looked up.
+    /// Words that become one word before they are stemmed. `None`: none do.
     pub synonyms: Option<Arc<Synonyms>>,
     /// Whether words are stemmed.
     pub stem: bool,
-    /// By which rules stop words are dropped and words stemmed.
+    /// The language by whose rules stop words are dropped and words stemmed.
     pub rules: Rules,
     /// How often the same word is stemmed. Nothing but time depends on it.
     pub word_cache: WordCache,
-    /// What is told of the order of terms.
+    /// Which parts of the order of terms are kept.
     pub order: WantedOrder,
-    /// Whether it is told where links stand, see [`RunningTerms`].
+    /// Whether the words around links are kept, see [`RunningTerms`].
     pub running: bool,
 }
 
@@ -142,7 +143,7 @@ impl Default for Options {
     }
 }
 
-/// Renders pages. Shared by threads; holds no state of a page, but words that it has met.
+/// Reads pages. Shared by threads; its only state is a cache of words.
 #[derive(Clone, Debug, Default)]
 pub struct Renderer {
     options: Options,
@@ -150,13 +151,13 @@ pub struct Renderer {
     tokenizer: Tokenizer,
 }
 
-/// A page that was decoded and read.
+/// A page that was decoded and parsed.
 struct Read<'a> {
     kind: Kind,
     source: Cow<'a, str>,
     encoding: &'static Encoding,
     document: Document,
-    /// Whether it is nested too deep to be read as what it is.
+    /// Whether it is nested too deep, and was read as text.
     too_deep: bool,
 }
 
@@ -170,8 +171,7 @@ enum Kind {
 }
 
 impl Renderer {
-    /// A renderer with these options; links are brought into their canonical spelling by
-    /// `normaliser`.
+    /// Creates a reader with these options; `normaliser` brings links into their canonical spelling.
     pub fn new(options: Options, normaliser: Normaliser) -> Self {
         let Options { stop_words, stem, rules, word_cache, .. } = options;
         let synonyms = options.synonyms.clone();
@@ -179,7 +179,7 @@ impl Renderer {
         Self { options, normaliser, tokenizer }
     }
 
-    /// Names everything that makes two renderings incomparable.
+    /// Names everything that makes two readings incomparable.
     pub fn signature(&self) -> String {
         let Options { parser, max_depth, min_language_chars, synonyms, rules, order, .. } = &self.options;
         let synonyms = synonyms.as_ref().map(|table| format!(", synonyms {}", table.signature())).unwrap_or_default();
@@ -194,9 +194,10 @@ impl Renderer {
         )
     }
 
-    /// Renders a page. Cost: linear in its length, some 5 ns a byte of the pages that are measured by
-    /// `benches/rendering.rs`; by a tree three to four times that, and by a tree of which every word is
-    /// stemmed more than five times.
+    /// Reads a page: its terms, links and metadata.
+    ///
+    /// Cost: linear, some 5 ns a byte on the pages of `benches/rendering.rs`; with a tree three to four times that, and
+    /// with a tree and no word cache more than five times.
     pub fn render<'a>(&self, page: impl Into<PageSource<'a>>) -> Rendered {
         let page = page.into();
         let Some(Read { kind, source, encoding, mut document, too_deep }) = self.read(page) else {
@@ -231,8 +232,9 @@ impl Renderer {
         }
     }
 
-    /// Reads a page for its text. `None` if it holds none: a picture, say. Cost: as [`Renderer::render`]
-    /// without the counting of terms.
+    /// Reads a page for its text; `None` if it has none, such as a picture.
+    ///
+    /// Cost: as [`Renderer::render`] without the counting of terms.
     pub fn reading<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<Reading<'a>> {
         let page = page.into();
         let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
@@ -242,7 +244,7 @@ impl Renderer {
         Some(Reading { text, source, charset: encoding.name(), base, refresh: document.refresh })
     }
 
-    /// Decodes a page and finds what it holds; `None` if it is no text.
+    /// Decodes and parses a page; `None` if it is no text.
     fn read<'a>(&self, page: PageSource<'a>) -> Option<Read<'a>> {
         let kind = kind_of(&page.media_type());
         if kind == Kind::Other {
@@ -263,7 +265,7 @@ impl Renderer {
         Some(Read { kind, source, encoding, document, too_deep })
     }
 
-    /// The terms of a page and of its URL, and what there is to tell of their order.
+    /// Counts the terms of a page and of its URL, with their order and the words around links.
     fn terms(
         &self,
         document: &Document,
@@ -284,13 +286,14 @@ impl Renderer {
         (terms, order, context.map(LinkContext::finish))
     }
 
-    /// The terms of a text that is no page, as they would be on a page. All count as body.
+    /// Returns the terms of a text that is no page. All count as body.
     pub fn terms_of(&self, text: &str) -> Vec<TermCounts> {
         self.tokenizer.terms_of(text)
     }
 
-    /// The terms of a text and, where a word is made of several, as `mod_rewrite` and `StringUtils` are, also the
-    /// terms of its parts that have four letters or more: shorter ones, and numbers, say little. All count as body.
+    /// Returns the terms of a text and of the parts of its compound words, such as `mod_rewrite` and `StringUtils`.
+    ///
+    /// Parts need four letters or more: shorter ones, and numbers, say little. All count as body.
     pub fn terms_of_words(&self, text: &str) -> Vec<TermCounts> {
         let mut terms = self.terms_of(text);
         let parts = self.terms_of(&url_terms::cut_words(text));
@@ -301,12 +304,12 @@ impl Renderer {
         terms
     }
 
-    /// The terms of the words of a URL's path, of which compound words are cut.
+    /// Returns the terms of the words of a URL's path; compound words are cut.
     pub fn terms_of_url(&self, url: &CanonicalUrl) -> Vec<TermCounts> {
         self.terms_of(&url_terms::words_of_path(url))
     }
 
-    /// Why the fast parser leaves this page to the other one; `None` if it does not.
+    /// Returns why the fast parser leaves this page to the other one; `None` if it does not.
     pub fn detour<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<&'static str> {
         let page = page.into();
         let (text, _) = charset::decode(page.body, page.header("content-type").as_deref(), false, None);
@@ -316,7 +319,7 @@ impl Renderer {
         }
     }
 
-    /// Reads HTML, and says whether it is nested too deep to be read as such.
+    /// Parses HTML, and returns whether it is nested too deep and was read as text.
     fn read_html(&self, html: &str, page: PageSource<'_>) -> (Document, bool) {
         let too_deep = match self.options.parser {
             Parser::Fast => match tree_builder::read(html, page, &self.options, &self.normaliser) {
@@ -331,7 +334,7 @@ impl Renderer {
         (dom::read(html, page, &self.options, &self.normaliser), false)
     }
 
-    /// What is known of a page without reading its body.
+    /// Returns what is known of a page without its body.
     fn unread(&self, page: PageSource<'_>) -> Rendered {
         let mut rendered = Rendered { provenance: provenance::of_answer(page), ..Rendered::default() };
         self.add_header_directives(page, &mut rendered.robots);
@@ -345,7 +348,7 @@ impl Renderer {
     }
 }
 
-/// No media type means HTML, as for browsers.
+/// Maps a media type to its reader. No media type means HTML, as for browsers.
 fn kind_of(media_type: &str) -> Kind {
     match media_type {
         "" | "text/html" | "application/xhtml+xml" => Kind::Html,
@@ -356,7 +359,7 @@ fn kind_of(media_type: &str) -> Kind {
     }
 }
 
-/// Text has no NUL characters to speak of; a picture that is called text has.
+/// Returns whether this is no text. Text has next to no NUL characters; a mislabeled picture has many.
 fn is_binary(text: &str) -> bool {
     const HEAD_CHARS: usize = 1024;
     let head = &text.as_bytes()[..text.len().min(HEAD_CHARS)];
@@ -371,7 +374,7 @@ fn is_binary(text: &str) -> bool {
     odd > 16 && odd * 10 > text.chars().take(HEAD_CHARS).count()
 }
 
-/// Plain text is set in lines, which end no sentence, and paragraphs, which do.
+/// Reads plain text: lines do not end sentences, empty lines do.
 fn plain(text: &str) -> Document {
     let mut document = Document::default();
     for line in text.split_inclusive('\n') {

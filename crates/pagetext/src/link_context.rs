@@ -1,4 +1,4 @@
-//! Where do links stand among the terms of a page?
+//! The words around each link: its anchor text, its line, and the heading before it.
 
 use crate::model::{Field, LinkPlace, RunningTerms};
 use neardup::text::{FieldedText, Lines};
@@ -6,28 +6,28 @@ use neardup::text::{FieldedText, Lines};
 /// Where a link begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anchor {
-    /// Its place among the page's links, if it is one of them.
+    /// Its index among the page's links, if it is one of them.
     pub link: Option<usize>,
     /// Bytes of text before it.
     pub start: usize,
 }
 
-/// Gathers the terms of a text in order, and the places of links among them.
+/// Collects the terms of a text in order, and the positions of links among them.
 pub(super) struct LinkContext<'a> {
-    /// Those that are yet to come.
+    /// Links that follow.
     anchors: &'a [Anchor],
     found: RunningTerms,
     lines: Lines<'a>,
-    /// Where the line begins, and the first place in it.
+    /// Where the line begins, and its first link.
     line: (u32, usize),
-    /// Whether the last place is still open: what comes may be words of that link.
+    /// Whether the last link is open: words that follow may be its text.
     open: bool,
     heading: std::ops::Range<u32>,
     in_heading: bool,
 }
 
 impl<'a> LinkContext<'a> {
-    /// For a text in which links begin at these places, ascending.
+    /// Creates the collector for a text in which links begin at these positions, ascending.
     pub fn new(text: &'a FieldedText, anchors: &'a [Anchor]) -> Self {
         Self {
             anchors,
@@ -40,7 +40,7 @@ impl<'a> LinkContext<'a> {
         }
     }
 
-    /// The next word, which begins at `start`; `None` for one that is no term.
+    /// Adds the next word, which begins at `start`; `term` is `None` for a stop word.
     #[inline]
     pub fn add(&mut self, start: usize, field: Field, term: Option<u32>) {
         let (breaks, is_visible) = self.lines.at(start);
@@ -89,7 +89,7 @@ impl<'a> LinkContext<'a> {
         self.line = (here, self.found.links.len());
     }
 
-    /// The terms and the places.
+    /// Returns the terms and the links.
     pub fn finish(mut self) -> RunningTerms {
         for anchor in std::mem::take(&mut self.anchors) {
             self.begin(*anchor);

@@ -1,8 +1,7 @@
 //! The links of a page: resolved, each once.
 //!
-//! Pages name the same targets again and again (menus, indexes, fragments of one page), and
-//! resolving is what costs. So each spelling of a reference is resolved once; its fragment, which
-//! is never sent, does not count as spelling.
+//! Pages name the same targets again and again (menus, indexes, fragments of one page), and resolving is the costly
+//! part. So each spelling of a reference is resolved once. Its fragment is never sent and does not count.
 
 use std::hash::BuildHasher;
 
@@ -13,27 +12,27 @@ use crate::model::{CanonicalUrl, Normaliser, OutLink, UrlError};
 
 use super::byte_search;
 
-/// Links of a page of usual size.
+/// Links of a page of typical size.
 const USUAL_LINKS: usize = 64;
 
-/// Where a reference leads.
+/// The target of a reference.
 #[derive(Clone, Copy)]
 enum Target {
-    /// To no URL to crawl.
+    /// No URL to crawl.
     Nowhere,
-    /// To the page itself, which is not among its links.
+    /// The page itself, which is not among its links.
     Itself { same_site: bool },
-    /// To one more than are collected.
+    /// A link beyond the limit.
     OverLimit { same_site: bool },
-    /// To the link at this position.
+    /// The link at this index.
     Link { same_site: bool, at: usize },
 }
 
-/// A reference that leads to a URL to crawl.
+/// A reference to a URL to crawl.
 pub(super) struct Added {
-    /// Whether that lies in the page's registrable domain.
+    /// Whether it is in the page's registrable domain.
     pub same_site: bool,
-    /// Its place among the links, if it is one of them.
+    /// Its index among the links, if it is one of them.
     pub link: Option<usize>,
 }
 
@@ -46,21 +45,21 @@ pub(super) struct Links<'a> {
     base: Url,
     most: usize,
     found: Vec<OutLink>,
-    /// Positions in `found`, by URL. Keyed at random: pages choose what is hashed.
+    /// Indexes into `found`, by URL. The hash is seeded at random, since pages choose what is hashed.
     by_url: HashTable<usize>,
     hasher: DefaultHashBuilder,
-    /// Targets of the references seen since the base was set, by their text up to the fragment.
+    /// Targets of the references since the base was set, by their text up to the fragment.
     targets: HashMap<Box<str>, Target>,
-    /// Whether each reference is resolved where it stands: the yardstick.
+    /// Whether each reference is resolved where it stands: the reference for tests.
     plain: bool,
     pub dropped: u32,
     pub over_limit: u32,
-    /// Whether the page links to itself as it would to another one, not only to its own fragments.
+    /// Whether the page links to itself as to another page, not only to its own fragments.
     pub names_itself: bool,
 }
 
 impl<'a> Links<'a> {
-    /// For the links of `page`, at most `most` of them.
+    /// Creates the collector for the links of `page`, at most `most` of them.
     pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
         Self {
             normaliser,
@@ -79,8 +78,9 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Sets the base for what follows, as the first `base[href]` does. Only http and https can be
-    /// a base; others are passed over.
+    /// Sets the base for the links that follow, as the first `base[href]` does.
+    ///
+    /// Only http and https can be a base; others are ignored.
     pub fn set_base(&mut self, href: &str) {
         if let Ok(base) = self.page.as_url().join(href)
             && matches!(base.scheme(), "http" | "https")
@@ -95,8 +95,9 @@ impl<'a> Links<'a> {
         self.normaliser.resolve(&self.base, reference)
     }
 
-    /// Collects the link. A URL that is linked twice is nofollow only if both links say so.
-    /// Answers where its target lies; `None` if it is no URL to crawl.
+    /// Collects the link, and returns its target; `None` if it is no URL to crawl.
+    ///
+    /// A URL that is linked twice is nofollow only if both links say so.
     pub fn add(&mut self, reference: &str, nofollow: bool) -> Option<Added> {
         if self.plain {
             let target = self.find(reference);
@@ -156,15 +157,16 @@ impl<'a> Links<'a> {
         Target::Link { same_site, at }
     }
 
-    /// The links, and against what the last of them were resolved.
+    /// Returns the links, and the base of the last of them.
     pub fn into_found(mut self) -> (Vec<OutLink>, Option<Url>) {
         self.found.shrink_to_fit();
         (self.found, Some(self.base))
     }
 }
 
-/// The reference up to its fragment. A space before the `#` would be one at the end without it, and
-/// those do not count: such a reference is left as it is.
+/// Returns the reference up to its fragment.
+///
+/// A space before the `#` would become a trailing space, which is ignored: such a reference stays as it is.
 fn without_fragment(reference: &str) -> &str {
     match byte_search::find(b'#', reference.as_bytes()).map(|at| &reference[..at]) {
         Some(rest) if rest.bytes().next_back().is_none_or(|last| last > b' ') => rest,

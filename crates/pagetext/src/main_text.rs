@@ -1,4 +1,4 @@
-//! The text of a page for people and their programs: as a reader meets it, line by line.
+//! The main text of a page, as a reader meets it, line by line.
 
 use std::borrow::Cow;
 
@@ -8,50 +8,51 @@ use crate::model::{CanonicalUrl, Field};
 
 use neardup::text::{FieldedText, Piece};
 
-/// One page in this many may be all navigation: where less than this part of the text would be left,
-/// all of it stays.
+/// The main text is at least one part in this many of all text; else all text stays, since the page may be
+/// navigation only.
 const LEAST_PART: usize = 3;
 
-/// A page as text.
+/// The readable text of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading<'a> {
-    /// The main text in reading order, a block a line: headings, paragraphs, list items, cells. White
-    /// space is folded within lines, in preformatted blocks too. Scripts, styles, the title, and what
-    /// stands in `nav`, `aside`, `footer` and `search` are left out; the latter four stay if without
-    /// them less than a third of the text would be left. Plain text is itself.
+    /// The main text in reading order, one block a line: headings, paragraphs, list items, cells.
+    ///
+    /// White space is folded within lines, also in preformatted blocks. Scripts, styles and the title are left out, and
+    /// so is the content of `nav`, `aside`, `footer` and `search`, unless less than a third of the text would be left.
+    /// Plain text stays as it is.
     pub text: String,
-    /// The page's source, decoded.
+    /// The decoded source of the page.
     pub source: Cow<'a, str>,
     /// The character encoding by its WHATWG name.
     pub charset: &'static str,
-    /// Against what the page's links are resolved: its own URL, or what its `base` says.
+    /// The base of the page's links: its own URL, or that of its `base` element.
     pub base: Url,
-    /// Where the page itself leads on.
+    /// The refresh of the page, if it has one.
     pub refresh: Option<Refresh>,
 }
 
-/// A `meta[http-equiv=refresh]` that leads to a URL.
+/// A `meta[http-equiv=refresh]` that names a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
-    /// After so many seconds.
+    /// The delay, in seconds.
     pub seconds: f64,
-    /// To this URL.
+    /// The target.
     pub url: CanonicalUrl,
 }
 
-/// The main text; see [`Reading::text`].
+/// Returns the main text; see [`Reading::text`].
 pub(super) fn main_text(text: &FieldedText) -> String {
     let all = lines(text.pieces());
     let main = lines(text.pieces().filter(|piece| !piece.aside));
     if main.len() * LEAST_PART < all.len() { all } else { main }
 }
 
-/// Plain text with line feeds at the ends of lines, and none around it.
+/// Returns plain text with line feeds as line ends, trimmed.
 pub(super) fn plain(source: &str) -> String {
     source.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
 }
 
-/// What a reader sees of these pieces, but for the title.
+/// Joins the visible pieces, without the title.
 fn lines<'a>(pieces: impl Iterator<Item = Piece<'a>>) -> String {
     let mut text = String::new();
     for piece in pieces.filter(|piece| piece.visible && piece.field != Field::Title) {
@@ -66,7 +67,7 @@ fn lines<'a>(pieces: impl Iterator<Item = Piece<'a>>) -> String {
     text
 }
 
-/// Ends a line that is not empty.
+/// Ends the line, unless it is empty.
 fn end_line(text: &mut String) {
     cut_space(text);
     if !text.is_empty() && !text.ends_with('\n') {

@@ -1,11 +1,11 @@
-//! Reads markup without building a tree: for pages that are nested too deep, and for XML.
+//! Reads markup without a tree: pages that are nested too deep, and XML.
 
 use super::Options;
 use super::document::Document;
 use super::links::Links;
 use crate::model::{Field, Normaliser, PageSource};
 
-/// Text between tags is body text; `a[href]` are links. Linear in the length of the page.
+/// Reads text between tags as body text, and `a[href]` as links. Linear in the length of the page.
 pub(super) fn read(markup: &str, page: PageSource<'_>, options: &Options, normaliser: &Normaliser) -> Document {
     let mut document = Document::default();
     let mut links = Links::new(normaliser, page.url, options.max_links, false);
@@ -20,7 +20,7 @@ pub(super) fn read(markup: &str, page: PageSource<'_>, options: &Options, normal
             rest.find('>').map(|end| end + 1)
         };
         let Some(end) = end else {
-            // No tag ends here: the rest is broken off.
+            // No tag ends here: the rest is cut off.
             rest = "";
             break;
         };
@@ -64,7 +64,7 @@ fn after_raw<'a>(rest: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// The `href` of an `a` tag.
+/// Returns the `href` of an `a` tag.
 fn anchor(tag: &str) -> Option<String> {
     if !is_tag(tag, "a") {
         return None;

@@ -1,26 +1,27 @@
-//! What a page claims of its author and its date, and which claim counts.
+//! Which claim of author and date counts?
 //!
-//! Pages say these things several times, in places that are not equally good. **Who:** those who
-//! wrote the page come before those who answer for it (publisher, copyright holder), and among each
-//! what is said for machines before what is said in passing. **When:** the date of publication comes
-//! before that of a change, since of two look-alikes the earlier is sought; both before a `time`
-//! element, which may speak of anything, and the header, which speaks of a file. Each of them is a
-//! moment by which the page was there, so that they can be compared. Of equal claims the first counts,
-//! of several authors the first.
+//! Pages say these things several times, in places of unequal quality.
+//!
+//! - **Author**: authors come before publishers and copyright holders. Among each, machine-readable claims come before
+//!   text.
+//! - **Date**: the date of publication comes before that of a change, since of two similar pages the earlier is sought.
+//!   Both come before a `time` element, which may mean anything, and the header, which is about a file.
+//!
+//! Each date is a moment at which the page existed, so dates can be compared. Of equal claims the first counts.
 
 use crate::model::Source;
 
 use super::dates;
 use neardup::text::whitespace::folded;
 
-/// Longest name kept, in characters.
+/// Characters of the longest name that is kept.
 const LONGEST_NAME: usize = 200;
-/// What is longer, in bytes, is not looked at.
+/// Bytes of the longest text that is read.
 const LONGEST_TEXT: usize = 4096;
-/// Texts of one page that are read as dates: a page may be made of what is none.
+/// Texts of one page that are tried as dates: a hostile page may be made of them.
 const MOST_DATES: u32 = 64;
 
-/// Claims of an author, the best first.
+/// Sources of an author, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WhoRank {
     Meta,
@@ -32,7 +33,7 @@ pub(super) enum WhoRank {
     Copyright,
 }
 
-/// Claims of a date, the best first.
+/// Sources of a date, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WhenRank {
     MetaPublished,
@@ -75,9 +76,9 @@ pub(super) type Found = Option<(String, Source)>;
 pub(super) struct Claims {
     who: Option<(WhoRank, String)>,
     when: Option<(WhenRank, String)>,
-    /// When the page was had, milliseconds since 1970.
+    /// When the page was requested, milliseconds since 1970.
     fetched_at: i64,
-    /// Texts that were read as dates.
+    /// Texts that were tried as dates.
     dates: u32,
 }
 
@@ -86,22 +87,22 @@ impl Claims {
         Self::default().fetched(fetched_at)
     }
 
-    /// The same claims of a page that was had at this time.
+    /// Creates an empty set of claims for a page requested at this time.
     pub fn fetched(self, fetched_at: i64) -> Self {
         Self { fetched_at, ..self }
     }
 
-    /// Whether a claim of this rank would count.
+    /// Returns whether a claim of this rank would win.
     pub fn wants_who(&self, rank: WhoRank) -> bool {
         self.who.as_ref().is_none_or(|(best, _)| rank < *best)
     }
 
-    /// Whether a claim of this rank would count.
+    /// Returns whether a claim of this rank would win.
     pub fn wants_when(&self, rank: WhenRank) -> bool {
         self.when.as_ref().is_none_or(|(best, _)| rank < *best)
     }
 
-    /// A claim of an author; what is no name does not count.
+    /// Adds a claim of an author, if it is a name.
     pub fn who(&mut self, rank: WhoRank, text: &str) {
         if self.wants_who(rank)
             && let Some(name) = name(text)
@@ -110,7 +111,7 @@ impl Claims {
         }
     }
 
-    /// A claim of a date; what is no date does not count.
+    /// Adds a claim of a date, if it is a date.
     pub fn when(&mut self, rank: WhenRank, text: &str) {
         if !self.wants_when(rank) || (self.dates >= MOST_DATES && rank != WhenRank::Header) {
             return;
@@ -121,7 +122,7 @@ impl Claims {
         }
     }
 
-    /// What a `meta` element of this name claims, if it speaks of author or date at all.
+    /// Adds the claim of a `meta` element of this name, if it is about author or date.
     pub fn meta(&mut self, name: &str, content: &str) {
         match meaning(name) {
             Some(Meaning::Who) => self.who(WhoRank::Meta, content),
@@ -131,7 +132,7 @@ impl Claims {
         }
     }
 
-    /// Author and date.
+    /// Returns author and date.
     pub fn into_parts(self) -> (Found, Found) {
         let who = self.who.map(|(rank, name)| (name, rank.source()));
         (who, self.when.map(|(rank, date)| (date, rank.source())))
@@ -174,7 +175,7 @@ fn meaning(name: &str) -> Option<Meaning> {
     META.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, meaning)| *meaning)
 }
 
-/// A name in one spelling of white space; `None` if it is an address or has no letters.
+/// Returns a name with folded white space; `None` if it is an address or has no letters.
 pub(super) fn name(text: &str) -> Option<String> {
     if text.len() > LONGEST_TEXT || text.contains("://") {
         return None;

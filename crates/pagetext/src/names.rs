@@ -1,36 +1,35 @@
 //! The names of elements, as small numbers, and the sets they belong to.
 //!
 //! The sets are those of WHATWG HTML, section 13.2.4.2 ("The stack of open elements"), and three of
-//! our own: what a reader does not see, what does not end a word, and what is not the page's own.
+//! our own: hidden elements, elements that do not end a word, and elements about the site.
 
-/// Elements between which and the next text no word ends.
+/// Elements that do not end a word.
 pub(super) const INLINE: u16 = 1;
-/// Elements whose text a reader does not see.
+/// Elements whose text is hidden.
 pub(super) const HIDDEN: u16 = 1 << 1;
-/// "Special", and `isindex`, which was until 2016 and still is to html5ever.
+/// "Special", and `isindex`, which was special until 2016 and still is to html5ever.
 pub(super) const SPECIAL: u16 = 1 << 2;
-/// What bounds a scope.
+/// Elements that bound a scope.
 pub(super) const SCOPE: u16 = 1 << 3;
-/// What bounds a list item scope, beside the above.
+/// Elements that bound a list item scope, besides those above.
 pub(super) const LIST_SCOPE: u16 = 1 << 4;
-/// What bounds a table scope.
+/// Elements that bound a table scope.
 pub(super) const TABLE_SCOPE: u16 = 1 << 5;
-/// Those whose end tag may be left out.
+/// Elements whose end tag is implied.
 pub(super) const IMPLIED: u16 = 1 << 6;
 /// The same, "thoroughly".
 pub(super) const THOROUGH: u16 = 1 << 7;
 /// `h1` to `h6`.
 pub(super) const HEADING: u16 = 1 << 8;
-/// Those that are opened again where they were closed by the way.
+/// Formatting elements: opened again where they were closed implicitly.
 pub(super) const FORMATTING: u16 = 1 << 9;
-/// Tables and their parts, into which no text may go.
+/// Tables and their parts, which hold no text.
 pub(super) const TABLE_PART: u16 = 1 << 10;
 /// Start tags that end foreign content.
 pub(super) const BREAKS_OUT: u16 = 1 << 11;
-/// Blocks that close a `p`, and whose end tag closes what is open within them.
+/// Blocks that close a `p`; their end tag closes the elements in them.
 pub(super) const BLOCK: u16 = 1 << 12;
-/// Elements whose nesting is not counted, since the next one of their kind ends them, or since
-/// they have no content.
+/// Elements whose nesting does not count: the next one of their kind ends them, or they have no content.
 pub(super) const SHALLOW: u16 = 1 << 13;
 /// Elements that are about the site rather than the page: navigation and the like.
 pub(super) const ASIDE: u16 = 1 << 14;
@@ -50,7 +49,7 @@ macro_rules! names {
         /// The name of an element.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(super) enum Name {
-            /// One that no rule speaks of.
+            /// A name without a rule.
             #[default]
             Other,
             $($name),+
@@ -98,7 +97,7 @@ names! {
 }
 
 impl Name {
-    /// Whether the name is in one of the sets.
+    /// Returns whether the name is in one of the sets.
     pub fn is(self, sets: u16) -> bool {
         SETS[self as usize] & sets != 0
     }
@@ -108,15 +107,15 @@ impl Name {
         Self::at(text, 0, text.len())
     }
 
-    /// Reads the name that stands here in a text.
+    /// Reads the name at this position of a text.
     #[inline]
     pub fn at(text: &[u8], start: usize, length: usize) -> Self {
-        // A NUL at the end would be cut off as what follows is.
+        // A NUL at the end would be cut off with the bytes behind it.
         if length == 0 || length > LONGEST || text[start + length - 1] == 0 {
             return Self::Other;
         }
         let bytes = match text[start..].first_chunk::<LONGEST>() {
-            // What follows the name is cut off.
+            // Bytes behind the name are cut off.
             Some(bytes) => u128::from_le_bytes(*bytes) & (u128::MAX >> (128 - 8 * length)),
             None => number(&text[start..start + length]),
         };
@@ -135,12 +134,11 @@ impl Name {
     }
 }
 
-/// Names up to this length are numbers of 128 bits.
+/// Names up to this length fit into 128 bits.
 const LONGEST: usize = 16;
 const SLOT_COUNT: usize = 512;
 
-/// Names by their numbers; 0 where there is none. Computed once, by the compiler; names that meet
-/// stand in the slots that follow.
+/// Hash table of names; 0 is an empty slot. Computed by the compiler; colliding names take the next slots.
 static SLOTS: [(u128, Name); SLOT_COUNT] = {
     let mut slots = [(0, Name::Other); SLOT_COUNT];
     let mut at = 0;
@@ -156,7 +154,7 @@ static SLOTS: [(u128, Name); SLOT_COUNT] = {
     slots
 };
 
-/// The bytes of a name as one number.
+/// Returns the bytes of a name as one number.
 const fn number(text: &[u8]) -> u128 {
     let mut number = 0;
     let mut at = text.len();
@@ -167,8 +165,7 @@ const fn number(text: &[u8]) -> u128 {
     number
 }
 
-/// Upper-case letters become lower-case ones. So do some bytes of which no name consists, which
-/// are none of a name afterwards either.
+/// Lower-cases letters. Also changes some bytes that are in no name; they are in no name afterwards either.
 const fn lower(number: u128) -> u128 {
     number | (number & u128::from_ne_bytes([0x40; 16])) >> 1
 }

@@ -1,7 +1,7 @@
 //! How deep are elements nested?
 //!
-//! Building a tree takes time that grows with the square of the nesting depth, so that 80 KB of
-//! `<div>` cost seconds. This linear scan estimates the depth before the tree is built.
+//! Building a tree takes time quadratic in the nesting depth: 80 KB of `<div>` cost seconds. This linear scan estimates
+//! the depth before the tree is built.
 
 use memchr::memchr;
 
@@ -11,9 +11,10 @@ use super::names::{BREAKS_OUT, Name, SHALLOW};
 const RAW: [Name; 7] =
     [Name::Script, Name::Style, Name::TextArea, Name::Title, Name::Xmp, Name::Iframe, Name::NoScript];
 
-/// Whether elements are nested deeper than `most`. Elements whose end tag may be left out do not
-/// count, so that flat but sloppy pages pass: they nest only inside elements that do count. Nor do
-/// the shapes of a drawing, which are closed where they are opened; HTML knows no such tags.
+/// Returns whether elements are nested deeper than `most`.
+///
+/// Elements with an implied end tag do not count, so that flat but sloppy pages pass: they nest only inside elements
+/// that do count. Nor do the shapes of a drawing, which are closed where they are opened.
 pub(super) fn is_deeper_than(html: &str, most: usize) -> bool {
     let bytes = html.as_bytes();
     let mut depth = 0_usize;
@@ -54,19 +55,20 @@ pub(super) fn is_deeper_than(html: &str, most: usize) -> bool {
     false
 }
 
-/// Whether a tag ends in a stroke; `rest` begins behind its name. Quotes are not looked at: shapes
-/// with a ">" in quotes count as open.
+/// Returns whether a tag ends in a slash; `rest` begins behind its name.
+///
+/// Quotes are ignored: shapes with a ">" in quotes count as open.
 fn is_self_closing(rest: &[u8]) -> bool {
     memchr(b'>', rest).is_some_and(|end| rest[..end].ends_with(b"/"))
 }
 
-/// The position of the end tag that closes the raw text, or the end.
+/// Returns the position of the end tag that closes the raw text, or the end.
 fn end_of_raw_text(bytes: &[u8], mut at: usize, name: &[u8]) -> usize {
     while let Some(next) = memchr(b'<', &bytes[at..]) {
         at += next;
         let end = bytes.get(at + 1) == Some(&b'/');
         if end && bytes.get(at + 2..at + 2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
-            // Beyond the name, so that this end tag closes nothing else.
+            // Behind the name, so that this end tag closes nothing else.
             return at + 2 + name.len();
         }
         at += 1;

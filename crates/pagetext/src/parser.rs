@@ -1,4 +1,4 @@
-//! How elements are found.
+//! The parsers by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 /// How elements are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parser {
-    /// In one pass over the text.
+    /// In one pass over the source.
     #[default]
     Fast,
-    /// By way of a tree.
+    /// By building a tree.
     Dom,
 }
 
@@ -17,7 +17,7 @@ impl Parser {
     /// All parsers.
     pub const ALL: [Parser; 2] = [Parser::Fast, Parser::Dom];
 
-    /// The name used in configuration and in [`Renderer::signature`](super::Renderer::signature).
+    /// Returns the name used in configuration and in [`Renderer::signature`](super::Renderer::signature).
     pub fn name(self) -> &'static str {
         match self {
             Parser::Fast => "fast",
@@ -32,7 +32,7 @@ impl fmt::Display for Parser {
     }
 }
 
-/// A text that names no parser.
+/// The name of no parser.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no parser: there are fast, dom")]
 pub struct ParserError(String);

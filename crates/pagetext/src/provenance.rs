@@ -1,4 +1,4 @@
-//! What a page says of its origin, put together: who, when, where, why, how.
+//! The origin of a page, put together: who, when, where, why, how.
 
 use crate::model::{Field, Markup, PageSource, Provenance, Source};
 
@@ -7,17 +7,17 @@ use super::metadata::{Claims, WhenRank, WhoRank};
 use neardup::text::FieldedText;
 use neardup::text::whitespace::folded;
 
-/// Longest purpose kept, in characters.
+/// Characters of the longest purpose that is kept.
 const LONGEST_WHY: usize = 300;
-/// Bytes of a page within which its document type is sought.
+/// Bytes of a page that are searched for its document type.
 const HEAD: usize = 1024;
 
-/// What is known of any page, and all that is known of one whose body is not read.
+/// Returns the origin of a page whose body is not read.
 pub(super) fn of_answer(page: PageSource<'_>) -> Provenance {
     settled(page, Claims::default())
 }
 
-/// What is known of a page whose text is settled.
+/// Returns the origin of a page whose text is settled.
 pub(super) fn of_page(page: PageSource<'_>, mut claims: Claims, title: Option<&str>, text: &FieldedText) -> Provenance {
     if claims.wants_who(WhoRank::Copyright)
         && let Some(holder) = copyright::holder(text)
@@ -47,13 +47,13 @@ fn settled(page: PageSource<'_>, claims: Claims) -> Provenance {
     Provenance { who, who_from, when, when_from, place, how, ..Provenance::default() }
 }
 
-/// The first heading; one that is wholly a link counts as a link.
+/// Returns the first heading; a heading that is one link counts as a link.
 fn heading(text: &FieldedText) -> Option<String> {
     let headings = text.parts().filter(|(field, _)| *field == Field::Heading);
     headings.map(|(_, text)| folded(text, LONGEST_WHY)).find(|text| !text.is_empty())
 }
 
-/// The kind of HTML that the document type claims.
+/// Returns the kind of HTML that the document type names.
 pub(super) fn markup(html: &str) -> Markup {
     let Some(doctype) = doctype(html) else { return Markup::Html };
     if doctype.trim().eq_ignore_ascii_case("html") {
@@ -64,7 +64,7 @@ pub(super) fn markup(html: &str) -> Markup {
     kinds.into_iter().find(|(mark, _)| doctype.contains(mark)).map_or(Markup::Html, |(_, kind)| kind)
 }
 
-/// What stands between `<!doctype` and `>`, before anything but comments, declarations and space.
+/// Returns the text between `<!doctype` and `>`, if only comments, declarations and space come before it.
 fn doctype(html: &str) -> Option<&str> {
     const WORD: &str = "<!doctype";
     let mut rest = html;

@@ -1,9 +1,8 @@
-//! `meta[http-equiv=refresh]`: where does it lead?
-//!
-//! WHATWG HTML, "shared declarative refresh steps".
+//! The target of a `meta[http-equiv=refresh]` (WHATWG HTML, "shared declarative refresh steps").
 
-/// The seconds to wait, and the target of a refresh as it is written, without quotes; `None` if it
-/// only reloads the page or is broken.
+/// Returns the delay in seconds and the target as written, without quotes.
+///
+/// `None` if the refresh only reloads the page or is broken.
 pub(super) fn read(content: &str) -> Option<(f64, &str)> {
     let rest = content.trim_start_matches(|c: char| c.is_ascii_whitespace());
     let after_time = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -29,7 +28,7 @@ pub(super) fn read(content: &str) -> Option<(f64, &str)> {
     (!url.is_empty()).then_some((seconds, url))
 }
 
-/// The number at the start of digits and dots; browsers leave the fraction out.
+/// Reads the number at the start of digits and dots; browsers drop the fraction.
 fn seconds(text: &str) -> f64 {
     let end = text.match_indices('.').nth(1).map_or(text.len(), |(at, _)| at);
     text[..end].parse().unwrap_or_default()

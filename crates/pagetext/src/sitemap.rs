@@ -1,8 +1,7 @@
-//! What does a sitemap name?
+//! Which URLs does a sitemap name?
 //!
-//! The formats of sitemaps.org: XML (`urlset`, `sitemapindex`), RSS and Atom, and plain text with a
-//! URL a line; gzip is undone. No entities but the predefined ones and character references are
-//! expanded.
+//! The formats of sitemaps.org: XML (`urlset`, `sitemapindex`), RSS and Atom, and plain text with one URL a line; gzip is
+//! decompressed. Of entities only the predefined ones and character references are expanded.
 
 use std::io::Read;
 
@@ -12,11 +11,11 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::charset;
 
-/// Elements nested deeper are in none of the formats, and every open one is remembered: a few bytes of
-/// gzip can open millions.
+/// The deepest nesting that is read. No format nests deeper, and every open element is remembered: a few bytes of gzip
+/// can open millions.
 const MOST_OPEN: usize = 256;
 
-/// Bounds on what one sitemap may cost.
+/// Limits for one sitemap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SitemapLimits {
     /// Entries read; sitemaps.org allows 50,000.
@@ -31,7 +30,7 @@ impl Default for SitemapLimits {
     }
 }
 
-/// What a sitemap names, as written and trimmed. Relative URLs are not allowed by the format.
+/// The URLs in a sitemap, as written and trimmed. The format allows no relative URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
     /// URLs of pages.
@@ -40,7 +39,7 @@ pub struct Sitemap {
     pub sitemaps: Vec<String>,
 }
 
-/// Reads a sitemap; what is broken ends it, what came before counts.
+/// Reads a sitemap. Damage ends the reading; entries before it count.
 pub fn parse_sitemap(body: &[u8], limits: &SitemapLimits) -> Sitemap {
     let unpacked = if body.starts_with(&[0x1f, 0x8b]) { Some(gunzip(body, limits.bytes)) } else { None };
     let body = unpacked.as_deref().unwrap_or(body);
@@ -55,7 +54,7 @@ pub fn parse_sitemap(body: &[u8], limits: &SitemapLimits) -> Sitemap {
 
 fn gunzip(body: &[u8], most: u64) -> Vec<u8> {
     let mut unpacked = Vec::new();
-    // A broken end keeps what was read before it.
+    // A broken end keeps the entries before it.
     let _ = MultiGzDecoder::new(body).take(most).read_to_end(&mut unpacked);
     unpacked
 }
@@ -63,7 +62,7 @@ fn gunzip(body: &[u8], most: u64) -> Vec<u8> {
 fn parse_xml(text: &str, most: usize) -> Sitemap {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
-    // An & in a URL that nobody escaped is meant as it stands.
+    // An unescaped & in a URL is meant literally.
     reader.config_mut().allow_dangling_amp = true;
     let mut sitemap = Sitemap::default();
     let mut open: Vec<String> = Vec::new();
@@ -103,7 +102,7 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
     sitemap
 }
 
-/// `&amp;` and its like, and character references; other entities are left out.
+/// Expands `&amp;` and the like, and character references; drops other entities.
 fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();
@@ -123,7 +122,7 @@ fn local_name(tag: &BytesStart<'_>) -> String {
     tag.local_name().as_ref().to_ascii_lowercase()
 }
 
-/// `entry/link[href]` of Atom, unless it is meant for something else than reading.
+/// Returns `entry/link[href]` of Atom, unless its `rel` is not for reading.
 fn atom_link(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Sitemap) {
     if name != "link" || open.last().map(String::as_str) != Some("entry") {
         return;

@@ -1,7 +1,7 @@
-//! Does a page say that there is none?
+//! Does the title say "not found"?
 
-/// What titles of such pages say, in small letters. A reason to ask, never a verdict by itself: a page
-/// about status codes has such a title too.
+/// Phrases in titles of error pages, in lower case. They are a reason to probe, never a verdict: a page about status
+/// codes has such a title too.
 const PHRASES: [&str; 22] = [
     "404",
     "not found",
@@ -27,7 +27,7 @@ const PHRASES: [&str; 22] = [
     "찾을 수 없",
 ];
 
-/// Whether the title of a page says that what was asked for is not there.
+/// Returns whether a title says that the page does not exist.
 pub fn says_not_there(title: &str) -> bool {
     let title = title.to_lowercase();
     PHRASES.iter().any(|phrase| title.contains(phrase))

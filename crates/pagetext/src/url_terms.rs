@@ -1,9 +1,9 @@
-//! The words of a page's own URL.
+//! The words in a page's own URL.
 
 use crate::model::CanonicalUrl;
 
-/// Labels of the host below the public suffix, and path segments, percent-decoded. Addresses have
-/// no words.
+/// Returns the labels of the host below the public suffix and the path segments, percent-decoded. IP addresses have no
+/// words.
 pub(super) fn words(url: &CanonicalUrl) -> String {
     let mut words = String::new();
     if let Some(name) = url.as_url().domain() {
@@ -17,11 +17,11 @@ pub(super) fn words(url: &CanonicalUrl) -> String {
         words.push(' ');
         words.push_str(&percent_decoded(segment));
     }
-    // Words are separated by what is neither letter nor digit, underscores included.
+    // Everything but letters and digits separates words, underscores too.
     words.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect()
 }
 
-/// The words of the path without the ending of a file name, cut as by [`cut_words`].
+/// Returns the words of the path without the file name extension, cut as by [`cut_words`].
 pub(super) fn words_of_path(url: &CanonicalUrl) -> String {
     let path = url.as_url().path();
     let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
@@ -30,8 +30,7 @@ pub(super) fn words_of_path(url: &CanonicalUrl) -> String {
     cut_words(&format!("{} {}", percent_decoded(directory), percent_decoded(stem)))
 }
 
-/// Cuts what is written as one word at all that is no letter or digit, where a capital letter follows a small
-/// one, and where a digit follows a letter.
+/// Cuts compound words: at everything but letters and digits, between `aB`, and between a letter and a digit.
 pub(super) fn cut_words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 8);
     let mut before = ' ';

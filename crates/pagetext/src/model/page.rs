@@ -1,4 +1,4 @@
-//! A page as it comes in, and what is found on it.
+//! A page to read, and the result.
 
 use std::ops::Range;
 
@@ -66,23 +66,23 @@ pub struct OutLink {
     pub nofollow: bool,
 }
 
-/// The terms of a page one after the other, and where its links stand among them.
+/// The terms of a page in order, and the positions of its links among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningTerms {
-    /// Positions among the page's terms; stop words are left out.
+    /// Indexes into the page's terms; without stop words.
     pub terms: Vec<u32>,
-    /// The links that have a text, in the order in which they stand; the same link may stand in several places.
+    /// The links that have a text, in order; the same link may occur several times.
     pub links: Vec<LinkPlace>,
 }
 
 /// Where a link stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkPlace {
-    /// Which of the page's links it is.
+    /// The index of the link among the page's links.
     pub link: u32,
-    /// Its own words, as positions in [`RunningTerms::terms`]; none if it is a picture.
+    /// Its own words, as positions in [`RunningTerms::terms`]; empty for a picture.
     pub anchor: Range<u32>,
-    /// The words of its line: its paragraph, list item or cell, as far as no other element breaks the line.
+    /// The words of its line: its paragraph, list item or cell, up to the next line break.
     pub line: Range<u32>,
     /// The words of the heading before it.
     pub heading: Range<u32>,
@@ -98,19 +98,19 @@ pub struct RobotsDirectives {
 }
 
 impl RobotsDirectives {
-    /// The directives in force, by name.
+    /// Returns the names of the directives in force.
     pub fn names(self) -> Vec<&'static str> {
         let all = [(self.noindex, "noindex"), (self.nofollow, "nofollow"), (self.noarchive, "noarchive")];
         all.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect()
     }
 }
 
-/// A page as the decider and the frontier see it.
+/// Everything that was read from a page.
 #[derive(Clone, Debug, Default)]
 pub struct Rendered {
     /// The distinct terms in order of first appearance.
     pub terms: Vec<TermCounts>,
-    /// The order of the terms, as far as it is asked for.
+    /// The order of the terms, as far as the options ask for it.
     pub order: TermOrder,
     /// Digest of the visible text with white space folded.
     pub text_digest: Option<Digest>,
@@ -124,18 +124,18 @@ pub struct Rendered {
     pub links: Vec<OutLink>,
     /// Whether the page links to itself as it would to another page, not only to fragments of itself.
     pub names_itself: bool,
-    /// Where the links stand, if that is asked for.
+    /// The words around links, if the options ask for them.
     pub running: Option<RunningTerms>,
-    /// Links that could not be read as http or https URLs (`mailto:`, `javascript:`, broken).
+    /// Links that are no http or https URLs (`mailto:`, `javascript:`, broken).
     pub links_dropped: u32,
-    /// Links beyond the limit of links a page.
+    /// Links beyond the limit.
     pub links_over_limit: u32,
-    /// `link[rel=canonical]`, recorded, never obeyed.
+    /// `link[rel=canonical]`: recorded, never obeyed.
     pub canonical: Option<String>,
     /// What the page asks of robots.
     pub robots: RobotsDirectives,
-    /// Where the page comes from.
+    /// Author, date and other marks of origin.
     pub provenance: Provenance,
-    /// Whether elements were nested deeper than the guard allows and the page was read as text.
+    /// Whether elements were nested too deep, so that the page was read as text.
     pub too_deep: bool,
 }

@@ -1,11 +1,12 @@
-//! URLs, normalised once.
+//! Canonical URLs.
 //!
-//! Two spellings of one address must become one text, or the page behind them is asked for twice;
-//! two addresses must never become one, or a page is lost. So only steps are taken that cannot
-//! change what a server answers: the parsing of the WHATWG URL standard, which lower-cases scheme
-//! and host, writes hosts in ASCII, drops default ports, resolves dot segments (also `%2e`) and
-//! escapes what must be escaped; then RFC 3986, section 6.2.2: escapes in upper case, unreserved
-//! bytes unescaped; then what no server is meant to see or what names a visit, not a page:
+//! Two spellings of one address must become one text, or the page is fetched twice. Two addresses must never become one,
+//! or a page is lost. So only steps are taken that cannot change the server's answer:
+//!
+//! 1. The parser of the WHATWG URL standard: lower-case scheme and host, hosts in ASCII, no default port, no dot segments
+//!    (also `%2e`), escapes where needed.
+//! 2. RFC 3986, section 6.2.2: escapes in upper case, unreserved bytes unescaped.
+//! 3. These parts are dropped:
 //!
 //! | dropped | why |
 //! |---|---|
@@ -13,10 +14,10 @@
 //! | user name and password | not ours to use, and no part of the page's name |
 //! | `?` with nothing behind it | an empty query (RFC 3986, 6.2.3 leaves it to the scheme) |
 //! | one dot at the end of a host of several labels | the same name in the DNS (RFC 3986, 3.2.2) |
-//! | [`NormaliseOptions::strip_params`] | session and campaign marks, in query and path |
+//! | [`NormaliseOptions::strip_params`] | session and campaign parameters, in query and path |
 //!
-//! Not done, since it is not safe: sorting the query, folding `//`, dropping `www.`, `index.html`
-//! or a slash at the end, http to https, unescaping reserved bytes, lower-casing the path.
+//! Not safe, so not done: sorting the query, folding `//`, dropping `www.`, `index.html` or a trailing slash, http to
+//! https, unescaping reserved bytes, lower-casing the path.
 //!
 //! Cost: one parse, and one more pass over path and query; linear in the length.
 
@@ -34,43 +35,44 @@ use url::{ParseError, Url};
 use super::Digest;
 use strip::StripList;
 
-/// An absolute http or https URL without fragment, in the one spelling by which it is known.
+/// An absolute http or https URL without fragment, in canonical spelling.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CanonicalUrl(Url);
 
 impl CanonicalUrl {
-    /// Takes back a text that came from [`CanonicalUrl::as_str`], without normalising it again: what
-    /// a log holds keeps its name even if the rules have changed since. Only what every canonical
-    /// URL promises is checked.
+    /// Restores a text that came from [`CanonicalUrl::as_str`], without normalizing it again.
+    ///
+    /// URLs in a log keep their name even if the rules have changed since. Only the promises of every canonical URL are
+    /// checked.
     pub fn from_canonical(text: &str) -> Result<Self, UrlError> {
         let url = Url::parse(text)?;
         check_scheme_and_host(&url)?;
         if url.as_str() == text && url.fragment().is_none() { Ok(Self(url)) } else { Err(UrlError::NotCanonical) }
     }
 
-    /// The URL as text.
+    /// Returns the URL as text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The parsed URL.
+    /// Returns the parsed URL.
     pub fn as_url(&self) -> &Url {
         &self.0
     }
 
-    /// The host's name or address as it stands in the URL; IPv6 addresses in brackets.
+    /// Returns the host's name or address as in the URL; IPv6 addresses in brackets.
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// `scheme://host:port`, the port always given: the unit of robots.txt, gap and concurrency.
+    /// Returns `scheme://host:port`, always with the port: the unit of robots.txt, delay and concurrency.
     pub fn origin(&self) -> String {
         format!("{}://{}:{}", self.0.scheme(), self.host(), self.0.port_or_known_default().unwrap_or_default())
     }
 
-    /// A name for a file that holds something of this page: the host as far as it is plain, so that
-    /// people find it, and a digest of the whole URL. At most 98 bytes of `a-z 0-9 . - _`, whatever
-    /// the URL; two URLs have two names, also where case does not count.
+    /// Returns a file name for this page: the plain characters of the host, and a digest of the whole URL.
+    ///
+    /// At most 98 bytes of `a-z 0-9 . - _`. Two URLs have two names, also on file systems that ignore case.
     pub fn file_name(&self) -> String {
         const HOST_BYTES: usize = 64;
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
@@ -79,7 +81,7 @@ impl CanonicalUrl {
         format!("{name}-{}", Digest::of(self.as_str().as_bytes()))
     }
 
-    /// The registrable domain of the host; an address, and a name without public suffix, is its own.
+    /// Returns the registrable domain of the host; an address, and a name without public suffix, is its own.
     pub fn registrable_domain(&self) -> &str {
         let host = self.host();
         match self.0.domain() {
@@ -116,7 +118,7 @@ pub enum UrlError {
     /// No host.
     #[error("no host")]
     NoHost,
-    /// It was given as canonical and is not.
+    /// It was said to be canonical and is not.
     #[error("not in canonical form")]
     NotCanonical,
 }
@@ -131,13 +133,12 @@ fn check_scheme_and_host(url: &Url) -> Result<(), UrlError> {
     Ok(())
 }
 
-/// How URLs are normalised.
+/// How URLs are normalized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NormaliseOptions {
-    /// Query and path parameters that are dropped; `*` at the end matches any rest. Case does not
-    /// matter.
+    /// Query and path parameters that are dropped; a `*` at the end matches any rest. Case does not matter.
     pub strip_params: Vec<String>,
-    /// Longer URLs are refused.
+    /// Characters of the longest URL that is accepted.
     pub max_url_length: usize,
 }
 
@@ -150,9 +151,7 @@ impl Default for NormaliseOptions {
     }
 }
 
-/// Brings URLs into their canonical spelling.
-///
-/// Idempotent: a canonical URL normalises to itself.
+/// Brings URLs into canonical spelling. Idempotent: a canonical URL stays as it is.
 #[derive(Clone, Debug)]
 pub struct Normaliser {
     strip: StripList,
@@ -166,23 +165,22 @@ impl Default for Normaliser {
 }
 
 impl Normaliser {
-    /// A normaliser with these options.
+    /// Creates a normalizer with these options.
     pub fn new(options: NormaliseOptions) -> Self {
         Self { strip: StripList::new(&options.strip_params), max_url_length: options.max_url_length }
     }
 
-    /// Normalises an absolute URL.
+    /// Normalizes an absolute URL.
     pub fn absolute(&self, text: &str) -> Result<CanonicalUrl, UrlError> {
         self.canonical(Url::parse(text)?)
     }
 
-    /// Resolves a reference against a base (RFC 3986, section 5, as WHATWG has it) and normalises it.
+    /// Resolves a reference against a base (RFC 3986, section 5, in the WHATWG version) and normalizes it.
     pub fn resolve(&self, base: &Url, reference: &str) -> Result<CanonicalUrl, UrlError> {
         self.canonical(read_reference(Some(base), reference)?)
     }
 
-    /// Those of the absolute URLs that can be crawled and are on the host of `page`, each once: what a
-    /// site may say about itself and not about others.
+    /// Returns the crawlable absolute URLs on the host of `page`, each once: a site speaks for itself only.
     pub fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
         let mut seen = HashSet::new();
         let urls = texts.filter_map(|text| self.absolute(text).ok());
@@ -205,7 +203,7 @@ impl Normaliser {
     fn normalise_path(&self, url: &mut Url) {
         let path = self.strip.path(percent::normalise(url.path()));
         if path != url.path() {
-            // Resolves the dot segments that unescaping may have brought to light.
+            // Unescaping may have revealed dot segments.
             let path = path.into_owned();
             url.set_path(&path);
         }
@@ -223,10 +221,10 @@ impl Normaliser {
     }
 }
 
-/// Reads a URL, or a reference against a base, as the WHATWG URL standard has it; no more is done to it.
+/// Parses a URL, or a reference against a base, by the WHATWG URL standard, without normalizing it.
 ///
 /// # Errors
-/// It is no URL.
+/// If it is no URL.
 pub fn read_reference(base: Option<&Url>, reference: &str) -> Result<Url, ParseError> {
     match base {
         None => Url::parse(reference),
@@ -237,8 +235,8 @@ pub fn read_reference(base: Option<&Url>, reference: &str) -> Result<Url, ParseE
     }
 }
 
-/// Of the slashes before a host any number counts as two (WHATWG URL, "special authority ignore
-/// slashes state"), which the parser overlooks where a base is given.
+/// Folds the slashes before a host to two (WHATWG URL, "special authority ignore slashes state"), which the parser does
+/// not do for references.
 fn fold_leading_slashes(reference: &str) -> Cow<'_, str> {
     let is_ignored = |c: char| c <= ' ';
     let trimmed = reference.trim_start_matches(is_ignored);
@@ -247,7 +245,7 @@ fn fold_leading_slashes(reference: &str) -> Cow<'_, str> {
     if slashes > 2 { Cow::Owned(format!("//{rest}")) } else { Cow::Borrowed(reference) }
 }
 
-/// The setters refuse only URLs without host, of which there is none here.
+/// The setters refuse only URLs without host, which do not occur here.
 fn drop_credentials(url: &mut Url) {
     if !url.username().is_empty() {
         let _ = url.set_username("");
@@ -257,7 +255,7 @@ fn drop_credentials(url: &mut Url) {
     }
 }
 
-/// A name of one label keeps its dot: the dot says that no search list applies to it.
+/// A name of one label keeps its dot, which says that no search list applies.
 fn drop_root_dot(url: &mut Url) -> Result<(), UrlError> {
     let name = url.domain().and_then(|name| name.strip_suffix('.'));
     match name.filter(|name| name.contains('.') && !name.ends_with('.')).map(str::to_owned) {

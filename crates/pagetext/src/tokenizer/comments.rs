@@ -1,9 +1,9 @@
-//! Where do comments and their like end?
+//! The end of comments, CDATA sections and the like.
 
 use memchr::{memchr, memmem};
 
-/// The end of the comment whose text begins at `start`: behind `-->` or `--!>`, or at once behind
-/// `<!-->` and `<!--->`. A comment that does not end takes the rest.
+/// Returns the end of the comment whose text begins at `start`: behind `-->` or `--!>`, or at once behind
+/// `<!-->` and `<!--->`. A comment without an end takes the rest.
 pub(super) fn end(html: &str, start: usize) -> usize {
     let rest = &html.as_bytes()[start..];
     if rest.starts_with(b">") {
@@ -23,12 +23,12 @@ pub(super) fn end(html: &str, start: usize) -> usize {
     html.len()
 }
 
-/// Behind the next ">", or the end.
+/// Returns the position behind the next ">", or the end.
 pub(super) fn bogus_end(html: &str, start: usize) -> usize {
     memchr(b'>', &html.as_bytes()[start..]).map_or(html.len(), |found| start + found + 1)
 }
 
-/// The end of the text of a CDATA section, and where what follows it begins.
+/// Returns the end of the text of a CDATA section, and of the section.
 pub(super) fn cdata_end(html: &str, start: usize) -> (usize, usize) {
     match memmem::find(&html.as_bytes()[start..], b"]]>") {
         Some(found) => (start + found, start + found + 3),

@@ -1,12 +1,10 @@
-//! From text to tags and runs of text: WHATWG HTML, section 13.2.5 ("Tokenization").
+//! From source to tags and runs of text: WHATWG HTML, section 13.2.5 ("Tokenization").
 //!
-//! The lexer knows states only where they change what is read: comments, doctypes and processing
-//! instructions have no token of their own. It does not decide by itself where raw text begins,
-//! since that depends on the elements that are open; who reads its tokens asks for it
-//! ([`Lexer::raw_text`]). Text is handed out as it stands in the source, with its character
-//! references ([`references`]).
+//! The tokenizer has states only where they change the result: comments, doctypes and processing instructions have no
+//! token. Where raw text begins depends on the open elements, so the caller asks for it ([`Lexer::raw_text`]). Text comes
+//! as it stands in the source; [`references`] replaces its character references.
 //!
-//! Linear in the length of the text; nothing is looked at twice but for the references.
+//! Linear in the length of the source: every byte is read once, apart from references.
 
 mod comments;
 mod raw_text;
@@ -19,47 +17,47 @@ use super::names::Name;
 pub(super) use raw_text::RawText;
 pub(super) use tags::Attribute;
 
-/// What stands next in the text. What a tag says is written to a [`Tag`].
+/// The next token. The content of a tag is written to a [`Tag`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     Start,
     End,
     /// Text outside of raw text elements.
     Text(&'a str),
-    /// A comment that stands between texts, or something like one.
+    /// A comment, or something like one.
     Comment,
-    /// What stands between `<!DOCTYPE` and `>`.
+    /// The text between `<!DOCTYPE` and `>`.
     Doctype(&'a str),
     /// A CDATA section.
     Characters(&'a str),
     Eof,
 }
 
-/// A tag as it was read last.
+/// The last tag that was read.
 #[derive(Debug, Default)]
 pub(super) struct Tag<'a> {
     pub name: Name,
-    /// The name as it is written.
+    /// The name as written.
     pub written: &'a str,
     pub attributes: Vec<Attribute<'a>>,
     pub self_closing: bool,
-    /// Everything between the name and the end of the tag.
+    /// The source between the name and the end of the tag.
     pub rest: &'a str,
 }
 
-/// Reads one text.
+/// Reads one source.
 pub(super) struct Lexer<'a> {
     html: &'a str,
     at: usize,
 }
 
 impl<'a> Lexer<'a> {
-    /// A text whose line ends are line feeds.
+    /// Creates a tokenizer for a source whose line ends are line feeds.
     pub fn new(html: &'a str) -> Self {
         Self { html, at: 0 }
     }
 
-    /// The next token. In `foreign` content CDATA sections are text, else comments.
+    /// Returns the next token. In `foreign` content CDATA sections are text, else comments.
     #[inline]
     pub fn next(&mut self, tag: &mut Tag<'a>, foreign: bool) -> Token<'a> {
         let bytes = self.html.as_bytes();
@@ -91,8 +89,9 @@ impl<'a> Lexer<'a> {
         self.markup(tag, foreign)
     }
 
-    /// The text up to the end of the element that was opened last, and whether its end tag was
-    /// found. The end tag is passed over.
+    /// Returns the text up to the end of the element that was opened last, and whether its end tag was found.
+    ///
+    /// Skips the end tag.
     pub fn raw_text(&mut self, kind: RawText, element: &str) -> &'a str {
         let (end, next) = raw_text::end(self.html, self.at, kind, element);
         let text = &self.html[self.at..end];
@@ -100,7 +99,7 @@ impl<'a> Lexer<'a> {
         text
     }
 
-    /// Reads what begins with a "<" that is not text: the "tag open state" and what follows it.
+    /// Reads a token that begins with "<": the "tag open state" and its successors.
     fn markup(&mut self, tag: &mut Tag<'a>, foreign: bool) -> Token<'a> {
         let bytes = self.html.as_bytes();
         let after = self.at + 1;
@@ -122,7 +121,7 @@ impl<'a> Lexer<'a> {
                 self.at = end;
                 kind
             }
-            // A tag that does not end is dropped.
+            // A tag without an end is dropped.
             None => {
                 self.at = self.html.len();
                 Token::Eof

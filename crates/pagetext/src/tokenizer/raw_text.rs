@@ -1,8 +1,8 @@
-//! Where does the content of an element end whose content is text?
+//! The end of elements whose content is text.
 
 use memchr::memchr;
 
-/// How the content of an element is read if it holds no elements.
+/// How the content of an element without child elements is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawText {
     /// With character references: `title`, `textarea`.
@@ -15,7 +15,7 @@ pub(crate) enum RawText {
     All,
 }
 
-/// Where the text that begins at `start` ends, and where what follows the end tag begins.
+/// Returns the end of the text that begins at `start`, and the end of the end tag.
 pub(super) fn end(html: &str, start: usize, kind: RawText, element: &str) -> (usize, usize) {
     if kind == RawText::All {
         return (html.len(), html.len());
@@ -40,26 +40,25 @@ pub(super) fn end(html: &str, start: usize, kind: RawText, element: &str) -> (us
     (html.len(), html.len())
 }
 
-/// Whether the name stands here and ends.
+/// Returns whether the name stands here and ends.
 fn is_name(bytes: &[u8], name: &[u8]) -> bool {
     bytes.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
         && matches!(bytes.get(name.len()), Some(b' ' | b'\n' | b'\t' | b'\x0c' | b'/' | b'>'))
 }
 
-/// Where what follows the end tag begins whose name ends here.
+/// Returns the end of the end tag whose name ends here.
 fn tag_end(html: &str, name_end: usize) -> usize {
     let mut tag = super::Tag::default();
-    // The name itself is no more than the letter before, which is enough to read the attributes.
+    // One letter of the name is enough to read the attributes.
     super::tags::read(html, name_end - 1, &mut tag).unwrap_or(html.len())
 }
 
-/// The "script data escaped" states: within `<!--` and `-->` a `<script>` hides the end tag that
-/// follows it.
+/// The "script data escaped" states: between `<!--` and `-->` a `<script>` hides the next end tag.
 #[derive(Default)]
 struct Script {
     escaped: bool,
     double: bool,
-    /// Dashes that stood last, at most two.
+    /// Trailing dashes, at most two.
     dashes: usize,
 }
 
@@ -85,7 +84,7 @@ impl Script {
         }
     }
 
-    /// A "<" at this position that begins no end tag of the script; answers where to go on.
+    /// Handles a "<" that begins no end tag of the script; returns where to go on.
     fn open(&mut self, bytes: &[u8], open: usize) -> usize {
         self.dashes = 0;
         let rest = &bytes[open + 1..];

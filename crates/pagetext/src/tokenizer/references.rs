@@ -8,12 +8,12 @@ use web_atoms::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
 use crate::byte_search;
 
-/// The longest name that may stand without semicolon.
+/// Bytes of the longest name that is valid without semicolon.
 const LONGEST_BARE: usize = 6;
-/// No name is longer.
+/// Bytes of the longest name.
 const LONGEST: usize = 32;
 
-/// Hands out a text piece by piece, references replaced.
+/// Passes a text on piece by piece, with its references replaced.
 pub(crate) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(at) = byte_search::find(b'&', rest.as_bytes()) {
@@ -36,7 +36,7 @@ pub(crate) fn in_text(text: &str, mut piece: impl FnMut(&str)) {
     }
 }
 
-/// The value of an attribute. NUL characters are replaced, too.
+/// Returns the value of an attribute, with references and NUL characters replaced.
 pub(crate) fn in_attribute(value: &str) -> Cow<'_, str> {
     if byte_search::find(b'&', value.as_bytes()).is_none() {
         return if byte_search::find(0, value.as_bytes()).is_none() {
@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-/// Reads the reference behind an ampersand, and how long it is.
+/// Reads the reference behind an ampersand; returns its length too.
 fn read(text: &str, attribute: bool) -> Option<(Found, usize)> {
     // Nearly all references are one of these.
     for (name, c) in [("nbsp;", '\u{a0}'), ("lt;", '<'), ("gt;", '>'), ("amp;", '&'), ("quot;", '"')] {
@@ -95,21 +95,21 @@ fn named(text: &str, attribute: bool) -> Option<(Found, usize)> {
     let bytes = text.as_bytes();
     let length =
         bytes.iter().take(LONGEST + 1).position(|b| !b.is_ascii_alphanumeric()).unwrap_or(bytes.len().min(LONGEST));
-    // With its semicolon a name is as long as can be.
+    // With a semicolon the longest name counts.
     if bytes.get(length) == Some(&b';')
         && let Some(found) = look_up(&text[..=length])
     {
         return Some((found, length + 1));
     }
     let (found, length) = (2..=length.min(LONGEST_BARE)).rev().find_map(|n| Some((look_up(&text[..n])?, n)))?;
-    // So that "?a=b&copy=1" stays what it is.
+    // So "?a=b&copy=1" stays as it is.
     let goes_on = bytes.get(length).is_some_and(|next| *next == b'=' || next.is_ascii_alphanumeric());
     (!attribute || !goes_on).then_some((found, length))
 }
 
 fn look_up(name: &str) -> Option<Found> {
     match NAMED_ENTITIES.get(name)? {
-        // The table also holds what names begin with.
+        // The table also holds prefixes of names.
         (0, _) => None,
         (first, second) => {
             Some(Found(char::from_u32(*first)?, char::from_u32(*second).filter(|second| *second != '\0')))

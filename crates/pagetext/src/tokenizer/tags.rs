@@ -8,7 +8,7 @@ use super::references;
 use crate::byte_search;
 use crate::names::Name;
 
-/// One attribute as it is written.
+/// One attribute as written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute<'a> {
     name: &'a str,
@@ -20,10 +20,10 @@ const STROKE: u8 = 1 << 1;
 const END: u8 = 1 << 2;
 const EQUALS: u8 = 1 << 3;
 
-/// What bytes mean within a tag.
+/// Classes of bytes within a tag.
 static MEANINGS: [u8; 256] = {
     let mut meanings = [0; 256];
-    // White space, as the tokenizer has it.
+    // White space by the tokenizer.
     meanings[b' ' as usize] = SPACE;
     meanings[b'\n' as usize] = SPACE;
     meanings[b'\t' as usize] = SPACE;
@@ -39,7 +39,7 @@ fn means(byte: u8, meanings: u8) -> bool {
     MEANINGS[usize::from(byte)] & meanings != 0
 }
 
-/// The first position from `at` on where a byte of these meanings stands.
+/// Returns the first position from `at` on with a byte of these classes.
 #[inline]
 fn until(bytes: &[u8], mut at: usize, meanings: u8) -> Option<usize> {
     while !means(*bytes.get(at)?, meanings) {
@@ -48,7 +48,7 @@ fn until(bytes: &[u8], mut at: usize, meanings: u8) -> Option<usize> {
     Some(at)
 }
 
-/// The first position from `at` on where no white space stands.
+/// Returns the first position from `at` on without white space.
 #[inline]
 fn behind_space(bytes: &[u8], mut at: usize) -> Option<usize> {
     while means(*bytes.get(at)?, SPACE) {
@@ -57,8 +57,7 @@ fn behind_space(bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at)
 }
 
-/// Reads the tag whose name begins at `start`. Answers where what follows the tag begins; `None` if
-/// the tag does not end.
+/// Reads the tag whose name begins at `start`. Returns its end; `None` if the tag does not end.
 #[inline]
 pub(super) fn read<'a>(html: &'a str, start: usize, tag: &mut Tag<'a>) -> Option<usize> {
     let bytes = html.as_bytes();
@@ -77,7 +76,7 @@ pub(super) fn read<'a>(html: &'a str, start: usize, tag: &mut Tag<'a>) -> Option
             }
             STROKE => {
                 at += 1;
-                // Only at the very end of the tag does the stroke mean something.
+                // The slash has a meaning only at the very end of the tag.
                 tag.self_closing = bytes.get(at) == Some(&b'>');
             }
             SPACE => at += 1,
@@ -86,7 +85,7 @@ pub(super) fn read<'a>(html: &'a str, start: usize, tag: &mut Tag<'a>) -> Option
     }
 }
 
-/// Reads the attribute that begins at `start`; answers where it ends.
+/// Reads the attribute that begins at `start`; returns its end.
 #[inline]
 fn attribute<'a>(html: &'a str, start: usize, attributes: &mut Vec<Attribute<'a>>) -> Option<usize> {
     let bytes = html.as_bytes();
@@ -116,12 +115,12 @@ fn attribute<'a>(html: &'a str, start: usize, attributes: &mut Vec<Attribute<'a>
 }
 
 impl<'a> Tag<'a> {
-    /// The value of the first attribute of that name, which is in lower case.
+    /// Returns the value of the first attribute of that name, which is in lower case.
     pub fn get(&self, name: &str) -> Option<Cow<'a, str>> {
         self.as_written(name).map(references::in_attribute)
     }
 
-    /// The same as it is written.
+    /// Returns the same value as written.
     #[inline]
     pub fn as_written(&self, name: &str) -> Option<&'a str> {
         let is_it =
@@ -129,13 +128,14 @@ impl<'a> Tag<'a> {
         self.attributes.iter().find(is_it).map(|attribute| attribute.value)
     }
 
-    /// Whether there is an attribute of that name.
+    /// Returns whether there is an attribute of that name.
     pub fn has(&self, name: &str) -> bool {
         self.attributes.iter().any(|attribute| attribute.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether another tag of the same name says the same. Attributes in another order, which the
-    /// standard takes for the same, are not recognised.
+    /// Returns whether another tag of the same name has the same source.
+    ///
+    /// Attributes in another order, which the standard treats as the same, are not recognized.
     pub fn says_the_same(&self, rest: &str) -> bool {
         self.rest == rest
     }

@@ -56,7 +56,7 @@ impl<'a> Builder<'a, '_> {
         Step::Done
     }
 
-    /// Tags of which a page has few.
+    /// Tags that are rare.
     fn start_in_body_rarely(&mut self, tag: &Tag<'a>) -> Step {
         match tag.name {
             Name::Table => {
@@ -200,7 +200,7 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// `li`, `dd` and `dt` close the one that is open.
+    /// Closes the open `li`, or `dd` or `dt`, for the next one.
     fn start_item(&mut self, tag: &Tag<'a>) {
         self.frameset_ok = false;
         let closes = |name: Name| match tag.name {
@@ -225,7 +225,7 @@ impl<'a> Builder<'a, '_> {
         self.insert(tag);
     }
 
-    /// Closes the select that is open, if any.
+    /// Closes the open select, if any.
     fn close_select(&mut self) -> bool {
         let is_open = self.stack.in_scope(Name::Select);
         if is_open {

@@ -1,5 +1,4 @@
-//! What becomes of text, by insertion mode: the "any other character" rules of WHATWG HTML, section
-//! 13.2.6.4.
+//! Text by insertion mode: the "any other character" rules of WHATWG HTML, section 13.2.6.4.
 
 use std::borrow::Cow;
 
@@ -19,14 +18,13 @@ impl<'a> Builder<'a, '_> {
         }
         let foreign = self.in_foreign_text();
         if self.has_nul && memchr(0, text.as_bytes()).is_some() {
-            // NUL is nothing in HTML, and a character in foreign content, where it leaves room for a
-            // frameset all the same.
+            // NUL is dropped in HTML. In foreign content it is a character that still allows a frameset.
             if foreign {
                 self.frameset_ok &= is_space(&text.replace('\0', ""));
                 return self.append(&text.replace('\0', "\u{fffd}"));
             }
             if memchr(b'&', text.as_bytes()).is_some() {
-                // It is nothing, and yet ends a reference.
+                // It is dropped, and still ends a reference.
                 return self.stop(Stop::OutOfOrder("a NUL among character references"));
             }
             let text = text.replace('\0', "");
@@ -58,7 +56,7 @@ impl<'a> Builder<'a, '_> {
         self.append(text);
     }
 
-    /// Text in modes that tell white space from other text.
+    /// Text in modes that treat white space apart.
     pub(super) fn text_elsewhere(&mut self, text: &str) {
         let mut decoded = String::new();
         references::in_text(text, |piece| decoded.push_str(piece));
@@ -107,7 +105,7 @@ impl<'a> Builder<'a, '_> {
         self.push_text(&text);
     }
 
-    /// The content of an element that holds text only, and its end.
+    /// Reads the content of an element that holds only text, and its end.
     pub(super) fn raw_text(&mut self, text: &str, kind: RawText) {
         if self.hidden == 0 {
             let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
@@ -125,7 +123,7 @@ impl<'a> Builder<'a, '_> {
         self.pop();
     }
 
-    /// The content of a script that holds data.
+    /// Reads the content of a script that holds data.
     pub(super) fn json_ld(&mut self, text: &str) {
         let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
         self.findings.json_ld(&text);

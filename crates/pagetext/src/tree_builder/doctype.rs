@@ -1,7 +1,7 @@
-//! Does a document type ask for quirks? WHATWG HTML, section 13.2.6.4.1 ("The "initial" insertion
-//! mode"). Of the quirks one matters here: a table does not close a paragraph.
+//! Does a document type trigger quirks mode? WHATWG HTML, section 13.2.6.4.1 ("The "initial" insertion
+//! mode"). One quirk matters here: a table does not close a paragraph.
 
-/// Public identifiers that begin so ask for quirks.
+/// Prefixes of public identifiers that trigger quirks mode.
 const PREFIXES: [&str; 54] = [
     "-//advasoft ltd//dtd html 3.0 aswedit + extensions//",
     "-//as//dtd html 3.0 aswedit + extensions//",
@@ -58,14 +58,14 @@ const PREFIXES: [&str; 54] = [
     "-//webtechs//dtd mozilla html 2.0//",
     "-//webtechs//dtd mozilla html//",
 ];
-/// Public identifiers that ask for quirks.
+/// Public identifiers that trigger quirks mode.
 const PUBLIC: [&str; 3] = ["-//w3o//dtd w3 html strict 3.0//en//", "-/w3c/dtd html 4.0 transitional/en", "html"];
-/// System identifiers that ask for quirks.
+/// System identifiers that trigger quirks mode.
 const SYSTEM: &str = "http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd";
-/// Public identifiers that ask for quirks where no system identifier follows.
+/// Public identifiers that trigger quirks mode without a system identifier.
 const ALONE: [&str; 2] = ["-//w3c//dtd html 4.01 frameset//", "-//w3c//dtd html 4.01 transitional//"];
 
-/// Whether what stands between `<!DOCTYPE` and `>` asks for quirks.
+/// Returns whether the text between `<!DOCTYPE` and `>` triggers quirks mode.
 pub(super) fn is_quirky(doctype: &str) -> bool {
     let lower = doctype.to_ascii_lowercase();
     let text = lower.trim_ascii();
@@ -91,7 +91,7 @@ pub(super) fn is_quirky(doctype: &str) -> bool {
     }
 }
 
-/// A text in quotes, and what follows it.
+/// Returns a text in quotes, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_ascii_start();
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;

@@ -1,4 +1,4 @@
-//! Elements are opened and closed, and what that means to the page.
+//! Opens and closes elements, with the effect on the page.
 
 use crate::document::{Rel, rel};
 use crate::model::Field;
@@ -28,7 +28,7 @@ impl<'a> Builder<'a, '_> {
         self.insert(&Tag { name, ..Tag::default() });
     }
 
-    /// What the element means to the page, whether it is pushed or not.
+    /// Applies the effect of an element on the page, whether it is pushed or not.
     pub(super) fn element(&mut self, tag: &Tag<'a>, space: Space) -> Open<'a> {
         if self.foster && self.stack.in_table_part() {
             self.stop(Stop::OutOfOrder("content of a table outside of its cells"));
@@ -72,12 +72,12 @@ impl<'a> Builder<'a, '_> {
         Some(self.findings.anchor(&href, rel))
     }
 
-    /// What a link says that begins here.
+    /// Reads the start of a link.
     pub(super) fn rel(&self, tag: &Tag<'a>) -> Rel {
         rel(tag).within(self.stack.0.iter().filter_map(|open| open.field))
     }
 
-    /// Elements that refer to other pages, or speak of this one.
+    /// Reads elements that refer to other pages or describe this one.
     pub(super) fn referring(&mut self, tag: &Tag<'a>) {
         match tag.name {
             Name::Base => return self.base(tag),
@@ -89,7 +89,7 @@ impl<'a> Builder<'a, '_> {
         self.linked = true;
     }
 
-    /// The first base holds for the whole page.
+    /// Sets the base: the first one counts for the whole page.
     pub(super) fn base(&mut self, tag: &Tag<'a>) {
         if self.based {
             return;
@@ -131,8 +131,9 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// Takes an element out of the stack, wherever it stands. What stands above it is still within
-    /// it, so that its line ends where that does.
+    /// Removes an element from the stack, wherever it stands.
+    ///
+    /// Elements above it are still within it, so its line ends where theirs do.
     pub(super) fn remove_at(&mut self, at: usize) {
         if at + 1 >= self.stack.0.len() {
             return self.pop_to(at);
@@ -145,7 +146,7 @@ impl<'a> Builder<'a, '_> {
         self.closed(&open);
     }
 
-    /// An element is open no more.
+    /// Applies the effect of a closed element.
     pub(super) fn closed(&mut self, open: &Open<'a>) {
         self.hidden -= u32::from(open.hidden);
         self.foreign -= u32::from(matches!(open.name, Name::Svg | Name::Math));
@@ -168,7 +169,7 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// Pops up to an element of that name, which is open.
+    /// Pops up to an element of that name, which must be open.
     pub(super) fn pop_until(&mut self, name: Name) {
         self.pop_until_any(|open| open.named(name));
     }

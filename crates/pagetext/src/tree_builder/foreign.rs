@@ -6,7 +6,7 @@ use crate::tokenizer::Tag;
 use super::{Builder, Space, language};
 
 impl<'a> Builder<'a, '_> {
-    /// Whether a start tag goes by the rules for foreign content: "tree construction dispatcher".
+    /// Returns whether the rules for foreign content apply to a start tag: "tree construction dispatcher".
     #[inline]
     pub(super) fn in_foreign_content(&self, tag: &Tag<'a>) -> bool {
         let Some(top) = self.stack.top() else { return false };
@@ -31,7 +31,7 @@ impl<'a> Builder<'a, '_> {
             self.foreign_language = Some(tag.get("lang").and_then(|lang| language::primary_subtag(&lang)));
         }
         if tag.self_closing {
-            // It has no content, so that it does not nest.
+            // It has no content, so it does not nest.
             self.count_close(tag.name);
             return self.insert_empty(tag, space);
         }

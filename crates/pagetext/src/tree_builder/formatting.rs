@@ -1,9 +1,9 @@
 //! The list of active formatting elements (WHATWG HTML, section 13.2.4.3) and the "adoption agency
 //! algorithm" (13.2.6.4.7).
 //!
-//! What the algorithm moves in a tree stays within elements of the same kind, so that no text changes its field, but
-//! for headings that change places with a link, and blocks that leave one; only what is open for the text that follows
-//! has to be settled.
+//! The algorithm moves nodes between elements of the same kind, so text keeps its field. The exceptions are headings that
+//! change places with a link, and blocks that leave one. Only the elements open for the text that follows have to be
+//! settled.
 
 use crate::document::Rel;
 use crate::model::Field;
@@ -13,7 +13,7 @@ use crate::tokenizer::{Tag, references};
 use super::stack::{Open, Space};
 use super::{Builder, Stop};
 
-/// An element that is opened again where it was closed by the way, or a bound.
+/// A formatting element, or a marker.
 #[derive(Clone, Debug)]
 pub(super) enum Formatting<'a> {
     Marker,
@@ -25,10 +25,10 @@ pub(super) struct Element<'a> {
     name: Name,
     /// The element on the stack.
     id: u32,
-    /// The attributes as they are written.
+    /// The attributes as written.
     rest: &'a str,
     field: Option<Field>,
-    /// The target of a link as it is written, and what is said of it.
+    /// The target of a link as written, and its `rel`.
     link: Option<(&'a str, Rel)>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Builder<'a, '_> {
         while let Some(Formatting::Element(_)) = self.formatting.pop() {}
     }
 
-    /// Inserts an element and adds it to the list, of which no more than three are the same.
+    /// Inserts an element and adds it to the list, which holds at most three alike.
     pub(super) fn insert_formatting(&mut self, tag: &Tag<'a>) {
         let same = |entry: &(usize, &Element)| entry.1.name == tag.name && tag.says_the_same(entry.1.rest);
         let mut earliest = None;
@@ -92,14 +92,14 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// Another element like the one in the list, which takes its place there.
+    /// Inserts another element like the one in the list, and replaces it there.
     fn again(&mut self, at: usize) -> Option<Open<'a>> {
         self.next_id += 1;
         let id = self.next_id;
         let Some(Formatting::Element(element)) = self.formatting.get_mut(at) else { return None };
         element.id = id;
         if let Some((href, rel)) = element.link {
-            // The tree holds one more link, so that it counts as one.
+            // The tree has one more link, so it counts as one.
             self.findings.anchor(&references::in_attribute(href), rel);
         }
         let breaks = !element.name.is(INLINE);
@@ -107,7 +107,7 @@ impl<'a> Builder<'a, '_> {
         Some(Open { name, space: Space::Html, written: "", id, field, hidden: false, breaks, holds_html: false })
     }
 
-    /// The list from its end to the last marker.
+    /// Returns the list from its end to the last marker.
     fn since_marker(&self) -> impl Iterator<Item = (usize, &Element<'a>)> {
         self.formatting.iter().enumerate().rev().map_while(|(at, entry)| match entry {
             Formatting::Marker => None,
@@ -119,7 +119,7 @@ impl<'a> Builder<'a, '_> {
         self.formatting.iter().position(|entry| matches!(entry, Formatting::Element(element) if element.id == id))
     }
 
-    /// An `a` closes the one that is open, however deep.
+    /// Closes the open `a`, however deep, for the next one.
     pub(super) fn close_open_anchor(&mut self, tag: &Tag<'a>) {
         let found = self.since_marker().find(|(_, element)| element.name == Name::A).map(|(_, element)| element.id);
         let Some(id) = found else { return };
@@ -169,8 +169,8 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// One round: the block `furthest`, which stands in the formatting element `id`, goes out of it,
-    /// and its content into a new one of the kind.
+    /// Runs one round: the block `furthest` leaves the formatting element `id`, and its content moves into a new element
+    /// of the same kind.
     fn adopt_block(&mut self, id: u32, mut furthest: usize) {
         let mut bookmark = None;
         let mut at = furthest;
@@ -208,7 +208,7 @@ impl<'a> Builder<'a, '_> {
         self.move_entry(id, bookmark, furthest);
     }
 
-    /// Takes the formatting element off, and puts the new one behind the block.
+    /// Removes the formatting element, and puts the new one behind the block.
     fn move_entry(&mut self, id: u32, bookmark: Option<u32>, furthest: usize) {
         let Some(mut entry) = self.position_in_list(id) else { return };
         if let Some(after) = bookmark.and_then(|bookmark| self.position_in_list(bookmark)) {

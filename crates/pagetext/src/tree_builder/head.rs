@@ -7,7 +7,7 @@ use crate::tokenizer::{RawText, Tag};
 use super::{Builder, Mode, Step};
 
 impl<'a> Builder<'a, '_> {
-    /// Begins the root, which the source names or not.
+    /// Begins the root, whether the source names it or not.
     fn begin_root(&mut self, tag: Option<&Tag<'a>>) {
         match tag {
             Some(tag) => {
@@ -19,7 +19,7 @@ impl<'a> Builder<'a, '_> {
         self.mode = Mode::BeforeHead;
     }
 
-    /// Attributes of the root that it does not have yet.
+    /// Adds attributes that the root does not have yet.
     pub(super) fn add_languages(&mut self, tag: &Tag<'a>) {
         for (language, name) in self.languages.iter_mut().zip(["lang", "xml:lang"]) {
             if language.is_none() {
@@ -39,7 +39,7 @@ impl<'a> Builder<'a, '_> {
         self.mode = Mode::AfterHead;
     }
 
-    /// Goes from any mode before the body into the body.
+    /// Moves from any mode before the body into the body.
     pub(super) fn begin_body(&mut self, mut mode: Mode) {
         loop {
             match mode {
@@ -120,7 +120,7 @@ impl<'a> Builder<'a, '_> {
                 self.insert(tag);
                 self.mode = Mode::InFrameset;
             }
-            // They go into the head, which is closed; nothing but the order of space depends on it.
+            // They belong to the closed head; only the order of white space depends on it.
             Name::Base
             | Name::BaseFont
             | Name::BgSound
@@ -140,7 +140,7 @@ impl<'a> Builder<'a, '_> {
         Step::Done
     }
 
-    /// Opens an element that holds text only.
+    /// Opens an element that holds only text.
     pub(super) fn start_raw(&mut self, tag: &Tag<'a>, kind: RawText) {
         self.insert(tag);
         self.raw = Some(kind);

@@ -1,16 +1,14 @@
-//! The parser that needs no tree: one pass over the text, with the stack of open elements.
+//! HTML without a tree: one pass over the source, with the stack of open elements.
 //!
-//! Where text stands and what it is told by the elements around it, and of those the parser knows
-//! as soon as it meets the text. So the rules of WHATWG HTML, section 13.2.6 ("Tree construction"),
-//! are followed, with their insertion modes, implied end tags and the list of formatting elements,
-//! but no node is made: an element that is opened or closed changes the field of the text that
+//! The page needs only the position of a text and the elements around it, and the pass knows both when it meets the
+//! text. So it follows WHATWG HTML, section 13.2.6 ("Tree construction"), with insertion modes, implied end tags and the
+//! list of formatting elements, but makes no node: opening or closing an element changes the field of the text that
 //! follows, hides it, or ends a line.
 //!
-//! In few cases the order of a tree is not that of its source: what stands in a table outside of
-//! its cells moves before the table, and a frameset takes the place of the body. There the pass
-//! stops ([`Stop::OutOfOrder`]), and the page is read by way of a [tree](super::dom).
+//! In few cases the order of a tree is not that of its source: text in a table outside its cells moves before the table,
+//! and a frameset replaces the body. There the pass stops ([`Stop::OutOfOrder`]), and a [tree](super::dom) is built.
 //!
-//! The room follows the reading of the standard in `html5ever`, by which the other parser goes.
+//! Where the standard leaves room, the pass does what `html5ever` does, which builds the tree.
 
 mod body;
 mod body_end;
@@ -45,7 +43,7 @@ pub(super) enum Stop {
     OutOfOrder(&'static str),
     /// Elements are nested too deep.
     TooDeep,
-    /// A `base` that holds for links that were met before it.
+    /// A `base` that counts for links before it.
     Base(String),
 }
 
@@ -72,10 +70,10 @@ enum Mode {
     AfterAfterFrameset,
 }
 
-/// What became of a token.
+/// What to do after a token.
 enum Step {
     Done,
-    /// The token is looked at once more in this mode.
+    /// Process the token again in this mode.
     Again(Mode),
 }
 
@@ -96,7 +94,7 @@ pub(super) fn read(
         }
         let builder = Builder::new(findings, &html, options.max_depth, base.is_some());
         match builder.read(&html) {
-            // The base is known now, so that this happens once.
+            // The base is known now, so this happens once.
             Err(Stop::Base(href)) => base = Some(href),
             read => return read,
         }
@@ -140,25 +138,25 @@ struct Builder<'a, 'o> {
     has_head: bool,
     form: Option<u32>,
     next_id: u32,
-    /// The field of text that comes next.
+    /// The field of the text that follows.
     field: Field,
-    /// Open elements whose content is not shown.
+    /// Open elements whose content is hidden.
     hidden: u32,
     /// Open `svg` and `math` elements.
     foreign: u32,
-    /// Open `p` elements, so that mostly none need be looked for.
+    /// Open `p` elements, so that the stack is rarely searched for one.
     paragraphs: u32,
     has_nul: bool,
-    /// Elements that nest and are not closed, as [`super::nesting`] counts them.
+    /// Nested elements that are not closed, as [`super::nesting`] counts them.
     depth: usize,
     max_depth: usize,
-    /// Whether links have been resolved, and whether their base is settled.
+    /// Whether links were resolved, and whether their base is settled.
     linked: bool,
     based: bool,
     /// `lang` and `xml:lang` of the root.
     languages: [Option<Cow<'a, str>>; 2],
     foreign_language: Option<Option<String>>,
-    /// How the content of the element is read that was opened just now, if it is text.
+    /// How the content of the element that was just opened is read, if it is text.
     raw: Option<RawText>,
     stop: Option<Stop>,
 }
@@ -339,7 +337,7 @@ impl<'a, 'o> Builder<'a, 'o> {
         if !name.is(SHALLOW) {
             self.depth += 1;
         }
-        // The stack may be higher, since it also holds what the count leaves out.
+        // The stack may be higher: it also holds elements that do not count.
         if self.depth > self.max_depth || self.stack.0.len() > self.max_depth.saturating_mul(4).saturating_add(64) {
             self.stop(Stop::TooDeep);
         }

@@ -11,16 +11,16 @@ pub(super) enum Space {
     MathMl,
 }
 
-/// An open element: what of it matters to the text that follows.
+/// An open element, with what matters to the text that follows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open<'a> {
     pub name: Name,
     pub space: Space,
-    /// The name as it is written, for elements that no rule speaks of.
+    /// The name as written, for elements without a rule.
     pub written: &'a str,
-    /// Tells elements of one name apart.
+    /// Distinguishes elements of one name.
     pub id: u32,
-    /// The field of its text, if not that of the element around it.
+    /// The field of its text; `None` for that of the element around it.
     pub field: Option<Field>,
     pub hidden: bool,
     /// Whether its end ends a line.
@@ -30,12 +30,12 @@ pub(super) struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// Whether this is an HTML element in one of the sets.
+    /// Returns whether this is an HTML element in one of the sets.
     pub fn is(&self, sets: u16) -> bool {
         self.space == Space::Html && self.name.is(sets)
     }
 
-    /// Whether this is the HTML element of that name, which is not [`Name::Other`].
+    /// Returns whether this is the HTML element of that name, other than [`Name::Other`].
     pub fn named(&self, name: Name) -> bool {
         self.space == Space::Html && self.name == name
     }
@@ -55,7 +55,7 @@ impl Open<'_> {
     }
 }
 
-/// The elements that are open, the current one last.
+/// The open elements, the current one last.
 #[derive(Debug, Default)]
 pub(super) struct Stack<'a>(pub Vec<Open<'a>>);
 
@@ -72,7 +72,7 @@ impl<'a> Stack<'a> {
         self.top().is_some_and(|open| open.is(sets))
     }
 
-    /// Whether the current element is one into which no text may go.
+    /// Returns whether the current element is one that holds no text.
     pub fn in_table_part(&self) -> bool {
         self.top_is(TABLE_PART)
     }
@@ -109,7 +109,7 @@ impl<'a> Stack<'a> {
         false
     }
 
-    /// Whether an element that is sought is open, without one of `bounds` between.
+    /// Returns whether a wanted element is open, without one of `bounds` between.
     pub fn is_in(&self, bounds: u16, sought: impl Fn(&Open<'a>) -> bool) -> bool {
         for open in self.0.iter().rev() {
             if sought(open) {
@@ -122,7 +122,7 @@ impl<'a> Stack<'a> {
         false
     }
 
-    /// The element that an end tag without a rule of its own closes.
+    /// Returns the element that an end tag without a rule closes.
     pub fn closed_by(&self, name: Name, written: &str) -> Option<usize> {
         for (at, open) in self.0.iter().enumerate().rev() {
             let same = open.space == Space::Html
@@ -138,7 +138,7 @@ impl<'a> Stack<'a> {
         None
     }
 
-    /// Whether the current element may be closed without an end tag.
+    /// Returns whether the current element has an implied end tag.
     pub fn top_is_implied(&self, thorough: bool, except: Name) -> bool {
         self.top().is_some_and(|open| {
             open.is(if thorough { THOROUGH } else { IMPLIED }) && (except == Name::Other || open.name != except)

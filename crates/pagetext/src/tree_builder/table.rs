@@ -7,7 +7,7 @@ use super::body::is_hidden_input;
 use super::{Builder, Mode, Space, Step, Stop};
 
 impl<'a> Builder<'a, '_> {
-    /// Text between the parts of a table: white space, else it goes before the table.
+    /// Text between the parts of a table: white space; other text moves before the table.
     pub(super) fn table_text(&mut self, text: &str) {
         if !self.stack.in_table_part() {
             return self.body_text(text);
@@ -39,7 +39,7 @@ impl<'a> Builder<'a, '_> {
         self.clear_to(|name| matches!(name, Name::Tr | Name::Template | Name::Html));
     }
 
-    /// What stands in a table and is no part of it is read as if it stood before it.
+    /// Reads content that is no part of the table as if it stood before it.
     fn foster_start(&mut self, tag: &Tag<'a>) -> Step {
         self.foster = true;
         let step = self.start_in_body(tag);
@@ -124,7 +124,7 @@ impl<'a> Builder<'a, '_> {
         Step::Done
     }
 
-    /// Closes the caption; answers whether one was open.
+    /// Closes the caption; returns whether one was open.
     fn close_caption(&mut self) -> bool {
         let is_open = self.stack.in_table_scope(Name::Caption);
         if is_open {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 /// Unescapes unreserved bytes (`A-Z a-z 0-9 - . _ ~`) and writes all other escapes in upper case.
 ///
-/// What unescaping brings together is looked at again (`%%300` is `%00`), so that the result is its
-/// own normal form. A `%` that begins no escape stays. Linear: every look-back shortens the text.
+/// Bytes that unescaping brings together are checked again (`%%300` is `%00`), so that the result is its own normal form. A
+/// `%` that begins no escape stays. Linear: every look-back shortens the text.
 pub(super) fn normalise(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -26,7 +26,7 @@ pub(super) fn normalise(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The byte that the last three characters stand for, if they are an escape.
+/// Returns the byte that the last three characters encode, if they are an escape.
 fn trailing_escape(text: &str) -> Option<u8> {
     let [.., b'%', high, low] = text.as_bytes() else { return None };
     Some(hex_value(*high)? << 4 | hex_value(*low)?)

@@ -1,4 +1,4 @@
-//! Parameters that name a visit and not a page.
+//! Drops parameters that name a visit and not a page.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ impl Pattern {
 }
 
 impl StripList {
-    /// From names; `*` at the end stands for any rest.
+    /// Creates the list from names; a `*` at the end matches any rest.
     pub(super) fn new(names: &[String]) -> Self {
         let patterns = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         Self(patterns.map(Self::pattern).collect())
@@ -37,8 +37,9 @@ impl StripList {
         self.0.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Drops parameters of a query, each with the separator before it (`&`, or `;` as HTML 4,
-    /// B.2.2 has it). What stays is kept byte for byte and in order.
+    /// Drops parameters of a query, each with the separator before it (`&`, or `;` by HTML 4, B.2.2).
+    ///
+    /// The others stay byte for byte and in order.
     pub(super) fn query<'a>(&self, query: Cow<'a, str>) -> Cow<'a, str> {
         if !query.split(['&', ';']).any(|parameter| self.drops(parameter)) {
             return query;
@@ -49,7 +50,7 @@ impl StripList {
         for parameter in query.split(['&', ';']) {
             let end = at + parameter.len();
             if !self.drops(parameter) {
-                // The separator is the byte before the parameter, but for the first that stays.
+                // The separator is the byte before the parameter, except for the first that stays.
                 kept.push_str(if is_first { parameter } else { &query[at - 1..end] });
                 is_first = false;
             }
@@ -60,8 +61,8 @@ impl StripList {
 
     /// Drops parameters of path segments (`;jsessionid=1`, RFC 3986, section 3.3).
     ///
-    /// Left alone are dot segments with parameters, since `..` would begin to mean something, and
-    /// parameters with an `&`, since a query may have been glued on with its `?` forgotten.
+    /// Leaves dot segments with parameters alone, since `..` would get a meaning, and parameters with an `&`, since they
+    /// may be a query without its `?`.
     pub(super) fn path<'a>(&self, path: Cow<'a, str>) -> Cow<'a, str> {
         if !path.contains(';') {
             return path;
