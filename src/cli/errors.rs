@@ -1,4 +1,6 @@
-//! How a command fails: one line, a hint where there is one, and an exit code.
+//! *How does a command fail?* With one line, a hint where there is one, and an exit code.
+//!
+//! [`CliError`] is what the user sees. The functions map the errors of the other modules to it.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -16,7 +18,7 @@ use crate::store;
 pub mod exit {
     /// Finished, or stopped by a limit that the user set.
     pub const FINISHED: u8 = 0;
-    /// Ran, but nothing could be fetched from any seed; or a check found a fault.
+    /// No seed could be fetched, or `verify` found a problem.
     pub const NOTHING_FETCHED: u8 = 1;
     /// Usage or configuration error.
     pub const USAGE: u8 = 2;
@@ -30,7 +32,7 @@ pub mod exit {
     pub const IN_USE: u8 = 6;
     /// The disk is full or below `--min-free`.
     pub const DISK_FULL: u8 = 7;
-    /// A fault of this program.
+    /// A bug in this program.
     pub const INTERNAL: u8 = 70;
     /// Stopped by SIGINT.
     pub const INTERRUPTED: u8 = 130;
@@ -38,7 +40,7 @@ pub mod exit {
     pub const TERMINATED: u8 = 143;
 }
 
-/// Why a command failed, as a person reads it.
+/// An error as the user sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CliError {
     /// `what: why`, one line.
@@ -50,17 +52,17 @@ pub struct CliError {
 }
 
 impl CliError {
-    /// An error with this exit code.
+    /// Creates an error with this exit code.
     pub fn new(code: u8, message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, code }
     }
 
-    /// A usage or configuration error.
+    /// Creates a usage or configuration error.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(exit::USAGE, message)
     }
 
-    /// The same error with a hint.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -69,8 +71,8 @@ impl CliError {
 }
 
 impl fmt::Display for CliError {
-    /// `error: what: why` and perhaps `hint: ...`, each one line. Line ends and other control
-    /// characters of foreign origin are escaped.
+    /// Writes `error: what: why` and perhaps `hint: ...`, each on one line. Control characters of foreign text are
+    /// escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", terminal_safe(&self.message))?;
         match &self.hint {
@@ -83,7 +85,7 @@ impl fmt::Display for CliError {
 impl std::error::Error for CliError {}
 
 impl From<anyhow::Error> for CliError {
-    /// An error that no room foresaw: its whole chain on one line.
+    /// Keeps the whole chain of an unforeseen error on one line.
     fn from(error: anyhow::Error) -> Self {
         match error.downcast::<CliError>() {
             Ok(known) => known,
@@ -92,19 +94,19 @@ impl From<anyhow::Error> for CliError {
     }
 }
 
-/// When the store reported an error.
+/// When an error of the store occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Opening,
     Running,
 }
 
-/// Maps an error of the store met while a folder is opened.
+/// Maps an error of the store that occurred while a folder was opened.
 pub(super) fn opening_error(error: store::Error) -> CliError {
     store_error(error, Phase::Opening)
 }
 
-/// The exit code that an error of the store asks for.
+/// Maps an error of the store.
 pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
     let code = match &error {
         store::Error::InUse { .. } => exit::IN_USE,
@@ -156,7 +158,7 @@ pub(super) fn crawl_error(error: impl Into<CrawlError>) -> CliError {
     CliError::new(code, format!("{error:#}"))
 }
 
-/// The exit code and text of an error of a report.
+/// Maps an error of the report.
 pub(super) fn report_error(error: ReportError) -> CliError {
     match error {
         ReportError::Store(error) => store_error(error, Phase::Opening),
@@ -164,7 +166,7 @@ pub(super) fn report_error(error: ReportError) -> CliError {
     }
 }
 
-/// The error of earlier crawls that can't be compared with.
+/// Maps an error of earlier crawls to compare with.
 pub(super) fn reference_error(error: PipelineError) -> CliError {
     let text = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! What people read of an evaluation.
+//! Renders the results of an evaluation as text.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use crate::eval::{
 };
 
 const WIDTH: usize = 140;
-/// Missed and extra pages beyond this many are only counted.
+/// Missed and extra pages shown; the others are only counted.
 const LISTED: usize = 10;
 
-/// A report on pairs.
+/// Renders a report on pairs.
 pub fn pairs(report: &PairReport) -> String {
     let mut text = heading(&report.input);
     let [dup, near, distinct, grey] = label_counts(report.labels.pairs.iter()).map(|count| thousands(count as u64));
@@ -32,7 +32,7 @@ pub fn pairs(report: &PairReport) -> String {
     text
 }
 
-/// A report on clusters.
+/// Renders a report on clusters.
 pub fn clusters(report: &ClusterReport) -> String {
     let mut text = heading(&report.input);
     let labels = &report.labels;
@@ -53,7 +53,7 @@ pub fn clusters(report: &ClusterReport) -> String {
     text
 }
 
-/// Adds a part, set off by a blank line.
+/// Appends a part after a blank line.
 fn push(text: &mut String, part: &str) {
     if !text.is_empty() && !part.is_empty() {
         text.push('\n');
@@ -74,7 +74,7 @@ fn label(detector: &str, threshold: impl std::fmt::Display) -> String {
     format!("{detector} {threshold}")
 }
 
-/// `0.932 [0.915, 0.947]`.
+/// Formats a value with its interval: `0.932 [0.915, 0.947]`.
 fn estimate(estimate: Estimate) -> String {
     match (estimate.value, estimate.interval) {
         (Some(value), Some((low, high))) => format!("{value:.3} [{low:.3}, {high:.3}]"),
@@ -88,7 +88,7 @@ fn counts_cells(counts: &Counts) -> Vec<String> {
     numbers.into_iter().chain(estimates).collect()
 }
 
-/// Counts and measures of each detector, all pairs first, then by kind.
+/// Returns the counts and measures of each detector: all pairs first, then by kind.
 pub fn kinds_table(report: &PairReport) -> String {
     let mut rows = Vec::new();
     for run in &report.runs {
@@ -116,7 +116,7 @@ fn best_table(runs: &[PairRun]) -> String {
     aligned(&["sweep 0.50 to 0.95", "tp", "fp", "fn", "tn", "precision", "recall", "F1"], &rows, WIDTH)
 }
 
-/// By what was done to the pages: the share of pairs that each detector calls duplicates.
+/// Returns the share of pairs that each detector calls duplicates, by the change made to the pages.
 fn levels_table(report: &PairReport) -> String {
     let judged = || report.runs.iter().flat_map(|run| run.judged.iter().map(move |judged| (run, judged)));
     let mut heading = ["called duplicates", "level", "label", "pairs"].map(str::to_owned).to_vec();
@@ -156,7 +156,7 @@ fn borderlines(report: &PairReport, run: &PairRun, judged: &JudgedPairs) -> Stri
     text
 }
 
-/// What each detector keeps of clusters.
+/// Returns what each detector stores of the clusters.
 pub fn figures_table(report: &ClusterReport) -> String {
     let row = |figures: &ClusterFigures| {
         let counts = [figures.clusters, figures.kept, figures.missed, figures.unseen, figures.stored, figures.extra];
@@ -237,7 +237,7 @@ fn cost_row(label: String, comparing: Option<String>, cost: &DecisionCost) -> Ve
     row
 }
 
-/// Means: of times over pages or pairs, of sets over probes.
+/// Returns mean times per page or pair, and mean set sizes per decision.
 fn cost_table(input: &EvalInput, rows: Vec<Vec<String>>) -> String {
     let heading =
         ["cost", "µs/pair", "µs/page", "pages/s", "probes", "records/probe", "C/probe", "M/probe", "compared/probe"];
@@ -271,7 +271,7 @@ mod tests {
         Threshold::from_millionths(800_000).unwrap()
     }
 
-    /// A file in a folder of its own, and what is read of it.
+    /// Writes a file into a temporary folder and reads it.
     fn read<T>(text: &str, read: impl Fn(&std::path::Path) -> Result<T, crate::eval::LabelError>) -> T {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("labels.tsv");

@@ -1,8 +1,8 @@
-//! Figures as people read them.
+//! Formats figures for people.
 
 use std::time::Duration;
 
-/// `1,234,567`.
+/// Formats a count: `1,234,567`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,7 +15,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// `512 B`, `1.5 MiB`.
+/// Formats a size: `512 B`, `1.5 MiB`.
 pub fn byte_size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if bytes < 1024 {
@@ -23,7 +23,7 @@ pub fn byte_size(bytes: u64) -> String {
     }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // What would be printed as 1024.0 is 1.0 of the next unit.
+    // A value that would print as 1024.0 is 1.0 of the next unit.
     while value >= 1023.95 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -31,13 +31,13 @@ pub fn byte_size(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// `00:01:23`; days are counted as hours.
+/// Formats a clock: `00:01:23`. Days count as hours.
 pub fn clock(duration: Duration) -> String {
     let seconds = duration.as_secs();
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// `120 ms`, `1.2 s`, `2 min 3 s`, `1 h 5 min`.
+/// Formats a duration: `120 ms`, `1.2 s`, `2 min 3 s`, `1 h 5 min`.
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
@@ -49,19 +49,19 @@ pub fn span(duration: Duration) -> String {
     }
 }
 
-/// `19.0%`.
+/// Formats a share: `19.0%`.
 pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The share of duplicates among judged pages; `None` if no page was judged.
+/// Returns the share of duplicates among compared pages; `None` without pages.
 pub fn duplicate_rate(stored: u64, near_duplicates: u64, exact_duplicates: u64) -> Option<f64> {
     let duplicates = near_duplicates + exact_duplicates;
     let judged = stored + duplicates;
     (judged > 0).then(|| duplicates as f64 / judged as f64)
 }
 
-/// `1 page`, `2 pages`.
+/// Formats a count with its noun: `1 page`, `2 pages`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }

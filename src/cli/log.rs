@@ -1,4 +1,4 @@
-//! The log: to stderr for people, above the progress bar, and to a file if one is named.
+//! Sets up the log: text on stderr, above the progress bar, and optionally a file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::cli::terminal::{above_bar, stderr_color};
 
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// Sets the log up for the rest of the process. A second call changes nothing.
+/// Sets up the log for the rest of the process. A second call changes nothing.
 pub fn begin(settings: &Settings) -> Result<(), CliError> {
     let log = &settings.log;
     let color = stderr_color(log.color);
@@ -28,13 +28,14 @@ pub fn begin(settings: &Settings) -> Result<(), CliError> {
         layers.push(file_layer(log.format, file, filter(settings)));
     }
     let begun: Result<(), TryInitError> = tracing_subscriber::registry().with(layers).try_init();
-    // Only a test can have set one up before; it goes on.
+    // Only another test can have set up a log before; that one stays.
     let _ = begun;
     Ok(())
 }
 
-/// `-q` and `-v` speak of this program, whose libraries are kept quieter; `RUST_LOG` is for those
-/// who want it otherwise, and yields to a level that was asked for.
+/// Returns the filter of the level. `-q` and `-v` apply to this program; libraries log less.
+///
+/// `RUST_LOG` applies unless the level was given.
 fn filter(settings: &Settings) -> EnvFilter {
     let asked = settings.is_given("log.level");
     match EnvFilter::try_from_default_env() {
@@ -43,8 +44,8 @@ fn filter(settings: &Settings) -> EnvFilter {
     }
 }
 
-/// The database tells each failure many times over, and the HTML parser each oddity of a page; what
-/// matters comes back as an error of ours.
+/// sled logs each failure several times and html5ever each oddity of a page. Both are switched off where real errors
+/// are returned anyway.
 fn directives(level: LogLevel) -> &'static str {
     match level {
         LogLevel::Error => "error,sled=off,html5ever=off",
@@ -71,7 +72,7 @@ fn file_layer(format: LogFormat, file: File, filter: EnvFilter) -> BoxedLayer {
     }
 }
 
-/// Writes each event to stderr with the progress bar out of the way.
+/// Writes each event to stderr while the progress bar is hidden.
 #[derive(Clone, Copy, Debug)]
 struct StderrAboveBar;
 

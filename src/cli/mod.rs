@@ -1,15 +1,18 @@
-//! *What was asked for, and what does a person see?*
+//! *What did the user ask for, and what do they see?*
 //!
 //! ```text
-//! argv ─► arguments ─┐
-//! environment ───────┼─► merge ─► Settings ─► run ─► exit code
-//! files ─► file ─────┘      ▲
-//!                         keys (the one table of what can be set)
+//! argv ────────► args ──┐
+//! environment ──────────┼─► config::merge ─► Settings ─► commands ─► exit code
+//! files ─► config::file ┘        ▲
+//!                         config::schema (the table of keys)
 //! ```
 //!
-//! First what was typed ([`arguments`]), then what it means ([`Settings`]): merged once, validated
-//! once. Every other room receives only its own options. This room alone prints and exits: data to
-//! stdout, everything else to stderr.
+//! 1. [`args`] parses what was typed. It imports nothing but [`config`] and [`errors`].
+//! 2. [`config`] merges and validates it once, into [`Settings`](config::Settings).
+//! 3. `setup` turns settings into the options of each module; no module sees more.
+//! 4. `commands` has one file per command. Only its dispatcher imports them; what they share lies below.
+//!
+//! Only this module prints and exits: data to stdout, everything else to stderr.
 
 mod allocator;
 pub mod args;
@@ -47,11 +50,11 @@ use clap::Parser;
 use args::usage;
 use errors::{CliError, exit};
 
-/// The program: parses the arguments of the process, does what they ask for, gives the exit code.
+/// Runs the program: parses the arguments, runs the command, returns the exit code.
 pub fn main() -> ExitCode {
     allocator::set();
-    tell_panics_in_one_line();
-    // The hook has told the panic; what is left is the exit code.
+    set_panic_hook();
+    // The panic hook has printed the panic.
     let code = panic::catch_unwind(run_process).unwrap_or(exit::INTERNAL);
     ExitCode::from(code)
 }
@@ -62,7 +65,7 @@ fn run_process() -> u8 {
         Err(error) => match usage::refusal(error) {
             usage::Refusal::Error(error) => return fail(&error),
             usage::Refusal::Print(text) => {
-                // A reader that has gone away (`| head`) is no error.
+                // A reader that has closed the pipe (`| head`) is not an error.
                 let _ = text.print();
                 return exit::FINISHED;
             }
@@ -76,8 +79,8 @@ fn fail(error: &CliError) -> u8 {
     error.code
 }
 
-/// A panic is a fault of this program: told in one line, with a trace only for those who ask.
-fn tell_panics_in_one_line() {
+/// Prints a panic, which is a bug, on one line; with a trace if `RUST_BACKTRACE` is set.
+fn set_panic_hook() {
     let with_trace = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let place = info.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));

@@ -1,4 +1,4 @@
-//! Watches a crawl: progress on stderr, `status.json` for other programs, and the dashboard.
+//! Monitors a crawl: progress on stderr, `status.json` and the dashboard.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -10,23 +10,23 @@ use crate::cli::status_file::{RunState, StatusFile, WaitingOrigin, resident_byte
 use crate::crawl::Watch;
 use crate::model::OutcomeKind;
 
-/// Progress is looked at this often.
+/// The interval of progress updates.
 const LOOK: Duration = Duration::from_millis(200);
-/// `status.json` is rewritten this often.
+/// The interval of writing `status.json`.
 const STATUS: Duration = Duration::from_secs(1);
-/// Pages a second are measured over this time.
+/// The window over which pages per second are measured.
 const RATE_SPAN: Duration = Duration::from_secs(5);
-/// Origins named in `status.json` and on the dashboard.
+/// Origins listed in `status.json` and on the dashboard.
 const MOST_WAITING: usize = 20;
 
-/// Watches a crawl until it is told to end.
+/// Monitors a crawl until it ends.
 pub(super) struct Monitor {
     pub folder: PathBuf,
     pub watch: Watch,
     pub progress: Progress,
     dashboard: Option<Dashboard>,
     began: Instant,
-    /// Moments and pages fetched by then.
+    /// Moments with the number of pages fetched by then.
     rate: VecDeque<(Instant, u64)>,
 }
 
@@ -35,7 +35,7 @@ impl Monitor {
         Self { folder, watch, progress, dashboard, began: Instant::now(), rate: VecDeque::new() }
     }
 
-    /// Shows and writes figures until `ended` is ready.
+    /// Updates progress, `status.json` and the dashboard until `ended` is ready.
     pub async fn run(mut self, ended: tokio::sync::oneshot::Receiver<()>) -> Self {
         tokio::pin!(ended);
         let mut next_status = Instant::now();
@@ -55,7 +55,7 @@ impl Monitor {
         self
     }
 
-    /// Writes the last `status.json`; with that the dashboard ends.
+    /// Writes the last `status.json` and stops the dashboard.
     pub fn end(mut self, state: RunState) {
         let snapshot = self.snapshot();
         self.tell(&snapshot, state);

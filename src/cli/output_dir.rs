@@ -1,4 +1,4 @@
-//! The output folder before and after a crawl: is it ours, may it be emptied, what ran in it?
+//! *May this folder be used, and what ran in it?* The output folder before and after a run.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::model::Normaliser;
 use crate::pipeline::Against;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
-/// What a crawl writes; all else in a folder is somebody else's.
+/// Everything that a run writes; other entries of a folder belong to the user.
 const OURS: [&str; 13] = [
     "crawl.json",
     "status.json",
@@ -33,8 +33,9 @@ const OURS: [&str; 13] = [
     REBUILDING,
 ];
 
-/// Prepares the folder as the flags ask: `--resume` wants a crawl in it, `--fresh` none, and `--recrawl` one that is
-/// over.
+/// Prepares the folder for the flags.
+///
+/// `--resume` needs a crawl in it, `--fresh` an empty folder, `--recrawl` a finished crawl.
 pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     if !flags.fresh {
         expect_whole(folder)?;
@@ -58,12 +59,12 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     empty(folder, &found(folder))
 }
 
-/// Refuses a folder whose store is in part, because reindex was interrupted in it.
+/// Rejects a folder whose store is incomplete because `reindex` was interrupted.
 pub(super) fn expect_whole(folder: &Path) -> Result<(), CliError> {
     store::expect_whole(folder).map_err(opening_error)
 }
 
-/// Sets the crawl aside that is over. One that is not goes on.
+/// Sets a finished crawl aside. An unfinished one is resumed.
 fn prepare_again(folder: &Path) -> Result<(), CliError> {
     if !folder.join("store").exists() {
         if Generation::last(folder).map_err(opening_error)?.is_some() {
@@ -75,7 +76,7 @@ fn prepare_again(folder: &Path) -> Result<(), CliError> {
     let crawl = store::read_json_file(&folder.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
     let ended_with = |code: u8| crawl["exit_code"] == json!(code);
     if crawl["command"] == DEDUP || ended_with(exit::NOTHING_FETCHED) {
-        // The first is told later, and the second left nothing behind that could be set aside.
+        // `dedup` is rejected later. A crawl that fetched nothing left nothing to set aside.
         return Ok(());
     }
     if ended_with(exit::FINISHED) || ended_with(exit::TOO_MANY_FAILURES) {
@@ -88,14 +89,15 @@ fn prepare_again(folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What `crawl.json` tells of the crawl in the folder; nothing if there is none. Of a generation that is yet to
-/// begin, the seeds of the one before.
+/// What `crawl.json` says about the crawl in the folder; empty without one.
+///
+/// Before a new generation starts, it holds the seeds of the generation before.
 #[derive(Default)]
 pub(super) struct Earlier {
     pub seeds: Vec<Seed>,
-    /// When it was begun.
+    /// When it started.
     pub started: Option<String>,
-    /// Whether it fetched nothing from any seed.
+    /// Whether it fetched no page from any seed.
     is_fruitless: bool,
 }
 
@@ -136,25 +138,25 @@ impl Earlier {
     }
 }
 
-/// A run that fetched nothing from any seed leaves nothing to resume: the next one begins anew.
+/// Empties the folder of a run that fetched nothing, so that the next one starts over.
 pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), CliError> {
     if !earlier.is_fruitless {
         return Ok(());
     }
     let mut found = found(folder);
-    // What was switched off stays so: nothing was learned here.
+    // Disabled rules stay disabled: this run learned nothing.
     found.retain(|path| !path.ends_with(rule_file::FILE));
     if folder.join(EARLIER).exists() {
-        // The archive is that of the generations before, too.
+        // The WARC files also belong to earlier generations.
         found.retain(|path| ![EARLIER, "warc"].iter().any(|name| path.ends_with(name)));
     }
     empty(folder, &found)
 }
 
-/// What `crawl.json` says of a folder that `dedup` wrote.
+/// The value of `command` in `crawl.json` in a folder of `dedup`.
 pub(super) const DEDUP: &str = "dedup";
 
-/// Refuses the folder of a crawl. Gives when the run in it was begun, if there was one.
+/// Rejects the folder of a crawl. Returns when the run in it started, if there was one.
 pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
     let read = store::read_json_file(&folder.join("crawl.json"));
     let Some(file) = read.map_err(opening_error)? else { return Ok(None) };
@@ -165,12 +167,12 @@ pub(super) fn expect_dedup(folder: &Path) -> Result<Option<String>, CliError> {
     Ok(file["started"].as_str().map(str::to_owned))
 }
 
-/// What a crawl wrote in this folder.
+/// Returns the entries that a run wrote into this folder.
 fn found(folder: &Path) -> Vec<PathBuf> {
     OURS.iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect()
 }
 
-/// Deletes what a crawl wrote, unless a crawl is at work.
+/// Deletes what a run wrote, unless a run is active.
 fn empty(folder: &Path, found: &[PathBuf]) -> Result<(), CliError> {
     if found.is_empty() {
         return Ok(());
@@ -178,7 +180,7 @@ fn empty(folder: &Path, found: &[PathBuf]) -> Result<(), CliError> {
     store::delete_crawl(folder, found).map_err(opening_error)
 }
 
-/// Refuses to go on with a crawl that was begun with other settings than these, or against other pages.
+/// Refuses to resume a crawl that was started with other settings or other reference crawls.
 pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Option<&Against>) -> Result<(), CliError> {
     if opened.fresh {
         return Ok(());
@@ -202,10 +204,10 @@ pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Opti
     }
 }
 
-/// What can be done about a crawl that can't go on.
+/// The hint for a crawl that cannot be resumed.
 pub(super) const START_OVER: &str = "start over with --fresh --force, or choose another folder with --out";
 
-/// Refuses a crawl of spider's that was begun before: what it had yet to ask for, spider alone knew.
+/// Refuses to resume a crawl of the engine spider, whose queue was only in memory.
 pub(super) fn expect_resumable(settings: &Settings, opened: &store::Opened) -> Result<(), CliError> {
     if opened.fresh || settings.engine != EngineKind::Spider {
         return Ok(());
@@ -214,14 +216,14 @@ pub(super) fn expect_resumable(settings: &Settings, opened: &store::Opened) -> R
     Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(START_OVER))
 }
 
-/// `crawl.json`: what runs in this folder.
+/// The file `crawl.json`, which describes the run in a folder.
 pub(super) struct CrawlFile {
     folder: PathBuf,
     value: Value,
 }
 
 impl CrawlFile {
-    /// Writes what is known at the start. `started` is given if the crawl was begun before.
+    /// Writes the file at the start. `started` is set if the run is resumed.
     pub fn begin(settings: &Settings, seeds: &Seeds, crawl: &str, started: Option<&str>) -> Result<Self, CliError> {
         let now = jiff::Timestamp::now().to_string();
         let fallbacks: Map<String, Value> = seeds
@@ -249,7 +251,7 @@ impl CrawlFile {
         Ok(file)
     }
 
-    /// Notes that it judges what these hold, and crawls nothing.
+    /// Marks the run as one of `dedup` on these inputs.
     pub fn of_dedup(mut self, inputs: &[PathBuf]) -> Result<Self, CliError> {
         self.value["command"] = json!(DEDUP);
         self.value["inputs"] = json!(inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>());
@@ -257,7 +259,7 @@ impl CrawlFile {
         Ok(self)
     }
 
-    /// Adds how it ended.
+    /// Adds the end of the run.
     pub fn end(&mut self, stopped: Option<&str>, code: u8) -> Result<(), CliError> {
         self.value["ended"] = json!(jiff::Timestamp::now().to_string());
         self.value["stopped"] = json!(stopped);

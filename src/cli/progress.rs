@@ -1,4 +1,4 @@
-//! How a crawl comes along, on stderr while it runs.
+//! Progress output on stderr.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use crate::cli::format::{byte_size, clock, duplicate_rate, percent, thousands};
 use crate::cli::terminal::{set_bar_hook, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 
-/// Lines of [`ProgressMode::Plain`] and [`ProgressMode::Json`] are this far apart.
+/// The interval between lines of [`ProgressMode::Plain`] and [`ProgressMode::Json`].
 const LINE_GAP: Duration = Duration::from_secs(5);
 
-/// The bar is drawn at most so many times a second.
+/// The redraw rate of the bar, per second.
 const DRAWS_PER_SECOND: u8 = 10;
 
-/// The figures of a moment.
+/// The counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Since the start of this run.
@@ -26,13 +26,13 @@ pub struct Snapshot {
     pub elapsed: Duration,
     /// Pages fetched.
     pub fetched: u64,
-    /// Pages fetched per second, of late.
+    /// Pages fetched per second, recently.
     pub pages_per_second: f64,
-    /// URLs that wait.
+    /// URLs in the queue.
     pub queued: u64,
     /// URLs being fetched or decided.
     pub leased: u64,
-    /// Origins with something to do.
+    /// Origins with URLs to fetch.
     pub origins: u64,
     /// Unique pages.
     pub stored: u64,
@@ -42,7 +42,7 @@ pub struct Snapshot {
     pub exact_duplicates: u64,
     /// URLs that failed.
     pub failed: u64,
-    /// URLs that a rule kept out.
+    /// URLs excluded by a rule.
     pub excluded: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
@@ -66,7 +66,7 @@ enum Show {
 }
 
 impl Progress {
-    /// Begins to show progress. `auto` is a bar on a terminal, otherwise plain lines.
+    /// Starts to show progress. `auto` is a bar on a terminal, otherwise plain lines.
     pub fn new(mode: ProgressMode, color: bool, stderr_is_terminal: bool) -> Self {
         let show = match mode {
             ProgressMode::None => Show::Nothing,
@@ -77,7 +77,7 @@ impl Progress {
         Self { show, next_line: Mutex::new(LINE_GAP) }
     }
 
-    /// Shows these figures, if it is time to. May be called as often as one likes.
+    /// Shows these counters if an update is due. May be called at any rate.
     pub fn update(&self, snapshot: &Snapshot) {
         match &self.show {
             Show::Bar { first, second } => {
@@ -91,12 +91,12 @@ impl Progress {
         }
     }
 
-    /// Writes a line to stderr, above the bar if there is one; control characters are escaped.
+    /// Writes a line to stderr, above the bar; control characters are escaped.
     pub fn line(&self, text: &str) {
         write_stderr(&terminal_safe(text));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Show::Bar { first, second } = &self.show {
             first.finish_and_clear();
@@ -134,7 +134,7 @@ fn show_bar(color: bool) -> Show {
     Show::Bar { first, second }
 }
 
-/// The two lines of the bar.
+/// Returns the two lines of the bar.
 pub fn bar_lines(now: &Snapshot) -> [String; 2] {
     let rate = duplicate_rate(now.stored, now.near_duplicates, now.exact_duplicates)
         .map_or(String::new(), |rate| format!(" ({} duplicates)", percent(rate)));
@@ -161,15 +161,15 @@ pub fn bar_lines(now: &Snapshot) -> [String; 2] {
     ]
 }
 
-/// The line of [`ProgressMode::Plain`].
+/// Returns a line of [`ProgressMode::Plain`].
 pub fn plain_line(now: &Snapshot) -> String {
     let [first, second] = bar_lines(now);
     format!("{first}; {second}")
 }
 
-/// The line of [`ProgressMode::Json`].
+/// Returns a line of [`ProgressMode::Json`].
 pub fn json_line(now: &Snapshot) -> String {
-    // A struct of numbers cannot fail to serialise.
+    // A struct of numbers cannot fail to serialize.
     serde_json::to_string(now).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! The folders of earlier crawls that pages are compared with.
+//! Earlier crawls to compare with (`--against`).
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use crate::cli::config::settings::{Difference, Settings, fingerprint_difference}
 use crate::cli::errors::{CliError, reference_error};
 use crate::pipeline::Against;
 
-/// Its place in the fingerprint of a crawl. Paths may change: what counts is which pages stand there.
+/// Their line in the fingerprint of a crawl. Paths may change; the pages in them may not.
 const LINE: &str = "dedup.against = ";
 
-/// Settings that bear on what is a record. In others, such as the threshold, crawls may differ.
+/// Settings that must equal those of the earlier crawls, because records depend on them. Others may differ.
 const OF_RECORDS: [&str; 5] =
     ["dedup.detector", "dedup.thresholding", "dedup.synonyms", "dedup.min_terms", "render.stemming"];
 
-/// Reads what is to be compared with, if there is any.
+/// Reads the earlier crawls, if any are given.
 pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Against>>, CliError> {
     let folders = &settings.dedup.against;
     if folders.is_empty() {
@@ -38,18 +38,18 @@ fn of_records(fingerprint: &str) -> String {
     fingerprint.lines().filter(is_wanted).map(|line| format!("{line}\n")).collect()
 }
 
-/// What a fingerprint says of them; nothing if there are none.
+/// Returns their line for a fingerprint; empty without any.
 pub(super) fn line(against: Option<&Against>) -> String {
     against.map_or(String::new(), |against| format!("{LINE}{}\n", against.signature()))
 }
 
-/// The line in an earlier fingerprint.
+/// Returns the line in an earlier fingerprint.
 pub(super) fn of_fingerprint(fingerprint: &str) -> String {
     let line = fingerprint.lines().find(|line| line.starts_with(LINE));
     line.map_or(String::new(), |line| format!("{line}\n"))
 }
 
-/// How two such lines differ.
+/// Returns the difference between two such lines.
 pub(super) fn difference(earlier: String, now: &str) -> Difference {
     let value = |line: &str| match line.trim_end().strip_prefix(LINE) {
         Some(crawls) => format!("the crawls {crawls}"),

@@ -1,4 +1,4 @@
-//! The report on a crawl, by its command and at the end of a crawl.
+//! Writes the report on a crawl.
 
 use std::path::Path;
 
@@ -15,20 +15,21 @@ use crate::report::{DecisionSettings, PredictionStats, Report};
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
 
-/// Pages over which the curve of thresholds is made at the end of a crawl, for which somebody may be waiting.
+/// Pages of the threshold curve at the end of a crawl, when the user may be waiting.
 const CURVE_PAGES_AT_END: u32 = 5_000;
 
-/// What became of the report at the end of a crawl.
+/// The report at the end of a crawl.
 #[derive(Debug, Default)]
 pub(super) struct AtEnd {
-    /// Where it is, if it was written.
+    /// The path, if it was written.
     pub path: Option<String>,
-    /// Whether it could not be because something of the crawl is damaged.
+    /// Whether it could not be written because data of the crawl is damaged.
     pub is_damaged: bool,
 }
 
-/// Writes the report at the end of a crawl, if it is wanted. That there is none is no reason for the crawl to have
-/// failed, and is only told; but what the report was to be made of are the results.
+/// Writes the report at the end of a crawl, if `--format` asks for it.
+///
+/// A report that cannot be written does not fail the crawl. Damaged data does, because it is the result.
 pub(super) fn at_end(settings: &Settings) -> AtEnd {
     if !settings.out.formats.contains(&Format::Html) {
         return AtEnd::default();
@@ -45,7 +46,7 @@ pub(super) fn at_end(settings: &Settings) -> AtEnd {
     }
 }
 
-/// What skipping the links of duplicates saves and loses, if this crawl can tell.
+/// Returns what skipping links of duplicates saves and loses, if this crawl measured it.
 pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError> {
     if settings.dedup.links == DuplicateLinks::Skip {
         return Ok(None);
@@ -54,16 +55,16 @@ pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError
     Ok(Some(Skipping::from(&behind)))
 }
 
-/// What leaving out what rules foretell loses, if anything was left out and the lines can be read; whether they
-/// are damaged, the report says. Costs reading them.
+/// Returns what skipping predicted duplicates loses, if any were skipped. Reads all lines; the report tells whether
+/// they are damaged.
 pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicting> {
     let predictions = (predicted > 0).then(|| PredictionStats::read(&settings.out.dir).ok()).flatten();
     predictions.as_ref().map(Predicting::from)
 }
 
-/// Writes the report beside its place and moves it there, so that nobody sees half of one. Gives its size.
+/// Writes the report to a temporary file and renames it. Returns its size.
 pub(super) fn write_report(path: &Path, folder: &Path, settings: &Settings, curve_pages: u32) -> Result<u64, CliError> {
-    // Without the pages of earlier crawls, no threshold gives the verdicts that it would have given.
+    // Without the pages of the earlier crawls, other thresholds would give wrong verdicts.
     let curve_pages = if settings.dedup.against.is_empty() { curve_pages } else { 0 };
     let settled = DecisionSettings { detect: setup::detect_options(settings), links: settings.dedup.links };
     let html = Report::gather(folder, settled, curve_pages).map_err(report_error)?.html();

@@ -1,4 +1,4 @@
-//! The rules by which a crawl foretells duplicates: `rules.jsonl` in its folder, and the command `rules`.
+//! The file `rules.jsonl`: rules that predict duplicate URLs.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -8,10 +8,10 @@ use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, exit};
 use crate::dust::{ListedRule, ListingError, RuleConfidence, RuleState};
 
-/// The file in an output folder.
+/// Its name in an output folder.
 pub(super) const FILE: &str = "rules.jsonl";
 
-/// The rules of the files that the settings name, if they are proven or switched off.
+/// Reads the proven and the disabled rules of the files given with `--rules`.
 pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     let mut rules = Vec::new();
     for path in &settings.dust.rules {
@@ -23,9 +23,10 @@ pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     Ok(rules)
 }
 
-/// The rules to begin or go on with: those that were given, and those that were switched off in this folder, of which
-/// the folder has the last word. A new generation also begins with what the one before has proven. The folder must be
-/// held: who switches a rule needs it, too.
+/// Returns the rules to start or resume with: those given, and those disabled in this folder, which take precedence.
+///
+/// A new generation also starts with the proven rules of the one before. The caller must hold the folder, because
+/// `ndcrawl rules` changes the file.
 pub(super) fn to_begin_with(
     mut rules: Vec<ListedRule>,
     dir: &Path,
@@ -39,13 +40,13 @@ pub(super) fn to_begin_with(
         own.into_iter().filter(|rule| rule.off || (is_new_generation && rule.confidence.state == RuleState::Proven)),
     );
     for rule in rules.iter_mut().filter(|rule| rule.off) {
-        // What it was tested on is in the log, if it was here.
+        // If it was tested in this crawl, the log has the tests.
         rule.confidence = RuleConfidence { state: RuleState::Off, ..RuleConfidence::default() };
     }
     Ok(rules)
 }
 
-/// Writes the rules that a crawl has learned into its folder, at once.
+/// Writes the learned rules of a crawl into its folder, atomically.
 pub(super) fn keep(dir: &Path, rules: &[ListedRule]) -> Result<(), CliError> {
     let path = dir.join(FILE);
     if rules.is_empty() && !path.exists() {
@@ -64,7 +65,7 @@ pub(super) fn lines(rules: &[ListedRule]) -> Result<String, CliError> {
     Ok(lines.collect::<Result<String, _>>().map_err(anyhow::Error::from)?)
 }
 
-/// `None` if no such file.
+/// Reads a file of rules; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<ListedRule>>, CliError> {
     let failed = |error: ListingError| {
         CliError::usage(format!("{}: {error}", path.display()))

@@ -1,4 +1,4 @@
-//! The commands that need the other rooms: `crawl`, `demo`, `verify`.
+//! Puts a crawl together, runs it and prints its summary; for `crawl` and `demo`.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -44,7 +44,7 @@ pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtim
         return Err(CliError::usage("--resume: the engine spider cannot resume a crawl").with_hint(START_OVER));
     }
     let listener = dashboard::bind(settings)?;
-    // They may lie in the folder that begins anew.
+    // The files may be in the folder that `--fresh --force` empties.
     let given_rules = rule_file::given(settings)?;
     output_dir::prepare(&settings.out.dir, flags)?;
     let earlier = Earlier::read(settings)?;
@@ -80,19 +80,19 @@ pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtim
         Err(error) => {
             monitor.end(RunState::Stopped);
             let error = crawl_error(error);
-            // On a full disk this fails, too; what failed first is what is told.
+            // On a full disk this fails too. The first error is the one to report.
             let _ = crawl_file.end(Some("failed"), error.code);
             return Err(error);
         }
     };
     let mut code = exit_code(settings, &ending, signalled.exit_code());
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
-    // Before the monitor lets go of the folder: who switches a rule then must not be overruled.
+    // Before the monitor releases the folder, so that a change by `ndcrawl rules` is not overwritten.
     rule_file::keep(&settings.out.dir, &ending.rules)?;
     monitor.end(state);
     crawl_file.end(build::stopped(settings, &ending), code)?;
     let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
-    // A person who sees the summary on the terminal need not be told twice.
+    // On a terminal the summary shows the same.
     if flags.json || !std::io::stdout().is_terminal() {
         for (seed, why) in &ending.failed_seeds {
             write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
@@ -120,13 +120,13 @@ pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtim
     Ok(code)
 }
 
-/// Pages of the generation before, if there is one.
+/// Reads the archived pages of the generation before, if there is one.
 fn archived(settings: &Settings) -> Result<Option<Arc<Archived>>, CliError> {
     let read = Archived::read(&settings.out.dir).map_err(opening_error)?;
     Ok(read.map(Arc::new))
 }
 
-/// Runs a crawl under watch.
+/// Runs a crawl with its monitor.
 async fn watched(
     settings: &Settings,
     crawl: Crawl,
@@ -149,7 +149,7 @@ async fn watched(
     Ok((monitor, ending, signalled))
 }
 
-/// Serves the dashboard and says where. If that fails, the crawl does without.
+/// Starts the dashboard and prints its URL. The crawl continues without if that fails.
 fn dashboard(settings: &Settings, listener: TcpListener) -> Option<Dashboard> {
     match Dashboard::start(listener, settings.dashboard.public) {
         Ok(dashboard) => {
@@ -163,7 +163,7 @@ fn dashboard(settings: &Settings, listener: TcpListener) -> Option<Dashboard> {
     }
 }
 
-/// What a person should know before the first request.
+/// Prints warnings about risky settings before the first request.
 fn warn(settings: &Settings, seeds: &Seeds) {
     let mut warnings = Vec::new();
     if settings.politeness.ignore_robots {

@@ -1,4 +1,4 @@
-//! The settings by which a crawl was made, from its `crawl.json`.
+//! The settings of an earlier crawl, read from its `crawl.json`.
 
 use std::path::Path;
 
@@ -12,18 +12,19 @@ use crate::cli::errors::{CliError, exit, opening_error};
 use crate::cli::output_dir::expect_whole;
 use crate::store;
 
-/// What bears on which pages were fetched and how they were judged. Other settings are left as they are by default:
-/// some are masked in the file.
+/// Tables that concern which pages were fetched and how they were decided. Other settings keep their defaults; some
+/// are masked in the file.
 const TABLES: [&str; 7] = ["browser.", "dedup.", "render.", "normalise.", "scope.", "politeness.", "identity.robots_"];
 
-/// The settings of the crawl in this folder, as far as they bear on pages and verdicts. A key that this version does
-/// not know is passed over; one that the crawl did not know has its default.
+/// Returns the settings of the crawl in this folder that concern pages and verdicts.
+///
+/// Unknown keys are ignored. Missing keys have their defaults.
 pub(super) fn settings(folder: &Path) -> Result<Settings, CliError> {
     expect_whole(folder)?;
     of_file(folder)
 }
 
-/// As [`settings`], whether or not the store of the folder is whole.
+/// Like [`settings`], even if the store of the folder is incomplete.
 pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
     let path = folder.join("crawl.json");
     let file = store::read_json_file(&path).map_err(opening_error)?;

@@ -1,7 +1,6 @@
-//! Seeds: where a crawl starts.
+//! *Where does a crawl start?* Seeds from arguments, files and standard input.
 //!
-//! From arguments, files and standard input. A line that is no URL is reported with its place and
-//! skipped; it is an error only if no line is left.
+//! A line that is not a URL is reported with its place and skipped. It is an error only if no seed is left.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -18,34 +17,33 @@ use crate::model::{CanonicalUrl, Normaliser};
 /// A URL to start from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Seed {
-    /// Where it was named: `seeds.txt:3` or `argument 1`.
+    /// Its source: `seeds.txt:3` or `argument 1`.
     #[serde(rename = "from")]
     pub line: String,
     /// The URL.
     #[serde(serialize_with = "masked")]
     pub url: CanonicalUrl,
-    /// What to try if the first cannot be reached: the same with `http`, for a seed that was named
-    /// without scheme.
+    /// The same URL with `http`, to be tried if the first is unreachable, for a seed without scheme.
     #[serde(serialize_with = "masked_option", skip_serializing_if = "Option::is_none")]
     pub fallback: Option<CanonicalUrl>,
 }
 
-/// A line that is no URL to start from.
+/// A line that is not a seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rejected {
-    /// Where it stands.
+    /// Its source.
     #[serde(rename = "from")]
     pub line: String,
-    /// The line; bytes that are no UTF-8 are replaced.
+    /// The line; invalid UTF-8 is replaced.
     pub text: String,
     /// Why it is rejected.
     pub why: String,
 }
 
-/// What was read.
+/// The seeds and what was rejected.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Seeds {
-    /// The usable seeds, each URL once, in the order in which they were named.
+    /// The valid seeds in the given order, without duplicates.
     pub seeds: Vec<Seed>,
     /// The lines that were skipped.
     pub rejected: Vec<Rejected>,
@@ -55,7 +53,7 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// Reads the seeds that the settings name. `stdin` is read if one of the files is `-`.
+    /// Reads the seeds that the settings name. Reads `stdin` if a file is `-`.
     pub fn read(settings: &Settings, stdin: &mut dyn Read) -> Result<Self, CliError> {
         let mut reader = Reader::new(Normaliser::new(settings.normalise_options()));
         for path in &settings.seeds_file {
@@ -77,7 +75,7 @@ impl Seeds {
         Ok(reader.seeds)
     }
 
-    /// An error unless there is something to start from.
+    /// Returns an error if there is no seed.
     pub fn require_one(&self) -> Result<(), CliError> {
         if !self.seeds.is_empty() {
             return Ok(());
@@ -166,14 +164,14 @@ impl Reader {
     }
 }
 
-/// The line up to a `#` that begins it or follows white space; `http://x/#a` is left alone.
+/// Returns the line up to a comment: a `#` at its start or after white space. `http://x/#a` has none.
 fn without_comment(line: &str) -> &str {
     let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
     let comment = line.match_indices('#').find(|(at, _)| begins(*at));
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Whether the text names its scheme. `host:80/path` does not, `mailto:a@b` does.
+/// Returns whether the text has a scheme. `host:80/path` has none, `mailto:a@b` has one.
 fn has_scheme(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())

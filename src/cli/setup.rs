@@ -1,4 +1,4 @@
-//! From settings to the options of each room.
+//! Turns settings into the options of each module.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::cli::seeds::Seeds;
 use crate::model::{Detector, Normaliser, Relevance};
 use crate::{crawl, detect, fetch, frontier, index, pagetext, store};
 
-/// The set-up of a crawl. Reads the table of synonyms, if one is named and used.
+/// Returns the setup of a crawl. Reads the file of synonyms if one is needed.
 pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, CliError> {
     let seeds: Vec<crawl::Seed> =
         seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
@@ -32,7 +32,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
     })
 }
 
-/// What decides which URL comes next, if this program has it.
+/// Returns the engine that selects the next URL, if this build has it.
 fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
     match settings.engine {
         value_enums::EngineKind::Frontier => Ok(crawl::Engine::Frontier),
@@ -46,7 +46,7 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
     }
 }
 
-/// Which pages are drawn, if any. Looks for Chromium.
+/// Returns the rendering options, if pages are rendered. Looks for Chromium.
 #[cfg(feature = "browser")]
 pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOptions>, CliError> {
     let set = &settings.browser;
@@ -75,7 +75,7 @@ pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOption
     Ok(Some(crawl::DrawingOptions { all: set.mode == value_enums::PageSource::Browser, browser }))
 }
 
-/// Refuses what this program cannot do.
+/// Rejects rendering, which this build lacks.
 #[cfg(not(feature = "browser"))]
 pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
     if settings.browser.mode == value_enums::PageSource::Static {
@@ -85,7 +85,7 @@ pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
     Err(CliError::usage(message).with_hint("build with --features browser, or use --page-source static"))
 }
 
-/// How pages are rendered for a detector. Reads the table of synonyms, if one is named and used.
+/// Returns the options of the page reader. Reads the file of synonyms if one is needed.
 pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> Result<pagetext::Options, CliError> {
     Ok(pagetext::Options {
         parser: match settings.render.parser {
@@ -104,7 +104,7 @@ pub(super) fn render_options(settings: &Settings, detect: &detect::Options) -> R
     })
 }
 
-/// How pages are judged.
+/// Returns the options of the detector.
 pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     let dedup = &settings.dedup;
     let second = (dedup.second_check == value_enums::SecondCheck::Template).then_some(dedup.threshold2);
@@ -130,7 +130,7 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     }
 }
 
-/// What is looked for, if anything. Reads files that are named as its description.
+/// Returns the topic of a focused crawl, if any. Reads the files it names.
 fn focus_options(settings: &Settings) -> Result<Option<crawl::FocusOptions>, CliError> {
     let focus = &settings.focus;
     if focus.terms.is_empty() {
@@ -141,7 +141,7 @@ fn focus_options(settings: &Settings) -> Result<Option<crawl::FocusOptions>, Cli
     Ok(Some(crawl::FocusOptions { examples, least, folder: settings.out.dir.clone() }))
 }
 
-/// What a value of `--focus` stands for.
+/// Returns the example that a value of `--focus` stands for.
 fn example(settings: &Settings, text: &str) -> Result<crawl::Example, CliError> {
     if let Some(path) = text.strip_prefix('@') {
         let read = std::fs::read(path)
@@ -157,7 +157,7 @@ fn example(settings: &Settings, text: &str) -> Result<crawl::Example, CliError> 
     Ok(crawl::Example::Page(url))
 }
 
-/// The query of the detector that takes one: the topic, as far as it is given in words, if there is no other.
+/// Returns the query of the detector `fuzzy`: its own, else the words of the topic.
 fn query(settings: &Settings) -> String {
     if settings.dedup.query.is_empty() {
         let is_words = |text: &&String| !text.starts_with('@') && !text.contains("://");
@@ -181,7 +181,7 @@ fn fuzzy_options(settings: &Settings) -> detect::fuzzy::FuzzyOptions {
     }
 }
 
-/// The table by which words are mapped: of the one detector whose method it is.
+/// Reads the synonyms, for the detector `extended-tdw` only.
 fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<pagetext::Synonyms>>, CliError> {
     if detector != Detector::ExtendedTdw {
         return Ok(None);
@@ -194,7 +194,7 @@ fn synonyms(settings: &Settings, detector: Detector) -> Result<Option<Arc<pagete
     read.map(|table| Some(Arc::new(table))).map_err(|error| CliError::usage(error.to_string()))
 }
 
-/// How the output folder is written.
+/// Returns the options of the store.
 pub(super) fn store_options(settings: &Settings) -> store::Options {
     store::Options {
         warc: settings.out.warc,
@@ -207,7 +207,7 @@ pub(super) fn store_options(settings: &Settings) -> store::Options {
     }
 }
 
-/// The machine's name, of which file names bear letters, digits, dots and hyphens.
+/// Returns the host name, reduced to letters, digits, dots and hyphens for file names.
 fn host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).take(64).collect();
@@ -223,7 +223,7 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         keep_duplicates: settings.dedup.keep,
         obey_nofollow: settings.politeness.nofollow == Obedience::Obey,
         obey_noarchive: settings.politeness.noarchive == Noarchive::Obey,
-        // A sitemap's pages are one link away from the site.
+        // Pages in a sitemap are one link away from the seed.
         sitemaps: settings.scope.sitemaps && settings.scope.depth > 0,
         soft_404: settings.scope.soft_404,
         index_memory: settings.dedup.memory.bytes(),

@@ -1,5 +1,5 @@
-//! Signals: the first asks the crawl to stop, the second drops what is in flight, the third ends
-//! the process.
+//! Signal handling: the first signal stops the crawl, the second drops requests in flight, the third ends the
+//! process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -11,13 +11,13 @@ use crate::cli::errors::exit;
 use crate::cli::terminal::write_stderr;
 use crate::pipeline::Stop;
 
-/// What signals came.
+/// The signals received.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signalled(Arc<Came>);
 
 #[derive(Debug, Default)]
 struct Came {
-    /// The exit code that the first one asks for, 0 if none came.
+    /// The exit code of the first signal, 0 if none came.
     code: AtomicU8,
     times: AtomicU32,
 }
@@ -27,28 +27,28 @@ impl Signalled {
         Some(self.0.code.load(Ordering::Relaxed)).filter(|code| *code != 0)
     }
 
-    /// Whether somebody is in a hurry: what only takes time should be left out.
+    /// Returns whether a second signal came, so that optional work is skipped.
     pub fn is_urgent(&self) -> bool {
         self.0.times.load(Ordering::Relaxed) > 1
     }
 }
 
-/// What is told after the first signal, and after the second.
+/// The messages after the first and the second signal.
 pub(super) type Told = [&'static str; 2];
 
-/// Of a crawl.
+/// For a crawl.
 pub(super) const OF_CRAWLS: Told = [
     "stopping: fetches in flight may end (at most 10 s); once more drops them",
     "stopping now: fetches in flight are dropped, what has arrived is saved",
 ];
 
-/// Of pages that are there already.
+/// For `dedup`.
 pub(super) const OF_PAGES: Told = [
     "stopping: the pages already read are decided and saved; the same command resumes",
     "stopping: saving the decided pages",
 ];
 
-/// Listens from now on. Must be called within the runtime.
+/// Starts to listen. Must be called within the runtime.
 pub(super) fn listen(stop: watch::Sender<Stop>, told: Told) -> std::io::Result<Signalled> {
     let signalled = Signalled::default();
     let (mut interrupt, mut terminate, mut hangup) =

@@ -1,4 +1,4 @@
-//! How a crawl stands: the file that the crawl keeps up to date, and its rendering.
+//! *How far is a crawl?* The file `status.json`, and its text for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,27 +15,27 @@ use crate::detect::DeciderStats;
 use crate::model::{FrontierCounts, OutcomeKind, Totals};
 use crate::store;
 
-/// The name of the file in the output folder.
+/// Its name in the output folder.
 pub const STATUS_FILE: &str = "status.json";
 
-/// A running crawl that has not written for so long may be dead.
+/// A running crawl that has not written for this long may be dead.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// How a crawl stands, as `status.json` has it. The crawl rewrites the file every second.
+/// The status of a crawl. The crawl rewrites the file every second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StatusFile {
     /// When this was written, RFC 3339 UTC.
     pub at: String,
-    /// Whether the crawl runs.
+    /// The state of the crawl.
     pub state: RunState,
-    /// The process.
+    /// The process ID.
     pub pid: u32,
     /// Time spent in all runs.
     pub elapsed_seconds: f64,
-    /// Pages fetched per second, of late.
+    /// Pages fetched per second, recently.
     pub pages_per_second: f64,
-    /// URLs that wait.
+    /// URLs in the queue.
     pub queued: u64,
     /// URLs being fetched or decided.
     pub leased: u64,
@@ -43,52 +43,52 @@ pub struct StatusFile {
     pub deferred: u64,
     /// URLs ever seen.
     pub seen: u64,
-    /// Origins with something to do.
+    /// Origins with URLs to fetch.
     pub origins: u64,
-    /// URLs by the name of their outcome.
+    /// URLs by name of outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// The share of duplicates among the pages compared; `None` if none was.
+    /// The share of duplicates among compared pages; `None` without pages.
     pub duplicate_rate: Option<f64>,
-    /// Requests made, robots.txt and probes included.
+    /// Requests sent, robots.txt and probes included.
     pub requests: u64,
-    /// Requests made to learn what sites answer to wrong addresses.
+    /// Requests sent to probe for soft 404s.
     pub probes: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// Memory in use.
     pub memory_bytes: u64,
-    /// Of that, what is known of URLs: which were seen, where each stands, what waits, and rules learned from them.
+    /// Of that, the memory of the frontier: URLs, queues and learned rules.
     pub frontier_bytes: u64,
     /// The index of stored pages.
     pub index: IndexStatus,
     /// The origins with the longest queues.
     pub waiting: Vec<WaitingOrigin>,
-    /// How much of its input is read, if nothing is crawled.
+    /// How much of its input `dedup` has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadStatus>,
 }
 
-/// How much of an input is read.
+/// How much of an input was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadStatus {
     /// Bytes of the files, compressed or not.
     #[serde(alias = "bytes")]
     pub bytes: u64,
-    /// Of so many; `None` if it is a stream.
+    /// The total; `None` for a stream.
     pub of: Option<u64>,
 }
 
-/// Whether a crawl runs.
+/// The state of a crawl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
-    /// It runs.
+    /// Running.
     #[default]
     Running,
-    /// There is nothing left to do.
+    /// Finished.
     Finished,
-    /// It was stopped and can be resumed.
+    /// Stopped; can be resumed.
     Stopped,
 }
 
@@ -98,21 +98,21 @@ pub enum RunState {
 #[allow(missing_docs)]
 pub struct IndexStatus {
     pub records: u64,
-    /// All memory for knowing pages again: lists, sketches, vocabulary, digests.
+    /// Memory of all that recognizes pages: postings, sketches, vocabulary, digests.
     pub bytes: u64,
-    /// Of that, lists and sketches: what `dedup.memory` bounds.
+    /// Of that, postings and sketches, which `dedup.memory` limits.
     pub list_bytes: u64,
-    /// Records that are compared by sketch alone, to keep within that bound.
+    /// Records that are compared by sketch only, to stay within that limit.
     pub unlisted: u64,
 }
 
 impl IndexStatus {
-    /// Memory of lists and sketches for one record.
+    /// Returns the memory of postings and sketches per record.
     pub fn bytes_per_record(&self) -> u64 {
         self.list_bytes.checked_div(self.records).unwrap_or_default()
     }
 
-    /// What a person should know if the index is over its budget.
+    /// Returns a note if the index is over its limit.
     pub fn over_budget(&self) -> Option<String> {
         let pages = counted(self.unlisted, "page", "pages");
         (self.unlisted > 0).then(|| {
@@ -121,22 +121,22 @@ impl IndexStatus {
     }
 }
 
-/// An origin with URLs that wait.
+/// An origin with queued URLs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WaitingOrigin {
-    /// scheme://host:port
+    /// `scheme://host:port`
     pub origin: String,
-    /// URLs that wait.
+    /// URLs in the queue.
     pub queued: u64,
-    /// When the next may be fetched.
+    /// When the next one may be fetched.
     pub due_in_seconds: f64,
     /// What it waits for, a name of [`Why`](crate::crawl::Why).
     pub why: String,
 }
 
 impl StatusFile {
-    /// The status of this process at this moment, with these counters.
+    /// Returns the status of this process now, with these counters.
     pub fn now(state: RunState, totals: &Totals, counts: &FrontierCounts, index: &DeciderStats) -> Self {
         let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
         Self {
@@ -169,7 +169,7 @@ impl StatusFile {
         }
     }
 
-    /// Writes it into the output folder; a warning says so if that fails.
+    /// Writes the file into the output folder; logs a warning on failure.
     pub fn write(&self, folder: &Path) {
         let written = serde_json::to_value(self)
             .map_err(|error| error.to_string())
@@ -192,7 +192,7 @@ impl StatusFile {
         })
     }
 
-    /// The status for people, as of `now`.
+    /// Renders the status as of `now`.
     pub fn text(&self, now: Timestamp) -> String {
         let mut text = self.head(now) + "\n";
         // Writing to a String cannot fail, here and below.
@@ -236,7 +236,7 @@ impl StatusFile {
         text + &self.outcome_lines() + &self.waiting_lines()
     }
 
-    /// Memory of the frontier for one URL; `None` if there is none.
+    /// Returns the memory of the frontier per URL; `None` without URLs.
     pub fn frontier_bytes_per_url(&self) -> Option<u64> {
         self.frontier_bytes.checked_div(self.seen).filter(|_| self.frontier_bytes > 0)
     }
@@ -245,7 +245,7 @@ impl StatusFile {
         format!("{}, {}, ", counted(self.requests, "request", "requests"), byte_size(self.bytes))
     }
 
-    /// Whether it runs and for how long, in one line.
+    /// Returns the state and the elapsed time in one line.
     pub fn head(&self, now: Timestamp) -> String {
         let age = self.age(now);
         let ago = age.map_or("at an unknown time".to_owned(), |age| format!("{} ago", span(age)));
@@ -265,7 +265,7 @@ impl StatusFile {
 
     fn age(&self, now: Timestamp) -> Option<Duration> {
         let at: Timestamp = self.at.parse().ok()?;
-        // A clock that was set back makes an age below zero, which is none.
+        // After a clock was set back, the age is negative.
         Some(Duration::try_from(now.duration_since(at)).unwrap_or_default())
     }
 
@@ -288,7 +288,7 @@ impl StatusFile {
     }
 }
 
-/// URLs by outcome, those included that a rule kept out, or foretold to be duplicates, before they had a lease.
+/// Counts URLs by outcome, including those excluded or predicted without a lease.
 fn by_name(totals: &Totals, counts: &FrontierCounts) -> BTreeMap<String, u64> {
     let mut outcomes = totals.outcomes.clone();
     let without_lease = [(OutcomeKind::Excluded, counts.excluded), (OutcomeKind::PredictedDuplicate, counts.predicted)];
@@ -298,7 +298,7 @@ fn by_name(totals: &Totals, counts: &FrontierCounts) -> BTreeMap<String, u64> {
     outcomes.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect()
 }
 
-/// Memory of this process that is in RAM; 0 where the system does not tell.
+/// Returns the resident memory of this process; 0 where the system does not tell.
 pub fn resident_bytes() -> u64 {
     let pages =
         || -> Option<u64> { std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok() };

@@ -1,7 +1,8 @@
-//! An aligned table: a text column that gives way, then columns of figures.
+//! An aligned table: a text column that shrinks, then columns of figures.
 
-/// Renders rows under a heading so that no line is longer than `width` characters. The first
-/// column is text and is cut if it must be; the others are set to the right.
+/// Renders rows under a heading within `width` characters.
+///
+/// The first column is text and is shortened if needed; the others are right-aligned.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>], width: usize) -> String {
     const GAP: usize = 2;
     const LEAST_TEXT: usize = 12;
@@ -25,7 +26,7 @@ pub fn aligned(heading: &[&str], rows: &[Vec<String>], width: usize) -> String {
     std::iter::once(line(heading.to_vec())).chain(rows).collect()
 }
 
-/// The text, its end replaced by an ellipsis if it is longer than `most` characters.
+/// Returns the text, shortened to `most` characters with an ellipsis.
 pub fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
