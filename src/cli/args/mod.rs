@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::cli::config::schema;
 
-    /// Flags that say what to do now, or where settings come from; they set nothing.
+    /// Flags of one run, and flags of configuration files; they set no key.
     const WITHOUT_KEY: [&str; 10] =
         ["recrawl", "resume", "fresh", "force", "dry-run", "json", "config", "no-config", "help", "version"];
     /// Flags that set `log.level` together.
@@ -142,7 +142,7 @@ mod tests {
         let expected: BTreeSet<String> = with_key.iter().cloned().chain(others).collect();
         assert_eq!(flags(&command), expected);
         let crawl = command.find_subcommand("crawl").unwrap();
-        // A subcommand has no version of its own.
+        // A subcommand has no version.
         assert_eq!(flags(crawl), &expected - &BTreeSet::from(["version".to_owned()]));
     }
 

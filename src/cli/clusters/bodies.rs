@@ -1,11 +1,11 @@
-//! Whether the body of a page is archived.
+//! Finds out whether the body of a page is archived.
 
 use std::path::Path;
 
 use crate::model::PageLine;
 use crate::store::ArchiveReader;
 
-/// Looks into the archive of a crawl.
+/// Looks up records in the WARC files of a crawl.
 pub(super) struct Bodies {
     archive: ArchiveReader,
 }
@@ -15,9 +15,9 @@ impl Bodies {
         Self { archive: ArchiveReader::new(folder) }
     }
 
-    /// Whether a response lies where the line says. A stored page has no other record; for a
-    /// duplicate it may be one that only tells of it, so that the record itself is asked. What can't be
-    /// read is not there.
+    /// Returns whether the place in the line holds a response.
+    ///
+    /// The record of a duplicate may only refer to it, so the record itself is read. Unreadable means absent.
     pub fn has(&mut self, line: &PageLine) -> bool {
         let (Some(name), Some(offset)) = (&line.warc_file, line.warc_offset) else { return false };
         let is_response =

@@ -1,9 +1,7 @@
-//! The clusters of near-duplicates of a crawl, as `pages.jsonl` has them: each stored page with the pages
-//! that repeat it, and which of them should stay.
+//! *Which pages duplicate which, and which one should be kept?* Reads the clusters from `pages.jsonl`.
 //!
-//! The *representative* is the stored page to which the others point; it was judged first. The
-//! *elected* page is the one that its provenance speaks for ([`elect`]), among those whose body is
-//! archived. All pages of a cluster are ranked by how far they are to be trusted ([`Trust`]).
+//! The *representative* is the stored page that the verdicts name; it was decided first. The *elected* page has the
+//! best provenance ([`elect`]) among those with an archived body. All pages of a cluster are ranked by [`Trust`].
 
 mod bodies;
 mod read;
@@ -25,26 +23,26 @@ use read::Group;
 
 pub use text::text;
 
-/// A stored page and those that repeat it.
+/// A stored page and its duplicates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cluster {
     /// The URL of the stored page.
     pub representative: String,
-    /// The folder of the earlier crawl that stored it, if it is none of this crawl.
+    /// The folder of the earlier crawl that stored it, if it is not of this crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// The URL of the page that should stay; none if no body is archived.
+    /// The URL of the page to keep; `None` if no body is archived.
     pub elected: Option<String>,
-    /// Why that one.
+    /// Why it is elected.
     pub why: String,
-    /// The page that would stay if all bodies were archived, if that is another.
+    /// The page that would be elected if all bodies were archived, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred: Option<Preferred>,
-    /// All pages of the cluster, those to be trusted most first.
+    /// All pages of the cluster, by descending trust.
     pub pages: Vec<ClusterPage>,
 }
 
-/// A page that can't be elected, since its body is not archived.
+/// A page that cannot be elected, because its body is not archived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Preferred {
     /// The URL.
@@ -58,7 +56,7 @@ pub struct Preferred {
 pub struct ClusterPage {
     /// The URL.
     pub url: String,
-    /// The outcome's name.
+    /// The name of the outcome.
     pub outcome: String,
     /// The similarity to the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,35 +64,35 @@ pub struct ClusterPage {
     /// The detector that found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<String>,
-    /// By which evidence.
+    /// The evidence of the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// Whether its body is archived.
     pub archived: bool,
-    /// How far it is to be trusted. Which of its links work `pages.jsonl` does not tell, so that
-    /// coverage is left out.
+    /// How trustworthy the page is, without coverage: `pages.jsonl` does not say which links work.
     pub trust: Trust,
-    /// Where it comes from.
+    /// The provenance.
     pub provenance: Provenance,
-    /// Its place in the order of judgement.
+    /// The position in decision order.
     #[serde(skip)]
     sequence: u64,
     #[serde(skip)]
     factors: Factors,
 }
 
-/// What was found in an output folder.
+/// The clusters in an output folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clusters {
     /// The clusters, largest first.
     pub clusters: Vec<Cluster>,
-    /// Pages that were compared.
+    /// Pages compared.
     pub compared: u64,
 }
 
 impl Clusters {
-    /// Reads the output folder of a crawl. Duplicates less similar than `least` to their representative are
-    /// left out; exact copies are as similar as can be. Memory goes by the duplicates alone.
+    /// Reads an output folder. Leaves out duplicates whose similarity is below `least`; exact copies have 1.
+    ///
+    /// Memory grows with the number of duplicates only.
     pub fn read(folder: &Path, least: Option<Threshold>) -> Result<Self, CliError> {
         let found = read::groups(folder, least)?;
         let mut bodies = Bodies::new(folder);
@@ -104,7 +102,7 @@ impl Clusters {
         Ok(Self { clusters: clusters.into_iter().map(|(_, cluster)| cluster).collect(), compared: found.compared })
     }
 
-    /// One object a line.
+    /// Returns one JSON object per line.
     pub fn json_lines(&self) -> serde_json::Result<String> {
         let lines = self.clusters.iter().map(|cluster| Ok(serde_json::to_string(cluster)? + "\n"));
         lines.collect()
@@ -134,7 +132,7 @@ impl Cluster {
     }
 }
 
-/// The page among these for which its provenance speaks.
+/// Returns the page with the best provenance.
 fn winner(pages: &[&ClusterPage]) -> Option<Preferred> {
     let members: Vec<detect::Member> = pages.iter().map(|page| page.member()).collect();
     elect(&members).map(|election| Preferred { url: pages[election.elected].url.clone(), why: election.why })
@@ -162,11 +160,10 @@ impl ClusterPage {
     }
 }
 
-/// What the election is told of a page beside its provenance.
+/// Returns what an election knows about a page beside its provenance.
 ///
-/// Authority: two thirds for the page that says of itself, or of which another of its cluster says,
-/// that it is the canonical one (half of that if nobody says anything, none if it names another), and
-/// one third for https.
+/// Authority is two thirds for the canonical page, by its own claim or that of another page of the cluster: half of
+/// that without any claim, none if the page names another. One third is for https.
 fn factors(line: &PageLine, is_canonical: bool) -> Factors {
     let canonical = match &line.canonical {
         _ if is_canonical => 1.0,
@@ -177,7 +174,7 @@ fn factors(line: &PageLine, is_canonical: bool) -> Factors {
     Factors { authority: (2.0 * canonical + secure) / 3.0, age_days: age_days(line), coverage: None }
 }
 
-/// Days from the page's date to its fetch.
+/// Returns the days from the date of the page to its fetch.
 fn age_days(line: &PageLine) -> Option<f64> {
     let day = |text: &str| text.get(..10)?.parse::<Date>().ok();
     let when = day(line.provenance.as_ref()?.when.as_deref()?)?;

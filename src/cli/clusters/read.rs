@@ -1,4 +1,4 @@
-//! Reads `pages.jsonl`, line by line.
+//! Reads the clusters of `pages.jsonl`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,36 +8,37 @@ use crate::cli::output_dir::expect_whole;
 use crate::model::{PageLine, Threshold};
 use crate::store::{Error, PageLines};
 
-/// A stored page and those that repeat it, with the numbers of their lines.
+/// A stored page and its duplicates, with their line numbers.
 pub(super) struct Group {
     pub representative: String,
-    /// Where it stands, if that is not this folder.
+    /// Its folder, if it belongs to an earlier crawl.
     pub folder: Option<String>,
     pub lines: Vec<(u64, PageLine)>,
 }
 
 impl Group {
-    /// The line that stands first in the file.
+    /// Returns the number of the first line.
     pub fn first(&self) -> u64 {
         self.lines.iter().map(|(number, _)| *number).min().unwrap_or_default()
     }
 }
 
-/// What the file holds.
+/// The clusters of a file.
 pub(super) struct Groups {
     pub groups: Vec<Group>,
-    /// Pages that were compared.
+    /// Pages compared.
     pub compared: u64,
 }
 
-/// Gathers each stored page that is repeated and those that repeat it. The file is read twice, so that stored
-/// pages that nobody repeats, of which there may be many, need not be kept.
+/// Groups duplicates with their stored pages.
+///
+/// Reads the file twice, so that stored pages without duplicates need no memory.
 pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, CliError> {
-    // A page of an earlier crawl may have the address of one of this crawl and be another one.
+    // A page of an earlier crawl may have the URL of a different page of this crawl.
     let mut groups = HashMap::<(Option<String>, String), Group>::new();
     let mut compared = 0;
     read(folder, |number, line| {
-        // What a rule foretells was not compared.
+        // Predicted duplicates were not compared.
         let Some(of) = line.duplicate_of.as_ref().filter(|_| line.rule.is_none()) else {
             compared += u64::from(line.is_kept());
             return;
@@ -61,13 +62,13 @@ pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, 
     Ok(Groups { groups: groups.into_values().collect(), compared })
 }
 
-/// Whether a duplicate is similar enough. Scores are printed in millionths, in which they are compared.
+/// Returns whether a duplicate is similar enough, compared in millionths as printed.
 fn reaches(line: &PageLine, least: Option<Threshold>) -> bool {
     let least = least.map_or(0.0, |least| f64::from(least.millionths()));
     line.score.is_none_or(|score| (score * f64::from(Threshold::ONE)).round() >= least)
 }
 
-/// Hands out the lines with their places among all.
+/// Calls back with each line and its number.
 fn read(folder: &Path, mut take: impl FnMut(u64, PageLine)) -> Result<(), CliError> {
     let failed = |error: Error| match &error {
         Error::NotACrawl { .. } => {

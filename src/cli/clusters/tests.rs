@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::Source;
 
-/// The line of a page that was judged.
+/// The line of a decided page.
 fn line(url: &str, of: Option<(&str, Option<f64>)>) -> PageLine {
     let provenance =
         Provenance { place: Some("a.test".into()), how: Some("text/html".into()), ..Provenance::default() };

@@ -1,4 +1,4 @@
-//! Clusters as people read them.
+//! Renders clusters as text.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::model::Threshold;
 
 use super::{Cluster, ClusterPage, Clusters, Preferred};
 
-/// The clusters with a line for each page.
+/// Renders the clusters with a line for each page.
 pub fn text(found: &Clusters, least: Option<Threshold>) -> String {
     let compared = counted(found.compared, "page", "pages");
     if found.clusters.is_empty() {

@@ -1,4 +1,4 @@
-//! Settings as they are before anybody sets anything.
+//! The default settings.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -12,14 +12,14 @@ use crate::cli::config::settings::{
 use crate::cli::config::units::Size;
 use crate::model::{Detector, Threshold};
 
-/// Overwritten by the defaults, as all that stands in blank settings.
+/// A placeholder that the defaults overwrite.
 const ONE: Threshold = match Threshold::from_millionths(Threshold::ONE) {
     Some(threshold) => threshold,
     None => panic!("1 is a threshold"),
 };
 
 impl Default for Settings {
-    /// The defaults of all keys of the [schema].
+    /// Returns the defaults of all keys of the [schema].
     fn default() -> Self {
         let mut settings = blank();
         for key in schema::all() {
@@ -30,7 +30,7 @@ impl Default for Settings {
     }
 }
 
-/// Settings before the defaults have been read into them. No value of it is ever used.
+/// Returns settings with placeholders, which the defaults overwrite.
 fn blank() -> Settings {
     let zero = Duration::ZERO;
     Settings {

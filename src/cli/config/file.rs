@@ -1,4 +1,4 @@
-//! Configuration files: which there are, and what they say.
+//! Reads configuration files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::cli::config::schema;
 use crate::cli::config::source::{Given, Source};
 use crate::cli::errors::CliError;
 
-/// The file that is read from the working folder.
+/// The file in the working folder.
 pub const LOCAL_FILE: &str = "ndcrawl.toml";
 
-/// What the configuration files say, the lowest layer first. `named` is the file of `--config`,
+/// Returns the values of all configuration files, the lowest precedence first. `named` is the file of `--config`,
 /// which must exist.
 pub fn from_files(named: Option<&Path>, user_folder: Option<&Path>) -> Result<Vec<Given>, CliError> {
     let mut given = Vec::new();
@@ -32,13 +32,13 @@ pub fn from_files(named: Option<&Path>, user_folder: Option<&Path>) -> Result<Ve
     Ok(given)
 }
 
-/// The folder of the user's configuration files: `$XDG_CONFIG_HOME` or `~/.config`.
+/// Returns the folder of the user's configuration: `$XDG_CONFIG_HOME` or `~/.config`.
 pub fn user_folder() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
 }
 
-/// What the text of a configuration file says.
+/// Returns the values in the text of a configuration file.
 pub fn from_text(path: &str, text: &str) -> Result<Vec<Given>, CliError> {
     let file = File { path, text };
     let table = DeTable::parse(text).map_err(|error| {
@@ -97,12 +97,12 @@ impl File<'_> {
     }
 }
 
-/// Whether keys stand in a table of that name.
+/// Returns whether a table of this name has keys.
 fn is_table(name: &str) -> bool {
     schema::all().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// A single value as the text that the other layers would have for it. Decimals keep their digits.
+/// Returns a scalar as the text that a flag would have. Decimals keep their digits.
 fn scalar_text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

@@ -1,5 +1,5 @@
-//! Settings that end up in requests: header lines, agent, proxy, fixed addresses. Secrets among
-//! them are masked wherever a setting is shown.
+//! Settings that become part of requests: header fields, agent, proxy, addresses. Secrets are masked wherever a
+//! setting is shown.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use url::Url;
 use crate::cli::config::value::Scalar;
 use crate::fetch::{MASK, is_secret_header};
 
-/// A header line to send: a valid name, and a value without line ends.
+/// A header field: a valid name, and a value without line breaks.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HeaderLine {
     /// The name as given.
@@ -20,7 +20,7 @@ pub struct HeaderLine {
 }
 
 impl HeaderLine {
-    /// Whether the value is nobody else's business.
+    /// Returns whether the value is a secret.
     pub fn is_secret(&self) -> bool {
         is_secret_header(&self.name)
     }
@@ -37,7 +37,7 @@ impl fmt::Debug for HeaderLine {
 }
 
 impl Scalar for HeaderLine {
-    /// The value is never repeated in an error: it may be a secret.
+    /// An error never repeats the value, which may be a secret.
     fn from_text(text: &str) -> Result<Self, String> {
         if text.contains(['\r', '\n', '\0']) {
             return Err("a header line can't hold CR, LF or NUL".to_owned());
@@ -59,7 +59,7 @@ impl Scalar for HeaderLine {
     }
 }
 
-/// Text for a request header: one line of visible ASCII and spaces.
+/// Text of a request header: one line of visible ASCII and spaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderText(pub String);
 
@@ -77,7 +77,7 @@ impl Scalar for HeaderText {
     }
 }
 
-/// The product token by which robots.txt names a crawler: letters, `_` and `-`.
+/// The product token that robots.txt uses for a crawler: letters, `_` and `-`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductToken(pub String);
 
@@ -96,15 +96,15 @@ impl Scalar for ProductToken {
     }
 }
 
-/// Through which proxy requests go.
+/// The proxy of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Proxy {
-    /// As `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say.
+    /// From `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
     #[default]
     Environment,
-    /// None, whatever the environment says.
+    /// No proxy, whatever the environment says.
     Direct,
-    /// This one.
+    /// This proxy.
     Url(Url),
 }
 
@@ -129,8 +129,7 @@ impl Scalar for Proxy {
     }
 }
 
-/// The URL with the password masked, if it has one. What does not parse as a URL is masked where a
-/// password might stand.
+/// Returns the URL with its password masked. Text that is not a URL is masked where a password may be.
 pub fn mask_url(text: &str) -> String {
     let start = text.find("://").map_or(0, |at| at + 3);
     let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |at| start + at);
@@ -141,7 +140,7 @@ pub fn mask_url(text: &str) -> String {
     }
 }
 
-/// A URL as it was typed, shown without its password.
+/// A URL as typed, shown without its password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedUrl(pub String);
 
@@ -155,12 +154,12 @@ impl Scalar for TypedUrl {
     }
 }
 
-/// An address to use for a host instead of asking the name service, as curl's `--resolve`.
+/// An address for a host instead of a DNS lookup, like `--resolve` of curl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolve {
-    /// The host name in lower case.
+    /// The host name, in lower case.
     pub host: String,
-    /// The port for which it holds; all if none.
+    /// The port; all ports if absent.
     pub port: Option<u16>,
     /// The address.
     pub address: IpAddr,
@@ -175,7 +174,7 @@ impl Scalar for Resolve {
             let (port, rest) = rest.split_once(':')?;
             Some((Some(port.parse().ok()?), address(rest)?))
         };
-        // Without brackets, `h:80:...` may be read as an IPv6 address too; the port comes first.
+        // Without brackets, `h:80:...` may also parse as an IPv6 address; the port takes precedence.
         let (port, address) = with_port().or_else(|| Some((None, address(rest)?))).ok_or_else(error)?;
         if host.is_empty() { Err(error()) } else { Ok(Self { host: host.to_ascii_lowercase(), port, address }) }
     }

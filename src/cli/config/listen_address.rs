@@ -1,4 +1,4 @@
-//! Where something is served.
+//! The address that the dashboard listens on.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use crate::cli::config::value::Scalar;
 
-/// An address to listen at: a port of this machine's loopback address unless another address is named.
-/// Names are not looked up, for one may have several addresses.
+/// An address to listen on: a port of the loopback address, unless an address is given.
+///
+/// Host names are rejected, because one may have several addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenAddress(pub SocketAddr);
 
 impl ListenAddress {
-    /// Whether only programs on this machine can come here.
+    /// Returns whether only this machine can connect.
     pub fn is_loopback(self) -> bool {
         self.0.ip().to_canonical().is_loopback()
     }

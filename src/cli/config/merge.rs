@@ -1,9 +1,8 @@
-//! From what was given to what it means.
+//! Merges all layers into [`Settings`].
 //!
-//! Precedence: flag, environment, `--config` file, `./ndcrawl.toml`,
-//! `$XDG_CONFIG_HOME/ndcrawl/config.toml`, default. A list replaces the list below it. What is
-//! overridden must be valid all the same: a mistake in a file should not wait for the day on which
-//! the flag is left out.
+//! Precedence: flag, environment, `--config` file, `./ndcrawl.toml`, `$XDG_CONFIG_HOME/ndcrawl/config.toml`, default.
+//! A list replaces the list of a lower layer. An overridden value must be valid too: a mistake in a file should show
+//! before the flag is left out.
 
 use std::ffi::OsString;
 
@@ -16,7 +15,7 @@ use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
 use crate::detect;
 
-/// Merges what was given, the lowest layer first, and settles it.
+/// Merges the values, the lowest layer first, and validates the result.
 pub fn merge(given: Vec<Given>) -> Result<Settings, CliError> {
     let mut settings = Settings::default();
     for value in lower_seeds_dropped(given) {
@@ -28,7 +27,7 @@ pub fn merge(given: Vec<Given>) -> Result<Settings, CliError> {
 }
 
 impl Settings {
-    /// These settings with one key set, as a command sets it that has reasons of its own.
+    /// Sets one key on behalf of a command.
     pub fn with(mut self, key: &str, text: &str) -> Result<Self, CliError> {
         let found = schema::find(key).ok_or_else(|| CliError::usage(format!("unknown key '{key}'")))?;
         let read = found.read(&mut self, &[text.to_owned()]);
@@ -38,7 +37,7 @@ impl Settings {
     }
 }
 
-/// The values that environment variables give, and the variables that look as if they should.
+/// Returns the values of environment variables, and the unknown variables with our prefix.
 pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> (Vec<Given>, Vec<String>) {
     let (mut given, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in variables {
@@ -59,7 +58,7 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
     (given, unknown)
 }
 
-/// A list of URLs, expressions or header lines has one a line: all of them may hold commas.
+/// A list of URLs, expressions or header fields has one per line, because all of them may contain commas.
 fn environment_texts(key: &schema::Key, value: &str) -> Vec<String> {
     match key.shape {
         schema::Shape::List(_) => value.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect(),
@@ -67,7 +66,7 @@ fn environment_texts(key: &schema::Key, value: &str) -> Vec<String> {
     }
 }
 
-/// How an error names a value: flags and variables name the key already, a line of a file does not.
+/// Names a value in an error. Flags and variables name the key already, a line of a file does not.
 fn named(value: &Given) -> String {
     match value.source {
         Source::File(..) | Source::Default => format!("{}: {}", value.source, value.key.name),
@@ -75,8 +74,7 @@ fn named(value: &Given) -> String {
     }
 }
 
-/// Seeds come from one layer: who names a URL on the command line does not want those of the
-/// configuration file crawled with it.
+/// Drops seeds of lower layers: with a URL on the command line, those of the file are not crawled.
 fn lower_seeds_dropped(mut given: Vec<Given>) -> Vec<Given> {
     let is_seeds = |value: &Given| matches!(value.key.name, "seeds" | "seeds_file");
     let Some(highest) = given.iter().rfind(|value| is_seeds(value)).cloned() else { return given };
@@ -84,7 +82,7 @@ fn lower_seeds_dropped(mut given: Vec<Given>) -> Vec<Given> {
     given
 }
 
-/// Tells layers apart; each configuration file is a layer of its own.
+/// Returns an identity of the layer; each configuration file is a layer.
 fn layer(source: &Source) -> (u8, &str) {
     match source {
         Source::Default => (0, ""),
@@ -140,7 +138,7 @@ fn user_agent(contact: &str) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    /// The settings that result from these keys, given as flags.
+    /// Returns the settings with these keys, given as flags.
     pub(crate) fn settings(pairs: &[(&str, &str)]) -> Settings {
         merge(pairs.iter().map(|(key, text)| flag(key, text)).collect()).unwrap()
     }

@@ -1,7 +1,7 @@
 //! *Which settings hold, and who set them?*
 //!
-//! [`schema`] is the one table of keys. [`merge`] puts defaults, files, environment and flags on top of each other;
-//! the result is [`Settings`].
+//! [`schema`] is the table of keys. [`merge`] applies defaults, files, environment and flags in this order; the
+//! result is [`Settings`]. Keys, values and files have one module each.
 
 mod defaults;
 pub mod file;

@@ -1,4 +1,4 @@
-//! A share in percent, as `--fail-over` takes it.
+//! A percentage, for `--fail-over`.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use crate::cli::config::value::Scalar;
 pub struct Percent(f64);
 
 impl Percent {
-    /// The share as a number from 0 to 1.
+    /// Returns the share from 0 to 1.
     pub fn share(self) -> f64 {
         self.0 / 100.0
     }
 
-    /// Whether `part` of `whole` is more than this share. Nothing of nothing is not.
+    /// Returns whether `part` of `whole` exceeds this share. Zero of zero does not.
     pub fn is_exceeded_by(self, part: u64, whole: u64) -> bool {
         part as f64 * 100.0 > self.0 * whole as f64
     }

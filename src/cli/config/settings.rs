@@ -1,8 +1,7 @@
-//! What a crawl is to do, settled: typed, validated, in one place.
+//! The settings of a run: typed and validated.
 //!
-//! A field stands here under the name of its key: `settings.scope.depth` is `scope.depth` in a
-//! file, `NDCRAWL_SCOPE_DEPTH` in the environment and `--depth` on the command line. Defaults and
-//! documentation are in the table in [schema].
+//! A field has the name of its key: `settings.scope.depth` is `scope.depth` in a file, `NDCRAWL_SCOPE_DEPTH` in the
+//! environment and `--depth` on the command line. Defaults and descriptions are in the [schema].
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -26,7 +25,7 @@ use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
 use crate::model::{Detector, FieldWeights, NormaliseOptions, PartWeights, Threshold};
 
-/// Everything that can be set, settled.
+/// All settings.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Settings {
@@ -68,7 +67,7 @@ pub struct Scope {
     pub soft_404: bool,
 }
 
-/// What is looked for.
+/// The topic of a focused crawl.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Focus {
@@ -78,7 +77,7 @@ pub struct Focus {
     pub weights: PartWeights,
 }
 
-/// How servers are spared.
+/// Limits that protect servers.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Politeness {
@@ -93,7 +92,7 @@ pub struct Politeness {
     pub noarchive: Noarchive,
 }
 
-/// How the crawler names itself.
+/// The identity of the crawler.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Identity {
@@ -102,7 +101,7 @@ pub struct Identity {
     pub robots_agent: ProductToken,
 }
 
-/// How requests are made, and how large answers may be.
+/// HTTP requests and limits of responses.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Http {
@@ -124,7 +123,7 @@ pub struct Http {
     pub resolve: Vec<Resolve>,
 }
 
-/// Which addresses may be connected to.
+/// Addresses that may be connected to.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Security {
@@ -132,7 +131,7 @@ pub struct Security {
     pub allow_private: bool,
 }
 
-/// Which pages a browser draws, and how far it may go.
+/// Rendering of pages in Chromium.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Browser {
@@ -144,7 +143,7 @@ pub struct Browser {
     pub max_bytes: Size,
 }
 
-/// How URLs are brought into one spelling.
+/// URL normalization.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Normalise {
@@ -152,7 +151,7 @@ pub struct Normalise {
     pub max_url_length: usize,
 }
 
-/// How pages are turned into terms.
+/// Reading of pages.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Render {
@@ -160,7 +159,7 @@ pub struct Render {
     pub stemming: Stemming,
 }
 
-/// What is foretold of URLs.
+/// Prediction of duplicate URLs.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Dust {
@@ -168,16 +167,16 @@ pub struct Dust {
     pub rules: Vec<PathBuf>,
 }
 
-/// What counts as a near-duplicate, and what becomes of it.
+/// Near-duplicate detection.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Dedup {
     pub detector: Detector,
-    /// Settled: that of the detector, if nobody sets another.
+    /// If absent, merging sets the detector's own.
     pub threshold: Option<Threshold>,
     pub second_check: SecondCheck,
     pub threshold2: Threshold,
-    /// Settled in the same way.
+    /// If absent, merging sets the detector's own.
     pub thresholding: Option<Thresholding>,
     pub synonyms: Option<PathBuf>,
     pub sentence_slack: Option<u32>,
@@ -194,7 +193,7 @@ pub struct Dedup {
     pub fuzzy: Fuzzy,
 }
 
-/// What only the detector of fuzzy sets is told.
+/// The detector `fuzzy`.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Fuzzy {
@@ -207,7 +206,7 @@ pub struct Fuzzy {
     pub first_results: u32,
 }
 
-/// What is written, and where.
+/// The output folder.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Out {
@@ -218,7 +217,7 @@ pub struct Out {
     pub min_free: Size,
 }
 
-/// Where a running crawl can be watched.
+/// The dashboard.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Dashboard {
@@ -226,7 +225,7 @@ pub struct Dashboard {
     pub public: bool,
 }
 
-/// What is told on stderr.
+/// The log and progress on stderr.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Log {
@@ -238,12 +237,12 @@ pub struct Log {
 }
 
 impl Settings {
-    /// Where the value of a key comes from; the default for an unknown key.
+    /// Returns the source of a key's value; the default for an unknown key.
     pub fn source(&self, key: &str) -> Source {
         self.sources.get(key).cloned().unwrap_or(Source::Default)
     }
 
-    /// Whether anybody set this key.
+    /// Returns whether the key was set.
     pub fn is_given(&self, key: &str) -> bool {
         self.source(key) != Source::Default
     }
@@ -273,13 +272,13 @@ impl Settings {
         Value::Object(schema::all().map(entry).collect::<Map<_, _>>())
     }
 
-    /// The settings that may not change when a crawl is resumed, one `key = value` a line.
+    /// Returns the settings that are fixed once a crawl has started, one `key = value` per line.
     pub fn fingerprint(&self) -> String {
         let fixed = schema::all().filter(|key| key.fixed);
         fixed.map(|key| format!("{} = {}\n", key.stored_name(), key.show_stored(self))).collect()
     }
 
-    /// How URLs are to be normalised.
+    /// Returns the options of URL normalization.
     pub fn normalise_options(&self) -> NormaliseOptions {
         NormaliseOptions {
             strip_params: self.normalise.strip_params.clone(),
@@ -287,26 +286,27 @@ impl Settings {
         }
     }
 
-    /// How progress is to be shown: not at all if only errors are wanted, unless it is asked for.
+    /// Returns how progress is shown: not at all if only errors are logged, unless it was set.
     pub fn progress_mode(&self) -> ProgressMode {
         let quiet = self.log.level == LogLevel::Error && !self.is_given("log.progress");
         if quiet { ProgressMode::None } else { self.log.progress }
     }
 }
 
-/// A setting that differs from the one with which the crawl was begun.
+/// A setting that differs from that of the existing crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The key.
     pub key: String,
-    /// The value with which the crawl was begun.
+    /// The value of the existing crawl.
     pub was: String,
-    /// The value asked for now.
+    /// The value of this run.
     pub is: String,
 }
 
-/// The first setting in which two [fingerprints](Settings::fingerprint) differ. A key that only
-/// one of them has is no difference: another version of the program knew it or will know it.
+/// Returns the first setting in which two [fingerprints](Settings::fingerprint) differ.
+///
+/// A key in only one of them is ignored: another version of the program has it.
 pub fn fingerprint_difference(earlier: &str, now: &str) -> Option<Difference> {
     let pairs = |text: &'_ str| -> BTreeMap<String, String> {
         text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect()

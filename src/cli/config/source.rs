@@ -1,16 +1,16 @@
-//! Where the value of a key comes from.
+//! The source of a value.
 
 use std::fmt;
 
 use crate::cli::config::schema::Key;
 
-/// Where a value comes from, written the way errors and `config show` name it.
+/// The source of a value, as errors and `config show` name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody set it.
+    /// Not set.
     #[default]
     Default,
-    /// A configuration file and the line in it.
+    /// A configuration file and a line in it.
     File(String, usize),
     /// An environment variable.
     Environment(String),
@@ -29,13 +29,13 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value that somebody gave for a key, not yet read.
+/// A value given for a key, not parsed yet.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The key.
     pub key: &'static Key,
-    /// The texts given for it; several only for a list.
+    /// The texts; several only for a list.
     pub texts: Vec<String>,
-    /// Who gave it.
+    /// The source.
     pub source: Source,
 }

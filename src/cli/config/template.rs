@@ -1,4 +1,4 @@
-//! The commented configuration file of `config init`, and the listing of `config show`.
+//! Generates the file of `config init` and the listing of `config show`.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const HEAD: &str = "\
 # Durations: 500ms, 2s, 1m, 1h. Sizes: 64K, 10M, 1G.
 ";
 
-/// The commented configuration file: every key with its default.
+/// Returns the commented configuration file: every key with its default.
 pub fn template() -> String {
     let mut text = HEAD.to_owned();
     let (defaults, mut table) = (Settings::default(), "");
@@ -58,7 +58,7 @@ fn toml_literal(value: &Value) -> String {
     }
 }
 
-/// Every effective value with its source, aligned.
+/// Returns every value in force with its source, aligned.
 pub fn listing(settings: &Settings) -> String {
     let line = |key: &Key| {
         let value = toml_literal(&key.show(settings));
@@ -67,7 +67,7 @@ pub fn listing(settings: &Settings) -> String {
     schema::all().map(|key| format!("{}\n", terminal_safe(line(key).trim_end()))).collect()
 }
 
-/// Every effective value with its source, key to object.
+/// Returns every value in force with its source, key to object.
 pub fn listing_json(settings: &Settings) -> Value {
     let entry = |key: &Key| {
         let source = settings.source(key.name).to_string();

@@ -1,4 +1,4 @@
-//! Durations and sizes as people write them.
+//! Durations and sizes with units.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,7 @@ const TIME_UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m",
 /// Units of size in bytes, the largest first.
 const SIZE_UNITS: [(&str, u64); 4] = [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
 
-/// Reads `500ms`, `2s`, `1.5m`, `1h`, `1d`; a bare number is seconds. Parts of a millisecond are
-/// dropped.
+/// Parses `500ms`, `2s`, `1.5m`, `1h`, `1d`; a bare number is seconds. Fractions of a millisecond are dropped.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let error = || format!("'{text}' is not a duration: give a number and a unit, such as 500ms, 2s, 1m or 1h");
     let (number, unit) = split_number(text);
@@ -22,7 +21,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     scaled(number, factor).map(Duration::from_millis).ok_or_else(error)
 }
 
-/// The duration in the largest unit of which it is a whole number.
+/// Returns the duration in the largest unit that divides it.
 pub fn show_duration(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     if millis == 0 {
@@ -53,7 +52,7 @@ impl FromStr for Size {
 }
 
 impl fmt::Display for Size {
-    /// In the largest unit of which it is a whole number.
+    /// Returns the size in the largest unit that divides it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match SIZE_UNITS.iter().find(|(_, factor)| self.0 > 0 && self.0.is_multiple_of(*factor)) {
             Some((unit, factor)) => write!(f, "{}{unit}", self.0 / factor),
@@ -62,13 +61,13 @@ impl fmt::Display for Size {
     }
 }
 
-/// Memory for the index: a size, or a quarter of the machine's.
+/// The memory limit of the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Memory {
-    /// A quarter of the machine's.
+    /// A quarter of the machine's memory.
     #[default]
     Quarter,
-    /// So many bytes.
+    /// This many bytes.
     Size(Size),
 }
 
@@ -90,7 +89,7 @@ impl fmt::Display for Memory {
 }
 
 impl Memory {
-    /// In bytes; `None` if the machine does not say how much it has.
+    /// Returns the limit in bytes; `None` if the machine's memory is unknown.
     pub fn bytes(self) -> Option<u64> {
         match self {
             Memory::Quarter => machine_memory().map(|all| all / 4),
@@ -99,7 +98,7 @@ impl Memory {
     }
 }
 
-/// The memory that this process may use: the machine's, or its control group's if that is less.
+/// Returns the memory of the machine, or the limit of the control group if that is less.
 fn machine_memory() -> Option<u64> {
     let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
     let group = group.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(u64::MAX);
@@ -116,7 +115,7 @@ fn split_number(text: &str) -> (&str, &str) {
     (number, unit.trim_start())
 }
 
-/// `number` (a decimal) times `factor`, rounded down, without the errors of floating point.
+/// Returns `number` (a decimal) times `factor`, rounded down, without floating-point errors.
 fn scaled(number: &str, factor: u64) -> Option<u64> {
     let (whole, places) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && places.is_empty()) || places.len() > 9 || places.contains('.') {

@@ -1,7 +1,6 @@
-//! How a setting is read from text and shown again.
+//! Reads settings from text and shows them.
 //!
-//! Flags, environment and files all arrive as text, so that one parser and one wording of errors
-//! serves the three.
+//! Flags, environment and files all arrive as text: one parser and one wording of errors serves them.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,23 +13,23 @@ use crate::cli::config::units::{Memory, Size, parse_duration, show_duration};
 use crate::detect::{Thresholding, ThresholdingError};
 use crate::model::{Detector, FieldWeights, FieldWeightsError, PartWeights, PartWeightsError, Threshold};
 
-/// A value that is written as one text.
+/// A value written as one text.
 pub trait Scalar: Sized {
-    /// Reads the value; the error says what is wrong with the text.
+    /// Parses the value; the error says what is wrong with the text.
     fn from_text(text: &str) -> Result<Self, String>;
-    /// The value as it stands in a configuration file, secrets masked.
+    /// Returns the value as in a configuration file, secrets masked.
     fn to_value(&self) -> Value;
-    /// How an absent value is written: 0, for most are limits.
+    /// How an absent value is shown: 0, because most are limits.
     fn absent() -> Value {
         Value::from(0)
     }
 }
 
-/// The value of a key: a scalar, a scalar that may be absent, or a list of scalars.
+/// The value of a key: a scalar, an optional scalar, or a list of scalars.
 pub trait Setting: Sized {
-    /// Reads the value from the texts given for it.
+    /// Parses the value from its texts.
     fn read(texts: &[String]) -> Result<Self, String>;
-    /// The value as it stands in a configuration file, secrets masked.
+    /// Returns the value as in a configuration file, secrets masked.
     fn show(&self) -> Value;
 }
 
@@ -57,7 +56,7 @@ impl<T: Scalar> Setting for Vec<T> {
     }
 }
 
-/// Absent is written as nothing; if it is a limit, as zero too, for a limit of zero is no limit.
+/// An absent value is empty text; for limits also zero.
 impl<T: Scalar> Setting for Option<T> {
     fn read(texts: &[String]) -> Result<Self, String> {
         if let [text] = texts
@@ -174,7 +173,7 @@ impl Scalar for Memory {
 impl Scalar for Regex {
     fn from_text(text: &str) -> Result<Self, String> {
         Regex::new(text).map_err(|error| {
-            // The crate draws the expression over several lines; its last line says what is wrong.
+            // The regex crate prints the expression on several lines; the last one has the cause.
             let error = error.to_string();
             let why = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
             format!("'{text}' is not a regular expression: {why}")
@@ -215,7 +214,7 @@ impl Scalar for Threshold {
         Value::from(f64::from(*self))
     }
 
-    /// 0 is a threshold.
+    /// For thresholds, 0 is a value.
     fn absent() -> Value {
         Value::from("")
     }

@@ -1,4 +1,4 @@
-//! Settings that are one word out of a few.
+//! Values of keys that are one word out of a few.
 
 use serde_json::Value;
 
@@ -18,10 +18,10 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// The words, in the order in which help names them, with bars between.
+            /// The words, separated by bars, in the order of the help.
             pub const WORDS: &'static str = concat!($first_word, $("|", $word),+);
 
-            /// The word that stands for this choice.
+            /// Returns the word of this choice.
             pub fn word(self) -> &'static str {
                 match self {
                     Self::$first => $first_word,
@@ -47,25 +47,25 @@ macro_rules! choices {
 }
 
 choices! {
-    /// What decides which URL comes next.
+    /// What selects the next URL.
     EngineKind {
-        /// The crawl's own frontier.
+        /// The built-in frontier.
         #[default]
         Frontier = "frontier",
-        /// The crate of that name.
+        /// The crate spider.
         Spider = "spider",
     }
 }
 
 choices! {
-    /// What of a page is read.
+    /// Which source of a page is read.
     PageSource {
-        /// What the server sends.
+        /// As sent by the server.
         #[default]
         Static = "static",
-        /// What its scripts have drawn.
+        /// As rendered by Chromium.
         Browser = "browser",
-        /// What its scripts have drawn, if it says nearly nothing without them.
+        /// Rendered, if the page as sent is nearly empty.
         Auto = "auto",
     }
 }
@@ -73,82 +73,82 @@ choices! {
 choices! {
     /// Which URLs belong to the crawl.
     ScopeKind {
-        /// Those with the host name of a seed, any port.
+        /// URLs with the host of a seed, on any port.
         #[default]
         Host = "host",
-        /// Those with the registrable domain of a seed.
+        /// URLs with the registrable domain of a seed.
         Domain = "domain",
-        /// Those that begin with a seed.
+        /// URLs that start with a seed.
         Prefix = "prefix",
-        /// All.
+        /// All URLs.
         Any = "any",
     }
 }
 
 choices! {
-    /// What to do about `nofollow`.
+    /// How links marked `nofollow` are treated.
     Obedience {
-        /// Links so marked are not followed.
+        /// They are not followed.
         #[default]
         Obey = "obey",
-        /// They are followed as others are.
+        /// They are followed.
         Ignore = "ignore",
     }
 }
 
 choices! {
-    /// What to do about `noarchive`.
+    /// How pages marked `noarchive` are treated.
     Noarchive {
-        /// The body of a page so marked is not archived.
+        /// Their bodies are not archived.
         #[default]
         Obey = "obey",
-        /// It is archived.
+        /// Their bodies are archived.
         Ignore = "ignore",
-        /// It is archived, and the directive recorded with it.
+        /// Their bodies are archived, with the directive.
         Record = "record",
     }
 }
 
 choices! {
-    /// How HTML is read.
+    /// The HTML parser.
     Parser {
-        /// In one pass.
+        /// One pass, without a tree.
         #[default]
         Fast = "fast",
-        /// By way of a tree.
+        /// Builds a tree.
         Dom = "dom",
     }
 }
 
 choices! {
-    /// By which cut pages that cannot match are left out of the comparison.
+    /// How candidates for comparison are filtered.
     FilterKind {
-        /// Loses no near-duplicate.
+        /// Misses no near-duplicate.
         #[default]
         Exact = "exact",
-        /// As the paper has it.
+        /// The filter of the paper.
         Paper = "paper",
     }
 }
 
 choices! {
-    /// By which rules words become terms.
+    /// The stemmer.
     Stemming {
-        /// By those of English, whatever the page's language.
+        /// The English one for all pages.
         #[default]
         Same = "same",
-        /// By those of the page's language.
+        /// The one for the language of the page.
         Language = "language",
     }
 }
 
 choices! {
-    /// What becomes of URLs that rules foretell to be duplicates.
+    /// How URLs that rules predict to be duplicates are treated.
     PredictedUrls {
-        /// They are not fetched, but for a sample.
+        /// Skipped, except for a sample.
         #[default]
         Skip = "skip",
-        /// They are fetched, and the rules measured.
+        /// Fetched; the rules are still measured.
         Fetch = "fetch",
     }
 }
@@ -156,25 +156,25 @@ choices! {
 choices! {
     /// Which of several matches a verdict names.
     MatchKind {
-        /// The first one found.
+        /// The first match found.
         #[default]
         Any = "any",
-        /// The most similar one.
+        /// The most similar match.
         Best = "best",
     }
 }
 
 choices! {
-    /// How much is logged.
+    /// The log level.
     LogLevel {
-        /// Errors only.
+        /// Errors.
         Error = "error",
-        /// Warnings too.
+        /// Warnings and errors.
         Warn = "warn",
-        /// What a person wants to know.
+        /// Events of interest to a user.
         #[default]
         Info = "info",
-        /// What each URL meets.
+        /// Events of each URL.
         Debug = "debug",
         /// Everything.
         Trace = "trace",
@@ -193,12 +193,12 @@ choices! {
 }
 
 choices! {
-    /// The form of log lines.
+    /// The format of log lines.
     LogFormat {
-        /// For people.
+        /// Text.
         #[default]
         Text = "text",
-        /// One object a line.
+        /// One JSON object per line.
         Json = "json",
     }
 }
@@ -206,12 +206,12 @@ choices! {
 choices! {
     /// How progress is shown on stderr.
     ProgressMode {
-        /// A bar on a terminal, else plain lines.
+        /// A bar on a terminal, otherwise lines.
         #[default]
         Auto = "auto",
         /// A line every few seconds.
         Plain = "plain",
-        /// The same as one JSON object a line.
+        /// A JSON object every few seconds.
         Json = "json",
         /// Not at all.
         None = "none",
@@ -219,9 +219,9 @@ choices! {
 }
 
 choices! {
-    /// When to colour.
+    /// When output is colored.
     ColorChoice {
-        /// On a terminal that has not asked otherwise.
+        /// On a terminal, unless the environment forbids it.
         #[default]
         Auto = "auto",
         /// Always.

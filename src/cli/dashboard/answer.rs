@@ -1,4 +1,4 @@
-//! What is answered to a request.
+//! Answers the requests to the dashboard.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::history::Sample;
 use super::{Served, Shown, metrics, page};
 use crate::cli::status_file::StatusFile;
 
-/// The script of the page. A file of its own, so that the page's policy can leave out all scripts but this
-/// server's, and no hash has to be kept in step with it.
+/// The script of the page, a file of its own: the content policy then allows only scripts of this server, and no hash
+/// must be kept in step.
 const SCRIPT: &str = include_str!("live.js");
 
-/// On all answers. The page's own policy stands in the page.
+/// Headers of all responses. The page has a content policy of its own.
 const HEADERS: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -50,8 +50,8 @@ pub(super) async fn answer(
     (HEADERS, [(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
-/// Whether the request was made to a name of the loopback, or to the very address at which is listened. The
-/// port may be another one: it may have been forwarded.
+/// Returns whether the request names loopback or the address listened on. The port may differ, because it may be
+/// forwarded.
 fn names_this_machine(headers: &HeaderMap, listening: IpAddr) -> bool {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
     let Some(host) = host else { return false };
@@ -60,7 +60,7 @@ fn names_this_machine(headers: &HeaderMap, listening: IpAddr) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_ours)
 }
 
-/// `status.json`, and what it said before.
+/// `status.json` with its earlier values.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
@@ -79,7 +79,7 @@ fn json(shown: &Shown) -> String {
     let rated = |sample: &'_ Sample| sample.duplicate_rate();
     let samples = shown.history.samples().iter();
     let history = samples.map(|sample| Rated { sample, duplicate_rate: rated(sample) }).collect();
-    // Strings and numbers cannot fail to serialise.
+    // Strings and numbers cannot fail to serialize.
     serde_json::to_string(&Told { status: &shown.status, history }).unwrap_or_default() + "\n"
 }
 

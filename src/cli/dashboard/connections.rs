@@ -1,4 +1,4 @@
-//! Connections, of which only so many are taken at a time.
+//! A listener with a limit of concurrent connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use tokio::net::TcpListener;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Connections at a time. Others wait in the system's queue.
+/// The limit. Further connections wait in the backlog of the system.
 const MOST: usize = 32;
 
-/// A listener that takes a connection when there is a place for it.
+/// A listener that accepts a connection when a slot is free.
 pub(super) struct Connections {
     listener: TcpListener,
     places: Arc<Semaphore>,
@@ -44,7 +44,7 @@ impl Listener for Connections {
     }
 }
 
-/// The end of a connection from which is read, with its place.
+/// The read half of a connection, with its slot.
 pub(super) struct Placed {
     reader: OwnedReadHalf,
     _place: Option<OwnedSemaphorePermit>,

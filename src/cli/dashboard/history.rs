@@ -1,4 +1,4 @@
-//! What the figures were since the run began, as many as fit into a plot.
+//! Samples of the counters since the run started, as many as fit into a plot.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use crate::cli::format::duplicate_rate;
 use crate::cli::status_file::StatusFile;
 use crate::model::OutcomeKind;
 
-/// When there are so many, every other one is forgotten, and from then on half as many are kept.
+/// At this number of samples every other one is dropped, and the sampling interval doubles.
 const MOST: usize = 240;
-/// The rate of late is that of so many samples.
+/// The recent rate spans this many samples.
 const OF_LATE: usize = 10;
 
-/// The figures of a moment.
+/// The counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Sample {
-    /// Since the start of this run.
+    /// Time since the start of this run.
     pub elapsed_seconds: f64,
     pub pages_per_second: f64,
     pub queued: u64,
-    /// Pages that were compared with those stored before.
+    /// Pages compared with those stored before.
     pub compared: u64,
-    /// Of these, those that are near-duplicates or exact copies.
+    /// Of these, near-duplicates and exact duplicates.
     pub duplicates: u64,
     pub memory_bytes: u64,
 }
 
-/// Samples, oldest first, about as far apart from each other.
+/// Samples at roughly equal intervals, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     samples: Vec<Sample>,
-    /// One of so many is kept.
+    /// One of this many samples is kept.
     every: u32,
-    /// How many came since the last that was kept.
+    /// Samples since the last one kept.
     passed: u32,
 }
 
@@ -44,7 +44,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Notes how things stand now.
+    /// Adds the current counters.
     pub fn add(&mut self, status: &StatusFile, elapsed: Duration) {
         self.passed += 1;
         if self.passed < self.every && !self.samples.is_empty() {
@@ -66,18 +66,18 @@ impl History {
         &self.samples
     }
 
-    /// The share of duplicates among all pages compared so far, moment by moment.
+    /// Returns the share of duplicates among all pages compared so far, per sample.
     pub fn rates(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.samples.iter().filter_map(|sample| Some((sample.elapsed_seconds, sample.duplicate_rate()?)))
     }
 
-    /// The same of the pages that were compared of late.
+    /// Returns the same for recently compared pages.
     pub fn rates_of_late(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let pairs = self.samples.iter().enumerate().skip(1);
         pairs.filter_map(|(place, sample)| {
             let before = &self.samples[place.saturating_sub(OF_LATE)];
             let compared = sample.compared.checked_sub(before.compared).filter(|&compared| compared > 0)?;
-            // Fewer than before if verdicts were given anew.
+            // Counters may fall when verdicts are revised.
             let duplicates = sample.duplicates.saturating_sub(before.duplicates).min(compared);
             Some((sample.elapsed_seconds, duplicates as f64 / compared as f64))
         })
@@ -85,7 +85,7 @@ impl History {
 }
 
 impl Sample {
-    /// `None` before any page was compared.
+    /// Returns `None` before any page was compared.
     pub fn duplicate_rate(&self) -> Option<f64> {
         duplicate_rate(self.compared - self.duplicates, self.duplicates, 0)
     }

@@ -1,7 +1,7 @@
-//! The figures in the text format of Prometheus, version 0.0.4.
+//! The metrics in the text format of Prometheus, version 0.0.4.
 //!
-//! A gauge is what may fall again: outcomes too, since verdicts may be given anew. Origins are named for the
-//! longest queues only, so that there are never more than [a few](crate::cli::monitor) values of that label.
+//! A value that may fall is a gauge: outcomes too, because verdicts may be revised. Origins are labels for the
+//! longest queues only, so that [few](crate::cli::monitor) label values exist.
 
 use std::fmt::{Display, Write as _};
 
@@ -10,7 +10,7 @@ use crate::cli::status_file::StatusFile;
 /// The media type.
 pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// All metrics.
+/// Renders all metrics.
 pub(super) fn metrics(status: &StatusFile) -> String {
     let mut text = Text::default();
     text.family("ndcrawl_info", "gauge", "The program.");
@@ -78,7 +78,7 @@ impl Text {
     }
 }
 
-/// The value of a label, as the format wants it.
+/// Escapes the value of a label.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

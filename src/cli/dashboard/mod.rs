@@ -1,12 +1,10 @@
-//! The dashboard: how a crawl stands, served over HTTP while it runs.
+//! *How does a running crawl look right now?* Serves its status over HTTP.
 //!
-//! It has a thread and a runtime of its own, and shows figures that the [monitor](crate::cli::monitor) gives
-//! it once a second: whoever asks, and however often, neither takes a lock of the crawl nor a thread of its
-//! runtime. Places for connections are few, so that they cannot use up what the crawl needs.
+//! The dashboard has a thread and a runtime of its own. It serves what the [monitor](crate::cli::monitor) sets once a
+//! second, so that requests take neither a lock nor a thread of the crawl. The number of connections is limited.
 //!
-//! Nobody logs in. So it listens on loopback unless it was told otherwise, and there answers only requests
-//! that name this machine: a web page elsewhere, whose name was bound to 127.0.0.1 after it was loaded,
-//! would otherwise read along.
+//! There is no login. By default it listens on loopback and answers only requests that name this machine. Otherwise a
+//! web page whose name was rebound to 127.0.0.1 could read along.
 
 mod answer;
 mod connections;
@@ -27,14 +25,14 @@ use crate::cli::config::settings::Settings;
 use crate::cli::errors::CliError;
 use crate::cli::status_file::StatusFile;
 
-/// What is shown.
+/// The figures served.
 #[derive(Clone, Default)]
 struct Shown {
     status: StatusFile,
     history: History,
 }
 
-/// What the thread serves, and whom.
+/// What the thread serves, and to whom.
 struct Served {
     shown: Mutex<Arc<Shown>>,
     address: SocketAddr,
@@ -47,8 +45,8 @@ impl Served {
     }
 }
 
-/// Takes the address at which the dashboard is to be served, if there is to be one. Before anything is
-/// written: another program may have it.
+/// Binds the address of the dashboard, if there is one. Runs before anything is written, because the address may be
+/// in use.
 pub(super) fn bind(settings: &Settings) -> Result<Option<TcpListener>, CliError> {
     let Some(listen) = settings.dashboard.listen else { return Ok(None) };
     let bound = TcpListener::bind(listen.0).and_then(|listener| {
@@ -62,7 +60,7 @@ pub(super) fn bind(settings: &Settings) -> Result<Option<TcpListener>, CliError>
     })
 }
 
-/// A dashboard that is being served. Dropping it ends the service.
+/// A dashboard that is being served. Dropping it stops the service.
 pub(super) struct Dashboard {
     served: Arc<Served>,
     stop: Option<oneshot::Sender<()>>,
@@ -70,7 +68,7 @@ pub(super) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Serves at an address that was [taken](bind).
+    /// Serves at an address that was [bound](bind).
     pub fn start(listener: TcpListener, is_public: bool) -> std::io::Result<Self> {
         let served = Arc::new(Served { shown: Mutex::default(), address: listener.local_addr()?, is_public });
         let (stop, stopped) = oneshot::channel();
@@ -85,14 +83,14 @@ impl Dashboard {
         Ok(Self { served, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where a person looks at it.
+    /// Returns the URL.
     pub fn url(&self) -> String {
         format!("http://{}/", self.served.address)
     }
 
-    /// Shows these figures from now on; `elapsed` is since the start of this run.
+    /// Sets the figures served; `elapsed` is since the start of this run.
     pub fn show(&self, status: &StatusFile, elapsed: Duration) {
-        // Only the monitor writes, so that nothing is lost between the two locks.
+        // Only the monitor writes, so nothing is lost between the two locks.
         let mut shown = Shown::clone(&self.served.shown());
         shown.history.add(status, elapsed);
         shown.status = status.clone();
@@ -103,7 +101,7 @@ impl Dashboard {
 impl Drop for Dashboard {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // A panic was told by its hook, and ends nothing but the dashboard.
+        // The panic hook has printed the panic, which ends the dashboard only.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -115,7 +113,7 @@ fn serve(listener: TcpListener, served: Arc<Served>, stopped: oneshot::Receiver<
         let router = axum::Router::new().fallback(answer::answer).with_state(served);
         tokio::select! {
             ended = axum::serve(connections, router) => ended,
-            // Also when the sender is gone. Answers under way end with the runtime.
+            // Also when the sender is gone. Responses in progress end with the runtime.
             _ = stopped => Ok(()),
         }
     })

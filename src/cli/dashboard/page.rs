@@ -1,4 +1,4 @@
-//! The page.
+//! Renders the page of the dashboard.
 
 use jiff::Timestamp;
 
@@ -12,15 +12,15 @@ use crate::html_writer::{
     TableCell, TableRow, card, counted, escaped, figure, folded, live_page, table, thousands, words,
 };
 
-/// Where the script is.
+/// The path of the script.
 pub(super) const SCRIPT_PATH: &str = "/live.js";
-/// A browser without script loads the page anew after so many seconds.
+/// Without script, the browser reloads the page after this many seconds.
 const REFRESH: u32 = 5;
 /// Rows of the table beside the plots.
 const MOST_MOMENTS: usize = 12;
 const MEBIBYTE: f64 = 1_048_576.0;
 
-/// The page, as of `now`.
+/// Renders the page as of `now`.
 pub(super) fn page(shown: &Shown, now: Timestamp) -> String {
     let Shown { status, history } = shown;
     let title = format!("ndcrawl: {:.1} pages/s, {} queued", status.pages_per_second, thousands(status.queued));
@@ -74,7 +74,7 @@ fn cards(status: &StatusFile) -> String {
     format!("<div class=\"cards\">{}</div>\n", cards.map(|(value, what)| card(&value, &what)).concat())
 }
 
-/// Plots of what was, and a table of the same.
+/// Renders the plots and a table of their values.
 fn over_time(history: &History) -> String {
     let samples = history.samples();
     let of = |value: fn(&Sample) -> f64| -> Vec<(f64, f64)> {
@@ -99,7 +99,7 @@ fn over_time(history: &History) -> String {
     format!("<div class=\"plots\">{}</div>\n{}", plots.concat(), folded("The same in figures", &moments(samples)))
 }
 
-/// A plot; its axis ends at `most`, or where the highest value is.
+/// Renders a plot. Its axis ends at `most`, or at the highest value.
 fn plotted(caption: &str, unit: &str, samples: &[Sample], lines: &[PlotLine], most: Option<f64>) -> String {
     let values = lines.iter().flat_map(|line| &line.points).map(|&(_, value)| value);
     let high = most.unwrap_or_else(|| plot::round_up(values.fold(1.0, f64::max)));
@@ -117,20 +117,20 @@ fn plotted(caption: &str, unit: &str, samples: &[Sample], lines: &[PlotLine], mo
     figure(caption, &curves(caption, &axes, lines, &[], &[]))
 }
 
-/// Into how many parts an axis is divided so that the numbers on it are short.
+/// Returns into how many parts an axis is divided, so that its labels are short.
 fn steps(high: f64) -> u32 {
     let leading = high / 10f64.powf(high.log10().floor());
     if matches!(leading.round() as u32, 1 | 5 | 10) { 5 } else { 4 }
 }
 
-/// Round moments from 0 on, none so late that its text would not fit any more.
+/// Returns round moments from 0 on whose labels fit.
 fn moments_of_axis(end: f64) -> Vec<f64> {
     const STEPS: [f64; 14] = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 10_800.0];
     let step = STEPS.into_iter().find(|step| step * 6.0 >= end).unwrap_or_else(|| (end / 86_400.0).ceil() * 21_600.0);
     (0..).map(|place| f64::from(place) * step).take_while(|moment| *moment <= end * 0.96).collect()
 }
 
-/// `0`, `45 s`, `2.5 min`, `3 h`.
+/// Formats a time: `0`, `45 s`, `2.5 min`, `3 h`.
 fn time(seconds: f64) -> String {
     let rounded = |value: f64| (value * 10.0).round() / 10.0;
     match seconds {
@@ -141,7 +141,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// `0.5`, `20`, `1.6k`, `3M`.
+/// Formats a count: `0.5`, `20`, `1.6k`, `3M`.
 fn short(value: f64) -> String {
     let rounded = |value: f64| (value * 10.0).round() / 10.0;
     match value {
@@ -165,7 +165,7 @@ fn moments(samples: &[Sample]) -> String {
         ]
         .into()
     };
-    // From the last one backwards, so that it is always there.
+    // From the last one backwards, so that the last is always included.
     let mut rows: Vec<TableRow> = samples.iter().rev().step_by(step).map(row).collect();
     rows.reverse();
     let heading = words(&["after", "pages/s", "queued", "compared", "duplicates", "memory"]);

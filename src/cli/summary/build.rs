@@ -1,4 +1,4 @@
-//! From the end of a crawl to its summary.
+//! Builds the summary from the end of a crawl.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::crawl::Ending;
 use crate::model::{FailureClass, HostRow, OutcomeKind};
 use crate::pipeline::StopReason;
 
-/// Rows of the lists of slow and failing sites.
+/// Rows in the lists of slow and failing sites.
 const MOST_NAMED: usize = 5;
 
-/// What the books say of one host name, over all its origins.
+/// The counters of one host name, over all its origins.
 #[derive(Default)]
 struct Site {
     outcomes: BTreeMap<OutcomeKind, u64>,
@@ -43,7 +43,7 @@ impl Site {
     }
 }
 
-/// Why the crawl stopped before there was nothing left, in the word of the summary.
+/// Returns the word for why the crawl stopped early.
 pub(crate) fn stopped(settings: &Settings, ending: &Ending) -> Option<&'static str> {
     match ending.reason {
         StopReason::Finished if ending.budget_used_up => Some(match settings.scope.max_pages {
@@ -58,7 +58,7 @@ pub(crate) fn stopped(settings: &Settings, ending: &Ending) -> Option<&'static s
     }
 }
 
-/// The summary of a crawl.
+/// Builds the summary of a crawl.
 pub(crate) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>) -> Summary {
     let mut sites: BTreeMap<String, Site> = BTreeMap::new();
     for row in &ending.hosts {
@@ -101,7 +101,7 @@ pub(crate) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
     }
 }
 
-/// Sites with most pages first.
+/// Sorts sites by pages, descending.
 fn site_rows(
     sites: &BTreeMap<String, Site>,
     saved: &BTreeMap<String, u64>,
@@ -158,7 +158,7 @@ fn failing(sites: &BTreeMap<String, Site>) -> Vec<FailingSite> {
     rows
 }
 
-/// The host of `scheme://host:port`.
+/// Returns the host of `scheme://host:port`.
 fn host(origin: &str) -> String {
     let rest = origin.split_once("://").map_or(origin, |(_, rest)| rest);
     rest.rsplit_once(':').map_or(rest, |(host, _)| host).to_owned()

@@ -1,4 +1,4 @@
-//! What a crawl came to, on stdout when it ends.
+//! The summary of a crawl, on stdout when it ends.
 
 pub(crate) mod build;
 
@@ -13,64 +13,64 @@ use crate::cli::table::{aligned, shortened};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::report::{PredictionStats, SkipCost, SkipLoss};
 
-/// No line of the text is longer, in characters.
+/// The maximum width of a line, in characters.
 const WIDTH: usize = 100;
-/// Sites, and seeds that failed, beyond this many are only counted.
+/// Rows shown of sites and failed seeds; the others are counted.
 const MOST_ROWS: usize = 20;
 
-/// What a crawl came to.
+/// The summary of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Why it stopped before it was finished: `max-pages`, `time`, `signal`.
+    /// Why it stopped early: `max-pages`, `time`, `signal`.
     pub stopped: Option<String>,
     /// Time spent in all runs.
     #[serde(rename = "elapsed_seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
-    /// Requests made, robots.txt and probes included.
+    /// Requests sent, robots.txt and probes included.
     pub requests: u64,
-    /// Requests made to learn what sites answer to wrong addresses.
+    /// Requests sent to probe for soft 404s.
     pub probes: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
     /// URLs ever seen.
     pub seen: u64,
-    /// Unique pages, archived anew.
+    /// Unique pages, archived by this crawl.
     pub stored: u64,
-    /// Unique pages that are as the generation before has archived them.
+    /// Unique pages, unchanged since the generation before archived them.
     pub not_modified: u64,
     /// Near-duplicates.
     pub near_duplicates: u64,
     /// Exact duplicates.
     pub exact_duplicates: u64,
-    /// Pages that were judged anew, having been taken for near-duplicates too early.
+    /// Near-duplicates that were later decided to be unique.
     pub revised: u64,
-    /// URLs that named another.
+    /// URLs that redirect to another.
     pub redirected: u64,
-    /// URLs that a rule kept out.
+    /// URLs excluded by a rule.
     pub excluded: u64,
-    /// Of these, pages that say what their site answers to wrong addresses.
+    /// Of these, soft 404s.
     pub soft_404s: u64,
-    /// URLs that could not be had.
+    /// URLs that failed.
     pub failed: u64,
     /// URLs seen and not fetched.
     pub deferred: u64,
-    /// Links not followed because only duplicates name them: requests saved.
+    /// Links skipped because only duplicates have them: requests saved.
     pub links_skipped: u64,
-    /// What skipping the links of duplicates saves and loses, if this crawl can tell.
+    /// What skipping the links of duplicates saves and loses, if this crawl measured it.
     pub skipping: Option<Skipping>,
-    /// URLs left out because their patterns keep repeating themselves: requests saved.
+    /// URLs skipped because their pattern yields duplicates only: requests saved.
     pub repeating: u64,
-    /// URLs not fetched because rules foretell that they repeat other pages: requests saved.
+    /// URLs skipped because rules predict that they are duplicates: requests saved.
     pub predicted: u64,
-    /// What leaving those out loses, if this crawl can tell.
+    /// What skipping those loses, if this crawl measured it.
     pub predicting: Option<Predicting>,
-    /// Sites, in the order in which they are to be shown.
+    /// Sites, in display order.
     pub sites: Vec<SiteSummary>,
-    /// The slowest sites, slowest first.
+    /// The slowest sites, the slowest first.
     pub slowest: Vec<SlowSite>,
     /// The sites with the most failures.
     pub failing: Vec<FailingSite>,
-    /// Seeds that could not be had.
+    /// Seeds that failed.
     pub seeds_failed: Vec<FailedSeed>,
     /// The output folder.
     pub out: String,
@@ -83,17 +83,17 @@ pub struct Summary {
 /// What skipping the links of duplicates saves and loses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Skipping {
-    /// URLs that only duplicates name, those behind others of them not counted.
+    /// URLs that only duplicates link to, without those reached through others of them.
     pub gates: u64,
     /// Of these, those that were followed.
     pub followed: u64,
-    /// Requests made for them and for what lies behind them.
+    /// Requests for them and for the pages behind them.
     pub requests: u64,
-    /// Unique pages that these brought.
+    /// Unique pages found this way.
     pub unique: u64,
-    /// Unique pages lost for a thousand requests saved; `None` if nothing was followed.
+    /// Unique pages lost per 1,000 requests saved; `None` if none was followed.
     pub lost_per_1000: Option<f64>,
-    /// Between these with 95 % confidence.
+    /// The 95% interval.
     pub interval: Option<(f64, f64)>,
     /// By host.
     pub hosts: BTreeMap<String, SkippingOnHost>,
@@ -136,20 +136,20 @@ impl Skipping {
     }
 }
 
-/// What leaving out what rules foretell loses.
+/// What skipping predicted duplicates loses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Predicting {
-    /// URLs foretold that were fetched all the same, drawn by lot.
+    /// Predicted URLs that were sampled and fetched.
     pub drawn: u64,
     /// Of these, unique pages.
     pub unique: u64,
-    /// URLs left out first and fetched later, since a rule had proved wrong or two contradicted each other.
+    /// URLs skipped first and fetched later, because a rule was refuted or rules contradicted each other.
     pub brought_back: u64,
     /// Of these, unique pages.
     pub found: u64,
-    /// Unique pages lost for a thousand requests saved; `None` if nothing was drawn.
+    /// Unique pages lost per 1,000 requests saved; `None` if none was sampled.
     pub lost_per_1000: Option<f64>,
-    /// Between these with 95 % confidence.
+    /// The 95% interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -185,7 +185,7 @@ fn both_per_1000((low, high): (f64, f64)) -> (f64, f64) {
     (per_1000(low), per_1000(high))
 }
 
-/// What one site came to.
+/// The counters of one site.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct SiteSummary {
@@ -194,10 +194,10 @@ pub struct SiteSummary {
     pub stored: u64,
     pub near_duplicates: u64,
     pub exact_duplicates: u64,
-    /// The share of duplicates among judged pages; `None` if no page was judged.
+    /// The share of duplicates among compared pages; `None` without pages.
     pub duplicate_rate: Option<f64>,
     pub links_skipped: u64,
-    /// URLs of it not fetched because rules foretell that they repeat other pages.
+    /// URLs of the site skipped as predicted duplicates.
     pub predicted: u64,
     pub failed: u64,
     #[serde(rename = "mean_response_seconds", serialize_with = "seconds")]
@@ -223,7 +223,7 @@ pub struct FailingSite {
     pub class: String,
 }
 
-/// A seed that could not be had.
+/// A seed that failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct FailedSeed {
@@ -239,7 +239,7 @@ const NOT_MODIFIED: &str = "not modified";
 const PREDICTED: &str = "predicted";
 
 impl Summary {
-    /// The summary for people. Each line ends with a line end.
+    /// Renders the summary as text.
     pub fn text(&self, color: bool) -> String {
         let parts = [
             self.head(color),
@@ -254,9 +254,9 @@ impl Summary {
         parts.join("\n")
     }
 
-    /// The summary as one JSON object on one line, with a line end.
+    /// Renders the summary as one line of JSON.
     pub fn json(&self) -> String {
-        // Strings and numbers cannot fail to serialise.
+        // Strings and numbers cannot fail to serialize.
         format!("{}\n", serde_json::to_string(self).unwrap_or_default())
     }
 
@@ -397,7 +397,7 @@ fn and_more(count: usize, one: &str, many: &str) -> String {
     }
 }
 
-/// The label and as many of the items as fit on its line.
+/// Returns the label with as many items as fit on one line.
 fn labelled(label: &str, items: impl Iterator<Item = String>) -> String {
     let mut line = format!("{label:<15}");
     let empty = line.chars().count();

@@ -1,7 +1,7 @@
-//! *What can be set?*
+//! *Which keys exist?* One table of keys.
 //!
-//! One table of keys. Flags, environment variables, configuration files, `config show`,
-//! `config init` and the help are all made from it, so that they cannot disagree.
+//! Flags, environment variables, configuration files, `config show`, `config init` and the help are generated from
+//! it.
 
 mod browser;
 mod dedup;
@@ -17,22 +17,22 @@ use crate::cli::config::settings::Settings;
 
 pub use dedup::NEAR_DUPLICATES;
 
-/// The groups under which help shows flags, in order.
+/// The help headings of flags, in order.
 pub const HEADINGS: [&str; 9] =
     ["Input", "Scope", "Politeness", "HTTP", "Security", "Near-duplicates", "Output", "Dashboard", "Logging"];
 
-/// How a value is written on the command line.
+/// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// `--flag VALUE`; the name of the value in help.
+    /// `--flag VALUE`, with the name of the value in the help.
     Value(&'static str),
-    /// `--flag WORD`, one of these, which are written with bars between.
+    /// `--flag WORD`, one of these words, separated by bars.
     Choice(&'static str),
-    /// `--flag` alone, which stands for this text.
+    /// `--flag` alone, which sets this text.
     Switch(&'static str),
-    /// `--flag VALUE` as often as one likes.
+    /// `--flag VALUE`, repeatable.
     List(&'static str),
-    /// The same, and one text may hold several values with commas between.
+    /// Like `List`; one text may hold several values, separated by commas.
     CommaList(&'static str),
 }
 
@@ -50,27 +50,27 @@ pub struct FormerSpelling {
 /// A setting.
 #[derive(Debug)]
 pub struct Key {
-    /// Its name in configuration files: the path of its field in [`Settings`].
+    /// The name in configuration files: the path of the field in [`Settings`].
     pub name: &'static str,
-    /// Another name for it, at the top level of a file.
+    /// A short name at the top level of a file.
     pub alias: Option<&'static str>,
-    /// Its flag, without hyphens.
+    /// The flag, without hyphens.
     pub flag: Option<&'static str>,
-    /// Its one-letter flag.
+    /// The one-letter flag.
     pub short: Option<char>,
-    /// How it is written.
+    /// How the value is written.
     pub shape: Shape,
-    /// Its default, as text. Lists are separated by commas.
+    /// The default, as text. Lists are separated by commas.
     pub default: &'static str,
-    /// What the default comes to, if the text does not tell.
+    /// The effective default, if the text does not say it.
     pub default_note: Option<&'static str>,
-    /// The group under which help shows its flag.
+    /// The help heading of the flag.
     pub heading: &'static str,
-    /// What it does, one line.
+    /// The description, one line.
     pub help: &'static str,
-    /// What the flag does, if it is the opposite.
+    /// The description of the flag, if it sets the opposite.
     pub flag_help: Option<&'static str>,
-    /// Whether it may not change when a crawl is resumed.
+    /// Whether the value is fixed once a crawl has started.
     pub fixed: bool,
     /// The spelling that earlier versions used, which still works.
     pub former: Option<FormerSpelling>,
@@ -146,22 +146,22 @@ impl Key {
         self
     }
 
-    /// Reads texts into the key's field.
+    /// Reads texts into the field of the key.
     pub fn read(&self, settings: &mut Settings, texts: &[String]) -> Result<(), String> {
         (self.read)(settings, &self.split(texts))
     }
 
-    /// The value of the key's field as it stands in a configuration file, secrets masked.
+    /// Returns the value as in a configuration file, secrets masked.
     pub fn show(&self, settings: &Settings) -> Value {
         (self.show)(settings)
     }
 
-    /// The name in `crawl.json` and in the fingerprint of a store.
+    /// Returns the name in `crawl.json` and in fingerprints.
     pub fn stored_name(&self) -> &'static str {
         self.former.map_or(self.name, |former| former.name)
     }
 
-    /// The value in `crawl.json` and in the fingerprint of a store.
+    /// Returns the value in `crawl.json` and in fingerprints.
     pub fn show_stored(&self, settings: &Settings) -> Value {
         (self.show_stored)(settings)
     }
@@ -171,12 +171,12 @@ impl Key {
         self.names().any(|known| known == name)
     }
 
-    /// All names of the key, the current one first.
+    /// Returns all names of the key, the current one first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         [Some(self.name), self.alias, self.former.map(|former| former.name)].into_iter().flatten()
     }
 
-    /// The texts of the default.
+    /// Returns the default as texts.
     pub fn default_texts(&self) -> Vec<String> {
         match self.shape {
             Shape::List(_) | Shape::CommaList(_) => split_at_commas(self.default).collect(),
@@ -184,12 +184,12 @@ impl Key {
         }
     }
 
-    /// The environment variable.
+    /// Returns the environment variable.
     pub fn variable(&self) -> String {
         variable_of(self.name)
     }
 
-    /// Whether the value is a list.
+    /// Returns whether the value is a list.
     pub fn is_list(&self) -> bool {
         matches!(self.shape, Shape::List(_) | Shape::CommaList(_))
     }
@@ -202,12 +202,12 @@ impl Key {
     }
 }
 
-/// The environment variable of a key of that name.
+/// Returns the environment variable of a key.
 pub fn variable_of(name: &str) -> String {
     format!("NDCRAWL_{}", name.to_ascii_uppercase().replace(['.', '-'], "_"))
 }
 
-/// All keys, in the order in which they are shown: the top level first, then table by table.
+/// Returns all keys in the order of listings: the top level first, then table by table.
 pub fn all() -> impl Iterator<Item = &'static Key> {
     let before = [
         scope::TOP,
@@ -222,14 +222,14 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
     before.into_iter().chain([dedup::KEYS, dedup::FUZZY, dedup::DUST, output::KEYS]).flatten()
 }
 
-/// The key of that name or alias.
+/// Returns the key with this name, alias or former name.
 pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.is_named(name))
 }
 
-/// The known key that looks most like this name, if one does.
+/// Returns the key whose name is most similar, if one is similar enough.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    // Someone may know the last part and not the table, or the other way round.
+    // The user may know the last part and not the table, or the reverse.
     let distance = |key: &Key| {
         let last = key.name.rsplit('.').next().unwrap_or_default();
         let name_last = name.rsplit('.').next().unwrap_or_default();
@@ -239,7 +239,7 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     (distance(best) <= 1 + name.len() / 3).then_some(best.name)
 }
 
-/// The number of insertions, deletions and replacements that make one text the other.
+/// Returns the edit distance of two texts (Levenshtein).
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -261,7 +261,7 @@ fn split_at_commas(text: &str) -> impl Iterator<Item = String> {
 
 type Access = (fn(&mut Settings, &[String]) -> Result<(), String>, fn(&Settings) -> Value);
 
-/// A key that is named after the path of its field.
+/// Declares a key named by the path of its field.
 macro_rules! key {
     ($table:ident . $inner:ident . $field:ident, $shape:expr, $default:expr, $help:expr) => {
         $crate::cli::config::schema::Key::new(
