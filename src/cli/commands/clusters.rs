@@ -1,4 +1,4 @@
-//! The command `clusters`: prints which pages repeat which.
+//! The command `clusters`: lists clusters of duplicates.
 
 use crate::cli::args::ClustersArguments;
 use crate::cli::clusters::{self, Clusters};

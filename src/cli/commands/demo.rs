@@ -10,7 +10,7 @@ use crate::cli::startup::defaults_with_log;
 use crate::demo as demo_site;
 use crate::model::Normaliser;
 
-/// Serves a small site on loopback and crawls it. The settings are defaults, but for the log.
+/// Serves a small site on loopback and crawls it with default settings.
 pub(super) fn run(arguments: &DemoArguments) -> Result<u8, CliError> {
     let settings = defaults_with_log(arguments.verbosity)?;
     let runtime = runtime()?;
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<u8, CliError> {
     let server = runtime.block_on(demo_site::serve(site)).map_err(anyhow::Error::from)?;
     let url = Normaliser::new(settings.normalise_options()).absolute(&server.url()).map_err(anyhow::Error::from)?;
     let seeds = Seeds { seeds: vec![Seed { line: "demo".to_owned(), url, fallback: None }], ..Seeds::default() };
-    // The port is another one each time, so there is never anything to resume.
+    // The port differs each time, so there is never a crawl to resume.
     let flags = RunFlags { fresh: true, force: true, json: arguments.json, ..RunFlags::default() };
     let code = run_crawl::run(&settings, seeds, flags, &runtime)?;
     runtime.block_on(server.stop()).map_err(anyhow::Error::from)?;

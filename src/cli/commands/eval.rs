@@ -1,4 +1,4 @@
-//! The command `eval`: which detectors, at which thresholds, on which pages, and how it is told.
+//! The command `eval`: measures detectors on labeled pages.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,18 +22,18 @@ use crate::eval::{
 use crate::model::{Detector, Normaliser, Threshold, WantedOrder};
 use crate::pagetext::{self, Renderer};
 
-/// Missing pages beyond this many are only counted.
+/// Missing pages shown; the others are counted.
 const NAMED_MISSING: usize = 5;
-/// What `--detector` takes for all of them.
+/// The value of `--detector` for all detectors.
 const ALL: &str = "all";
 
-/// A detector and the thresholds at which it is judged.
+/// A detector with its thresholds.
 struct Contender {
     options: Options,
     thresholds: Vec<Threshold>,
 }
 
-/// Does what `eval` was asked for: 0, or 1 if no page is there.
+/// Evaluates the detectors: 0, or 1 if no page was found.
 pub(super) fn run(arguments: &EvalArguments) -> Result<u8, CliError> {
     let given = arguments.verbosity.given().into_iter().chain(arguments.keys.given.clone());
     let settings = &settings_with_log(given.collect())?;
@@ -86,7 +86,7 @@ fn clusters(
     tell(arguments, &text, &|| html::clusters(&report), &pages.plain)
 }
 
-/// The detectors that were named, each with its thresholds.
+/// Returns the chosen detectors, each with its thresholds.
 fn contenders(settings: &Settings, arguments: &EvalArguments) -> Result<Vec<Contender>, CliError> {
     let options = setup::detect_options(settings);
     let mut thresholds = Vec::new();
@@ -123,10 +123,10 @@ fn detectors(names: &[String]) -> Result<Vec<Detector>, CliError> {
     Ok(found)
 }
 
-/// The pages as detectors see them.
+/// The pages as the detectors read them.
 struct Rendered {
     plain: Pages,
-    /// With words that mean the same made one word, for the one detector that goes by that.
+    /// With synonyms mapped, for the detector that uses them.
     mapped: Option<Pages>,
 }
 
@@ -137,7 +137,7 @@ impl Rendered {
     }
 }
 
-/// Renders the pages, once for all detectors that look at the same words, and tells which are missing.
+/// Reads the pages once for all detectors with the same terms, and reports missing ones.
 fn render(
     settings: &Settings,
     arguments: &EvalArguments,
@@ -185,7 +185,7 @@ fn tell_missing(missing: &[MissingPage], of: usize) {
     }
 }
 
-/// Writes what was asked for, and gives the exit code.
+/// Prints and writes the results. Returns the exit code.
 fn tell(
     arguments: &EvalArguments,
     text: &dyn Fn() -> String,
@@ -213,7 +213,7 @@ fn detect_error(error: DetectError) -> CliError {
     CliError::from(anyhow::Error::new(error))
 }
 
-/// Shows how a task comes along; nothing where nobody watches.
+/// Returns a progress bar, hidden where nobody watches.
 fn bar(settings: &Settings, what: &str, steps: usize) -> ProgressBar {
     let wanted = !matches!(settings.progress_mode(), ProgressMode::None) && stderr_can_draw();
     let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

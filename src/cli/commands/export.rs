@@ -1,4 +1,4 @@
-//! The command `export`: which pages, in which format, and where to.
+//! The command `export`: writes pages or rates in another format.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -24,10 +24,10 @@ use crate::export::{
 use crate::model::OutcomeKind;
 use crate::store;
 
-/// What stands for all outcomes.
+/// The value of `--outcome` for all outcomes.
 const ALL: &str = "all";
 
-/// Where the export goes if nothing else is said, within the output folder of the crawl.
+/// Returns the default file in the output folder.
 fn default_file(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Parquet => "parquet/pages-00000.parquet",
@@ -38,17 +38,17 @@ fn default_file(format: ExportFormat) -> &'static str {
     }
 }
 
-/// Whether all outcomes are meant if none is named: of rates, and of an index of all there is.
+/// Returns whether a format covers all outcomes by default.
 fn is_of_all(format: ExportFormat) -> bool {
     matches!(format, ExportFormat::Csv | ExportFormat::Cdxj)
 }
 
-/// Does what `export` was asked for.
+/// Exports a crawl and returns the exit code.
 pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     let settings = &defaults_with_log(arguments.verbosity)?;
     let mut selection = selection(arguments)?;
     expect_whole(&arguments.dir)?;
-    // Before the lock is taken, which would leave a file in somebody else's folder.
+    // Before locking, which would create a file in a folder that holds no crawl.
     if !arguments.dir.join("pages.jsonl").is_file() {
         return Err(CliError::usage(format!("{}: the folder holds no crawl", arguments.dir.display()))
             .with_hint("give the output folder of a crawl: ndcrawl export DIR --format parquet"));
@@ -63,7 +63,8 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
     match written(settings, arguments, &selection, &file) {
         Ok(tally) => tell(settings, arguments, &file, tally),
-        // A reader that has gone away (`| head`) is no error.
+        // A reader that has closed the pipe (`
+        // head`) is not an error.
         Err(error) if is_stdout(&file) && error.write_kind() == Some(ErrorKind::BrokenPipe) => Ok(exit::FINISHED),
         Err(error) => Err(export_error(error)),
     }
@@ -88,7 +89,7 @@ fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
         hosts: lower(&arguments.host),
         languages: lower(&arguments.lang),
         elected: ElectedPages::default(),
-        // A page that is only counted is not passed on.
+        // Counting a page does not pass it on.
         ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || arguments.format == ExportFormat::Csv,
     })
 }
@@ -136,7 +137,7 @@ fn output(file: &Path) -> Result<Output, ExportError> {
     if is_stdout(file) { Ok(Output::stream("standard output", io::stdout())) } else { Output::file(file) }
 }
 
-/// As the file's name has it.
+/// Returns the compression for the name of a file.
 fn compression(file: &Path) -> Compression {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => Compression::Gzip,
@@ -145,7 +146,7 @@ fn compression(file: &Path) -> Compression {
     }
 }
 
-/// `pages.cdxj` for `pages.warc.gz`.
+/// Returns `pages.cdxj` for `pages.warc.gz`.
 fn index_of(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
@@ -153,7 +154,7 @@ fn index_of(file: &Path) -> PathBuf {
     file.with_file_name(format!("{stem}.cdxj"))
 }
 
-/// Shows how far the export is; nothing where nobody watches.
+/// Returns a progress bar, hidden where nobody watches.
 fn bar(settings: &Settings) -> ProgressBar {
     let wanted = !matches!(settings.progress_mode(), ProgressMode::None) && stderr_can_draw();
     let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -165,7 +166,7 @@ fn bar(settings: &Settings) -> ProgressBar {
     bar
 }
 
-/// Tells what was written: on stdout, unless that has the data.
+/// Prints what was written: on stdout, unless the data is there.
 fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: ExportCounts) -> Result<u8, CliError> {
     let quiet = settings.progress_mode() == ProgressMode::None;
     let warn = |count: u64, what: &str| {
@@ -193,7 +194,7 @@ fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: Ex
     write_stdout(&text).map(|()| exit::FINISHED)
 }
 
-/// What is there of a crawl that can go on is exported, but its reader should know.
+/// Warns that the crawl is unfinished.
 fn warn_of_unfinished(folder: &Path) {
     if let Ok(status) = StatusFile::read(folder)
         && status.state != RunState::Finished

@@ -1,4 +1,4 @@
-//! The command `reindex`: what is derived is made anew, and if need be all of the store.
+//! The command `reindex`: rebuilds the index, or with `--force` the whole store.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::store::{self, Generation, Identity, Store, StoreReader};
 
 const CACHE_BYTES: u64 = 16 << 20;
 
-/// Makes the store anew, unless it can be opened; then only what it can do without is thrown away.
+/// Rebuilds the store if it cannot be opened; otherwise drops only what can be derived again.
 pub(super) fn run(arguments: &ReindexArguments) -> Result<u8, CliError> {
     defaults_with_log(arguments.verbosity)?;
     let dir = &arguments.dir;
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &ReindexArguments) -> Result<u8, CliError> {
     Ok(exit::FINISHED)
 }
 
-/// `source` holds what the store is made of.
+/// Rebuilds the store from the files in `source`.
 fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
     let file = store::read_json_file(&source.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
     if file["command"] == DEDUP {
@@ -73,7 +73,7 @@ fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
     Ok(rebuilt)
 }
 
-/// What ran in the folder, as of a crawl that is to go on.
+/// Returns `crawl.json` for a crawl that is to be resumed.
 fn crawl_file(mut file: Value, crawl: &str) -> Value {
     file["crawl"] = json!(crawl);
     for key in ["ended", "stopped", "exit_code"] {

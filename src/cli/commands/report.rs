@@ -7,7 +7,7 @@ use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::cli::{format, saved_settings};
 
-/// Writes the report that was asked for.
+/// Writes the report and prints its path.
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8, CliError> {
     let settings = saved_settings::settings(&arguments.dir)?;
     let path = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT_FILE));

@@ -1,4 +1,4 @@
-//! The command `rules`: lists the rules of a crawl, exports them, switches them off and on.
+//! The command `rules`: lists, exports, disables and enables the rules of a crawl.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::cli::terminal_safe::terminal_safe;
 use crate::dust::{ListedRule, RuleConfidence, RuleState};
 use crate::store;
 
-/// Lists rules, switches them off and on, and exports them.
+/// Changes rules, then lists or exports them.
 pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     let dir = &arguments.dir;
     expect_whole(dir)?;
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     }
     let switched = arguments.off.iter().map(|&number| (number, true));
     let switched: Vec<_> = switched.chain(arguments.on.iter().map(|&number| (number, false))).collect();
-    // A crawl that is at work has read its rules, and writes its own when it ends.
+    // A running crawl has read its rules, and overwrites the file when it ends.
     let _held = if switched.is_empty() { None } else { store::hold(dir).map_err(rules_in_use_error)? };
     let mut rules = rule_file::read(&dir.join(FILE))?.unwrap_or_default();
     switch(&mut rules, &switched)?;
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     Ok(exit::FINISHED)
 }
 
-/// Switches rules off or on, by their numbers from 1.
+/// Disables or enables rules by their numbers from 1.
 fn switch(rules: &mut [ListedRule], switched: &[(usize, bool)]) -> Result<(), CliError> {
     let count = rules.len();
     for &(number, off) in switched {
@@ -61,7 +61,7 @@ fn export(path: &PathBuf, rules: &[ListedRule]) -> Result<(), CliError> {
     std::fs::write(path, text).map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
-/// The rules for people, numbered.
+/// Renders a numbered table of rules.
 fn text(rules: &[ListedRule]) -> String {
     if rules.is_empty() {
         return "no rules: a crawl writes them when it ends or is stopped, if it found a URL pattern of duplicates\n"

@@ -7,7 +7,7 @@ use crate::cli::terminal::write_stdout;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::store;
 
-/// Checks that an output folder is whole: 0 if it is, 1 if not.
+/// Checks an output folder: 0 if it is intact, 1 if not.
 pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
     defaults_with_log(arguments.verbosity)?;
     let report = store::verify(&arguments.dir).map_err(opening_error)?;

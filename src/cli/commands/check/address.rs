@@ -1,4 +1,4 @@
-//! Which addresses may be connected to.
+//! Whether an address is public.
 
 use std::net::IpAddr;
 
@@ -9,8 +9,9 @@ use super::question::{Question, Refusal};
 use crate::fetch::AddressGuard;
 use crate::model::Normaliser;
 
-/// Answers `public`, and `why` not, for an address or the host of a URL. Of a name it is not known
-/// before it is looked up, which is not done here: then `public` is null.
+/// Answers `public`, and `why` not, for an IP address or the host of a URL.
+///
+/// For a host name `public` is null, because nothing is looked up.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     if let Some(text) = question.text("ip")? {
         let ip = text.trim().trim_start_matches('[').trim_end_matches(']').parse();
@@ -39,7 +40,7 @@ fn refused(why: &str) -> Value {
     json!({ "public": false, "why": why })
 }
 
-/// `localhost` and names below it mean loopback wherever they are asked for (RFC 6761, section 6.3).
+/// `localhost` and names below it mean loopback everywhere (RFC 6761, section 6.3).
 fn is_this_machine(url: &Url) -> bool {
     let name = url.domain().unwrap_or_default().trim_end_matches('.');
     name == "localhost" || name.ends_with(".localhost")

@@ -1,12 +1,11 @@
-//! What a page asks of robots.
+//! Robots directives of a page.
 
 use serde_json::{Value, json};
 
 use super::question::{Question, Refusal};
 use crate::pagetext::{Options, robots_directives};
 
-/// Answers `directives`. Header lines may be the values of `X-Robots-Tag` alone; `now` is the time
-/// against which `unavailable_after` counts.
+/// Answers `directives`. `headers` may hold values of `X-Robots-Tag` only; `now` is the time for `unavailable_after`.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let headers = question.texts("headers")?;
     let metas = [question.pairs("metas")?, question.pairs("meta")?].concat();

@@ -1,4 +1,4 @@
-//! How texts of pages stand where people and their programs see them.
+//! Escaping of text from pages.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::cli::terminal_safe::terminal_safe;
 use crate::export::csv_cell;
 use crate::html_writer::escaped;
 
-/// Answers the text as `html`, on a `terminal` (and in the log), and as a cell of `csv`.
+/// Answers the text as `html`, for a `terminal` (and the log), and as a cell of `csv`.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let text = question.required("text")?;
     Ok(json!({ "html": escaped(text), "terminal": terminal_safe(text), "csv": csv_cell(text) }))

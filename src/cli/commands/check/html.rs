@@ -1,4 +1,4 @@
-//! What a page holds.
+//! Text, links and metadata of a page.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use super::{canonical, texts};
 use crate::model::{Fetched, Header, Normaliser};
 use crate::pagetext::{Options, Renderer};
 
-/// The page's URL if it is not given.
+/// The default URL of the page.
 const PAGE_URL: &str = "http://page.invalid/";
 
-/// Answers links and what else was read. Links of a page that asks not to follow any are all
-/// `nofollow`.
+/// Answers links and everything else that was read. On a page marked `nofollow` all links are `nofollow`.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let page = page(question)?;
     let robots_agent = question.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
@@ -49,7 +48,7 @@ fn page(question: &Question) -> Result<Fetched, Refusal> {
         .map(|(name, value)| (name.to_ascii_lowercase(), value.into_bytes()))
         .collect();
     let names_type = headers.iter().any(|(name, _)| name == "content-type");
-    // A text that is given as such has been decoded; only what it says in ASCII could still be asked.
+    // Text in JSON is decoded already.
     let is_decoded = question.text("html")?.is_some_and(|html| !html.is_ascii());
     match question.text("content_type")? {
         Some(value) => headers.insert(0, ("content-type".to_owned(), value.as_bytes().to_vec())),

@@ -1,6 +1,6 @@
-//! The answers of the parsers and rules, asked one by one: a JSON object a line comes in, one goes
-//! out. A case that somebody wonders about, or a whole suite of cases, can so be put to the very
-//! functions by which a crawl goes.
+//! The command `check`: answers queries to the parsers and rules of a crawl, one JSON object per line.
+//!
+//! A single case or a whole test suite runs against the very functions that a crawl uses.
 
 mod address;
 mod directives;
@@ -24,8 +24,9 @@ use crate::cli::errors::{CliError, exit};
 use crate::model::{CanonicalUrl, NormaliseOptions, Normaliser};
 use question::{Question, Refusal};
 
-/// Answers each line of stdin with a line on stdout, at once, until stdin ends or nobody reads any
-/// more. A line that is no question is answered with an `error`.
+/// Answers each line of stdin at once, until stdin ends or the reader closes the pipe.
+///
+/// An invalid query is answered with an `error`.
 pub(super) fn run(kind: CheckKind) -> Result<u8, CliError> {
     let mut questions = io::stdin().lock();
     let mut answers = io::stdout().lock();
@@ -45,7 +46,7 @@ pub(super) fn run(kind: CheckKind) -> Result<u8, CliError> {
     }
 }
 
-/// A panic is told on stderr, as everywhere, and the next line is asked all the same.
+/// A panic is printed on stderr, and the next line is read.
 fn answer(kind: CheckKind, line: &[u8]) -> Value {
     let answer = catch_unwind(AssertUnwindSafe(|| {
         let question = Question::read(line)?;
@@ -69,7 +70,7 @@ fn answer(kind: CheckKind, line: &[u8]) -> Value {
     }
 }
 
-/// A URL that is asked about, of any length.
+/// Parses a URL of any length.
 fn canonical(text: &str) -> Result<CanonicalUrl, Refusal> {
     let options = NormaliseOptions { max_url_length: usize::MAX, ..NormaliseOptions::default() };
     Normaliser::new(options).absolute(text).map_err(|error| Refusal::new(format!("url: {error}")))
@@ -92,7 +93,7 @@ mod tests {
             {
                 let answer = answer(*kind, line.as_bytes());
                 assert!(answer.is_object(), "{kind:?} {line}: {answer}");
-                // Nothing need be there, and a URL that nobody reads is none of theirs.
+                // All fields may be absent, and an unused URL is ignored.
                 let may_be_empty = match kind {
                     CheckKind::Robots | CheckKind::Sitemap => line == "{}",
                     CheckKind::Html | CheckKind::Meta => line == "{}" || line == "{\"url\":7}",

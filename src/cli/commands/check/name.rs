@@ -1,4 +1,4 @@
-//! Under what name something of a page is kept.
+//! The file name derived from a URL.
 
 use serde_json::{Value, json};
 

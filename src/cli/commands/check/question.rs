@@ -1,9 +1,9 @@
-//! One line of questions, and what is in it.
+//! One query: a line of JSON.
 
 use data_encoding::BASE64;
 use serde_json::{Map, Value};
 
-/// What cannot be answered, and why.
+/// Why a query has no answer.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Refusal(String);
@@ -14,11 +14,11 @@ impl Refusal {
     }
 }
 
-/// A JSON object.
+/// A query: a JSON object.
 pub(super) struct Question(Map<String, Value>);
 
 impl Question {
-    /// Reads a line.
+    /// Parses a line.
     pub(super) fn read(line: &[u8]) -> Result<Self, Refusal> {
         match serde_json::from_slice(line) {
             Ok(Value::Object(fields)) => Ok(Self(fields)),
@@ -27,7 +27,7 @@ impl Question {
         }
     }
 
-    /// A text, if it is there; null is nothing.
+    /// Returns an optional text; null is absent.
     pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -36,12 +36,12 @@ impl Question {
         }
     }
 
-    /// A text that must be there.
+    /// Returns a required text.
     pub(super) fn required(&self, name: &str) -> Result<&str, Refusal> {
         self.text(name)?.ok_or_else(|| Refusal::new(format!("{name}: missing")))
     }
 
-    /// Bytes: a text as UTF-8, or under `NAME_b64` in Base64.
+    /// Returns bytes: a text as UTF-8, or `NAME_b64` in Base64.
     pub(super) fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
         let packed = format!("{name}_b64");
         let Some(text) = self.text(&packed)? else {
@@ -51,12 +51,12 @@ impl Question {
         bytes.map(Some).map_err(|error| Refusal::new(format!("{packed}: {error}")))
     }
 
-    /// Whether it is set to true.
+    /// Returns whether the field is true.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.0.get(name) == Some(&Value::Bool(true))
     }
 
-    /// A whole number that is not negative.
+    /// Returns a whole number, zero or more.
     pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -66,7 +66,7 @@ impl Question {
         }
     }
 
-    /// Texts in a list, or a single one.
+    /// Returns a list of texts, or a single one.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<&str>, Refusal> {
         match self.0.get(name) {
             Some(Value::Array(list)) => {
@@ -77,7 +77,7 @@ impl Question {
         }
     }
 
-    /// Names with values: `[["name", "value"]]`, `["name: value"]` or `{"name": "value"}`.
+    /// Returns names with values: `[["name", "value"]]`, `["name: value"]` or `{"name": "value"}`.
     pub(super) fn pairs(&self, name: &str) -> Result<Vec<(String, String)>, Refusal> {
         let pairs: Option<Vec<(String, String)>> = match self.0.get(name) {
             None | Some(Value::Null) => Some(Vec::new()),

@@ -1,4 +1,4 @@
-//! How long an answer has us wait.
+//! The wait of a `Retry-After`.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::question::{Question, Refusal};
 use crate::fetch::retry_after;
 
-/// The longest wait if `max` is not given, in seconds.
+/// The default of `max`, in seconds.
 const LONGEST: u64 = 3600;
 
-/// Answers `seconds`, at most `max`; null: the value says nothing, and the crawl's own back-off counts.
+/// Answers `seconds`, at most `max`. Null: the value is invalid, and a crawl uses its own back-off.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let now = match question.text("now")? {
         Some(text) => text.parse().map_err(|error| Refusal::new(format!("now: {error}")))?,
@@ -19,6 +19,6 @@ pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     };
     let longest = Duration::from_secs(question.number("max")?.unwrap_or(LONGEST));
     let wait = retry_after(question.required("value")?, now.into(), longest);
-    // A date is exact to the second; what is left of it is waited in full.
+    // A date has whole seconds; a started second is waited in full.
     Ok(json!({ "seconds": wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0)) }))
 }

@@ -1,4 +1,4 @@
-//! What a robots.txt allows.
+//! The rules of a robots.txt.
 
 use serde_json::{Value, json};
 use url::Url;
@@ -7,11 +7,10 @@ use super::question::{Question, Refusal};
 use crate::fetch::{Options, Robots, RobotsAnswer};
 use crate::model::RobotsRow;
 
-/// Where robots.txt lies if no URL says so.
+/// The default origin of robots.txt.
 const ORIGIN: &str = "http://a.test";
 
-/// Answers `allowed`, `crawl_delay_s` and `sitemaps`. The rules alone are asked: a crawl may ask for
-/// robots.txt itself whatever they say.
+/// Answers `allowed`, `crawl_delay_s` and `sitemaps`, by the rules alone. A crawl may always fetch robots.txt itself.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let body = question.bytes("robots")?.unwrap_or_default();
     let options = match question.text("agent")? {

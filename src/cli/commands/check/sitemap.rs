@@ -1,4 +1,4 @@
-//! What a sitemap names.
+//! The URLs of a sitemap.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use super::{canonical, texts};
 use crate::model::Normaliser;
 use crate::pagetext::{SitemapLimits, parse_sitemap};
 
-/// Where the sitemap lies if no URL says so.
+/// The default URL of the sitemap.
 const URL: &str = "http://h.test/sitemap.xml";
 
-/// Answers `pages` and `sitemaps`: those on the sitemap's own host, and not the sitemap itself.
+/// Answers `pages` and `sitemaps` on the host of the sitemap, without the sitemap itself.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let url = canonical(question.text("url")?.unwrap_or(URL))?;
     let body = question.bytes("body")?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which URLs look like traps.
+//! Whether a URL looks like a crawler trap.
 
 use serde_json::{Value, json};
 

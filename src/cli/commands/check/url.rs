@@ -1,4 +1,4 @@
-//! How a URL reads.
+//! The canonical form of a URL.
 
 use serde_json::{Value, json};
 use url::Url;
@@ -6,7 +6,7 @@ use url::Url;
 use super::question::{Question, Refusal};
 use crate::model::{Normaliser, UrlError, read_reference};
 
-/// Answers `url`: the input as the standard has it, or with `normalise` as a crawl names it.
+/// Answers `url`: the input parsed by the URL standard, or normalized as a crawl does.
 pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     let input = question.required("input")?;
     let base = question.text("base")?.map(Url::parse).transpose();

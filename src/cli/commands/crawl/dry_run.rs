@@ -1,4 +1,4 @@
-//! What a crawl would do: the plan of `--dry-run`.
+//! The plan of a crawl, for `--dry-run`.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::cli::format::counted;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal_safe::terminal_safe;
 
-/// The plan as one object.
+/// Returns the plan as one JSON object.
 pub fn plan_json(settings: &Settings, seeds: &Seeds) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -20,7 +20,7 @@ pub fn plan_json(settings: &Settings, seeds: &Seeds) -> Value {
     })
 }
 
-/// The plan for people.
+/// Returns the plan as text.
 pub fn plan_text(settings: &Settings, seeds: &Seeds) -> String {
     let line = |seed: &Seed| {
         let fallback = if seed.fallback.is_some() { ", else by http" } else { "" };

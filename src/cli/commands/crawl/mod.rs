@@ -15,7 +15,7 @@ use crate::cli::startup::load_settings;
 use crate::cli::terminal::{print, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 
-/// Rejected lines of seeds beyond this many are only counted.
+/// Rejected seeds shown; the others are counted.
 const MOST_WARNINGS: usize = 20;
 
 /// Crawls, or prints the plan with `--dry-run`. Returns the exit code.
@@ -39,13 +39,13 @@ pub(super) fn run_command(arguments: &CrawlArguments) -> Result<u8, CliError> {
     print(&dry_run::plan_text(&settings, &seeds))
 }
 
-/// A crawl that is resumed knows its seeds.
+/// Returns whether a crawl can be resumed with its own seeds.
 fn may_go_without_seeds(settings: &Settings, seeds: &Seeds, resume: bool) -> bool {
     let none_named = settings.seeds.is_empty() && settings.seeds_file.is_empty();
     none_named && seeds.rejected.is_empty() && (resume || settings.out.dir.join("crawl.json").exists())
 }
 
-/// A single word is rather a misspelt or misplaced command than a host.
+/// Rejects a single word, which is more likely a misspelled or misplaced command than a host.
 fn refuse_stray_words(urls: &[String]) -> Result<(), CliError> {
     let is_word = |text: &&String| !text.contains(['.', ':', '/']) && *text != "localhost";
     let Some(word) = urls.iter().find(is_word) else { return Ok(()) };

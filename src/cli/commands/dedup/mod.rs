@@ -1,4 +1,4 @@
-//! The command `dedup`: what is read, where to, and how it is told.
+//! The command `dedup`: decides on pages that are read from files.
 
 mod watching;
 
@@ -26,7 +26,7 @@ use crate::pagetext::Renderer;
 use crate::pipeline::StopReason;
 use crate::store::{Identity, Store};
 
-/// Does what `dedup` was asked for.
+/// Reads the inputs, decides on their pages and prints the summary.
 pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
     let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
     let settings = &load_settings(given.collect(), &arguments.config)?;
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
         Ok(ending) => ending,
         Err(error) => {
             let error = crawl_error(error);
-            // On a full disk this fails, too; what failed first is what is told.
+            // On a full disk this fails too. The first error is the one to report.
             let _ = file.end(Some("failed"), error.code);
             return Err(error);
         }

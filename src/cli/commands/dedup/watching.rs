@@ -1,4 +1,4 @@
-//! Runs under watch: a bar on the terminal, `status.json` for other programs, signals that ask for an end.
+//! Runs `dedup` with a progress bar, `status.json` and signal handling.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::dedup::{Dedup, Ending, Watch};
 use crate::model::FrontierCounts;
 use crate::pipeline::{PipelineError, Stop, StopReason};
 
-/// How often the bar is drawn.
+/// The interval of drawing the bar.
 const TICK: Duration = Duration::from_millis(200);
-/// `status.json` is rewritten after so many ticks.
+/// Ticks between writes of `status.json`.
 const STATUS_TICKS: u32 = 5;
 
-/// Runs until all is read or a signal asks for an end; with the exit code of that signal.
+/// Runs until the input ends or a signal arrives. Returns the exit code of the signal.
 pub(super) fn run(
     settings: &Settings,
     dedup: Dedup,
@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok((ended, signalled.exit_code()))
 }
 
-/// What is shown.
+/// What the bar and `status.json` show.
 struct Watched<'a> {
     watch: Watch,
     /// Pages of earlier runs.
@@ -82,7 +82,7 @@ struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Shows how it comes along until the other end of `is_over` is gone.
+    /// Updates the bar and `status.json` until the sender of `is_over` is dropped.
     fn show(&self, bar: &ProgressBar, folder: &Path, is_over: Receiver<()>) {
         for tick in 0u32.. {
             bar.set_position(self.bytes_read.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Finding lines by their URLs.
+//! Finds lines of `pages.jsonl` by URL.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -12,20 +12,20 @@ use crate::cli::errors::{CliError, opening_error};
 use crate::model::{ErrorLine, PageLine};
 use crate::store::PageLines;
 
-/// URLs that are suggested in place of one that was not seen.
+/// URLs suggested for an unknown one.
 const SUGGESTED: usize = 3;
-/// How like a URL has to be to be suggested, between 0 and 1.
+/// The minimum similarity of a suggestion, from 0 to 1.
 const LEAST_ALIKE: f64 = 0.6;
 
-/// Where the line of each URL begins. 16 bytes a line.
+/// The offset of each URL's line; 16 bytes per line.
 pub(super) struct Lines {
     folder: PathBuf,
     lines: PageLines,
-    /// Hashes of URLs and offsets, ascending. Lines whose URLs have the same hash are told apart when they are read.
+    /// Hashes of URLs with offsets, ascending. Collisions are resolved when the lines are read.
     offsets: Vec<(u64, u64)>,
 }
 
-/// The part of a line of `errors.jsonl` that is looked for.
+/// The part of a line of `errors.jsonl` that identifies it.
 #[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow)]
@@ -48,7 +48,7 @@ impl Lines {
         !self.of_hash(url).is_empty()
     }
 
-    /// The line of a URL.
+    /// Returns the line of a URL.
     pub fn get(&mut self, url: &str) -> Result<Option<PageLine>, CliError> {
         for (_, offset) in self.of_hash(url).to_vec() {
             let line = self.lines.at(offset).map_err(opening_error)?;
@@ -59,7 +59,7 @@ impl Lines {
         Ok(None)
     }
 
-    /// The line of a URL in `errors.jsonl`.
+    /// Returns the line of a URL in `errors.jsonl`.
     pub fn error(&self, url: &str) -> Result<Option<ErrorLine>, CliError> {
         let path = self.folder.join("errors.jsonl");
         let unreadable = |error: std::io::Error| CliError::usage(format!("{}: {error}", path.display()));
@@ -73,12 +73,12 @@ impl Lines {
         Ok(None)
     }
 
-    /// The URLs most like this one, the likest first.
+    /// Returns the URLs most similar to this one, in descending order.
     pub fn nearest(&self, url: &str) -> Result<Vec<String>, CliError> {
         let mut best: Vec<(f64, String)> = Vec::new();
         for line in PageLines::open(&self.folder).map_err(opening_error)? {
             let name = line.map_err(opening_error)?.url;
-            // What differs in length by so much can't be alike.
+            // URLs whose lengths differ this much cannot be similar.
             let (short, long) = (name.len().min(url.len()), name.len().max(url.len()));
             if (short as f64) < LEAST_ALIKE * long as f64 {
                 continue;

@@ -1,4 +1,4 @@
-//! One decision, looked at again: what the page was compared with, and how close each came.
+//! Repeats a decision: which pages it compared, and how similar each was.
 
 use serde::Serialize;
 
@@ -7,52 +7,52 @@ use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheckBasis}
 use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId};
 use crate::store::StoreReader;
 
-/// Stored pages that are named as candidates.
+/// Candidates shown.
 const NAMED: usize = 5;
 
-/// How a page was judged.
+/// A repeated decision.
 #[derive(Debug, Serialize)]
 pub(super) struct Judgement {
-    /// Its place in the order of judgement, from 0.
+    /// The position in decision order, from 0.
     pub sequence: u32,
-    /// Pages that were judged in all.
+    /// Decided pages in total.
     pub judged: u32,
     pub detector: &'static str,
-    /// Distinct terms that count, and what they weigh together, in hundredths.
+    /// Distinct terms, and their total weight in hundredths.
     pub terms: usize,
     pub weight: u64,
-    /// With fewer terms, only bytes are compared.
+    /// Pages with fewer terms are compared by bytes only.
     pub min_terms: usize,
     pub threshold: f64,
-    /// The second condition's threshold.
+    /// The threshold of the second check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold2: Option<f64>,
-    /// The first page before with the same bytes, and with the same text.
+    /// The first earlier page with the same bytes, and with the same text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_bytes: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_text: Option<String>,
-    /// Whether it was compared with stored pages: it is no copy, and long enough.
+    /// Whether it was compared with stored pages: it is not a copy, and long enough.
     pub is_compared: bool,
     pub stages: Stages,
-    /// The most similar stored pages, the most similar first.
+    /// The most similar stored pages, in descending order.
     pub candidates: Vec<Considered>,
 }
 
-/// How many stored pages were left after each stage, by brute force.
+/// The number of stored pages left after each stage, by brute force.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Stages {
-    /// Stored before.
+    /// Pages stored before.
     pub stored: u64,
-    /// Of these: long enough, with anything in common.
+    /// Of these, pages that are long enough and share a term.
     pub sharing: u64,
-    /// Reach the first bar.
+    /// Of these, pages that reach the threshold.
     pub reaching: u64,
-    /// Meet all conditions.
+    /// Of these, pages that pass all checks.
     pub matching: u64,
 }
 
-/// A stored page as it was seen.
+/// A stored page and its similarity.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Considered {
     pub url: String,
@@ -64,12 +64,12 @@ pub(super) struct Considered {
     pub is_named: bool,
 }
 
-/// The second condition as it was seen.
+/// The result of the second check.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Second {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_score: Option<f64>,
-    /// What would be enough.
+    /// The value needed to pass.
     pub asked: f64,
     pub basis: &'static str,
     pub second_is_met: bool,
@@ -92,14 +92,14 @@ impl Second {
     }
 }
 
-/// The log up to a page: the detector as it was, and the page.
+/// The log up to a page: the detector as it was then, and the page.
 pub(super) struct Then {
     pub hindsight: Replay,
     pub number: Sequence,
     pub row: PageRow,
 }
 
-/// Reads the log up to the page of this URL, as it was judged last; `None` if it was not judged.
+/// Replays the log up to the last decision on this URL; `None` if it has none.
 pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Result<Option<Then>, CliError> {
     let mut last = None;
     for row in reader.all_pages().map_err(opening_error)? {
@@ -118,7 +118,7 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
     Ok(Some(Then { hindsight, number, row }))
 }
 
-/// How the page of this URL was judged; `None` if it was not.
+/// Repeats the decision on this URL; `None` if it has none.
 pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> Result<Option<Judgement>, CliError> {
     let Some(then) = then(reader, options, url)? else { return Ok(None) };
     let probe = then.hindsight.page(&then.row.judged());
@@ -133,7 +133,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
         looking.look(number, &row);
     }
     let Looking { mut first_body, mut first_text, found, .. } = looking;
-    // A page that is judged anew inherits nothing from what was said before.
+    // A revised page inherits no earlier verdict.
     if then.row.renews.is_some() {
         (first_body, first_text) = (None, None);
     }
@@ -166,7 +166,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
     }))
 }
 
-/// Goes through the pages before.
+/// Goes through the earlier pages.
 struct Looking<'a> {
     then: &'a Then,
     probe: &'a Page,
@@ -184,7 +184,7 @@ struct Found {
 impl Looking<'_> {
     fn look(&mut self, number: Sequence, row: &PageRow) {
         let same = |one: Option<Digest>, other: Option<Digest>| one.is_some() && one == other;
-        // From what is judged anew nothing is inherited any more by what was judged before.
+        // Earlier decisions pass nothing on to a revised page.
         let first = |known: Option<UrlId>| known.filter(|_| row.renews.is_none()).or(Some(row.url));
         if row.body_digest == self.then.row.body_digest {
             self.first_body = first(self.first_body);
@@ -207,7 +207,7 @@ impl Looking<'_> {
         self.keep(number, row.url, opinion);
     }
 
-    /// The page that is named is kept, however many are more similar.
+    /// Keeps the most similar pages, and always the one that the verdict names.
     fn keep(&mut self, number: Sequence, url: UrlId, opinion: ReplayedComparison) {
         let best = &mut self.found.best;
         best.push((number, url, opinion));

@@ -1,8 +1,7 @@
-//! How a URL came to its outcome, and what two pages have in common.
+//! *Why does a URL have its outcome, and what do two pages share?*
 //!
-//! Everything is read from a finished crawl: the URL's line, the lines that lead from a seed to it, the robots.txt of
-//! its origin, and the log of records, from which the decision is looked at again
-//! ([`Replay`](crate::detect::Replay)).
+//! Reads a finished crawl: the line of the URL, the lines from a seed to it, the robots.txt of its origin, and the
+//! log of pages. The log repeats the decision ([`Replay`](crate::detect::Replay)).
 
 mod find;
 mod judgement;
@@ -50,36 +49,36 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, CliError> {
     })
 }
 
-/// Bytes of the store's blocks that are kept in memory while it is read.
+/// The block cache of the store, in bytes.
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Why a URL has its outcome.
+/// The explanation of a URL.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
-    /// Its line of `pages.jsonl`; none while it waits to be fetched.
+    /// Its line of `pages.jsonl`; `None` while it is queued.
     line: Option<PageLine>,
     /// The URL.
     url: String,
-    /// From a seed to the page that named the URL.
+    /// The chain of links from a seed.
     path: Vec<Step>,
-    /// What its host's robots.txt says of it.
+    /// The rule of robots.txt.
     #[serde(skip_serializing_if = "Option::is_none")]
     robots: Option<RobotsView>,
     /// Its line of `errors.jsonl`.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorLine>,
-    /// The line of the page that it repeats.
+    /// The line of the page that it duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     original: Option<PageLine>,
-    /// Decision.
+    /// The repeated decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     judgement: Option<Judgement>,
-    /// The folders of earlier crawls with whose pages it was compared, too.
+    /// The earlier crawls that it was also compared with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     against: Vec<String>,
 }
 
-/// A URL on the way to another.
+/// A URL on the path to another.
 #[derive(Clone, Debug, Serialize)]
 struct Step {
     url: String,
@@ -87,20 +86,20 @@ struct Step {
     outcome: String,
 }
 
-/// What a robots.txt says of a URL.
+/// What robots.txt says about a URL.
 #[derive(Debug, Serialize)]
 struct RobotsView {
     origin: String,
-    /// The HTTP status with which it was had; 0 if it could not be reached.
+    /// The HTTP status of robots.txt; 0 if it was unreachable.
     status: u16,
-    /// The rule that decides; none if none matches.
+    /// Whether the matching rule allows the URL; `None` if no rule matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     allows: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
 }
 
-/// A finished crawl that is asked.
+/// A finished crawl.
 pub struct Crawl {
     settings: Settings,
     options: detect::Options,
@@ -117,7 +116,7 @@ impl Crawl {
         Ok(Self { options: setup::detect_options(&settings), reader: opened?.0, lines, settings })
     }
 
-    /// Why a URL has its outcome.
+    /// Explains the outcome of a URL.
     pub fn explain(&mut self, url: &str) -> Result<Explanation, CliError> {
         let url = self.known(url)?;
         let line = self.lines.get(&url)?;
@@ -127,7 +126,7 @@ impl Crawl {
             Some(of) if line.as_ref().is_none_or(|line| line.duplicate_in.is_none()) => self.lines.get(&of)?,
             _ => None,
         };
-        // What was known from earlier crawls is not in this log, so that the decision cannot be made again.
+        // The log lacks the pages of earlier crawls, so the decision cannot be repeated.
         let against = self.settings.dedup.against.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>();
         let judgement = match id {
             Some(id) if against.is_empty() => judgement::judgement(&self.reader, &self.options, id)?,
@@ -138,7 +137,7 @@ impl Crawl {
         Ok(Explanation { robots: self.robots(&url)?, line, url, path, error, original, judgement, against })
     }
 
-    /// What two judged pages have in common.
+    /// Compares two pages.
     pub fn compare(&mut self, one: &str, other: &str) -> Result<Pair, CliError> {
         let urls = [self.known(one)?, self.known(other)?];
         let mut ids = Vec::new();
@@ -150,7 +149,7 @@ impl Crawl {
         pair::pair(&self.reader, &self.options, &urls, [ids[0], ids[1]], lines)
     }
 
-    /// The URL as the crawl writes it. One that it has not seen is an error that names the nearest ones.
+    /// Returns the URL as the crawl spells it. An unknown URL is an error that suggests similar ones.
     fn known(&mut self, text: &str) -> Result<String, CliError> {
         let normaliser = Normaliser::new(self.settings.normalise_options());
         let schemes = ["", "http://", "https://"];
@@ -170,7 +169,7 @@ impl Crawl {
         })
     }
 
-    /// The URL's number in the log.
+    /// Returns the number of the URL in the log.
     fn id(&self, url: &str) -> Result<Option<UrlId>, CliError> {
         for row in self.reader.all_urls().map_err(opening_error)? {
             let (id, row) = row.map_err(opening_error)?;
@@ -181,7 +180,7 @@ impl Crawl {
         Ok(None)
     }
 
-    /// From a seed to the page that named the URL.
+    /// Returns the path from a seed to the page that links to the URL.
     fn path(&mut self, url: &str, id: Option<UrlId>) -> Result<Vec<Step>, CliError> {
         let mut next = match self.lines.get(url)? {
             Some(line) => line.referrer,
@@ -190,7 +189,7 @@ impl Crawl {
         let mut path = Vec::new();
         while let Some(url) = next {
             let Some(line) = self.lines.get(&url)? else { break };
-            // A chain of referrers is as long as the depth and its redirects; this ends one that bites its tail.
+            // Ends a cycle of referrers.
             if path.iter().any(|step: &Step| step.url == url) {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What two judged pages have in common, term by term.
+//! Compares two pages term by term.
 
 use serde::Serialize;
 
@@ -9,23 +9,23 @@ use crate::model::{PageLine, TermId, UrlId};
 use crate::report::{DifferentTerm, SharedTerm, TablePage, TermTable};
 use crate::store::StoreReader;
 
-/// Two pages, compared.
+/// Two compared pages.
 #[derive(Debug, Serialize)]
 pub struct Pair {
-    /// The page that was judged first, and the other.
+    /// The page decided first, and the other.
     pub(super) pages: [Side; 2],
-    /// Minimum weight overlapping, in [0, 1].
+    /// Minimum weight overlap, from 0 to 1.
     pub(super) score: f64,
-    /// How many terms both have.
+    /// The number of shared terms.
     pub(super) shared: usize,
     pub(super) threshold: f64,
     pub(super) detector: &'static str,
-    /// What the second condition says of the two, as of the later one.
+    /// The second check, as of the later page.
     #[serde(flatten)]
     pub(super) second: Option<Second>,
-    /// The shared terms, those that add most first.
+    /// The shared terms, the heaviest first.
     pub(super) terms: Vec<SharedTerm>,
-    /// What either has more of, that which weighs most first.
+    /// The terms with different weights, the largest difference first.
     pub(super) differences: Vec<DifferentTerm>,
 }
 

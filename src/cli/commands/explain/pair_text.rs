@@ -1,4 +1,4 @@
-//! What two pages have in common, as people read it.
+//! Renders the comparison of two pages as text.
 
 use std::fmt::Write as _;
 
@@ -9,20 +9,20 @@ use crate::cli::table::{aligned, shortened};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::report::{DifferentTerm, SharedTerm};
 
-/// What the letters of the table stand for.
+/// The legend of the table.
 const FIELDS: &str = "\
 (u URL, h heading, t title, a link within the site, o other link, k keywords, d description, b running text)
 ";
-/// No line of a table is longer, in characters.
+/// The maximum width of a table, in characters.
 const WIDTH: usize = 110;
-/// Terms shown without `--all`, and of those that differ.
+/// Terms shown without `--all`: shared ones, and different ones.
 const TERMS: usize = 20;
 const DIFFERENT: usize = 12;
-/// What differs by less is not told without `--all`.
+/// Smaller differences are hidden without `--all`.
 const TELLING: f64 = 0.001;
 
 impl Pair {
-    /// The table for people, of all terms or those that add most.
+    /// Renders the comparison, of all terms or the heaviest ones.
     pub fn text(&self, all: bool) -> String {
         let mut text = String::new();
         for (name, side) in ["A", "B"].iter().zip(&self.pages) {
@@ -116,13 +116,13 @@ fn row(shared: &SharedTerm) -> Vec<String> {
     cells
 }
 
-/// `t1 b12`.
+/// Formats counts by field: `t1 b12`.
 fn counts(counts: &[(&str, u32)]) -> String {
     let one = |(field, count): &(&str, u32)| format!("{}{count}", letter(field));
     counts.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// What stands for a field in the table.
+/// Returns the letter of a field in the table.
 fn letter(field: &str) -> &str {
     match field {
         "anchor-other-site" => "o",
@@ -130,7 +130,7 @@ fn letter(field: &str) -> &str {
     }
 }
 
-/// `term 0.0123`, with a star if the other page does not have it at all.
+/// Formats a different term: `term 0.0123`, with a star if the other page lacks it.
 fn different(term: &DifferentTerm, other: usize) -> String {
     let only = if term.weights[other] == 0.0 { "*" } else { "" };
     format!("{}{only} {:.4}", terminal_safe(&term.term), term.difference)

@@ -1,4 +1,4 @@
-//! Why a URL has its outcome, as people read it.
+//! Renders the explanation of a URL as text.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ use crate::cli::table::shortened;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::model::PageLine;
 
-/// Steps of a long path that are shown at either end.
+/// Steps shown at either end of a long path.
 const STEPS: usize = 4;
-/// A longer title is cut.
+/// The maximum length of a title.
 pub(super) const TITLE: usize = 90;
 
 impl Explanation {
-    /// The explanation for people. Each line ends with a line end.
+    /// Renders the explanation. Each line ends with a line break.
     pub fn text(&self, folder: &str) -> String {
         let mut text = format!("{}\n", terminal_safe(&self.url));
         let mut add = |name: &str, what: String| {
@@ -82,7 +82,7 @@ impl Explanation {
                 format!("left out: it has the same {same} as {of}")
             }
             "redirected" => {
-                format!("redirected to {}", line.final_url.as_deref().map(terminal_safe).unwrap_or_default())
+                format!("the target is {}", line.final_url.as_deref().map(terminal_safe).unwrap_or_default())
             }
             "not-modified" if line.status == Some(304) => "unchanged: the server answered 304 Not Modified".to_owned(),
             "not-modified" => "unchanged: the same bytes as in the crawl before".to_owned(),
@@ -143,7 +143,7 @@ impl Explanation {
     }
 }
 
-/// How a page compares with what is looked for, and why it was fetched when it was.
+/// Returns the relevance of a page to the topic, and the relevance expected of its link.
 fn topic(line: &PageLine) -> String {
     let relevance = line.focus.map(|focus| format!("relevance {focus}"));
     let expected = line.expected.map(|expected| {
@@ -163,7 +163,7 @@ fn topic(line: &PageLine) -> String {
     relevance.into_iter().chain(expected).collect::<Vec<_>>().join("; ")
 }
 
-/// As an argument of a shell.
+/// Quotes an argument for a shell.
 fn quoted(text: &str) -> String {
     let safe = terminal_safe(text);
     let is_plain = safe.chars().all(|c| c.is_ascii_alphanumeric() || "-._~:/%+,=@".contains(c));
@@ -232,7 +232,7 @@ fn archive(line: &PageLine) -> String {
     }
 }
 
-/// The chain of referrers, its middle cut if it is long.
+/// Renders the chain of referrers, shortened in the middle.
 fn path(steps: &[Step], url: &str) -> String {
     if steps.is_empty() {
         return String::new();
@@ -306,7 +306,7 @@ impl Judgement {
                 (false, true) => '+',
                 (false, false) => ' ',
             };
-            // Below the first bar nobody asks for the second.
+            // The second check applies only if the first is passed.
             let second = second.filter(|_| *score >= self.threshold);
             let (own, asked) = second.map_or(("-".to_owned(), "-".to_owned()), |second| columns(&second));
             let _ = writeln!(text, "  {mark}  {score:<8}  {own:<8}  {asked:<8}  {}", terminal_safe(url));
@@ -335,7 +335,7 @@ fn copy(what: &str, first: Option<&str>) -> String {
     }
 }
 
-/// Hundredths as a decimal.
+/// Formats hundredths as a decimal.
 pub(super) fn hundredths(weight: u64) -> String {
     format!("{}.{:02}", thousands(weight / 100), weight % 100)
 }
