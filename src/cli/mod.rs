@@ -62,9 +62,9 @@ pub fn main() -> ExitCode {
 fn run_process() -> u8 {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => match usage::refusal(error) {
-            usage::Refusal::Error(error) => return fail(&error),
-            usage::Refusal::Print(text) => {
+        Err(error) => match usage::classify(error) {
+            usage::ParseOutcome::Error(error) => return fail(&error),
+            usage::ParseOutcome::Print(text) => {
                 // A reader that has closed the pipe (`| head`) is not an error.
                 let _ = text.print();
                 return exit::FINISHED;

@@ -42,7 +42,7 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
     }
     store::complete(folder).map_err(opening_error)?;
     if flags.recrawl {
-        return prepare_again(folder);
+        return prepare_recrawl(folder);
     }
     if flags.resume && !folder.join("store").exists() {
         let error = CliError::new(exit::NOT_RESUMABLE, format!("{}: nothing to resume", folder.display()));
@@ -65,7 +65,7 @@ pub(super) fn expect_whole(folder: &Path) -> Result<(), CliError> {
 }
 
 /// Sets a finished crawl aside. An unfinished one is resumed.
-fn prepare_again(folder: &Path) -> Result<(), CliError> {
+fn prepare_recrawl(folder: &Path) -> Result<(), CliError> {
     if !folder.join("store").exists() {
         if Generation::last(folder).map_err(opening_error)?.is_some() {
             return Ok(());
@@ -93,7 +93,7 @@ fn prepare_again(folder: &Path) -> Result<(), CliError> {
 ///
 /// Before a new generation starts, it holds the seeds of the generation before.
 #[derive(Default)]
-pub(super) struct Earlier {
+pub(super) struct EarlierRun {
     pub seeds: Vec<Seed>,
     /// When it started.
     pub started: Option<String>,
@@ -101,7 +101,7 @@ pub(super) struct Earlier {
     is_fruitless: bool,
 }
 
-impl Earlier {
+impl EarlierRun {
     pub fn read(settings: &Settings) -> Result<Self, CliError> {
         let hint = "it holds seeds and settings only: move it away and name the seeds again";
         let read = |folder: &Path| {
@@ -139,7 +139,7 @@ impl Earlier {
 }
 
 /// Empties the folder of a run that fetched nothing, so that the next one starts over.
-pub(super) fn forget_fruitless(folder: &Path, earlier: &Earlier) -> Result<(), CliError> {
+pub(super) fn empty_fruitless(folder: &Path, earlier: &EarlierRun) -> Result<(), CliError> {
     if !earlier.is_fruitless {
         return Ok(());
     }
@@ -252,7 +252,7 @@ impl CrawlFile {
     }
 
     /// Marks the run as one of `dedup` on these inputs.
-    pub fn of_dedup(mut self, inputs: &[PathBuf]) -> Result<Self, CliError> {
+    pub fn mark_dedup(mut self, inputs: &[PathBuf]) -> Result<Self, CliError> {
         self.value["command"] = json!(DEDUP);
         self.value["inputs"] = json!(inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>());
         self.write()?;
@@ -288,14 +288,14 @@ mod tests {
         let mut began = CrawlFile::begin(&settings, &seeds, "name", Some("2026-01-02T03:04:05Z")).unwrap();
         began.end(None, exit::NOTHING_FETCHED).unwrap();
 
-        let earlier = Earlier::read(&settings).unwrap();
+        let earlier = EarlierRun::read(&settings).unwrap();
         let found: Vec<_> = earlier.seeds.iter().map(|seed| (&seed.url, &seed.fallback)).collect();
         let given: Vec<_> = seeds.seeds.iter().map(|seed| (&seed.url, &seed.fallback)).collect();
         assert_eq!(found, given);
         assert_eq!(earlier.started.as_deref(), Some("2026-01-02T03:04:05Z"));
 
-        forget_fruitless(folder.path(), &earlier).unwrap();
-        assert!(Earlier::read(&settings).unwrap().seeds.is_empty());
+        empty_fruitless(folder.path(), &earlier).unwrap();
+        assert!(EarlierRun::read(&settings).unwrap().seeds.is_empty());
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         let begin = || CrawlFile::begin(&settings, &Seeds::default(), "name", None).unwrap();
         begin().end(None, exit::NOTHING_FETCHED).unwrap();
         drop(begin());
-        forget_fruitless(folder.path(), &Earlier::read(&settings).unwrap()).unwrap();
+        empty_fruitless(folder.path(), &EarlierRun::read(&settings).unwrap()).unwrap();
         assert!(folder.path().join("crawl.json").exists());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cli::config::settings::{Difference, Settings, fingerprint_difference};
+use crate::cli::config::settings::{SettingDifference, Settings, fingerprint_difference};
 use crate::cli::errors::{CliError, reference_error};
 use crate::pipeline::Against;
 
@@ -50,10 +50,10 @@ pub(super) fn of_fingerprint(fingerprint: &str) -> String {
 }
 
 /// Returns the difference between two such lines.
-pub(super) fn difference(earlier: String, now: &str) -> Difference {
+pub(super) fn difference(earlier: String, now: &str) -> SettingDifference {
     let value = |line: &str| match line.trim_end().strip_prefix(LINE) {
         Some(crawls) => format!("the crawls {crawls}"),
         None => "none".to_owned(),
     };
-    Difference { key: "dedup.against".to_owned(), was: value(&earlier), is: value(now) }
+    SettingDifference { key: "dedup.against".to_owned(), was: value(&earlier), is: value(now) }
 }

@@ -6,7 +6,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Format;
 use crate::cli::errors::{CliError, exit, report_error};
 use crate::cli::setup;
-use crate::cli::summary::{Predicting, Skipping};
+use crate::cli::summary::{PredictionCost, SkippingCost};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
@@ -20,7 +20,7 @@ const CURVE_PAGES_AT_END: u32 = 5_000;
 
 /// The report at the end of a crawl.
 #[derive(Debug, Default)]
-pub(super) struct AtEnd {
+pub(super) struct ReportAtEnd {
     /// The path, if it was written.
     pub path: Option<String>,
     /// Whether it could not be written because data of the crawl is damaged.
@@ -30,36 +30,36 @@ pub(super) struct AtEnd {
 /// Writes the report at the end of a crawl, if `--format` asks for it.
 ///
 /// A report that cannot be written does not fail the crawl. Damaged data does, because it is the result.
-pub(super) fn at_end(settings: &Settings) -> AtEnd {
+pub(super) fn at_end(settings: &Settings) -> ReportAtEnd {
     if !settings.out.formats.contains(&Format::Html) {
-        return AtEnd::default();
+        return ReportAtEnd::default();
     }
     let path = settings.out.dir.join(REPORT_FILE);
     match write_report(&path, &settings.out.dir, settings, CURVE_PAGES_AT_END) {
-        Ok(_) => AtEnd { path: Some(path.display().to_string()), is_damaged: false },
+        Ok(_) => ReportAtEnd { path: Some(path.display().to_string()), is_damaged: false },
         Err(error) => {
             let is_damaged = error.code == exit::CORRUPT;
             let kind = if is_damaged { "error" } else { "warning" };
             write_stderr(&terminal_safe(&format!("{kind}: cannot write the report: {}", error.message)));
-            AtEnd { path: None, is_damaged }
+            ReportAtEnd { path: None, is_damaged }
         }
     }
 }
 
 /// Returns what skipping links of duplicates saves and loses, if this crawl measured it.
-pub(super) fn skipping(settings: &Settings) -> Result<Option<Skipping>, CliError> {
+pub(super) fn skipping(settings: &Settings) -> Result<Option<SkippingCost>, CliError> {
     if settings.dedup.links == DuplicateLinks::Skip {
         return Ok(None);
     }
     let behind = Report::measure_skip_cost(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
-    Ok(Some(Skipping::from(&behind)))
+    Ok(Some(SkippingCost::from(&behind)))
 }
 
 /// Returns what skipping predicted duplicates loses, if any were skipped. Reads all lines; the report tells whether
 /// they are damaged.
-pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicting> {
+pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<PredictionCost> {
     let predictions = (predicted > 0).then(|| PredictionStats::read(&settings.out.dir).ok()).flatten();
-    predictions.as_ref().map(Predicting::from)
+    predictions.as_ref().map(PredictionCost::from)
 }
 
 /// Writes the report to a temporary file and renames it. Returns its size.

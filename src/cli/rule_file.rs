@@ -12,7 +12,7 @@ use crate::dust::{ListedRule, ListingError, RuleConfidence, RuleState};
 pub(super) const FILE: &str = "rules.jsonl";
 
 /// Reads the proven and the disabled rules of the files given with `--rules`.
-pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
+pub(super) fn read_given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
     let mut rules = Vec::new();
     for path in &settings.dust.rules {
         let found = read(path)?.ok_or_else(|| CliError::usage(format!("{}: no such file", path.display())))?;
@@ -27,7 +27,7 @@ pub(super) fn given(settings: &Settings) -> Result<Vec<ListedRule>, CliError> {
 ///
 /// A new generation also starts with the proven rules of the one before. The caller must hold the folder, because
 /// `ndcrawl rules` changes the file.
-pub(super) fn to_begin_with(
+pub(super) fn initial_rules(
     mut rules: Vec<ListedRule>,
     dir: &Path,
     is_new_generation: bool,
@@ -47,7 +47,7 @@ pub(super) fn to_begin_with(
 }
 
 /// Writes the learned rules of a crawl into its folder, atomically.
-pub(super) fn keep(dir: &Path, rules: &[ListedRule]) -> Result<(), CliError> {
+pub(super) fn save(dir: &Path, rules: &[ListedRule]) -> Result<(), CliError> {
     let path = dir.join(FILE);
     if rules.is_empty() && !path.exists() {
         return Ok(());

@@ -14,23 +14,22 @@ use crate::cli::config::value_enums::EngineKind;
 use crate::cli::dashboard::{self, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::monitor::Monitor;
-use crate::cli::output_dir::{self, CrawlFile, Earlier, START_OVER};
+use crate::cli::output_dir::{self, CrawlFile, EarlierRun, START_OVER};
 use crate::cli::progress::Progress;
 use crate::cli::reference_crawls;
 use crate::cli::report_file;
 use crate::cli::rule_file;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::setup;
-use crate::cli::signals;
-use crate::cli::signals::Signalled;
+use crate::cli::signals::{self, ReceivedSignals};
 use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{Archived, Crawl, CrawlError, Ending};
+use crate::crawl::{Archived, Crawl, CrawlError, Ending, Setup};
 use crate::model::{CanonicalUrl, OutcomeKind};
 use crate::pipeline::{Stop, StopReason};
-use crate::store::{Identity, Store};
+use crate::store::{Identity, Opened, Store};
 
 /// Builds the runtime of a crawl.
 pub(super) fn runtime() -> Result<Runtime, CliError> {
@@ -39,42 +38,13 @@ pub(super) fn runtime() -> Result<Runtime, CliError> {
 }
 
 /// Crawls and returns the exit code. `seeds` may be empty if there is a crawl to resume.
-pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
+pub(super) fn run(settings: &Settings, seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
     if flags.resume && settings.engine == EngineKind::Spider {
         return Err(CliError::usage("--resume: the engine spider cannot resume a crawl").with_hint(START_OVER));
     }
     let listener = dashboard::bind(settings)?;
-    // The files may be in the folder that `--fresh --force` empties.
-    let given_rules = rule_file::given(settings)?;
-    output_dir::prepare(&settings.out.dir, flags)?;
-    let earlier = Earlier::read(settings)?;
-    output_dir::forget_fruitless(&settings.out.dir, &earlier)?;
-    let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
-    seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
-    warn(settings, &seeds);
-    let mut setup = setup::setup(settings, &seeds)?;
-    setup.against = reference_crawls::read(settings, &setup.rendering())?;
-    setup.archived = archived(settings)?;
-    #[cfg(feature = "browser")]
-    {
-        setup.drawing = setup::drawing(settings)?;
-    }
-    #[cfg(not(feature = "browser"))]
-    setup::refuse_drawing(settings)?;
-    let against = setup.against.clone();
-    let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &reference_crawls::line(against.as_deref()));
-    let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
-    let (store, opened) = opened.map_err(opening_error)?;
-    output_dir::compare(settings, &opened, against.as_deref())?;
-    output_dir::expect_resumable(settings, &opened)?;
-    setup.frontier.rules = rule_file::to_begin_with(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
-    let was_finished = opened.mark.finished.is_some();
-    let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
-    let started = earlier.started.filter(|_| !opened.fresh);
-    let mut crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
-    let requests_before = opened.mark.totals.requests;
-
-    let (monitor, ending, signalled) = runtime.block_on(watched(settings, crawl, listener))?;
+    let PreparedCrawl { crawl, mut crawl_file, finished_before } = prepare(settings, seeds, flags)?;
+    let (monitor, ending, signals) = runtime.block_on(run_monitored(settings, crawl, listener))?;
     let ending = match ending {
         Ok(ending) => ending,
         Err(error) => {
@@ -85,34 +55,105 @@ pub(super) fn run(settings: &Settings, mut seeds: Seeds, flags: RunFlags, runtim
             return Err(error);
         }
     };
-    let mut code = exit_code(settings, &ending, signalled.exit_code());
+    let code = exit_code(settings, &ending, signals.exit_code());
     let state = if ending.reason == StopReason::Finished { RunState::Finished } else { RunState::Stopped };
     // Before the monitor releases the folder, so that a change by `ndcrawl rules` is not overwritten.
-    rule_file::keep(&settings.out.dir, &ending.rules)?;
+    rule_file::save(&settings.out.dir, &ending.rules)?;
     monitor.end(state);
     crawl_file.end(build::stopped(settings, &ending), code)?;
-    let hint = hint(settings, &ending, was_finished && ending.totals.requests == requests_before, code);
+    let nothing_done = finished_before == Some(ending.totals.requests);
+    let hint = hint(settings, &ending, nothing_done, code);
     // On a terminal the summary shows the same.
     if flags.json || !std::io::stdout().is_terminal() {
-        for (seed, why) in &ending.failed_seeds {
-            write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
-        }
-        if let Some(hint) = &hint {
-            write_stderr(&format!("hint: {hint}"));
-        }
+        warn_of_failures(&ending, hint.as_deref());
     }
-    let mut summary = build::summary(settings, &ending, hint);
+    summarize(settings, &ending, hint, code, flags.json, signals.is_urgent(), &mut crawl_file)
+}
+
+/// A crawl that is ready to run.
+struct PreparedCrawl {
+    crawl: Crawl,
+    crawl_file: CrawlFile,
+    /// The number of requests of all earlier runs, if the crawl had finished before.
+    finished_before: Option<u64>,
+}
+
+/// Prepares the folder, opens its store and the crawl in it.
+fn prepare(settings: &Settings, mut seeds: Seeds, flags: RunFlags) -> Result<PreparedCrawl, CliError> {
+    // The files may be in the folder that `--fresh --force` empties.
+    let given_rules = rule_file::read_given(settings)?;
+    output_dir::prepare(&settings.out.dir, flags)?;
+    let earlier = EarlierRun::read(settings)?;
+    output_dir::empty_fruitless(&settings.out.dir, &earlier)?;
+    let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
+    seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
+    warn(settings, &seeds);
+    let mut setup = crawl_setup(settings, &seeds)?;
+    let (store, opened) = open_store(settings, &setup)?;
+    setup.frontier.rules = rule_file::initial_rules(given_rules, &settings.out.dir, flags.recrawl && opened.fresh)?;
+    let crawl = Crawl::open(setup, store, &opened.identity).map_err(crawl_error)?;
+    let started = earlier.started.filter(|_| !opened.fresh);
+    let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
+    let finished_before = opened.mark.finished.is_some().then_some(opened.mark.totals.requests);
+    Ok(PreparedCrawl { crawl, crawl_file, finished_before })
+}
+
+/// Returns the setup with the earlier crawls and the rendering of pages.
+fn crawl_setup(settings: &Settings, seeds: &Seeds) -> Result<Setup, CliError> {
+    let mut setup = setup::setup(settings, seeds)?;
+    setup.against = reference_crawls::read(settings, &setup.rendering())?;
+    setup.archived = archived(settings)?;
+    #[cfg(feature = "browser")]
+    {
+        setup.drawing = setup::headless_options(settings)?;
+    }
+    #[cfg(not(feature = "browser"))]
+    setup::reject_headless(settings)?;
+    Ok(setup)
+}
+
+/// Opens the store, if its crawl was started with the same settings.
+fn open_store(settings: &Settings, setup: &Setup) -> Result<(Store, Opened), CliError> {
+    let against = setup.against.as_deref();
+    let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &reference_crawls::line(against));
+    let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
+    let (store, opened) = opened.map_err(opening_error)?;
+    output_dir::compare(settings, &opened, against)?;
+    output_dir::expect_resumable(settings, &opened)?;
+    Ok((store, opened))
+}
+
+fn warn_of_failures(ending: &Ending, hint: Option<&str>) {
+    for (seed, why) in &ending.failed_seeds {
+        write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
+    }
+    if let Some(hint) = hint {
+        write_stderr(&format!("hint: {hint}"));
+    }
+}
+
+/// Writes the report, prints the summary and returns the final exit code.
+fn summarize(
+    settings: &Settings,
+    ending: &Ending,
+    hint: Option<String>,
+    mut code: u8,
+    json: bool,
+    is_urgent: bool,
+    crawl_file: &mut CrawlFile,
+) -> Result<u8, CliError> {
+    let mut summary = build::summary(settings, ending, hint);
     summary.skipping = report_file::skipping(settings)?;
-    if !signalled.is_urgent() {
+    if !is_urgent {
         summary.predicting = report_file::predicting(settings, summary.predicted);
         let report = report_file::at_end(settings);
         summary.report = report.path;
         if report.is_damaged && code == exit::FINISHED {
             code = exit::CORRUPT;
-            crawl_file.end(build::stopped(settings, &ending), code)?;
+            crawl_file.end(build::stopped(settings, ending), code)?;
         }
     }
-    let text = match flags.json {
+    let text = match json {
         true => format!("{}\n", summary.json()),
         false => summary.text(stdout_color(settings.log.color)),
     };
@@ -127,11 +168,11 @@ fn archived(settings: &Settings) -> Result<Option<Arc<Archived>>, CliError> {
 }
 
 /// Runs a crawl with its monitor.
-async fn watched(
+async fn run_monitored(
     settings: &Settings,
     crawl: Crawl,
     listener: Option<TcpListener>,
-) -> Result<(Monitor, Result<Ending, CrawlError>, Signalled), CliError> {
+) -> Result<(Monitor, Result<Ending, CrawlError>, ReceivedSignals), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
     let signalled = signals::listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
     let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cli::config::merge;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
-use crate::cli::config::source::{Given, Source};
+use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::{CliError, exit, opening_error};
 use crate::cli::output_dir::expect_whole;
 use crate::store;
@@ -36,7 +36,7 @@ pub(super) fn of_file(folder: &Path) -> Result<Settings, CliError> {
     let given = settings.filter(|(name, _)| TABLES.iter().any(|table| name.starts_with(table)));
     let given = given.filter_map(|(name, value)| {
         let source = Source::File(path.display().to_string(), 0);
-        Some(Given { key: schema::find(name)?, texts: texts(value), source })
+        Some(GivenValue { key: schema::find(name)?, texts: texts(value), source })
     });
     merge::merge(given.collect()).map_err(|error| CliError::new(exit::CORRUPT, error.message))
 }

@@ -30,7 +30,7 @@ pub struct Seed {
 
 /// A line that is not a seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Rejected {
+pub struct RejectedSeed {
     /// Its source.
     #[serde(rename = "from")]
     pub line: String,
@@ -46,7 +46,7 @@ pub struct Seeds {
     /// The valid seeds in the given order, without duplicates.
     pub seeds: Vec<Seed>,
     /// The lines that were skipped.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedSeed>,
     /// The files that were read.
     #[serde(skip)]
     pub files: Vec<String>,
@@ -160,7 +160,7 @@ impl Reader {
     fn reject(&mut self, line: String, text: &str, why: String) {
         const MOST_CHARACTERS: usize = 200;
         let text: String = mask_url(text.trim()).chars().take(MOST_CHARACTERS).collect();
-        self.seeds.rejected.push(Rejected { line, text, why });
+        self.seeds.rejected.push(RejectedSeed { line, text, why });
     }
 }
 

@@ -48,7 +48,7 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
 
 /// Returns the rendering options, if pages are rendered. Looks for Chromium.
 #[cfg(feature = "browser")]
-pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOptions>, CliError> {
+pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::DrawingOptions>, CliError> {
     let set = &settings.browser;
     if set.mode == value_enums::PageSource::Static {
         return Ok(None);
@@ -77,7 +77,7 @@ pub(super) fn drawing(settings: &Settings) -> Result<Option<crawl::DrawingOption
 
 /// Rejects rendering, which this build lacks.
 #[cfg(not(feature = "browser"))]
-pub(super) fn refuse_drawing(settings: &Settings) -> Result<(), CliError> {
+pub(super) fn reject_headless(settings: &Settings) -> Result<(), CliError> {
     if settings.browser.mode == value_enums::PageSource::Static {
         return Ok(());
     }

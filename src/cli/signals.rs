@@ -13,16 +13,16 @@ use crate::pipeline::Stop;
 
 /// The signals received.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Signalled(Arc<Came>);
+pub(super) struct ReceivedSignals(Arc<SignalState>);
 
 #[derive(Debug, Default)]
-struct Came {
+struct SignalState {
     /// The exit code of the first signal, 0 if none came.
     code: AtomicU8,
     times: AtomicU32,
 }
 
-impl Signalled {
+impl ReceivedSignals {
     pub fn exit_code(&self) -> Option<u8> {
         Some(self.0.code.load(Ordering::Relaxed)).filter(|code| *code != 0)
     }
@@ -34,23 +34,23 @@ impl Signalled {
 }
 
 /// The messages after the first and the second signal.
-pub(super) type Told = [&'static str; 2];
+pub(super) type SignalMessages = [&'static str; 2];
 
 /// For a crawl.
-pub(super) const OF_CRAWLS: Told = [
+pub(super) const OF_CRAWLS: SignalMessages = [
     "stopping: fetches in flight may end (at most 10 s); once more drops them",
     "stopping now: fetches in flight are dropped, what has arrived is saved",
 ];
 
 /// For `dedup`.
-pub(super) const OF_PAGES: Told = [
+pub(super) const OF_PAGES: SignalMessages = [
     "stopping: the pages already read are decided and saved; the same command resumes",
     "stopping: saving the decided pages",
 ];
 
 /// Starts to listen. Must be called within the runtime.
-pub(super) fn listen(stop: watch::Sender<Stop>, told: Told) -> std::io::Result<Signalled> {
-    let signalled = Signalled::default();
+pub(super) fn listen(stop: watch::Sender<Stop>, told: SignalMessages) -> std::io::Result<ReceivedSignals> {
+    let signalled = ReceivedSignals::default();
     let (mut interrupt, mut terminate, mut hangup) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let first = signalled.clone();

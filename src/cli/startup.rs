@@ -1,7 +1,7 @@
 //! Loads the settings of a command and starts the log.
 
 use crate::cli::args::{ConfigSource, Verbosity};
-use crate::cli::config::source::Given;
+use crate::cli::config::source::GivenValue;
 use crate::cli::config::{Settings, file, merge};
 use crate::cli::errors::CliError;
 use crate::cli::log;
@@ -9,7 +9,7 @@ use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 
 /// Merges flags, environment and files.
-pub(super) fn load_settings(flags: Vec<Given>, source: &ConfigSource) -> Result<Settings, CliError> {
+pub(super) fn load_settings(flags: Vec<GivenValue>, source: &ConfigSource) -> Result<Settings, CliError> {
     let mut given = match source.no_config {
         true => Vec::new(),
         false => file::from_files(source.file.as_deref(), file::user_folder().as_deref())?,
@@ -31,7 +31,7 @@ pub(super) fn defaults_with_log(verbosity: Verbosity) -> Result<Settings, CliErr
 }
 
 /// Returns the defaults with these values set and starts the log.
-pub(super) fn settings_with_log(given: Vec<Given>) -> Result<Settings, CliError> {
+pub(super) fn settings_with_log(given: Vec<GivenValue>) -> Result<Settings, CliError> {
     let settings = merge::merge(given)?;
     log::begin(&settings)?;
     Ok(settings)

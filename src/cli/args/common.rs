@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::cli::config::schema;
-use crate::cli::config::source::{Given, Source};
+use crate::cli::config::source::{GivenValue, Source};
 
 /// The configuration files to read.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub struct Verbosity {
 
 impl Verbosity {
     /// Returns the value of `log.level` that the flags set.
-    pub fn given(&self) -> Option<Given> {
+    pub fn given(&self) -> Option<GivenValue> {
         let (flag, level) = match (self.quiet, self.verbose) {
             (true, _) => ("-q", "error"),
             (_, 0) => return None,
@@ -39,6 +39,6 @@ impl Verbosity {
             _ => ("-vv", "trace"),
         };
         let key = schema::find("log.level")?;
-        Some(Given { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })
+        Some(GivenValue { key, texts: vec![level.to_owned()], source: Source::Flag(flag.to_owned()) })
     }
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 use super::common::{ConfigSource, Verbosity};
 use super::flags::KeyFlags;
 use crate::cli::config::schema;
-use crate::cli::config::source::{Given, Source};
+use crate::cli::config::source::{GivenValue, Source};
 
 /// The arguments of `crawl`.
 #[derive(Debug, Args)]
@@ -29,10 +29,10 @@ pub struct CrawlArguments {
 
 impl CrawlArguments {
     /// Returns the values that the command line sets.
-    pub fn given(&self) -> Vec<Given> {
+    pub fn given(&self) -> Vec<GivenValue> {
         let mut given = self.keys.given.clone();
         if let Some(key) = schema::find("seeds").filter(|_| !self.urls.is_empty()) {
-            given.push(Given { key, texts: self.urls.clone(), source: Source::Flag("URL".to_owned()) });
+            given.push(GivenValue { key, texts: self.urls.clone(), source: Source::Flag("URL".to_owned()) });
         }
         given.extend(self.verbosity.given());
         given

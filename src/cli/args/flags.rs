@@ -5,13 +5,13 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use crate::cli::config::schema::{self, Key, Shape};
-use crate::cli::config::source::{Given, Source};
+use crate::cli::config::source::{GivenValue, Source};
 
 /// The values that flags set, in the order of the keys.
 #[derive(Clone, Debug, Default)]
 pub struct KeyFlags {
     /// One entry for each flag given.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenValue>,
 }
 
 impl Args for KeyFlags {
@@ -45,7 +45,7 @@ const NOT_OF_EVAL: [&str; 7] =
 #[derive(Clone, Debug, Default)]
 pub struct ComparingFlags {
     /// One entry for each flag given.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenValue>,
 }
 
 fn comparing() -> impl Iterator<Item = &'static Key> {
@@ -87,7 +87,7 @@ fn judging() -> impl Iterator<Item = &'static Key> {
 #[derive(Clone, Debug, Default)]
 pub struct JudgingFlags {
     /// One entry for each flag given.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenValue>,
 }
 
 impl Args for JudgingFlags {
@@ -117,7 +117,7 @@ fn place_in_help(key: &Key) -> (usize, bool) {
     (heading.unwrap_or(schema::HEADINGS.len()), !key.name.contains('.'))
 }
 
-fn given(key: &'static Key, matches: &ArgMatches) -> Option<Given> {
+fn given(key: &'static Key, matches: &ArgMatches) -> Option<GivenValue> {
     let flag = key.flag?;
     if matches.value_source(key.name) != Some(ValueSource::CommandLine) {
         return None;
@@ -126,7 +126,7 @@ fn given(key: &'static Key, matches: &ArgMatches) -> Option<Given> {
         Shape::Switch(text) => vec![text.to_owned()],
         _ => matches.get_many::<String>(key.name)?.cloned().collect(),
     };
-    Some(Given { key, texts, source: Source::Flag(format!("--{flag}")) })
+    Some(GivenValue { key, texts, source: Source::Flag(format!("--{flag}")) })
 }
 
 fn argument(key: &'static Key) -> Option<Arg> {

@@ -4,7 +4,7 @@ use crate::cli::errors::CliError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// What clap returns instead of arguments: help or version to print, or an error.
-pub enum Refusal {
+pub enum ParseOutcome {
     /// Help or version, to be printed.
     Print(clap::Error),
     /// A usage error.
@@ -12,11 +12,11 @@ pub enum Refusal {
 }
 
 /// Classifies what clap returns instead of arguments.
-pub fn refusal(error: clap::Error) -> Refusal {
+pub fn classify(error: clap::Error) -> ParseOutcome {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Print(error),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Refusal::Error(missing_command(&error)),
-        _ => Refusal::Error(one_line(&error)),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ParseOutcome::Print(error),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ParseOutcome::Error(missing_command(&error)),
+        _ => ParseOutcome::Error(one_line(&error)),
     }
 }
 
@@ -51,9 +51,9 @@ mod tests {
 
     fn error(arguments: &[&str]) -> String {
         let arguments = ["ndcrawl"].iter().chain(arguments);
-        match refusal(Arguments::try_parse_from(arguments).unwrap_err()) {
-            Refusal::Error(error) => error.to_string(),
-            Refusal::Print(_) => panic!("not an error"),
+        match classify(Arguments::try_parse_from(arguments).unwrap_err()) {
+            ParseOutcome::Error(error) => error.to_string(),
+            ParseOutcome::Print(_) => panic!("not an error"),
         }
     }
 

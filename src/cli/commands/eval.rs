@@ -63,7 +63,7 @@ fn pairs(
         added.map_err(detect_error)?;
     }
     let text = || if arguments.json { json::pairs(&report) } else { text::pairs(&report) };
-    tell(arguments, &text, &|| html::pairs(&report), &pages.plain)
+    write_results(arguments, &text, &|| html::pairs(&report), &pages.plain)
 }
 
 fn clusters(
@@ -83,7 +83,7 @@ fn clusters(
         added.map_err(detect_error)?;
     }
     let text = || if arguments.json { json::clusters(&report) } else { text::clusters(&report) };
-    tell(arguments, &text, &|| html::clusters(&report), &pages.plain)
+    write_results(arguments, &text, &|| html::clusters(&report), &pages.plain)
 }
 
 /// Returns the chosen detectors, each with its thresholds.
@@ -165,13 +165,13 @@ fn render(
         Ok::<_, CliError>(pages)
     };
     let plain = rendered(Detector::Mwo)?;
-    tell_missing(&plain.missing, addresses.len());
+    warn_of_missing(&plain.missing, addresses.len());
     let is_mapped = contenders.iter().any(|contender| contender.options.detector == Detector::ExtendedTdw);
     let mapped = is_mapped.then(|| rendered(Detector::ExtendedTdw)).transpose()?;
     Ok(Rendered { plain, mapped })
 }
 
-fn tell_missing(missing: &[MissingPage], of: usize) {
+fn warn_of_missing(missing: &[MissingPage], of: usize) {
     if missing.is_empty() {
         return;
     }
@@ -186,7 +186,7 @@ fn tell_missing(missing: &[MissingPage], of: usize) {
 }
 
 /// Prints and writes the results. Returns the exit code.
-fn tell(
+fn write_results(
     arguments: &EvalArguments,
     text: &dyn Fn() -> String,
     page: &dyn Fn() -> String,

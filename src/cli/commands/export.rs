@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     }
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
     match written(settings, arguments, &selection, &file) {
-        Ok(tally) => tell(settings, arguments, &file, tally),
+        Ok(tally) => print_tally(settings, arguments, &file, tally),
         // A reader that has closed the pipe (`
         // head`) is not an error.
         Err(error) if is_stdout(&file) && error.write_kind() == Some(ErrorKind::BrokenPipe) => Ok(exit::FINISHED),
@@ -167,7 +167,12 @@ fn bar(settings: &Settings) -> ProgressBar {
 }
 
 /// Prints what was written: on stdout, unless the data is there.
-fn tell(settings: &Settings, arguments: &ExportArguments, file: &Path, tally: ExportCounts) -> Result<u8, CliError> {
+fn print_tally(
+    settings: &Settings,
+    arguments: &ExportArguments,
+    file: &Path,
+    tally: ExportCounts,
+) -> Result<u8, CliError> {
     let quiet = settings.progress_mode() == ProgressMode::None;
     let warn = |count: u64, what: &str| {
         if count > 0 && !quiet {

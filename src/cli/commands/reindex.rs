@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::args::ReindexArguments;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::{counted, thousands};
-use crate::cli::output_dir::{DEDUP, Earlier};
+use crate::cli::output_dir::{DEDUP, EarlierRun};
 use crate::cli::saved_settings;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
@@ -57,7 +57,7 @@ fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
             error.with_hint("its store cannot be rebuilt; pages.jsonl and the WARC files hold all stored pages")
         );
     }
-    let seeds = Seeds { seeds: Earlier::read(&settings)?.seeds, ..Seeds::default() };
+    let seeds = Seeds { seeds: EarlierRun::read(&settings)?.seeds, ..Seeds::default() };
     let setup = setup::setup(&settings, &seeds)?;
     let identity = Identity::new(setup.rendering(), settings.fingerprint());
     store::set_aside_to_rebuild(dir).map_err(opening_error)?;

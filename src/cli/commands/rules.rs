@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &RulesArguments) -> Result<u8, CliError> {
     let mut rules = rule_file::read(&dir.join(FILE))?.unwrap_or_default();
     switch(&mut rules, &switched)?;
     if !switched.is_empty() {
-        rule_file::keep(dir, &rules)?;
+        rule_file::save(dir, &rules)?;
         write_stderr("note: the change applies when the crawl is resumed or repeated");
     }
     match &arguments.out {

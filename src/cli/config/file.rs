@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::cli::config::schema;
-use crate::cli::config::source::{Given, Source};
+use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::errors::CliError;
 
 /// The file in the working folder.
@@ -14,7 +14,7 @@ pub const LOCAL_FILE: &str = "ndcrawl.toml";
 
 /// Returns the values of all configuration files, the lowest precedence first. `named` is the file of `--config`,
 /// which must exist.
-pub fn from_files(named: Option<&Path>, user_folder: Option<&Path>) -> Result<Vec<Given>, CliError> {
+pub fn from_files(named: Option<&Path>, user_folder: Option<&Path>) -> Result<Vec<GivenValue>, CliError> {
     let mut given = Vec::new();
     let user_file = user_folder.map(|folder| folder.join("ndcrawl").join("config.toml"));
     for path in user_file.into_iter().chain([PathBuf::from(LOCAL_FILE)]) {
@@ -39,7 +39,7 @@ pub fn user_folder() -> Option<PathBuf> {
 }
 
 /// Returns the values in the text of a configuration file.
-pub fn from_text(path: &str, text: &str) -> Result<Vec<Given>, CliError> {
+pub fn from_text(path: &str, text: &str) -> Result<Vec<GivenValue>, CliError> {
     let file = File { path, text };
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -56,7 +56,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn read_table(&self, prefix: &str, table: &DeTable<'_>, given: &mut Vec<Given>) -> Result<(), CliError> {
+    fn read_table(&self, prefix: &str, table: &DeTable<'_>, given: &mut Vec<GivenValue>) -> Result<(), CliError> {
         for (name, value) in table {
             let (at, name) = (name.span().start, format!("{prefix}{}", name.get_ref()));
             match value.get_ref() {
@@ -67,7 +67,7 @@ impl File<'_> {
         Ok(())
     }
 
-    fn read_key(&self, at: usize, name: &str, value: &Spanned<DeValue<'_>>) -> Result<Given, CliError> {
+    fn read_key(&self, at: usize, name: &str, value: &Spanned<DeValue<'_>>) -> Result<GivenValue, CliError> {
         let key = schema::find(name).ok_or_else(|| self.unknown(at, name))?;
         let texts = match value.get_ref() {
             DeValue::Array(items) if key.is_list() => items.iter().map(|item| scalar_text(item.get_ref())).collect(),
@@ -77,7 +77,7 @@ impl File<'_> {
         let wanted = if key.is_list() { "a list of texts" } else { "one value" };
         let texts = texts
             .ok_or_else(|| self.error(at, format!("{name}: takes {wanted}, not {}", kind_name(value.get_ref()))))?;
-        Ok(Given { key, texts, source: Source::File(self.path.to_owned(), self.line(at)) })
+        Ok(GivenValue { key, texts, source: Source::File(self.path.to_owned(), self.line(at)) })
     }
 
     fn unknown(&self, at: usize, name: &str) -> CliError {

@@ -9,14 +9,14 @@ use std::ffi::OsString;
 use crate::cli::config::http_values::HeaderText;
 use crate::cli::config::schema;
 use crate::cli::config::settings::Settings;
-use crate::cli::config::source::{Given, Source};
+use crate::cli::config::source::{GivenValue, Source};
 use crate::cli::config::value_enums::{EngineKind, ScopeKind, SecondCheck};
 use crate::cli::errors::CliError;
 use crate::crawl::DuplicateLinks;
 use crate::detect;
 
 /// Merges the values, the lowest layer first, and validates the result.
-pub fn merge(given: Vec<Given>) -> Result<Settings, CliError> {
+pub fn merge(given: Vec<GivenValue>) -> Result<Settings, CliError> {
     let mut settings = Settings::default();
     for value in lower_seeds_dropped(given) {
         let key = value.key;
@@ -38,7 +38,7 @@ impl Settings {
 }
 
 /// Returns the values of environment variables, and the unknown variables with our prefix.
-pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> (Vec<Given>, Vec<String>) {
+pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> (Vec<GivenValue>, Vec<String>) {
     let (mut given, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in variables {
         let name = name.to_string_lossy().into_owned();
@@ -49,7 +49,7 @@ pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -
         match schema::all().find(is_named) {
             Some(key) => {
                 let texts = environment_texts(key, &value.to_string_lossy());
-                given.push(Given { key, texts, source: Source::Environment(name) });
+                given.push(GivenValue { key, texts, source: Source::Environment(name) });
             }
             None => unknown.push(name),
         }
@@ -67,7 +67,7 @@ fn environment_texts(key: &schema::Key, value: &str) -> Vec<String> {
 }
 
 /// Names a value in an error. Flags and variables name the key already, a line of a file does not.
-fn named(value: &Given) -> String {
+fn named(value: &GivenValue) -> String {
     match value.source {
         Source::File(..) | Source::Default => format!("{}: {}", value.source, value.key.name),
         _ => value.source.to_string(),
@@ -75,8 +75,8 @@ fn named(value: &Given) -> String {
 }
 
 /// Drops seeds of lower layers: with a URL on the command line, those of the file are not crawled.
-fn lower_seeds_dropped(mut given: Vec<Given>) -> Vec<Given> {
-    let is_seeds = |value: &Given| matches!(value.key.name, "seeds" | "seeds_file");
+fn lower_seeds_dropped(mut given: Vec<GivenValue>) -> Vec<GivenValue> {
+    let is_seeds = |value: &GivenValue| matches!(value.key.name, "seeds" | "seeds_file");
     let Some(highest) = given.iter().rfind(|value| is_seeds(value)).cloned() else { return given };
     given.retain(|value| !is_seeds(value) || layer(&value.source) == layer(&highest.source));
     given
@@ -143,15 +143,15 @@ pub(crate) mod tests {
         merge(pairs.iter().map(|(key, text)| flag(key, text)).collect()).unwrap()
     }
 
-    fn given(key: &str, text: &str, source: Source) -> Given {
-        Given { key: schema::find(key).unwrap(), texts: vec![text.to_owned()], source }
+    fn given(key: &str, text: &str, source: Source) -> GivenValue {
+        GivenValue { key: schema::find(key).unwrap(), texts: vec![text.to_owned()], source }
     }
 
-    fn flag(key: &str, text: &str) -> Given {
+    fn flag(key: &str, text: &str) -> GivenValue {
         given(key, text, Source::Flag(format!("--{key}")))
     }
 
-    fn file(key: &str, text: &str) -> Given {
+    fn file(key: &str, text: &str) -> GivenValue {
         given(key, text, Source::File("ndcrawl.toml".to_owned(), 3))
     }
 

@@ -295,7 +295,7 @@ impl Settings {
 
 /// A setting that differs from that of the existing crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct SettingDifference {
     /// The key.
     pub key: String,
     /// The value of the existing crawl.
@@ -307,14 +307,14 @@ pub struct Difference {
 /// Returns the first setting in which two [fingerprints](Settings::fingerprint) differ.
 ///
 /// A key in only one of them is ignored: another version of the program has it.
-pub fn fingerprint_difference(earlier: &str, now: &str) -> Option<Difference> {
+pub fn fingerprint_difference(earlier: &str, now: &str) -> Option<SettingDifference> {
     let pairs = |text: &'_ str| -> BTreeMap<String, String> {
         text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
     };
     let now = pairs(now);
     pairs(earlier).into_iter().find_map(|(key, was)| {
         let is = now.get(&key)?.clone();
-        (is != was).then_some(Difference { key, was, is })
+        (is != was).then_some(SettingDifference { key, was, is })
     })
 }
 

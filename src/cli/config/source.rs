@@ -31,7 +31,7 @@ impl fmt::Display for Source {
 
 /// A value given for a key, not parsed yet.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct GivenValue {
     /// The key.
     pub key: &'static Key,
     /// The texts; several only for a list.

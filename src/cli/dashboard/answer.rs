@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::history::Sample;
-use super::{Served, Shown, metrics, page};
+use super::{ServedState, ShownStatus, metrics, page};
 use crate::cli::status_file::StatusFile;
 
 /// The script of the page, a file of its own: the content policy then allows only scripts of this server, and no hash
@@ -27,7 +27,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 pub(super) async fn answer(
-    State(served): State<Arc<Served>>,
+    State(served): State<Arc<ServedState>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -62,25 +62,25 @@ fn names_this_machine(headers: &HeaderMap, listening: IpAddr) -> bool {
 
 /// `status.json` with its earlier values.
 #[derive(Serialize)]
-struct Told<'a> {
+struct StatusAnswer<'a> {
     #[serde(flatten)]
     status: &'a StatusFile,
-    history: Vec<Rated<'a>>,
+    history: Vec<RatedStatus<'a>>,
 }
 
 #[derive(Serialize)]
-struct Rated<'a> {
+struct RatedStatus<'a> {
     #[serde(flatten)]
     sample: &'a Sample,
     duplicate_rate: Option<f64>,
 }
 
-fn json(shown: &Shown) -> String {
+fn json(shown: &ShownStatus) -> String {
     let rated = |sample: &'_ Sample| sample.duplicate_rate();
     let samples = shown.history.samples().iter();
-    let history = samples.map(|sample| Rated { sample, duplicate_rate: rated(sample) }).collect();
+    let history = samples.map(|sample| RatedStatus { sample, duplicate_rate: rated(sample) }).collect();
     // Strings and numbers cannot fail to serialize.
-    serde_json::to_string(&Told { status: &shown.status, history }).unwrap_or_default() + "\n"
+    serde_json::to_string(&StatusAnswer { status: &shown.status, history }).unwrap_or_default() + "\n"
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn json_has_the_fields_of_the_status_file_and_what_they_were() {
-        let mut shown = Shown::default();
+        let mut shown = ShownStatus::default();
         shown.history.add(&shown.status.clone(), std::time::Duration::from_secs(1));
         let told: serde_json::Value = serde_json::from_str(&json(&shown)).unwrap();
         let status = serde_json::to_value(&shown.status).unwrap();

@@ -27,20 +27,20 @@ use crate::cli::status_file::StatusFile;
 
 /// The figures served.
 #[derive(Clone, Default)]
-struct Shown {
+struct ShownStatus {
     status: StatusFile,
     history: History,
 }
 
 /// What the thread serves, and to whom.
-struct Served {
-    shown: Mutex<Arc<Shown>>,
+struct ServedState {
+    shown: Mutex<Arc<ShownStatus>>,
     address: SocketAddr,
     is_public: bool,
 }
 
-impl Served {
-    fn shown(&self) -> Arc<Shown> {
+impl ServedState {
+    fn shown(&self) -> Arc<ShownStatus> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn bind(settings: &Settings) -> Result<Option<TcpListener>, CliError>
 
 /// A dashboard that is being served. Dropping it stops the service.
 pub(super) struct Dashboard {
-    served: Arc<Served>,
+    served: Arc<ServedState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -70,7 +70,7 @@ pub(super) struct Dashboard {
 impl Dashboard {
     /// Serves at an address that was [bound](bind).
     pub fn start(listener: TcpListener, is_public: bool) -> std::io::Result<Self> {
-        let served = Arc::new(Served { shown: Mutex::default(), address: listener.local_addr()?, is_public });
+        let served = Arc::new(ServedState { shown: Mutex::default(), address: listener.local_addr()?, is_public });
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("dashboard".to_owned()).spawn({
             let served = served.clone();
@@ -91,7 +91,7 @@ impl Dashboard {
     /// Sets the figures served; `elapsed` is since the start of this run.
     pub fn show(&self, status: &StatusFile, elapsed: Duration) {
         // Only the monitor writes, so nothing is lost between the two locks.
-        let mut shown = Shown::clone(&self.served.shown());
+        let mut shown = ShownStatus::clone(&self.served.shown());
         shown.history.add(status, elapsed);
         shown.status = status.clone();
         *self.served.shown.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(shown);
@@ -106,7 +106,7 @@ impl Drop for Dashboard {
     }
 }
 
-fn serve(listener: TcpListener, served: Arc<Served>, stopped: oneshot::Receiver<()>) -> std::io::Result<()> {
+fn serve(listener: TcpListener, served: Arc<ServedState>, stopped: oneshot::Receiver<()>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
         let connections = Connections::new(tokio::net::TcpListener::from_std(listener)?);

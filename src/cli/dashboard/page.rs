@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Shown;
+use super::ShownStatus;
 use super::history::{History, Sample};
 use crate::cli::format::{byte_size, percent, span};
 use crate::cli::status_file::{StatusFile, WaitingOrigin};
@@ -21,8 +21,8 @@ const MOST_MOMENTS: usize = 12;
 const MEBIBYTE: f64 = 1_048_576.0;
 
 /// Renders the page as of `now`.
-pub(super) fn page(shown: &Shown, now: Timestamp) -> String {
-    let Shown { status, history } = shown;
+pub(super) fn page(shown: &ShownStatus, now: Timestamp) -> String {
+    let ShownStatus { status, history } = shown;
     let title = format!("ndcrawl: {:.1} pages/s, {} queued", status.pages_per_second, thousands(status.queued));
     let body = format!(
         "<h1>Crawl at work</h1>\n\
@@ -212,12 +212,12 @@ mod tests {
 
     use super::*;
 
-    fn shown(origin: &str) -> Shown {
+    fn shown(origin: &str) -> ShownStatus {
         let waiting =
             vec![WaitingOrigin { origin: origin.to_owned(), queued: 5000, due_in_seconds: 0.7, why: "gap".to_owned() }];
         let status =
             StatusFile { queued: 56_789, origins: 2, memory_bytes: 120 << 20, waiting, ..StatusFile::default() };
-        let mut shown = Shown { status, history: History::default() };
+        let mut shown = ShownStatus { status, history: History::default() };
         for second in 0..40 {
             shown.history.add(&shown.status.clone(), Duration::from_secs(second));
         }
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn before_the_first_figures_there_is_a_page_too() {
-        let page = page(&Shown::default(), at());
+        let page = page(&ShownStatus::default(), at());
         assert!(page.contains("No URL waits at any site") && !page.contains("NaN"), "{page}");
     }
 

@@ -15,14 +15,14 @@ const MOST_NAMED: usize = 5;
 
 /// The counters of one host name, over all its origins.
 #[derive(Default)]
-struct Site {
+struct HostCounters {
     outcomes: BTreeMap<OutcomeKind, u64>,
     failures: BTreeMap<FailureClass, u64>,
     answered: u64,
     response_micros: u64,
 }
 
-impl Site {
+impl HostCounters {
     fn add(&mut self, row: &HostRow) {
         for (kind, count) in &row.outcomes {
             *self.outcomes.entry(*kind).or_default() += count;
@@ -60,7 +60,7 @@ pub(crate) fn stopped(settings: &Settings, ending: &Ending) -> Option<&'static s
 
 /// Builds the summary of a crawl.
 pub(crate) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>) -> Summary {
-    let mut sites: BTreeMap<String, Site> = BTreeMap::new();
+    let mut sites: BTreeMap<String, HostCounters> = BTreeMap::new();
     for row in &ending.hosts {
         sites.entry(host(&row.origin)).or_default().add(row);
     }
@@ -103,7 +103,7 @@ pub(crate) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>
 
 /// Sorts sites by pages, descending.
 fn site_rows(
-    sites: &BTreeMap<String, Site>,
+    sites: &BTreeMap<String, HostCounters>,
     saved: &BTreeMap<String, u64>,
     predicted: &BTreeMap<String, u64>,
 ) -> Vec<SiteSummary> {
@@ -133,7 +133,7 @@ fn site_rows(
     rows
 }
 
-fn slowest(sites: &BTreeMap<String, Site>) -> Vec<SlowSite> {
+fn slowest(sites: &BTreeMap<String, HostCounters>) -> Vec<SlowSite> {
     let mut rows: Vec<SlowSite> = sites
         .iter()
         .filter(|(_, site)| site.answered > 0)
@@ -144,7 +144,7 @@ fn slowest(sites: &BTreeMap<String, Site>) -> Vec<SlowSite> {
     rows
 }
 
-fn failing(sites: &BTreeMap<String, Site>) -> Vec<FailingSite> {
+fn failing(sites: &BTreeMap<String, HostCounters>) -> Vec<FailingSite> {
     let mut rows: Vec<FailingSite> = sites
         .iter()
         .filter_map(|(host, site)| {

@@ -57,13 +57,13 @@ pub struct Summary {
     /// Links skipped because only duplicates have them: requests saved.
     pub links_skipped: u64,
     /// What skipping the links of duplicates saves and loses, if this crawl measured it.
-    pub skipping: Option<Skipping>,
+    pub skipping: Option<SkippingCost>,
     /// URLs skipped because their pattern yields duplicates only: requests saved.
     pub repeating: u64,
     /// URLs skipped because rules predict that they are duplicates: requests saved.
     pub predicted: u64,
     /// What skipping those loses, if this crawl measured it.
-    pub predicting: Option<Predicting>,
+    pub predicting: Option<PredictionCost>,
     /// Sites, in display order.
     pub sites: Vec<SiteSummary>,
     /// The slowest sites, the slowest first.
@@ -82,7 +82,7 @@ pub struct Summary {
 
 /// What skipping the links of duplicates saves and loses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Skipping {
+pub struct SkippingCost {
     /// URLs that only duplicates link to, without those reached through others of them.
     pub gates: u64,
     /// Of these, those that were followed.
@@ -96,22 +96,22 @@ pub struct Skipping {
     /// The 95% interval.
     pub interval: Option<(f64, f64)>,
     /// By host.
-    pub hosts: BTreeMap<String, SkippingOnHost>,
+    pub hosts: BTreeMap<String, HostSkippingCost>,
 }
 
 /// What skipping the links of duplicates loses on a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
-pub struct SkippingOnHost {
+pub struct HostSkippingCost {
     pub followed: u64,
     pub lost_per_1000: Option<f64>,
     pub interval: Option<(f64, f64)>,
 }
 
-impl From<&SkipCost> for Skipping {
+impl From<&SkipCost> for SkippingCost {
     fn from(cost: &SkipCost) -> Self {
         let SkipLoss { gates, followed, share } = cost.loss;
-        let of_host = |lost: &SkipLoss| SkippingOnHost {
+        let of_host = |lost: &SkipLoss| HostSkippingCost {
             followed: lost.followed,
             lost_per_1000: lost.share.value.map(per_1000),
             interval: lost.share.interval.map(both_per_1000),
@@ -128,7 +128,7 @@ impl From<&SkipCost> for Skipping {
     }
 }
 
-impl Skipping {
+impl SkippingCost {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
         let sure = if low == high { String::new() } else { format!(" (95% interval: {low:.0} to {high:.0})") };
@@ -138,7 +138,7 @@ impl Skipping {
 
 /// What skipping predicted duplicates loses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Predicting {
+pub struct PredictionCost {
     /// Predicted URLs that were sampled and fetched.
     pub drawn: u64,
     /// Of these, unique pages.
@@ -153,7 +153,7 @@ pub struct Predicting {
     pub interval: Option<(f64, f64)>,
 }
 
-impl From<&PredictionStats> for Predicting {
+impl From<&PredictionStats> for PredictionCost {
     fn from(predictions: &PredictionStats) -> Self {
         let lost = predictions.loss();
         let PredictionStats { sampled, sampled_unique, requeued, requeued_unique, .. } = *predictions;
@@ -168,7 +168,7 @@ impl From<&PredictionStats> for Predicting {
     }
 }
 
-impl Predicting {
+impl PredictionCost {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
         format!(
@@ -323,8 +323,8 @@ impl Summary {
             0 => String::new(),
             pages => format!("{} decided again after more of their host was known\n", counted(pages, "page", "pages")),
         };
-        let lost = self.skipping.as_ref().map(Skipping::text).unwrap_or_default();
-        let lost_by_rules = self.predicting.as_ref().map(Predicting::text).unwrap_or_default();
+        let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
+        let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
         format!(
             "{} of {judged} compared are duplicates{saved}\n{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}",
             percent(rate)
@@ -447,7 +447,7 @@ mod tests {
             failed: 3,
             deferred: 2033,
             links_skipped: 420,
-            skipping: Some(Skipping {
+            skipping: Some(SkippingCost {
                 gates: 40,
                 followed: 4,
                 requests: 12,
@@ -458,12 +458,12 @@ mod tests {
             }),
             repeating: 11_000,
             predicted: 0,
-            predicting: Some(Predicting {
+            predicting: Some(PredictionCost {
                 drawn: 30,
                 unique: 1,
                 lost_per_1000: Some(7.2),
                 interval: Some((0.0, 31.4)),
-                ..Predicting::default()
+                ..PredictionCost::default()
             }),
             sites: vec![
                 site("docs.example.org", 800, 150),

@@ -5,19 +5,19 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 use url::{Host, Url};
 
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 use crate::fetch::AddressGuard;
 use crate::model::Normaliser;
 
 /// Answers `public`, and `why` not, for an IP address or the host of a URL.
 ///
 /// For a host name `public` is null, because nothing is looked up.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    if let Some(text) = question.text("ip")? {
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    if let Some(text) = query.text("ip")? {
         let ip = text.trim().trim_start_matches('[').trim_end_matches(']').parse();
         return Ok(ip.map_or_else(|_| refused("not an IP address"), judged));
     }
-    let url = match Normaliser::default().absolute(question.required("url")?) {
+    let url = match Normaliser::default().absolute(query.required("url")?) {
         Ok(url) => url,
         Err(error) => return Ok(refused(&error.to_string())),
     };

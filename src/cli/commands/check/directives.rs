@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 use crate::pagetext::{Options, robots_directives};
 
 /// Answers `directives`. `headers` may hold values of `X-Robots-Tag` only; `now` is the time for `unavailable_after`.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    let headers = question.texts("headers")?;
-    let metas = [question.pairs("metas")?, question.pairs("meta")?].concat();
-    let agent = question.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
-    let now = match question.text("now")? {
-        Some(text) => text.parse().map_err(|error| Refusal::new(format!("now: {error}")))?,
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    let headers = query.texts("headers")?;
+    let metas = [query.pairs("metas")?, query.pairs("meta")?].concat();
+    let agent = query.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
+    let now = match query.text("now")? {
+        Some(text) => text.parse().map_err(|error| QueryError::new(format!("now: {error}")))?,
         None => jiff::Timestamp::now(),
     };
     let headers = headers.into_iter().map(value_of_line);

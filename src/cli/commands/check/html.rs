@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 use super::{canonical, texts};
 use crate::model::{Fetched, Header, Normaliser};
 use crate::pagetext::{Options, Renderer};
@@ -13,9 +13,9 @@ use crate::pagetext::{Options, Renderer};
 const PAGE_URL: &str = "http://page.invalid/";
 
 /// Answers links and everything else that was read. On a page marked `nofollow` all links are `nofollow`.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    let page = page(question)?;
-    let robots_agent = question.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    let page = page(query)?;
+    let robots_agent = query.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
     let renderer = Renderer::new(Options { robots_agent, ..Options::default() }, Normaliser::default());
     let rendered = renderer.render(&page);
     let reading = renderer.reading(&page);
@@ -36,21 +36,21 @@ pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     }))
 }
 
-fn page(question: &Question) -> Result<Fetched, Refusal> {
-    let body = match question.bytes("data")? {
+fn page(query: &Query) -> Result<Fetched, QueryError> {
+    let body = match query.bytes("data")? {
         Some(bytes) => bytes,
-        None => question.bytes("html")?.unwrap_or_default(),
+        None => query.bytes("html")?.unwrap_or_default(),
     };
-    let url = question.text("page_url")?.filter(|url| !url.is_empty()).unwrap_or(PAGE_URL);
-    let mut headers: Vec<Header> = question
+    let url = query.text("page_url")?.filter(|url| !url.is_empty()).unwrap_or(PAGE_URL);
+    let mut headers: Vec<Header> = query
         .pairs("headers")?
         .into_iter()
         .map(|(name, value)| (name.to_ascii_lowercase(), value.into_bytes()))
         .collect();
     let names_type = headers.iter().any(|(name, _)| name == "content-type");
-    // Text in JSON is decoded already.
-    let is_decoded = question.text("html")?.is_some_and(|html| !html.is_ascii());
-    match question.text("content_type")? {
+    // Non-ASCII text in JSON is decoded already: what it declares must not decode it again.
+    let is_decoded = query.text("html")?.is_some_and(|html| !html.is_ascii());
+    match query.text("content_type")? {
         Some(value) => headers.insert(0, ("content-type".to_owned(), value.as_bytes().to_vec())),
         None if is_decoded && !names_type => {
             headers.push(("content-type".to_owned(), b"text/html; charset=utf-8".to_vec()));

@@ -7,7 +7,7 @@ mod directives;
 mod escape;
 mod html;
 mod name;
-mod question;
+mod query;
 mod retry_after;
 mod robots;
 mod sitemap;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::cli::args::CheckKind;
 use crate::cli::errors::{CliError, exit};
 use crate::model::{CanonicalUrl, NormaliseOptions, Normaliser};
-use question::{Question, Refusal};
+use query::{Query, QueryError};
 
 /// Answers each line of stdin at once, until stdin ends or the reader closes the pipe.
 ///
@@ -49,18 +49,18 @@ pub(super) fn run(kind: CheckKind) -> Result<u8, CliError> {
 /// A panic is printed on stderr, and the next line is read.
 fn answer(kind: CheckKind, line: &[u8]) -> Value {
     let answer = catch_unwind(AssertUnwindSafe(|| {
-        let question = Question::read(line)?;
+        let query = Query::read(line)?;
         match kind {
-            CheckKind::Robots => robots::answer(&question),
-            CheckKind::Url => url::answer(&question),
-            CheckKind::Html => html::answer(&question),
-            CheckKind::Sitemap => sitemap::answer(&question),
-            CheckKind::Addr => address::answer(&question),
-            CheckKind::Meta => directives::answer(&question),
-            CheckKind::RetryAfter => retry_after::answer(&question),
-            CheckKind::Trap => trap::answer(&question),
-            CheckKind::Name => name::answer(&question),
-            CheckKind::Escape => escape::answer(&question),
+            CheckKind::Robots => robots::answer(&query),
+            CheckKind::Url => url::answer(&query),
+            CheckKind::Html => html::answer(&query),
+            CheckKind::Sitemap => sitemap::answer(&query),
+            CheckKind::Addr => address::answer(&query),
+            CheckKind::Meta => directives::answer(&query),
+            CheckKind::RetryAfter => retry_after::answer(&query),
+            CheckKind::Trap => trap::answer(&query),
+            CheckKind::Name => name::answer(&query),
+            CheckKind::Escape => escape::answer(&query),
         }
     }));
     match answer {
@@ -71,9 +71,9 @@ fn answer(kind: CheckKind, line: &[u8]) -> Value {
 }
 
 /// Parses a URL of any length.
-fn canonical(text: &str) -> Result<CanonicalUrl, Refusal> {
+fn canonical(text: &str) -> Result<CanonicalUrl, QueryError> {
     let options = NormaliseOptions { max_url_length: usize::MAX, ..NormaliseOptions::default() };
-    Normaliser::new(options).absolute(text).map_err(|error| Refusal::new(format!("url: {error}")))
+    Normaliser::new(options).absolute(text).map_err(|error| QueryError::new(format!("url: {error}")))
 }
 
 fn texts<'a>(urls: impl IntoIterator<Item = &'a CanonicalUrl>) -> Vec<&'a str> {

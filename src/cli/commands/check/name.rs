@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::canonical;
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 
 /// Answers `file`.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    Ok(json!({ "file": canonical(question.required("url")?)?.file_name() }))
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    Ok(json!({ "file": canonical(query.required("url")?)?.file_name() }))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 use super::{canonical, texts};
 use crate::model::Normaliser;
 use crate::pagetext::{SitemapLimits, parse_sitemap};
@@ -11,9 +11,9 @@ use crate::pagetext::{SitemapLimits, parse_sitemap};
 const URL: &str = "http://h.test/sitemap.xml";
 
 /// Answers `pages` and `sitemaps` on the host of the sitemap, without the sitemap itself.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    let url = canonical(question.text("url")?.unwrap_or(URL))?;
-    let body = question.bytes("body")?.unwrap_or_default();
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    let url = canonical(query.text("url")?.unwrap_or(URL))?;
+    let body = query.bytes("body")?.unwrap_or_default();
     let sitemap = parse_sitemap(&body, &SitemapLimits::default());
     let normaliser = Normaliser::default();
     let of_host = |named: &[String]| normaliser.on_host(&url, named.iter().map(String::as_str));

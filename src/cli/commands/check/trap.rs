@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::canonical;
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 use crate::frontier::Trap;
 
 /// Answers `reject` and `why`.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    let trap = Trap::of(&canonical(question.required("url")?)?);
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    let trap = Trap::of(&canonical(query.required("url")?)?);
     Ok(json!({ "reject": trap.is_some(), "why": trap.map_or("", Trap::name) }))
 }

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use super::question::{Question, Refusal};
+use super::query::{Query, QueryError};
 use crate::model::{Normaliser, UrlError, read_reference};
 
 /// Answers `url`: the input parsed by the URL standard, or normalized as a crawl does.
-pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
-    let input = question.required("input")?;
-    let base = question.text("base")?.map(Url::parse).transpose();
-    let base = base.map_err(|error| Refusal::new(format!("base: {error}")))?;
-    let url = if question.flag("normalise") {
+pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
+    let input = query.required("input")?;
+    let base = query.text("base")?.map(Url::parse).transpose();
+    let base = base.map_err(|error| QueryError::new(format!("base: {error}")))?;
+    let url = if query.flag("normalise") {
         let normaliser = Normaliser::default();
         let url = match &base {
             Some(base) => normaliser.resolve(base, input),
@@ -21,5 +21,5 @@ pub(super) fn answer(question: &Question) -> Result<Value, Refusal> {
     } else {
         read_reference(base.as_ref(), input).map(String::from).map_err(UrlError::from)
     };
-    url.map(|url| json!({ "url": url })).map_err(|error| Refusal::new(error.to_string()))
+    url.map(|url| json!({ "url": url })).map_err(|error| QueryError::new(error.to_string()))
 }

@@ -1,6 +1,6 @@
 //! The command `dedup`: decides on pages that are read from files.
 
-mod watching;
+mod monitor;
 
 use std::time::{Duration, Instant};
 
@@ -72,9 +72,9 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
     let (ignored, total) = (setup.inputs.ignored, setup.inputs.bytes);
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let mut file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
-        .of_dedup(&arguments.inputs)?;
+        .mark_dedup(&arguments.inputs)?;
     let began = Instant::now();
-    let (ended, signalled) = watching::run(settings, dedup, total)?;
+    let (ended, signalled) = monitor::run(settings, dedup, total)?;
     let ending = match ended {
         Ok(ending) => ending,
         Err(error) => {
@@ -96,11 +96,11 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
         code = exit::CORRUPT;
         file.end(stopped, code)?;
     }
-    tell(settings, arguments, &ending, ignored, elapsed, report.path.as_deref())?;
+    print_summary(settings, arguments, &ending, ignored, elapsed, report.path.as_deref())?;
     Ok(code)
 }
 
-fn tell(
+fn print_summary(
     settings: &Settings,
     arguments: &DedupArguments,
     ending: &Ending,

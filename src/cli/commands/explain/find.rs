@@ -18,7 +18,7 @@ const SUGGESTED: usize = 3;
 const LEAST_ALIKE: f64 = 0.6;
 
 /// The offset of each URL's line; 16 bytes per line.
-pub(super) struct Lines {
+pub(super) struct LineIndex {
     folder: PathBuf,
     lines: PageLines,
     /// Hashes of URLs with offsets, ascending. Collisions are resolved when the lines are read.
@@ -27,12 +27,12 @@ pub(super) struct Lines {
 
 /// The part of a line of `errors.jsonl` that identifies it.
 #[derive(Deserialize)]
-struct Named<'a> {
+struct NamedLine<'a> {
     #[serde(borrow)]
     url: Cow<'a, str>,
 }
 
-impl Lines {
+impl LineIndex {
     /// Reads the whole file once.
     pub fn index(folder: &Path) -> Result<Self, CliError> {
         let mut lines = PageLines::open(folder).map_err(opening_error)?;
@@ -65,7 +65,7 @@ impl Lines {
         let unreadable = |error: std::io::Error| CliError::usage(format!("{}: {error}", path.display()));
         for line in BufReader::new(File::open(&path).map_err(unreadable)?).lines() {
             let line = line.map_err(unreadable)?;
-            let is_it = serde_json::from_str::<Named<'_>>(&line).is_ok_and(|named| named.url == url);
+            let is_it = serde_json::from_str::<NamedLine<'_>>(&line).is_ok_and(|named| named.url == url);
             if is_it {
                 return Ok(serde_json::from_str(&line).ok());
             }

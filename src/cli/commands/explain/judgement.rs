@@ -34,14 +34,14 @@ pub(super) struct Judgement {
     pub same_text: Option<String>,
     /// Whether it was compared with stored pages: it is not a copy, and long enough.
     pub is_compared: bool,
-    pub stages: Stages,
+    pub stages: StageCounts,
     /// The most similar stored pages, in descending order.
-    pub candidates: Vec<Considered>,
+    pub candidates: Vec<ReplayedCandidate>,
 }
 
 /// The number of stored pages left after each stage, by brute force.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Stages {
+pub(super) struct StageCounts {
     /// Pages stored before.
     pub stored: u64,
     /// Of these, pages that are long enough and share a term.
@@ -54,11 +54,11 @@ pub(super) struct Stages {
 
 /// A stored page and its similarity.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Considered {
+pub(super) struct ReplayedCandidate {
     pub url: String,
     pub score: f64,
     #[serde(flatten)]
-    pub second: Option<Second>,
+    pub second: Option<SecondCheckResult>,
     pub is_match: bool,
     /// Whether the verdict names it.
     pub is_named: bool,
@@ -66,7 +66,7 @@ pub(super) struct Considered {
 
 /// The result of the second check.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Second {
+pub(super) struct SecondCheckResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_score: Option<f64>,
     /// The value needed to pass.
@@ -75,7 +75,7 @@ pub(super) struct Second {
     pub second_is_met: bool,
 }
 
-impl Second {
+impl SecondCheckResult {
     pub fn of(opinion: &ReplayedComparison) -> Option<Self> {
         let look = opinion.second?;
         Some(Self {
@@ -93,14 +93,14 @@ impl Second {
 }
 
 /// The log up to a page: the detector as it was then, and the page.
-pub(super) struct Then {
+pub(super) struct ReplayState {
     pub hindsight: Replay,
     pub number: Sequence,
     pub row: PageRow,
 }
 
 /// Replays the log up to the last decision on this URL; `None` if it has none.
-pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Result<Option<Then>, CliError> {
+pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Result<Option<ReplayState>, CliError> {
     let mut last = None;
     for row in reader.all_pages().map_err(opening_error)? {
         let (number, row) = row.map_err(opening_error)?;
@@ -115,7 +115,7 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
         hindsight.learn(number, &row.judged());
     }
     hindsight.settle_for(number);
-    Ok(Some(Then { hindsight, number, row }))
+    Ok(Some(ReplayState { hindsight, number, row }))
 }
 
 /// Repeats the decision on this URL; `None` if it has none.
@@ -124,7 +124,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
     let probe = then.hindsight.page(&then.row.judged());
     let is_long_enough = then.hindsight.is_compared(&probe);
     let mut looking =
-        Looking { then: &then, probe: &probe, first_body: None, first_text: None, found: Found::default() };
+        CandidateScan { then: &then, probe: &probe, first_body: None, first_text: None, found: ScanResult::default() };
     for row in reader.all_pages().map_err(opening_error)? {
         let (number, row) = row.map_err(opening_error)?;
         if number >= then.number {
@@ -132,7 +132,7 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
         }
         looking.look(number, &row);
     }
-    let Looking { mut first_body, mut first_text, found, .. } = looking;
+    let CandidateScan { mut first_body, mut first_text, found, .. } = looking;
     // A revised page inherits no earlier verdict.
     if then.row.renews.is_some() {
         (first_body, first_text) = (None, None);
@@ -140,10 +140,10 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
     let name =
         |id: UrlId| Ok::<_, CliError>(reader.url(id).map_err(opening_error)?.map_or_else(String::new, |row| row.url));
     let candidates = found.best.iter().map(|(number, url, opinion)| {
-        Ok(Considered {
+        Ok(ReplayedCandidate {
             url: name(*url)?,
             score: opinion.score.as_f64(),
-            second: Second::of(opinion),
+            second: SecondCheckResult::of(opinion),
             is_match: opinion.is_match,
             is_named: then.row.verdict.duplicate_of() == Some(*number),
         })
@@ -167,21 +167,21 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
 }
 
 /// Goes through the earlier pages.
-struct Looking<'a> {
-    then: &'a Then,
+struct CandidateScan<'a> {
+    then: &'a ReplayState,
     probe: &'a Page,
     first_body: Option<UrlId>,
     first_text: Option<UrlId>,
-    found: Found,
+    found: ScanResult,
 }
 
 #[derive(Default)]
-struct Found {
-    stages: Stages,
+struct ScanResult {
+    stages: StageCounts,
     best: Vec<(Sequence, UrlId, ReplayedComparison)>,
 }
 
-impl Looking<'_> {
+impl CandidateScan<'_> {
     fn look(&mut self, number: Sequence, row: &PageRow) {
         let same = |one: Option<Digest>, other: Option<Digest>| one.is_some() && one == other;
         // Earlier decisions pass nothing on to a revised page.

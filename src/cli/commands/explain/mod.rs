@@ -25,14 +25,14 @@ use crate::cli::saved_settings;
 use crate::cli::setup;
 use crate::cli::terminal::print;
 
-use find::Lines;
+use find::LineIndex;
 use judgement::Judgement;
 
-use pair::Pair;
+use pair::PagePair;
 
 /// Explains a URL, or compares two, as text or JSON.
 pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, CliError> {
-    let mut crawl = Crawl::open(&arguments.dir)?;
+    let mut crawl = ExplainedCrawl::open(&arguments.dir)?;
     let object = |json: serde_json::Result<String>| json.map(|json| json + "\n").map_err(anyhow::Error::from);
     print(&match &arguments.other {
         None => {
@@ -60,7 +60,7 @@ pub struct Explanation {
     /// The URL.
     url: String,
     /// The chain of links from a seed.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     /// The rule of robots.txt.
     #[serde(skip_serializing_if = "Option::is_none")]
     robots: Option<RobotsView>,
@@ -80,7 +80,7 @@ pub struct Explanation {
 
 /// A URL on the path to another.
 #[derive(Clone, Debug, Serialize)]
-struct Step {
+struct PathStep {
     url: String,
     depth: u16,
     outcome: String,
@@ -100,25 +100,25 @@ struct RobotsView {
 }
 
 /// A finished crawl.
-pub struct Crawl {
+pub struct ExplainedCrawl {
     settings: Settings,
     options: detect::Options,
     reader: StoreReader,
-    lines: Lines,
+    lines: LineIndex,
 }
 
-impl Crawl {
+impl ExplainedCrawl {
     /// Opens the output folder of a crawl that is not running.
     pub fn open(folder: &Path) -> Result<Self, CliError> {
         let settings = saved_settings::settings(folder)?;
         let opened = StoreReader::open(folder, CACHE_BYTES).map_err(opening_error);
-        let lines = Lines::index(folder)?;
+        let lines = LineIndex::index(folder)?;
         Ok(Self { options: setup::detect_options(&settings), reader: opened?.0, lines, settings })
     }
 
     /// Explains the outcome of a URL.
     pub fn explain(&mut self, url: &str) -> Result<Explanation, CliError> {
-        let url = self.known(url)?;
+        let url = self.resolve_url(url)?;
         let line = self.lines.get(&url)?;
         let id = self.id(&url)?;
         let path = self.path(&url, id)?;
@@ -138,8 +138,8 @@ impl Crawl {
     }
 
     /// Compares two pages.
-    pub fn compare(&mut self, one: &str, other: &str) -> Result<Pair, CliError> {
-        let urls = [self.known(one)?, self.known(other)?];
+    pub fn compare(&mut self, one: &str, other: &str) -> Result<PagePair, CliError> {
+        let urls = [self.resolve_url(one)?, self.resolve_url(other)?];
         let mut ids = Vec::new();
         for url in &urls {
             let unjudged = || CliError::usage(format!("{url}: this URL was not compared, so it has no record"));
@@ -150,7 +150,7 @@ impl Crawl {
     }
 
     /// Returns the URL as the crawl spells it. An unknown URL is an error that suggests similar ones.
-    fn known(&mut self, text: &str) -> Result<String, CliError> {
+    fn resolve_url(&mut self, text: &str) -> Result<String, CliError> {
         let normaliser = Normaliser::new(self.settings.normalise_options());
         let schemes = ["", "http://", "https://"];
         let spellings = schemes.iter().filter_map(|scheme| normaliser.absolute(&format!("{scheme}{text}")).ok());
@@ -181,7 +181,7 @@ impl Crawl {
     }
 
     /// Returns the path from a seed to the page that links to the URL.
-    fn path(&mut self, url: &str, id: Option<UrlId>) -> Result<Vec<Step>, CliError> {
+    fn path(&mut self, url: &str, id: Option<UrlId>) -> Result<Vec<PathStep>, CliError> {
         let mut next = match self.lines.get(url)? {
             Some(line) => line.referrer,
             None => self.referrer(id)?,
@@ -190,10 +190,10 @@ impl Crawl {
         while let Some(url) = next {
             let Some(line) = self.lines.get(&url)? else { break };
             // Ends a cycle of referrers.
-            if path.iter().any(|step: &Step| step.url == url) {
+            if path.iter().any(|step: &PathStep| step.url == url) {
                 break;
             }
-            path.push(Step { url: line.url, depth: line.depth, outcome: line.outcome });
+            path.push(PathStep { url: line.url, depth: line.depth, outcome: line.outcome });
             next = line.referrer;
         }
         path.reverse();

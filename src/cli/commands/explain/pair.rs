@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::judgement::{Second, then};
+use super::judgement::{SecondCheckResult, then};
 use crate::cli::errors::{CliError, opening_error};
 use crate::detect::Options;
 use crate::model::{PageLine, TermId, UrlId};
@@ -11,9 +11,9 @@ use crate::store::StoreReader;
 
 /// Two compared pages.
 #[derive(Debug, Serialize)]
-pub struct Pair {
+pub struct PagePair {
     /// The page decided first, and the other.
-    pub(super) pages: [Side; 2],
+    pub(super) pages: [PairSide; 2],
     /// Minimum weight overlap, from 0 to 1.
     pub(super) score: f64,
     /// The number of shared terms.
@@ -22,7 +22,7 @@ pub struct Pair {
     pub(super) detector: &'static str,
     /// The second check, as of the later page.
     #[serde(flatten)]
-    pub(super) second: Option<Second>,
+    pub(super) second: Option<SecondCheckResult>,
     /// The shared terms, the heaviest first.
     pub(super) terms: Vec<SharedTerm>,
     /// The terms with different weights, the largest difference first.
@@ -31,7 +31,7 @@ pub struct Pair {
 
 /// One of the two pages.
 #[derive(Debug, Serialize)]
-pub(super) struct Side {
+pub(super) struct PairSide {
     pub url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -49,7 +49,7 @@ pub(super) fn pair(
     urls: &[String; 2],
     ids: [UrlId; 2],
     lines: [Option<PageLine>; 2],
-) -> Result<Pair, CliError> {
+) -> Result<PagePair, CliError> {
     let mut judged = Vec::new();
     for ((url, id), line) in urls.iter().zip(ids).zip(lines) {
         let then = then(reader, options, id)?.ok_or_else(|| unjudged(url, line.as_ref()))?;
@@ -65,7 +65,7 @@ pub(super) fn pair(
     };
     let sides = [(&first.row, &stored.record), (&last.row, &probe.record)];
     let table = TermTable::new(sides.map(|(row, record)| TablePage { counts: &row.terms, record }), name)?;
-    let sides = judged.iter().map(|(then, url, line)| Side {
+    let sides = judged.iter().map(|(then, url, line)| PairSide {
         url: (*url).clone(),
         title: line.as_ref().and_then(|line| line.title.clone()),
         outcome: line.as_ref().map_or_else(|| "judged".to_owned(), |line| line.outcome.clone()),
@@ -73,13 +73,13 @@ pub(super) fn pair(
         terms: if then.number == first.number { stored.record.len() } else { probe.record.len() },
         weight: if then.number == first.number { stored.record.total() } else { probe.record.total() },
     });
-    let Ok(pages) = <[Side; 2]>::try_from(sides.collect::<Vec<_>>()) else { return Err(unjudged(&urls[0], None)) };
-    Ok(Pair {
+    let Ok(pages) = <[PairSide; 2]>::try_from(sides.collect::<Vec<_>>()) else { return Err(unjudged(&urls[0], None)) };
+    Ok(PagePair {
         score: table.score(),
         shared: table.shared.len(),
         threshold: options.threshold.into(),
         detector: options.detector.name(),
-        second: opinion.as_ref().and_then(Second::of),
+        second: opinion.as_ref().and_then(SecondCheckResult::of),
         pages,
         terms: table.shared,
         differences: table.different,

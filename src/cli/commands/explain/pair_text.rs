@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::pair::Pair;
+use super::pair::PagePair;
 use super::text::{TITLE, columns, hundredths};
 use crate::cli::format::{counted, thousands};
 use crate::cli::table::{aligned, shortened};
@@ -21,7 +21,7 @@ const DIFFERENT: usize = 12;
 /// Smaller differences are hidden without `--all`.
 const TELLING: f64 = 0.001;
 
-impl Pair {
+impl PagePair {
     /// Renders the comparison, of all terms or the heaviest ones.
     pub fn text(&self, all: bool) -> String {
         let mut text = String::new();

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::judgement::{Considered, Judgement, Second};
-use super::{Explanation, RobotsView, Step};
+use super::judgement::{Judgement, ReplayedCandidate, SecondCheckResult};
+use super::{Explanation, PathStep, RobotsView};
 use crate::cli::format::{byte_size, counted, thousands};
 use crate::cli::table::shortened;
 use crate::cli::terminal_safe::terminal_safe;
@@ -233,12 +233,12 @@ fn archive(line: &PageLine) -> String {
 }
 
 /// Renders the chain of referrers, shortened in the middle.
-fn path(steps: &[Step], url: &str) -> String {
+fn path(steps: &[PathStep], url: &str) -> String {
     if steps.is_empty() {
         return String::new();
     }
     let mut text = "\nPath from the seed\n".to_owned();
-    let line = |step: &Step| {
+    let line = |step: &PathStep| {
         format!("  {:>3}  {:<16} {}\n", step.depth, terminal_safe(&step.outcome), terminal_safe(&step.url))
     };
     if steps.len() <= 2 * STEPS + 1 {
@@ -300,7 +300,7 @@ impl Judgement {
             if self.is_compared { "" } else { " (not compared: it is a copy)" }
         );
         let _ = writeln!(text, "     score     text      needed    page");
-        for Considered { url, score, second, is_match, is_named } in &self.candidates {
+        for ReplayedCandidate { url, score, second, is_match, is_named } in &self.candidates {
             let mark = match (is_named, is_match) {
                 (true, _) => '=',
                 (false, true) => '+',
@@ -324,7 +324,7 @@ impl Judgement {
     }
 }
 
-pub(super) fn columns(second: &Second) -> (String, String) {
+pub(super) fn columns(second: &SecondCheckResult) -> (String, String) {
     (second.second_score.map_or("-".to_owned(), |score| score.to_string()), second.asked.to_string())
 }
 

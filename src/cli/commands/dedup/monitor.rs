@@ -47,7 +47,7 @@ pub(super) fn run(
         }
     });
     let watch = dedup.watch();
-    let watched = Watched {
+    let watched = DedupMonitor {
         seen_before: watch.totals().outcomes.values().sum(),
         watch,
         bytes_read: &bytes_read,
@@ -67,12 +67,12 @@ pub(super) fn run(
         Ok(Ending { reason: StopReason::Finished, .. }) => RunState::Finished,
         _ => RunState::Stopped,
     };
-    watched.tell(&settings.out.dir, state);
+    watched.write_status(&settings.out.dir, state);
     Ok((ended, signalled.exit_code()))
 }
 
 /// What the bar and `status.json` show.
-struct Watched<'a> {
+struct DedupMonitor<'a> {
     watch: Watch,
     /// Pages of earlier runs.
     seen_before: u64,
@@ -81,13 +81,13 @@ struct Watched<'a> {
     began: Instant,
 }
 
-impl Watched<'_> {
+impl DedupMonitor<'_> {
     /// Updates the bar and `status.json` until the sender of `is_over` is dropped.
     fn show(&self, bar: &ProgressBar, folder: &Path, is_over: Receiver<()>) {
         for tick in 0u32.. {
             bar.set_position(self.bytes_read.load(Ordering::Relaxed));
             if tick.is_multiple_of(STATUS_TICKS) {
-                self.tell(folder, RunState::Running);
+                self.write_status(folder, RunState::Running);
             }
             if is_over.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                 return;
@@ -95,7 +95,7 @@ impl Watched<'_> {
         }
     }
 
-    fn tell(&self, folder: &Path, state: RunState) {
+    fn write_status(&self, folder: &Path, state: RunState) {
         let (totals, index) = (self.watch.totals(), self.watch.index());
         let seconds = self.began.elapsed().as_secs_f64();
         let seen: u64 = totals.outcomes.values().sum();
