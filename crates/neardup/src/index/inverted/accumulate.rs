@@ -6,23 +6,7 @@ use super::impact_classes::{CLASSES, Gains, TOPS, record_of};
 use super::postings::{List, Lists};
 use super::postings_windowed::WINDOW;
 use super::query_plan::{Opening, Plan};
-
-/// Sums that are looked at together.
-const STRIDE: usize = 64;
-
-/// Sums that are set back side by side in the time that one is by itself.
-const SIDE_BY_SIDE: usize = 24;
-
-/// Sums are coarse from one posting in so many records on.
-const COARSE_FROM: u64 = 24;
-
-/// With more lists than this, rounding what each adds to coarse units makes too many candidates.
-const MOST_COARSE_LISTS: usize = 64;
-
-/// Postings that may be read to be rid of a candidate.
-const POSTINGS_A_CANDIDATE: u64 = 7;
-/// Where sums are coarse, a posting costs less and a candidate more, as it still has to be found.
-const POSTINGS_A_COARSE_CANDIDATE: u64 = 14;
+use super::tuning::Tuning;
 
 /// How it is found out who has reached the mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -109,8 +93,8 @@ impl Scan {
     /// What it costs to look at those who have reached all marks so far, in postings. About, where sums are coarse.
     pub(super) fn cost_of_reached(&self) -> u64 {
         match self.way {
-            Way::Coarse => self.coarse.reached() as u64 * POSTINGS_A_COARSE_CANDIDATE,
-            Way::Noted | Way::Swept => self.reached.len() as u64 * POSTINGS_A_CANDIDATE,
+            Way::Coarse => self.coarse.reached() as u64 * Tuning::POSTINGS_PER_U8_CANDIDATE,
+            Way::Noted | Way::Swept => self.reached.len() as u64 * Tuning::POSTINGS_PER_CANDIDATE,
         }
     }
 
@@ -140,7 +124,7 @@ impl Scan {
         if self.postings == 0 {
             return;
         }
-        if self.postings * SIDE_BY_SIDE > self.records {
+        if self.postings * Tuning::RESETS_SIDE_BY_SIDE > self.records {
             return self.gains[..self.records].fill(0);
         }
         for opening in plan.openings() {
@@ -189,7 +173,9 @@ impl Scan {
 
     /// Looks at all sums, and notes who has reached the mark.
     fn sweep(&mut self, mark: u16) {
-        for (gains, first) in self.gains[..self.records].chunks(STRIDE).zip((0..).step_by(STRIDE)) {
+        for (gains, first) in
+            self.gains[..self.records].chunks(Tuning::SUMS_PER_BLOCK).zip((0..).step_by(Tuning::SUMS_PER_BLOCK))
+        {
             // All of a stride, without a branch: the compiler makes vectors of it.
             if gains.iter().fold(0, |most, &gained| most.max(gained)) >= mark {
                 let reached = (first..).zip(gains).filter(|(_, gained)| **gained >= mark);
@@ -212,7 +198,7 @@ impl Scan {
 fn way(postings: u64, records: u64, lists: usize) -> Way {
     if postings >= records {
         Way::Swept
-    } else if postings * COARSE_FROM >= records && lists <= MOST_COARSE_LISTS {
+    } else if postings * Tuning::SUMS_U8_FROM >= records && lists <= Tuning::SUMS_U8_LISTS {
         Way::Coarse
     } else {
         Way::Noted

@@ -5,15 +5,12 @@ use super::postings::{List, Lists};
 use super::postings_windowed::{Run, WINDOW};
 use super::prefetch::{in_line, prefetch_ahead};
 use super::query_plan::Opening;
+use super::tuning::Tuning;
 
 /// Whether each posting looks if its sum has reached the mark.
 pub(super) const NOTE: u8 = 1;
 /// Whether sums that may exceed the largest number end there: an instruction more for each posting, which few need.
 pub(super) const END: u8 = 2;
-
-/// From so many postings on a list is read class by class: that spares looking up each gain, and the gaps between the
-/// classes. Short runs of one class cost more.
-const BY_CLASS: u32 = 1024;
 
 /// A sum of gains.
 pub(super) trait Sum: Copy + PartialOrd {
@@ -59,7 +56,7 @@ impl<S: Sum> Sums<'_, S> {
         let from = opening.from.into();
         let (filed, waiting) = match lists.get(opening.term) {
             List::Short(postings) => (self.add_postings::<HOW>(postings), [].as_slice()),
-            List::Packed(list) if list.read_len(from) >= BY_CLASS => {
+            List::Packed(list) if list.read_len(from) >= Tuning::READ_BY_CLASS_FROM => {
                 let classes = list.classes(from).map(|(class, postings)| self.add_class::<HOW>(postings, class));
                 (classes.sum(), list.waiting())
             }

@@ -7,18 +7,16 @@
 
 use super::impact_classes::{CLASSES, Gains};
 use super::postings_windowed::WINDOW;
+use super::tuning::Tuning;
 
 /// Of a sum that comes to this, nothing is known but that it is no less.
 const LAST: u8 = u8::MAX;
 
-/// Sums that are looked at together: at a million records one such stride in nine holds a record that is wanted.
-const STRIDE: usize = 64;
+/// Sums that are checked together.
+const STRIDE: usize = Tuning::SUMS_PER_BLOCK;
 
 /// Sums in a word of 64 bits.
 const WORD: usize = 8;
-
-/// One in so many strides tells about how many have reached the mark.
-const SAMPLED: usize = 16;
 
 /// A scale of one unit a share.
 const ONE: u32 = 1 << 16;
@@ -68,8 +66,8 @@ impl Coarse {
     /// About how many have reached the mark.
     pub(super) fn reached(&self) -> usize {
         let reached = |stride: &[u8; STRIDE]| stride.iter().map(|&sum| u8::from(sum >= self.mark)).sum::<u8>();
-        let sampled = self.sums[..self.looked_at].as_chunks().0.iter().step_by(SAMPLED);
-        sampled.map(|stride| usize::from(reached(stride))).sum::<usize>() * SAMPLED
+        let sampled = self.sums[..self.looked_at].as_chunks().0.iter().step_by(Tuning::SAMPLED_BLOCKS);
+        sampled.map(|stride| usize::from(reached(stride))).sum::<usize>() * Tuning::SAMPLED_BLOCKS
     }
 
     /// Shares that a record has gained at most; 65,535 is that or more.

@@ -127,6 +127,7 @@ mod quantize;
 mod query_plan;
 mod rare_term_probe;
 mod sketch;
+mod tuning;
 mod write_buffer;
 
 use std::cmp::Reverse;
@@ -140,25 +141,10 @@ use self::postings::Lists;
 use self::quantize::{at_most, goal, shares_of};
 use self::query_plan::Plan;
 use self::sketch::{Sketch, Sketches};
+use self::tuning::Tuning;
 use super::{Candidate, CandidateIndex, ProbeCounters, Visit};
 use crate::model::arrays::{read_array, read_number, write_array, write_number};
 use crate::model::{Sequence, TermId, Threshold};
-
-/// With more fresh records than this, they are settled unasked.
-const MOST_FRESH: usize = 256;
-
-/// So many postings before one is filed, its term's slot is asked for, and then the head of its list.
-const SLOTS_AHEAD: usize = 48;
-const HEADS_AHEAD: usize = 32;
-
-/// So many candidates before a sketch is compared, it is asked for.
-const SKETCHES_AHEAD: usize = 24;
-
-/// Candidates that are shown before anything is done to have fewer of them.
-const FEW: usize = 64;
-
-/// Postings that may be read to spare a candidate: with four times as many, what is spared is spent on reading.
-const POSTINGS_PER_CANDIDATE: u64 = 256;
 
 /// Loses no match, at any threshold.
 #[derive(Debug, Default)]
@@ -203,7 +189,7 @@ impl CandidateIndex for InvertedIndex {
         self.sketches.push(&Sketch::new(&self.fresh.shares[first..]));
         make_room(&mut self.ids);
         self.ids.push(id);
-        if self.fresh.ends.len() > MOST_FRESH {
+        if self.fresh.ends.len() > Tuning::UNFILED_LIMIT {
             self.settle();
         }
     }
@@ -218,8 +204,8 @@ impl CandidateIndex for InvertedIndex {
         let mut place = 0;
         for (&end, record) in self.fresh.ends.iter().zip(first as u32..) {
             for &(term, share) in &shares[place..end] {
-                shares.get(place + SLOTS_AHEAD).inspect(|ahead| lists.prefetch_slot(ahead.0));
-                shares.get(place + HEADS_AHEAD).inspect(|ahead| lists.prefetch_head(ahead.0));
+                shares.get(place + Tuning::SLOTS_AHEAD).inspect(|ahead| lists.prefetch_slot(ahead.0));
+                shares.get(place + Tuning::HEADS_AHEAD).inspect(|ahead| lists.prefetch_head(ahead.0));
                 lists.push(term, record, share);
                 place += 1;
             }
@@ -320,7 +306,7 @@ impl InvertedIndex {
         let lists = self.lists.bytes();
         let listed = self.settled() - self.listed_from;
         let allowed = (budget + lists).saturating_sub(self.bytes());
-        let kept = (listed as u128 * allowed as u128 * 4 / (5 * lists.max(1) as u128)) as usize;
+        let kept = (listed as u128 * allowed as u128 * Tuning::KEPT_FIFTHS / (5 * lists.max(1) as u128)) as usize;
         if kept < listed {
             self.listed_from = self.settled() - kept;
             self.lists.forget_before(self.listed_from as u32);
@@ -397,11 +383,13 @@ impl<'a, 'v> Probe<'a, 'v> {
         let unseen = plan.unseen();
         candidates.clear();
         scan.drain(lists, plan, |record, gained| candidates.push((record, gained)));
-        let first = &candidates[..candidates.len().min(SKETCHES_AHEAD)];
+        let first = &candidates[..candidates.len().min(Tuning::SKETCHES_AHEAD)];
         first.iter().for_each(|&(record, _)| self.index.sketches.prefetch(record as usize));
         mezzanine.clear();
         for (place, &(record, gained)) in candidates.iter().enumerate() {
-            candidates.get(place + SKETCHES_AHEAD).inspect(|ahead| self.index.sketches.prefetch(ahead.0 as usize));
+            candidates
+                .get(place + Tuning::SKETCHES_AHEAD)
+                .inspect(|ahead| self.index.sketches.prefetch(ahead.0 as usize));
             let bound = self.index.sketches.bound(&self.sketch, record as usize).min(unseen + u32::from(gained));
             if bound >= goal && !likely.contains(&record) {
                 mezzanine.push((bound, record));
@@ -411,7 +399,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         self.counters.postings += postings;
         self.counters.sketches += candidates;
         self.counters.candidates += candidates;
-        let few = mezzanine.len().min(FEW);
+        let few = mezzanine.len().min(Tuning::SHOWN_FIRST);
         if few < mezzanine.len() {
             mezzanine.select_nth_unstable_by_key(few, by_bound);
         }
@@ -430,10 +418,10 @@ impl<'a, 'v> Probe<'a, 'v> {
         let Scratch { shares, plan, scan, mezzanine, .. } = &mut *self.scratch;
         let (lists, records) = (&self.index.lists, self.index.settled());
         let left = mezzanine.len() - shown;
-        if left >= FEW {
-            plan.make_whole(shares, lists, records, left as u64 * POSTINGS_PER_CANDIDATE);
+        if left >= Tuning::SHOWN_FIRST {
+            plan.make_whole(shares, lists, records, left as u64 * Tuning::POSTINGS_PER_COMPARISON);
         }
-        if left >= FEW && plan.unseen() < self.goal {
+        if left >= Tuning::SHOWN_FIRST && plan.unseen() < self.goal {
             scan.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
             let mut place = 0;
             mezzanine.retain_mut(|(bound, record)| {

@@ -14,6 +14,7 @@ use super::postings_by_impact::{self, Packed};
 use super::postings_small::{self, ShortLists};
 use super::postings_windowed::Dense;
 use super::prefetch::{in_line, prefetch};
+use super::tuning::Tuning;
 use crate::model::TermId;
 use crate::model::arrays::{read_array, read_number, write_array, write_number};
 
@@ -141,7 +142,7 @@ impl Lists {
     /// Asks for the beginnings of these terms' lists, from these classes up.
     pub(super) fn prefetch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
         const LINE: usize = in_line::<u32>();
-        const MOST: usize = 8 * LINE;
+        const MOST: usize = Tuning::LIST_START_LINES * LINE;
         for (term, from) in openings {
             let postings = match self.get(term) {
                 List::Short(postings) => postings,

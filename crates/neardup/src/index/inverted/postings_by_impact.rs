@@ -10,6 +10,7 @@ use super::impact_classes::{CLASSES, GAP, class_in};
 use super::memory::heap_bytes;
 use super::postings_small;
 use super::prefetch::prefetch;
+use super::tuning::Tuning;
 use super::write_buffer::Waiting;
 use crate::model::arrays::{read_array, write_array};
 
@@ -190,7 +191,7 @@ impl Packed {
 
 /// Room for what comes: so much that the classes of a list fill up at about the same time.
 fn gap_for(len: u16) -> u16 {
-    if len == 0 { 0 } else { len / 6 + len.isqrt() + 1 }
+    if len == 0 { 0 } else { len / Tuning::GAP_DIVISOR + len.isqrt() + 1 }
 }
 
 /// Of a region it gives the class, too.

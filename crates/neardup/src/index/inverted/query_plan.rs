@@ -22,33 +22,9 @@ use super::cost_curve::{Hull, Point};
 use super::cost_histogram::{Market, PRICES, price};
 use super::impact_classes::{CLASSES, class_in, class_of, top_of};
 use super::postings::{List, Lists};
+use super::tuning::Tuning;
 use super::{postings_by_impact, postings_small};
 use crate::model::TermId;
-
-/// What opening a list costs, in postings.
-const OPENING: u32 = 16;
-
-/// Once the unseen mass is below the goal, more is read to lift the mark that accumulators have to reach: each posting
-/// more spares sketch comparisons. So much in each stage, in percent of what had to be read.
-const STAGES: &[u64] = &[60, 120, 240, 480];
-/// At low goals there are far more survivors, and more is worth it.
-const STAGES_AT_LOW_GOALS: &[u64] = &[250];
-/// Where most records are met, what is left is no chance hit but a page alike, and dear to tell from a match.
-const STAGES_IF_MOST_ARE_MET: &[u64] = &[100];
-/// Where each is met several times, what it gains by chance varies little.
-const STAGES_IF_DENSE: &[u64] = &[40];
-
-/// What a stage costs besides the postings, in postings.
-const STAGE: u64 = 300;
-
-/// Lists below this length are read in fewer steps.
-const COARSE: u32 = 4096;
-
-/// 0.75 of the whole.
-const LOW_GOAL: u32 = 49_151;
-
-/// Postings that have to be read for each record from which on a plan is dense.
-const DENSE: u64 = 8;
 
 /// One list to read.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +124,7 @@ impl Plan {
     /// most of them. Both in postings.
     pub(super) fn deepen(&mut self, cost_of_candidates: impl FnOnce() -> u64) -> bool {
         let Some(&percent) = self.stages.first() else { return false };
-        let cost = STAGE + with_percent(self.needed, percent) - self.cost;
+        let cost = Tuning::STAGE_COST + with_percent(self.needed, percent) - self.cost;
         if cost > cost_of_candidates() {
             return false;
         }
@@ -167,8 +143,8 @@ impl Plan {
         for &(term, share) in shares {
             let len = lists.len_of(term);
             self.unseen += if len > 0 { u32::from(share) } else { 0 };
-            if len > 0 && len <= records / 8 * 7 {
-                let cost = OPENING + len as u32;
+            if len > 0 && len <= records / 8 * Tuning::REFINE_EIGHTHS {
+                let cost = Tuning::OPENING_COST + len as u32;
                 priced.push((price(cost, share.into()), cost.into(), Opening { term, share, floor: 0, from: 0 }));
             }
         }
@@ -210,7 +186,7 @@ impl Plan {
             _ => share,
         };
         let opening = self.open(term, share, closed);
-        let cost = OPENING + postings.len() as u32;
+        let cost = Tuning::OPENING_COST + postings.len() as u32;
         self.offer(opening, Point { cost: 0, floor: closed, from: 0 }, Point { cost, floor: 0, from: 0 }, 0);
     }
 
@@ -219,20 +195,20 @@ impl Plan {
         let own = class_of(share);
         let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
         let closed = if heaviest == own { share } else { top_of(heaviest) };
-        if price(OPENING + read(heaviest), f32::from(closed)) > dearest {
+        if price(Tuning::OPENING_COST + read(heaviest), f32::from(closed)) > dearest {
             self.unseen -= u32::from(share - closed);
             return;
         }
         let all = read(0);
         self.hull.begin(closed);
         // In a short list a finer choice is worth less than the time to make it.
-        let step = if all < COARSE { 4 } else { 2 };
+        let step = if all < Tuning::FINE_STEPS_FROM { Tuning::SHORT_LIST_STEP } else { Tuning::LONG_LIST_STEP };
         // Down to the share's own class everything is worth the same.
         for class in (0..=heaviest - heaviest % step).rev().step_by(step) {
             let cost = read(class);
             let is_all = cost == all;
             let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
-            self.hull.add(Point { cost: OPENING + cost, floor, from });
+            self.hull.add(Point { cost: Tuning::OPENING_COST + cost, floor, from });
             if is_all {
                 break;
             }
@@ -265,8 +241,7 @@ impl Plan {
     /// What a unit of mass is worth in a list of which so many postings are read: all that every record gains tells
     /// none from another, as a template's terms do.
     fn telling(&self, postings: u32) -> f32 {
-        const LEAST: f32 = 1.0 / 64.0;
-        (1.0 - postings as f32 / self.records).max(LEAST)
+        (1.0 - postings as f32 / self.records).max(Tuning::DISCRIMINATION_LEAST)
     }
 
     /// Counting sort; equal prices keep their order, so that each list's segments do.
@@ -316,14 +291,14 @@ impl Plan {
 /// In what stages a plan that has to read so many postings may grow.
 fn stages(needed: u64, records: usize, goal: u32) -> &'static [u64] {
     let records = records as u64;
-    if needed > DENSE * records {
-        STAGES_IF_DENSE
-    } else if goal < LOW_GOAL {
-        STAGES_AT_LOW_GOALS
+    if needed > Tuning::DENSE_FROM * records {
+        Tuning::STAGES_IF_DENSE
+    } else if goal < Tuning::LOW_GOAL {
+        Tuning::STAGES_AT_LOW_GOALS
     } else if needed * 2 >= records {
-        STAGES_IF_MOST_ARE_MET
+        Tuning::STAGES_IF_MOST_ARE_MET
     } else {
-        STAGES
+        Tuning::STAGES
     }
 }
 

@@ -8,27 +8,19 @@
 
 use super::impact_classes::record_of;
 use super::postings::{List, Lists};
+use super::tuning::Tuning;
 use crate::model::TermId;
-
-/// A longer list is not rare.
-const LONGEST: usize = 8;
-
-/// No more postings are looked at.
-const MOST_POSTINGS: usize = 64;
-
-/// Records that are named.
-const MOST_RECORDS: usize = 4;
 
 /// Replaces `likely` by the records that share most rare terms with the probe, most first.
 pub(super) fn find(shares: &[(TermId, u16)], lists: &Lists, likely: &mut Vec<u32>) {
     likely.clear();
     // The newest terms are the rarest.
     for &(term, _) in shares.iter().rev() {
-        if lists.len_of(term) <= LONGEST
+        if lists.len_of(term) <= Tuning::RARE_LIST_LONGEST
             && let List::Short(postings) = lists.get(term)
         {
             likely.extend(postings.iter().map(|&posting| record_of(posting)));
-            if likely.len() >= MOST_POSTINGS {
+            if likely.len() >= Tuning::RARE_POSTINGS {
                 break;
             }
         }
@@ -37,5 +29,5 @@ pub(super) fn find(shares: &[(TermId, u16)], lists: &Lists, likely: &mut Vec<u32
     let mut counted: Vec<(usize, u32)> = likely.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
     counted.sort_unstable_by_key(|&(count, record)| (std::cmp::Reverse(count), record));
     likely.clear();
-    likely.extend(counted.iter().take(MOST_RECORDS).map(|&(_, record)| record));
+    likely.extend(counted.iter().take(Tuning::RARE_RECORDS).map(|&(_, record)| record));
 }
