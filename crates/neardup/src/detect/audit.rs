@@ -1,15 +1,14 @@
-//! The oracle for whole crawls: holds a log of verdicts against brute force.
+//! Checks the verdicts of a whole crawl against brute force.
 //!
-//! [`BruteForce`](super::BruteForce) decides a stream by itself, as plainly as can be. An audit is
-//! told what somebody else decided and asks of each page: after the pages stored before it, is this
-//! what brute force says? So pages may be looked at in any order, by several threads, and one wrong
-//! verdict does not put all later ones in the wrong. Where any match will do ([`Mode::Any`]), the
-//! one that is named has to be one, with its score. No difference at any page means, page by page,
-//! that brute force would have given the whole stream the same verdicts.
+//! [`BruteForce`](super::BruteForce) decides a stream by itself. An audit takes verdicts made elsewhere and checks
+//! each page: after the pages stored before it, does brute force give the same verdict? So pages can be checked in
+//! any order and by several threads, and one wrong verdict does not make all later ones wrong. With [`Mode::Any`],
+//! the named match must be a match with that score. No difference at any page means that brute force gives the whole
+//! stream the same verdicts.
 //!
-//! Like that oracle it shares no code with what it judges: no vocabulary, no log, no filter, no
-//! verification. The one thing it does for speed is to give two pages up once what is left of them
-//! cannot reach the bar any more. Cost: quadratic; some seconds for ten thousand pages.
+//! An audit shares no code with the decider: no vocabulary, log, index or verification. Its only optimization: it
+//! stops comparing two pages once the rest cannot reach the threshold. Cost: quadratic; some seconds for ten thousand
+//! pages.
 
 use std::collections::HashMap;
 
@@ -17,27 +16,27 @@ use super::brute_force::inherit;
 use super::{Mode, Options, Within};
 use crate::model::{DecidedBy, Detector, JudgedPage, Score, Sequence, Verdict};
 
-/// A page of which brute force says something else.
+/// A page for which brute force gives another verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditDifference {
     /// The page.
     pub page: Sequence,
-    /// The verdict it was given.
+    /// The verdict in the log.
     pub said: Verdict,
     /// The verdict of brute force, after the same stored pages.
     pub expected: Verdict,
 }
 
-/// A log of pages and the verdicts that are held against brute force.
+/// A log of pages and verdicts, checked against brute force.
 #[derive(Debug)]
 pub struct Audit<'a> {
     options: Options,
     pages: Vec<JudgedPage<'a>>,
     verdicts: &'a [Verdict],
     weights: Vec<Weights>,
-    /// The pages that others are compared with, ascending.
+    /// The pages that later pages are compared with, ascending.
     compared: Vec<Sequence>,
-    /// For each page, the page whose verdict it inherits if it has the same body, or the same text.
+    /// For each page, the page whose verdict it inherits by the same body, or the same text.
     same_body: Vec<Option<Sequence>>,
     same_text: Vec<Option<Sequence>>,
 }
@@ -50,8 +49,9 @@ struct Weights {
 }
 
 impl<'a> Audit<'a> {
-    /// An audit of the verdicts on these pages, in the order of judgement, under these options. The
-    /// filter named in them plays no part, nor do the verdicts that stand in the rows.
+    /// Creates an audit of the verdicts on these pages, in the order of decision, under these options.
+    ///
+    /// The index named in the options is not used, nor are the verdicts in `pages`.
     ///
     /// # Panics
     /// If there is not one verdict for each page.
@@ -66,7 +66,7 @@ impl<'a> Audit<'a> {
                 let group = audit.group(page);
                 ((group, page.body_digest), page.text_digest.map(|text| (group, text)))
             };
-            // Nothing inherits any more from what is judged anew.
+            // Pages no longer inherit from a page that is decided again.
             if let Some(earlier) = page.renews {
                 let (body, text) = digests(&pages[earlier.index()]);
                 first_body.remove(&body);
@@ -84,12 +84,12 @@ impl<'a> Audit<'a> {
         audit
     }
 
-    /// All differences, in order.
+    /// Returns all differences, in order.
     pub fn differences(&self) -> Vec<AuditDifference> {
         (0..).map(Sequence).zip(&self.pages).filter_map(|(number, _)| self.difference(number)).collect()
     }
 
-    /// How the verdict on a page differs from that of brute force, if it does.
+    /// Returns how the verdict on a page differs from that of brute force, if it does.
     ///
     /// # Panics
     /// If there is no such page.
@@ -112,7 +112,7 @@ impl<'a> Audit<'a> {
         Some(inherited(of, DecidedBy::TextDigest))
     }
 
-    /// The match that the verdict names, if it is one.
+    /// Returns the match that the verdict names, if it is one.
     fn named_match(&self, page: Sequence) -> Option<Verdict> {
         let Verdict::NearDuplicate { of, decided_by: DecidedBy::Similarity, .. } = self.verdicts[page.index()] else {
             return None;
@@ -148,7 +148,7 @@ impl<'a> Audit<'a> {
                     detector,
                     decided_by: DecidedBy::Similarity,
                 });
-                // Of equals the first stays.
+                // Of equal scores the first stays.
                 bar = score.0 + 1;
             }
         }
@@ -167,20 +167,20 @@ impl<'a> Audit<'a> {
 fn weigh(page: &JudgedPage, options: &Options) -> Weights {
     let capped = |weight: u64| u32::try_from(weight).unwrap_or(u32::MAX);
     let weighed = page.terms.iter().map(|(term, counts)| (term.0, capped(options.weights.weigh(&counts))));
-    // Which terms were too light depends on the pages before; the row says which weight decided.
+    // Which terms were too light depends on the pages before; the log holds the weight that decided.
     let terms: Vec<(u32, u32)> = weighed.filter(|&(_, weight)| weight >= page.least_weight.max(1)).collect();
     let total = terms.iter().map(|&(_, weight)| u64::from(weight)).sum();
     Weights { terms, total }
 }
 
-/// `MWO` in millionths, rounded down, if it reaches that many and anything is shared.
+/// Returns `MWO` in millionths, rounded down, if it reaches `millionths` and a term is shared.
 ///
 /// Exact while the product of the total weights stays below 2¹⁰⁸.
 fn score_from(a: &Weights, b: &Weights, millionths: u32) -> Option<Score> {
     let (total_a, total_b) = (u128::from(a.total), u128::from(b.total));
     let bar = u128::from(millionths) * total_a * total_b;
     let mut sum = 0;
-    // What has not been looked at. The newest terms come first: few pages share them.
+    // The weight not compared yet. The newest terms come first: few pages share them.
     let (mut left_a, mut left_b) = (total_a, total_b);
     let mut rest = b.terms.iter().rev().peekable();
     for &(term, weight) in a.terms.iter().rev() {

@@ -1,9 +1,7 @@
-//! The oracle: decides like [`Decider`](super::Decider), by comparing every page
-//! with every page before it.
+//! The oracle: decides like [`Decider`](super::Decider), by comparing every page with every page before it.
 //!
-//! It shares no code with what it judges: no vocabulary, no digest tables, no filter, no early
-//! termination, no integer tricks. Whatever the decider says of a stream of pages, this says too,
-//! or one of them is wrong. Cost: quadratic; good for some thousands of pages.
+//! It shares no code with the decider: no vocabulary, digest tables, index, early termination or integer tricks. If
+//! the two disagree on a stream of pages, one of them is wrong. Cost: quadratic; good for some thousands of pages.
 
 #[cfg(feature = "baselines")]
 use std::collections::BTreeSet;
@@ -13,7 +11,7 @@ use super::decider::SETTLE_AFTER;
 use super::{Options, Thresholding, Within};
 use crate::model::{DecidedBy, Detector, PageInput, Score, Sequence, Term, Threshold, Verdict};
 
-/// Decides by comparing with everything. Only redelivery is not its business: each page once.
+/// Decides by comparing with everything. It does not detect redelivery: pass each page once.
 #[derive(Debug, Default)]
 pub struct BruteForce {
     options: Options,
@@ -26,11 +24,10 @@ struct Page {
     candidate: PageInput,
     /// Ascending by word.
     weights: Vec<(u32, u128)>,
-    /// What its terms weighed before light ones were dropped.
+    /// Weight of its terms before light ones were dropped.
     full_weight: u128,
     verdict: Verdict,
-    /// Whether its copies inherit its verdict: not the body's, not the text's if a page with that was
-    /// judged anew since.
+    /// Which copies inherit its verdict: none by a body or text with which a page was decided again.
     passes_on: PassesOn,
 }
 
@@ -41,7 +38,7 @@ struct PassesOn {
 }
 
 impl BruteForce {
-    /// An oracle that decides by these options. The filter named in them plays no part.
+    /// Creates an oracle with these options. The index named in them is not used.
     pub fn new(options: Options) -> Self {
         Self { options, ..Self::default() }
     }
@@ -79,7 +76,7 @@ impl BruteForce {
         }
     }
 
-    /// `MWO` of two judged pages, in millionths, rounded down; `None` if there is no such page.
+    /// Returns `MWO` of two decided pages in millionths, rounded down; `None` if there is no such page.
     pub fn score(&self, a: Sequence, b: Sequence) -> Option<Score> {
         let (a, b) = (self.pages.get(a.index())?, self.pages.get(b.index())?);
         let (scaled, product) = scaled_overlap(&a.weights, &b.weights);
@@ -97,13 +94,13 @@ impl BruteForce {
         capped.filter(|&(_, weight)| weight > 0).collect()
     }
 
-    /// Whether a term of that weight is compared, on a page that weighs so much.
+    /// Returns whether a term of this weight is compared, on a page of weight `own`.
     fn is_kept(&self, weight: u128, own: u128) -> bool {
         match self.options.thresholding {
             Thresholding::Off => true,
             Thresholding::Fixed(share) => 1_000_000 * weight >= u128::from(share.millionths()) * own,
             Thresholding::Paper => {
-                // What was judged is learnt at fixed numbers of pages; the page itself counts too.
+                // Decided pages are learned at fixed page numbers; the page itself counts too.
                 let learnt = self.pages.len() - self.pages.len() % SETTLE_AFTER as usize;
                 let all = own + self.pages[..learnt].iter().map(|page| page.full_weight).sum::<u128>();
                 learnt + 1 < 20 || weight * (learnt as u128 + 1) * all > own * own
@@ -156,7 +153,7 @@ impl BruteForce {
         Some(Verdict::NearDuplicate { of, score, second: None, detector, decided_by })
     }
 
-    /// The similarity from which a page is kept out of the repository though it is no duplicate.
+    /// Returns the similarity above which a page is not stored though it is no duplicate.
     fn store_below(&self) -> Option<Threshold> {
         match self.options.detector {
             #[cfg(feature = "baselines")]
@@ -165,7 +162,7 @@ impl BruteForce {
         }
     }
 
-    /// The pages that a page is compared with, in order.
+    /// Returns the pages that a page is compared with, in order.
     fn peers(&self, candidate: &PageInput) -> impl Iterator<Item = (Sequence, &Page)> + Clone {
         let (within, group) = (self.options.within, candidate.group);
         let numbered = (0..).map(Sequence).zip(&self.pages);
@@ -173,7 +170,7 @@ impl BruteForce {
     }
 }
 
-/// `10⁶ · Σ min(c_a·W_b, c_b·W_a)` and `W_a · W_b`.
+/// Returns `10⁶ · Σ min(c_a·W_b, c_b·W_a)` and `W_a · W_b`.
 fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
     let total = |weights: &[(u32, u128)]| weights.iter().map(|&(_, weight)| weight).sum::<u128>();
     let (total_a, total_b) = (total(a), total(b));
@@ -188,7 +185,7 @@ fn scaled_overlap(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
     (1_000_000 * sum, total_a * total_b)
 }
 
-/// `10⁶ · |A ∩ B|` and `|A ∪ B|`.
+/// Returns `10⁶ · |A ∩ B|` and `|A ∪ B|`.
 #[cfg(feature = "baselines")]
 fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
     let words = |weights: &[(u32, u128)]| weights.iter().map(|&(word, _)| word).collect::<BTreeSet<_>>();
@@ -196,7 +193,7 @@ fn scaled_jaccard(a: &[(u32, u128)], b: &[(u32, u128)]) -> (u128, u128) {
     (1_000_000 * a.intersection(&b).count() as u128, a.union(&b).count() as u128)
 }
 
-/// The verdict on a page that is, by `link`, a copy of the page `number` with that verdict.
+/// Returns the verdict on a page that is, by `link`, a copy of page `number` with that verdict.
 pub(super) fn inherit(number: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
     match verdict {
         Verdict::Unique => Verdict::ExactDuplicate { of: number, decided_by: link },

@@ -1,7 +1,7 @@
-//! Two pages of a collection, compared: how similar, and would one be a duplicate of the other?
+//! Compares two named pages of a collection: how similar are they, and are they duplicates?
 //!
-//! The decider answers what a stream of pages needs; this answers what an evaluation needs: the
-//! score of a named pair at any threshold, without a filter between.
+//! The decider serves a stream of pages. A [`Comparer`] serves an evaluation: the score of a named pair at any
+//! threshold, without an index in between.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,14 +17,14 @@ const ANY: Threshold = match Threshold::from_millionths(0) {
     None => panic!("0 is a threshold"),
 };
 
-/// Holds the pages of a collection and compares any two of them as the decider would.
+/// The pages of a collection, any two of which can be compared as the decider would.
 pub struct Comparer {
     options: Options,
     vocabulary: Vocabulary,
     /// `None` for the detector that compares nothing.
     measure: Option<Box<dyn Measure>>,
     pages: Vec<Learnt>,
-    /// What was taken in before: detectors learn nothing from copies.
+    /// Digests learned so far: detectors learn nothing from copies.
     bodies: HashSet<Digest>,
     texts: HashSet<Digest>,
 }
@@ -36,30 +36,30 @@ struct Learnt {
     page: Page,
 }
 
-/// What is to be said of two pages.
+/// The result of comparing two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// How similar the two are, whatever the threshold; 1 if they are exact copies.
+    /// The similarity, whatever the threshold; 1 for exact copies.
     pub score: Score,
-    /// How similar they are by the detector's second condition, if it has one.
+    /// The similarity by the detector's second check, if it has one.
     pub second: Option<Score>,
-    /// By which digest they are exact copies.
+    /// The digest by which they are exact copies.
     pub copied: Option<DecidedBy>,
-    /// Whether a score that is high enough makes a match: both pages have enough terms, and all
-    /// conditions of the detector are met but for the threshold.
+    /// Whether a score that is high enough makes a match: both pages have enough terms and pass the detector's other
+    /// checks.
     pub is_eligible: bool,
     /// Whether they match under the comparer's options.
     pub is_match: bool,
 }
 
 impl Comparison {
-    /// What is to be said of two pages of which only a score counts.
+    /// Creates the comparison of two pages of which only the score counts.
     pub fn by_score(score: Score, threshold: Threshold) -> Self {
         let comparison = Self { score, second: None, copied: None, is_eligible: true, is_match: false };
         Self { is_match: comparison.is_match_at(threshold), ..comparison }
     }
 
-    /// Whether they would match at another threshold. At 0 some similarity is needed.
+    /// Returns whether they would match at another threshold. At 0 some similarity is needed.
     pub fn is_match_at(&self, threshold: Threshold) -> bool {
         self.copied.is_some() || (self.is_eligible && self.score.0 >= threshold.millionths().max(1))
     }
@@ -70,18 +70,19 @@ impl Comparison {
 }
 
 impl Comparer {
-    /// A comparer that holds no page yet.
+    /// Creates an empty comparer.
     pub fn new(options: Options) -> Self {
         let (measure, pages) = (detectors::build(&options), Vec::new());
         let (bodies, texts) = (HashSet::new(), HashSet::new());
         Self { options, vocabulary: Vocabulary::default(), measure, pages, bodies, texts }
     }
 
-    /// Takes a page of the collection in, and answers its handle. Where a detector goes by
-    /// statistics of the collection, these are over all pages that were taken in.
+    /// Adds a page of the collection and returns its handle.
+    ///
+    /// Detectors that use statistics of the collection use those of all pages added.
     ///
     /// # Errors
-    /// If the vocabulary is full, or there are more pages than can be numbered.
+    /// If the vocabulary is full, or no page number is left.
     pub fn learn(&mut self, candidate: PageInput) -> Result<usize, DetectError> {
         let PageInput { group, body_digest, text_digest, terms, order, .. } = candidate;
         let (terms, _, order) = self.vocabulary.intern_page(terms, order)?;
@@ -99,7 +100,7 @@ impl Comparer {
         Ok(handle)
     }
 
-    /// Compares two pages: `a` as the stored one, `b` as the one that comes later.
+    /// Compares two pages: `a` as the stored one, `b` as the later one.
     ///
     /// # Panics
     /// If a handle is not from this comparer.

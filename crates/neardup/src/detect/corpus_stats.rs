@@ -1,4 +1,4 @@
-//! What a detector learns from judged pages, and when.
+//! Corpus statistics that a detector learns from decided pages, updated at fixed page numbers.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::model::arrays::{invalid, read_array, write_array};
 use crate::model::{Sequence, TermId, TermOrder, Verdict};
 use crate::similarity::Record;
 
-/// A measure, and the judged pages from which it learns when the next settling is due.
+/// A measure, and the decided pages that it learns at the next update.
 pub(super) struct CorpusStats {
     measure: Box<dyn Measure>,
     pending: Vec<Lesson>,
@@ -24,7 +24,7 @@ struct Lesson {
     is_compared: bool,
 }
 
-/// A lesson in a snapshot.
+/// A pending page in a snapshot.
 #[derive(Serialize, Deserialize)]
 struct Row {
     number: Sequence,
@@ -37,7 +37,7 @@ struct Row {
 }
 
 impl CorpusStats {
-    /// Nothing learnt yet; `None` if the detector compares nothing.
+    /// Creates empty statistics; `None` if the detector compares nothing.
     pub(super) fn new(options: &Options) -> Option<Self> {
         detectors::build(options).map(|measure| Self { measure, pending: Vec::new() })
     }
@@ -46,12 +46,12 @@ impl CorpusStats {
         &*self.measure
     }
 
-    /// Keeps a judged page for the next settling.
+    /// Keeps a decided page for the next update.
     pub(super) fn add(&mut self, number: Sequence, page: &Arc<Page>, verdict: &Verdict, is_compared: bool) {
         self.pending.push(Lesson { number, page: Arc::clone(page), verdict: *verdict, is_compared });
     }
 
-    /// Learns from all that was judged since the last time.
+    /// Learns from all pages decided since the last update.
     pub(super) fn settle(&mut self) {
         for lesson in self.pending.drain(..) {
             self.measure.learn(lesson.number, &lesson.page, &lesson.verdict, lesson.is_compared);
@@ -76,7 +76,7 @@ impl CorpusStats {
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         let rows: Vec<u8> = read_array(input)?;
         let rows: Vec<Row> =
-            postcard::from_bytes(&rows).map_err(|_| invalid("pages to learn from that can't be read"))?;
+            postcard::from_bytes(&rows).map_err(|_| invalid("pending pages of the corpus statistics can't be read"))?;
         let lesson = |row: Row| {
             let record = Record::new(row.terms).with_full_weight(row.full_weight);
             let page = Page { group: row.group, record, order: row.order };

@@ -1,4 +1,4 @@
-//! The decider that lives in the program's own memory.
+//! The decider: gives each page its verdict, with all state in memory.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -20,42 +20,41 @@ use crate::similarity::Record;
 
 /// Decides pages one after the other, as the only owner of its index.
 ///
-/// For each page, in this order:
+/// Each page takes the first verdict that applies:
 ///
-/// 1. *Delivered before* (same [`PageId`](crate::model::PageId)): its own earlier verdict and
-///    number, without terms; nothing changes.
-/// 2. *Same body* as a judged page, at any length; or *same text*, if the page has
-///    [`min_terms`](Options::min_terms) terms: an exact copy of that page if that is stored. Else
-///    it inherits that page's verdict: near-duplicate of the same page with the same score, or
-///    exact copy of the same page, by its body only if the whole chain has the same bytes.
-/// 3. *Similar* to a stored page, if both have `min_terms` terms: near-duplicate of that page; of
-///    several, of the one that [`Options::mode`] chooses.
-/// 4. Else unique, and from this moment in the index, if it has `min_terms` terms.
+/// 1. *Delivered before* (same [`PageId`](crate::model::PageId)): its own earlier verdict and number, without
+///    terms. Nothing changes.
+/// 2. *Same body* as a decided page, at any length; or *same text*, if the page has
+///    [`min_terms`](Options::min_terms) terms: an exact copy of that page if that is stored. Otherwise it
+///    inherits that page's verdict. It is an exact copy by its body only if the whole chain has the same bytes.
+/// 3. *Similar* to a stored page, if both have `min_terms` terms: near-duplicate of that page.
+///    [`Options::mode`] chooses among several.
+/// 4. Otherwise unique, and in the index from now on, if it has `min_terms` terms.
 ///
-/// So the verdicts follow from the options and the order of arrival alone, however the pages are
-/// divided into batches and whatever number of threads asks the index, and no two stored pages of
-/// `min_terms` terms reach the threshold. With [`FilterKind::Paper`] matches are lost, and which
-/// are lost depends on document frequencies; none is invented.
+/// The verdicts depend on the options and the order of arrival only. Batches and the number of threads do not
+/// matter, and no two stored pages of `min_terms` terms reach the threshold. With [`FilterKind::Paper`] matches
+/// are lost, which ones depends on document frequencies; none is invented.
 ///
-/// After an error the decider refuses all further batches ([`DetectError::Broken`]), since part of
-/// the batch may have been decided: restore it from the log.
+/// After an error the decider refuses all further batches ([`DetectError::Broken`]), since part of the batch
+/// may have been decided. Restore it from the log.
 ///
 /// [`FilterKind::Paper`]: crate::index::FilterKind::Paper
 pub struct Decider<S> {
     options: Options,
     vocabulary: Vocabulary,
     log: DecisionLog,
-    /// What the detector measures and has learnt; `None` for the one that finds exact copies only.
+    /// The detector's measure and statistics; `None` for the one that finds exact copies only.
     corpus_stats: Option<CorpusStats>,
-    /// `None` with the same.
+    /// `None` for the same detector.
     search: Option<Search<S>>,
     numbering: Numbering,
     broken: bool,
 }
 
-/// After so many judged pages, those that were stored are filed with the rest of the index. A page
-/// that has several matches finds them in an order that depends on what is filed, so this happens at
-/// fixed numbers, not between batches.
+/// Pages between two updates of index and statistics.
+///
+/// The order in which a page finds its matches depends on what is filed. So updates happen at fixed page numbers, not
+/// between batches.
 pub(super) const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
 
 /// A page whose terms have numbers.
@@ -70,7 +69,7 @@ struct Numbered {
     renews: Option<Sequence>,
 }
 
-/// A page on its way to its verdict.
+/// A page that waits for its verdict.
 struct Candidacy {
     page: PageId,
     group: u32,
@@ -85,15 +84,16 @@ struct Candidacy {
 }
 
 impl Decider<InMemory> {
-    /// A decider that keeps all records in memory.
+    /// Creates a decider that keeps all records in memory.
     pub fn in_memory(options: Options) -> Self {
         Self::new(options, InMemory)
     }
 }
 
 impl<S: RecordSource> Decider<S> {
-    /// A decider that has judged nothing yet and reads committed records from `source`. It uses all
-    /// cores where that is quicker.
+    /// Creates a decider without pages, which reads committed records from `source`.
+    ///
+    /// It uses all cores where that is faster.
     pub fn new(options: Options, source: S) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let corpus_stats = CorpusStats::new(&options);
@@ -103,11 +103,10 @@ impl<S: RecordSource> Decider<S> {
         Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
     }
 
-    /// Puts the next term of the log back. All terms come before all pages, in the order of their
-    /// ids.
+    /// Restores the next term of the log. Restore all terms before all pages, in the order of their ids.
     ///
     /// # Errors
-    /// If the term stands twice, or the vocabulary is full.
+    /// If the term was restored before, or the vocabulary is full.
     pub fn restore_term(&mut self, term: &str) -> Result<TermId, DetectError> {
         let second = TermId(u32::try_from(self.vocabulary.len()).unwrap_or(u32::MAX));
         match self.vocabulary.intern(term)? {
@@ -116,12 +115,12 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    /// Puts the next page of the log back, as judged under the same options. `group` is what the
-    /// page's [`PageInput::group`] was. After the last page the decider is as it was when that page
-    /// had been judged.
+    /// Restores the next page of the log, decided under the same options. `group` is the page's [`PageInput::group`].
+    ///
+    /// After the last page the decider is as it was when that page had been decided.
     ///
     /// # Errors
-    /// If the page is out of order, or speaks of terms or pages that are not there.
+    /// If the page is out of order, or refers to unknown terms or pages.
     pub fn restore_page(&mut self, sequence: Sequence, group: u32, row: &JudgedPage<'_>) -> Result<(), DetectError> {
         let page = self.numbering.inside(sequence);
         let verdict = row.verdict.renumbered(|page| self.numbering.inside(page));
@@ -143,13 +142,13 @@ impl<S: RecordSource> Decider<S> {
         Ok(())
     }
 
-    /// Takes in a page that somebody else has stored, by its digests and what is logged of it in the terms of this
-    /// decider: later pages are compared with it as if it had been the first to arrive here. All such pages come
-    /// before the first page that is judged or restored, and its [`RecordSource`] is asked for them by
-    /// [their numbers](Sequence::of_earlier).
+    /// Adds a page that an earlier crawl stored; later pages are compared with it as if it had arrived here first.
+    ///
+    /// Seed all such pages before the first page is decided or restored. The [`RecordSource`] gets [their
+    /// numbers](Sequence::of_earlier).
     ///
     /// # Errors
-    /// If a page was judged or restored before, or the page speaks of terms that are not there.
+    /// If a page was decided or restored before, or the page refers to unknown terms.
     pub fn seed(
         &mut self,
         page: PageId,
@@ -173,7 +172,7 @@ impl<S: RecordSource> Decider<S> {
         Ok(told)
     }
 
-    /// What is [loaded](Self::load) was seeded with so many pages.
+    /// Tells the decider how many seeded pages the [loaded](Self::load) snapshot contains.
     pub fn assume_seeds(&mut self, count: u32) {
         self.numbering = Numbering { seeds: count };
         if let Some(search) = &mut self.search {
@@ -181,8 +180,10 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    /// Writes everything but the records into a snapshot, from which [`load`](Self::load) is quicker
-    /// than restoring every term and page. Cost: about a second for a million records.
+    /// Writes everything but the records to a snapshot, which [loads](Self::load) faster than restoring each term and
+    /// page.
+    ///
+    /// Cost: about a second for a million records.
     ///
     /// # Errors
     /// Those of `out`.
@@ -194,13 +195,13 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Replaces everything by what [`save`](Self::save) wrote, under options of the same
-    /// [signature](Options::signature). What was judged since is restored after that, as usual. The
-    /// decider is as it was when the last page had been judged, down to the order in which matches
-    /// are found.
+    /// [signature](Options::signature).
+    ///
+    /// The decider is as it was when the snapshot was written, down to the order in which matches are found. Restore
+    /// later pages of the log as usual.
     ///
     /// # Errors
-    /// Those of `input`, and [`io::ErrorKind::InvalidData`] if it makes no sense; use another
-    /// decider then.
+    /// Those of `input`, and [`io::ErrorKind::InvalidData`] for data that [`save`](Self::save) did not write. Discard the decider then.
     pub fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.vocabulary = Vocabulary::load(input)?;
         self.log = DecisionLog::load(input)?;
@@ -208,8 +209,10 @@ impl<S: RecordSource> Decider<S> {
         self.search.as_mut().map_or(Ok(()), |search| search.load(input))
     }
 
-    /// Bytes that the index may take. Over it, it gets slower, not less exact: its oldest records
-    /// are compared one by one, by their sketches. [`DeciderStats::unlisted`] says how many.
+    /// Limits the memory of the index, in bytes.
+    ///
+    /// Above the limit the index gets slower, not less exact: each probe compares its oldest records by sketch.
+    /// [`DeciderStats::unlisted`] counts them.
     pub fn set_memory_budget(&mut self, bytes: usize) {
         if let Some(search) = &mut self.search {
             search.set_budget(bytes);
@@ -219,27 +222,26 @@ impl<S: RecordSource> Decider<S> {
     /// Decides a batch, in order. A unique page is in the index before the next page is compared.
     ///
     /// # Errors
-    /// If a stored record can't be read back, or a number has run out. Nothing can be decided after
-    /// that.
+    /// If a stored record can't be read back, or no number is left. The decider refuses all further batches then.
     pub fn decide(&mut self, batch: Vec<PageInput>) -> Result<Vec<Judged>, DetectError> {
         self.judge(batch, |candidate| candidate.page, Self::number)
     }
 
-    /// Decides a batch of pages that were judged before, with other options it may be: as
-    /// [`decide`](Self::decide), with what the log tells of them. Their terms must have been [put
-    /// back](Self::restore_term), so that they have the same numbers here. The rows' verdicts are not looked at.
+    /// Decides logged pages again, possibly with other options: as [`decide`](Self::decide), from what the log holds.
+    ///
+    /// Their terms must have been [restored](Self::restore_term), so that they have the same numbers here. The
+    /// verdicts in the log are ignored.
     ///
     /// # Errors
-    /// As there, and if a page speaks of terms that are not there.
+    /// As [`decide`](Self::decide), and if a page refers to unknown terms.
     pub fn decide_logged(&mut self, batch: Vec<JudgedPage<'_>>) -> Result<Vec<Judged>, DetectError> {
         self.judge(batch, |row| row.page, Self::as_logged)
     }
 
-    /// Takes in a page of which it is known that it was stored: it gets the next number, and nothing is asked. For
-    /// logs that are made anew.
+    /// Adds a page that is known to be stored: it gets the next number, without a comparison. For rebuilding a log.
     ///
     /// # Errors
-    /// If a number has run out.
+    /// If no number is left.
     pub fn take_stored(&mut self, candidate: PageInput) -> Result<Judged, DetectError> {
         self.settle_if_due();
         let numbered = self.number(candidate)?;
@@ -247,21 +249,21 @@ impl<S: RecordSource> Decider<S> {
         self.enter(candidacy, Verdict::Unique)
     }
 
-    /// All pages with numbers below `up_to` can be read from the source from now on: their records
-    /// need not stay in memory.
+    /// Reports that all pages with numbers below `up_to` can be read from the source: their records may leave memory.
     pub fn committed(&mut self, up_to: Sequence) {
         if let Some(search) = &mut self.search {
             search.records().committed(self.numbering.inside(up_to));
         }
     }
 
-    /// Near-duplicates, judged from number `from` on, that are none by what the detector has learnt
-    /// since: what it took for a copy when it knew a host by three pages may be a sibling among three
-    /// hundred. Ascending, with those that inherited such a verdict. Nothing is changed: who delivers
-    /// such a page again, under another name and with [`PageInput::renews`], has it judged anew.
+    /// Returns the near-duplicates from number `from` on that are none by the current statistics, ascending.
     ///
-    /// Empty for detectors that don't change their mind. Pages that were renewed themselves are not
-    /// looked at again. Cost: a comparison for each near-duplicate, and reading the two records back.
+    /// A page that looked like a copy when the detector knew three pages of a host may be one of three hundred
+    /// siblings. Pages that inherited such a verdict are included. Nothing changes: the caller delivers such a page
+    /// again, under another name and with [`PageInput::renews`], to have it decided again.
+    ///
+    /// Empty for detectors whose verdicts are stable. Pages that were renewed are not checked again. Cost: a
+    /// comparison for each near-duplicate, and reading the two records back.
     ///
     /// # Errors
     /// If a record can't be read back.
@@ -286,9 +288,10 @@ impl<S: RecordSource> Decider<S> {
         Ok(outgrown.into_iter().map(|page| self.numbering.outside(page)).collect())
     }
 
-    /// The stored pages similar to a text of which the order of words is not known, without judging it:
-    /// a second condition that asks for the order is content with firmer weights. Empty if it has fewer terms than
-    /// [`Options::min_terms`]; exact copies are found like any other similar page.
+    /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.
+    ///
+    /// A second check that needs the word order requires a higher first score instead. Empty if the text has fewer
+    /// terms than [`Options::min_terms`]; exact copies are found like any other similar page.
     ///
     /// # Errors
     /// If a stored record can't be read back.
@@ -296,8 +299,8 @@ impl<S: RecordSource> Decider<S> {
         self.matches_that(group, terms, mode, &|_, _, _| true)
     }
 
-    /// As [`matches`](Self::matches), of those that meet a further condition: with [`Mode::Any`] the
-    /// first that does ends the search.
+    /// As [`matches`](Self::matches), of those that pass a filter: with [`Mode::Any`] the first that passes ends the
+    /// search.
     ///
     /// # Errors
     /// If a stored record can't be read back.
@@ -345,23 +348,23 @@ impl<S: RecordSource> Decider<S> {
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
-    /// The terms ever seen.
+    /// Returns all known terms.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// What a page was judged; `None` if there is no such page.
+    /// Returns the verdict on a page; `None` if there is no such page.
     pub fn verdict(&self, page: Sequence) -> Option<Verdict> {
         self.log.get(self.numbering.inside(page)).map(|entry| self.numbering.told(entry.verdict))
     }
 
-    /// The page that was judged last.
+    /// Returns the page that was decided last.
     pub fn last_page(&self) -> Option<PageId> {
         let last = self.log.len().checked_sub(1).filter(|last| *last >= self.numbering.seeds as usize)?;
         self.log.get(Sequence(u32::try_from(last).ok()?)).map(|entry| entry.page)
     }
 
-    /// Sizes and counters. Cheap: nothing is walked through.
+    /// Returns sizes and counters, in constant time.
     pub fn stats(&self) -> DeciderStats {
         let search = self.search.as_ref();
         let filter = search.map(Search::filter);
@@ -379,8 +382,7 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    /// Judges a batch, unless that failed before. `name` and `number` tell what a page is called, and what its terms
-    /// are.
+    /// Decides a batch, unless that failed before. `name` returns a page's id, `number` gives its terms numbers.
     fn judge<T>(
         &mut self,
         batch: Vec<T>,
@@ -395,7 +397,7 @@ impl<S: RecordSource> Decider<S> {
         judged
     }
 
-    /// Judges a batch in pieces that end where records are filed.
+    /// Decides a batch in pieces that end at update numbers.
     fn judge_pieces<T>(
         &mut self,
         batch: Vec<T>,
@@ -422,8 +424,7 @@ impl<S: RecordSource> Decider<S> {
         Ok(judged)
     }
 
-    /// First the index is asked for all pages together, as far as that is worth while; then they are
-    /// judged one after the other.
+    /// Searches for all pages of a piece in parallel where that pays, then decides one after the other.
     fn judge_piece(
         &mut self,
         mut candidacies: Vec<Result<Candidacy, PageId>>,
@@ -449,7 +450,7 @@ impl<S: RecordSource> Decider<S> {
         Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews })
     }
 
-    /// A page of which the log has all that [`number`](Self::number) makes.
+    /// Reads a page of which the log has all that [`number`](Self::number) makes.
     fn as_logged(&mut self, row: JudgedPage<'_>) -> Result<Numbered, DetectError> {
         let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
@@ -465,7 +466,7 @@ impl<S: RecordSource> Decider<S> {
         Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, answer }
     }
 
-    /// The page as the detector sees it, and the weight that its terms have to have.
+    /// Returns the page as the detector sees it, and the least weight that its terms must have.
     fn weigh(&self, group: u32, terms: &PageTerms, order: TermOrder) -> (Page, u32) {
         let record = Record::from_counts(terms, &self.options.weights);
         let least_weight =
@@ -473,7 +474,7 @@ impl<S: RecordSource> Decider<S> {
         (Page { group, record: record.without_lighter(least_weight), order }, least_weight)
     }
 
-    /// Asks the index for those that are no copies of what is known by now.
+    /// Searches ahead for the pages that are no copies of known ones.
     fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
         let Some(search) = self.search.as_ref().filter(|search| search.asks_early()) else { return Ok(()) };
         let asks = |candidacy: &Candidacy| {
@@ -507,7 +508,7 @@ impl<S: RecordSource> Decider<S> {
         self.enter(candidacy, verdict)
     }
 
-    /// Gives a page its number and its verdict, and takes it in.
+    /// Gives a page its number and its verdict, and stores it.
     fn enter(&mut self, candidacy: Candidacy, verdict: Verdict) -> Result<Judged, DetectError> {
         let Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
             candidacy;
@@ -522,7 +523,7 @@ impl<S: RecordSource> Decider<S> {
         Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
     }
 
-    /// A page that was judged before, in this batch or earlier.
+    /// Returns the earlier decision on a page of this batch or an earlier one.
     fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
         let (sequence, earlier) = self.log.find(page).ok_or(DetectError::Broken)?;
         let (terms, order, new_terms) = (PageTerms::default(), TermOrder::default(), Vec::new());
@@ -530,7 +531,7 @@ impl<S: RecordSource> Decider<S> {
         Ok(Judged { sequence, verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
     }
 
-    /// The verdict on an exact copy.
+    /// Returns the verdict on an exact copy.
     fn copied(&self, candidacy: &Candidacy) -> Option<Verdict> {
         let group = candidacy.group;
         if let Some((sequence, original)) = self.log.same_body(group, candidacy.body_digest) {
@@ -541,7 +542,7 @@ impl<S: RecordSource> Decider<S> {
         Some(inherited(sequence, original.verdict, DecidedBy::TextDigest))
     }
 
-    /// The verdict on a page that is no exact copy.
+    /// Returns the verdict on a page that is no exact copy.
     fn compared(&mut self, candidacy: &mut Candidacy) -> Result<Verdict, DetectError> {
         if !self.is_comparable(&candidacy.weighed) {
             return Ok(Verdict::Unique);
@@ -559,8 +560,7 @@ impl<S: RecordSource> Decider<S> {
         Verdict::NearDuplicate { of, score, second, detector: self.options.detector, decided_by: DecidedBy::Similarity }
     }
 
-    /// Takes a judged page into the index, if later ones are compared with it, and hands it to the
-    /// detector to learn from.
+    /// Adds a decided page to the index, if later ones are compared with it, and to the detector's statistics.
     fn take_in(&mut self, sequence: Sequence, page: &Arc<Page>, verdict: &Verdict) -> bool {
         let is_compared = verdict.is_unique() && self.is_comparable(page);
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
@@ -571,14 +571,13 @@ impl<S: RecordSource> Decider<S> {
         is_compared
     }
 
-    /// Whether [`outgrown`](Self::outgrown) will want to see the page again.
+    /// Returns whether [`outgrown`](Self::outgrown) may need the page again.
     fn may_change_its_mind(&self, verdict: &Verdict) -> bool {
         let changes = || self.corpus_stats.as_ref().is_some_and(|corpus_stats| corpus_stats.measure().is_unstable());
         is_by_similarity(verdict) && changes()
     }
 
-    /// Files what was stored since, and has the detector learn from what was judged, before a page
-    /// whose number says so.
+    /// Files the records stored since the last update and updates the statistics, before a page whose number is due.
     fn settle_if_due(&mut self) {
         if self.log.len().is_multiple_of(SETTLE_AFTER as usize)
             && let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search)
@@ -592,12 +591,12 @@ impl<S: RecordSource> Decider<S> {
         page.record.len() >= self.options.min_terms
     }
 
-    /// Whether a page is compared with others at all.
+    /// Returns whether a page is compared with others at all.
     fn is_comparable(&self, page: &Page) -> bool {
         self.search.is_some() && !page.record.is_empty() && self.is_long_enough(page)
     }
 
-    /// Pages of one group are compared with each other; in a whole crawl there is but one.
+    /// Returns the group of pages that are compared with each other; in a whole crawl there is only one.
     fn group(&self, group: u32) -> u32 {
         match self.options.within {
             Within::Crawl => 0,
@@ -605,7 +604,7 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
-    /// Holds a row of the log against what is there; number and verdict as they are in here.
+    /// Checks a row of the log against the decider's state; number and verdict are internal ones.
     fn check_row(&self, number: Sequence, row: &JudgedPage<'_>, verdict: Verdict) -> Result<(), DetectError> {
         let (expected, page) = (self.log.next()?, self.numbering.outside(number));
         if number != expected {
@@ -627,12 +626,12 @@ impl<S: RecordSource> Decider<S> {
     }
 }
 
-/// Whether a page was compared and found similar, and did not inherit that.
+/// Returns whether a page was compared and found similar, as opposed to inheriting that.
 pub(super) fn is_by_similarity(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. })
 }
 
-/// What a verdict asks of the index.
+/// Returns the query that a verdict needs.
 fn wanted<'a>(options: &Options, corpus_stats: &'a CorpusStats) -> Wanted<'a> {
     let measure = corpus_stats.measure();
     let mode = match options.mode {

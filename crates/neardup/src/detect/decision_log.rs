@@ -1,4 +1,4 @@
-//! All judged pages: how to know one again.
+//! All decided pages, by number, name and digest.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use super::decider::is_by_similarity;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
 
-/// What is remembered of a judged page beside its record.
+/// A decided page without its record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) page: PageId,
@@ -22,22 +22,22 @@ pub(super) struct Entry {
     pub(super) verdict: Verdict,
 }
 
-/// The judged pages by sequence number, by name, and the first of each body and of each text.
+/// The decided pages by number and by name, and the first of each body and of each text.
 ///
-/// 80 bytes a page, and 5 to 10 for each of three hash tables of 4-byte numbers: 95 to 110, twice
-/// the 80 at worst while the array grows. The hashes are pieces of cryptographic ones.
+/// 80 bytes a page, and 5 to 10 for each of three hash tables of 4-byte numbers: 95 to 110, twice the 80 at worst
+/// while the array grows. The hashes are prefixes of cryptographic ones.
 #[derive(Debug, Default)]
 pub(super) struct DecisionLog {
     entries: Vec<Entry>,
     by_page: HashTable<Sequence>,
     by_body: HashTable<Sequence>,
     by_text: HashTable<Sequence>,
-    /// Pages that were judged anew, ascending, each with the number that it had before.
+    /// Pages that were decided again, ascending, each with its earlier number.
     renewals: Vec<(Sequence, Sequence)>,
 }
 
 impl DecisionLog {
-    /// The number that the next judged page gets.
+    /// Returns the number of the next page.
     pub(super) fn next(&self) -> Result<Sequence, DetectError> {
         let next = u32::try_from(self.entries.len()).ok().filter(|&next| Sequence(next).as_earlier().is_none());
         next.map(Sequence).ok_or(DetectError::PagesFull)
@@ -64,8 +64,8 @@ impl DecisionLog {
         Ok(sequence)
     }
 
-    /// The next page is one that was judged before, as a near-duplicate: pages with its body or text
-    /// inherit that no longer.
+    /// Reports that the next page is a near-duplicate decided again: pages with its body or text stop inheriting from
+    /// it.
     pub(super) fn renew(&mut self, earlier: Sequence) {
         self.renewals.push((Sequence(self.entries.len() as u32), earlier));
         let Some(&Entry { group, body_digest, text_digest, .. }) = self.get(earlier) else { return };
@@ -87,14 +87,14 @@ impl DecisionLog {
         }
     }
 
-    /// Near-duplicates from a number on that were found by comparing and have not been judged anew.
+    /// Returns near-duplicates from a number on that were found by comparison and have not been decided again.
     pub(super) fn doubtful(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
         let concerned = self.concerned_by_renewal();
         let entries = (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index()));
         entries.filter(move |(number, entry)| is_by_similarity(&entry.verdict) && !concerned.contains(number))
     }
 
-    /// These pages and those that inherited a verdict from them, ascending. One look at every entry.
+    /// Returns these pages and those that inherited a verdict from them, ascending. Cost: one pass over all entries.
     pub(super) fn with_heirs(&self, pages: HashSet<Sequence>) -> Vec<Sequence> {
         let entries = pages.iter().filter_map(|page| self.get(*page));
         let digests: HashSet<(u32, Digest)> = entries
@@ -119,44 +119,44 @@ impl DecisionLog {
         wanted.map(|(number, _)| number).collect()
     }
 
-    /// The numbers, earlier and later, of pages that were judged anew.
+    /// Returns the earlier and the later numbers of pages that were decided again.
     fn concerned_by_renewal(&self) -> HashSet<Sequence> {
         self.renewals.iter().flat_map(|&(number, earlier)| [number, earlier]).collect()
     }
 
-    /// An entry by number.
+    /// Returns an entry by number.
     pub(super) fn get(&self, sequence: Sequence) -> Option<&Entry> {
         self.entries.get(sequence.index())
     }
 
-    /// The page of this name.
+    /// Returns the page with this id.
     pub(super) fn find(&self, page: PageId) -> Option<(Sequence, &Entry)> {
         let is_it = |sequence: &Sequence| self.entries[sequence.index()].page == page;
         self.by_page.find(hash_page(page), is_it).map(|&sequence| (sequence, &self.entries[sequence.index()]))
     }
 
-    /// The first page of the group with this body.
+    /// Returns the first page of the group with this body.
     pub(super) fn same_body(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
         self.first(&self.by_body, &digest, |entry| entry.body_digest == digest && entry.group == group)
     }
 
-    /// The first page of the group with this text.
+    /// Returns the first page of the group with this text.
     pub(super) fn same_text(&self, group: u32, digest: Digest) -> Option<(Sequence, &Entry)> {
         self.first(&self.by_text, &digest, |entry| entry.text_digest == Some(digest) && entry.group == group)
     }
 
-    /// Judged pages.
+    /// Returns the number of decided pages.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let tables = [&self.by_page, &self.by_body, &self.by_text];
         self.entries.capacity() * size_of::<Entry>() + tables.iter().map(|table| table.allocation_size()).sum::<usize>()
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the log to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_number(out, self.entries.len() as u64)?;
         let mut rows = Vec::new();
@@ -211,7 +211,7 @@ fn hash_digest(digest: &Digest) -> u64 {
     digest.0.iter().take(8).fold(0, |hash, &byte| (hash << 8) | u64::from(byte))
 }
 
-/// The verdict on a page that is, by `link`, a copy of the page `original` with that verdict.
+/// Returns the verdict on a page that is, by `link`, a copy of page `original` with that verdict.
 pub(super) fn inherited(original: Sequence, verdict: Verdict, link: DecidedBy) -> Verdict {
     match verdict {
         Verdict::Unique => Verdict::ExactDuplicate { of: original, decided_by: link },

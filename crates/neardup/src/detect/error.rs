@@ -1,22 +1,22 @@
-//! Why the decider could not decide.
+//! Errors of the decider.
 
 use std::error::Error;
 
 use crate::model::{Sequence, TermId};
 
-/// Why a batch could not be decided, or a log not be restored.
+/// Why a batch could not be decided, or a log could not be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum DetectError {
-    /// A stored record that has to be compared could not be read back.
+    /// A stored record could not be read back for comparison.
     #[error("the record of page {sequence} could not be read back for comparison")]
     Source {
         /// The stored page.
         sequence: Sequence,
-        /// What the source of records says.
+        /// The error of the record source.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// An earlier error left part of a batch decided. Reopen the decider from the log.
+    /// An earlier error left part of a batch decided. Restore the decider from the log.
     #[error("an earlier error left a batch half decided: restore the decider from its log")]
     Broken,
     /// The vocabulary holds all the terms that 32-bit numbers can name (2³² − 1, or 4 GiB of text).
@@ -28,12 +28,12 @@ pub enum DetectError {
     /// More pages than 32-bit numbers can name.
     #[error("the log is full: no sequence number is left")]
     PagesFull,
-    /// A term stands twice in the log of terms.
+    /// A term occurs twice in the log of terms.
     #[error("the log of terms is damaged: term {second} repeats term {first}")]
     RepeatedTerm {
-        /// Where it stands first.
+        /// Its first number.
         first: TermId,
-        /// Where it stands again.
+        /// Its second number.
         second: TermId,
     },
     /// A page was restored out of order.
@@ -41,10 +41,10 @@ pub enum DetectError {
     OutOfOrder {
         /// The next page in order.
         expected: Sequence,
-        /// The page that was handed over.
+        /// The page that was restored.
         found: Sequence,
     },
-    /// A page in the log has a term that is not in the log of terms.
+    /// A logged page has a term that is not in the log of terms.
     #[error("the log of pages is damaged: page {page} has term {term}, which is in no log")]
     UnknownTerm {
         /// The page.
@@ -52,12 +52,12 @@ pub enum DetectError {
         /// The term.
         term: TermId,
     },
-    /// A page in the log is said to repeat a page that is not stored before it.
+    /// A logged page repeats a page that is not stored before it.
     #[error("the log of pages is damaged: page {page} repeats page {of}, which is not stored before it")]
     UnknownOriginal {
         /// The page.
         page: Sequence,
-        /// What it is said to repeat.
+        /// The page that it repeats.
         of: Sequence,
     },
 }

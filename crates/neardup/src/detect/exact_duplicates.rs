@@ -1,8 +1,8 @@
-//! The short cut for pages with the same words: stored records by what they hold.
+//! A short cut for pages with the same words: stored records by a hash of their weighted terms.
 //!
-//! A page whose text differs from a stored one in order, in what is between the words, or in what
-//! stop words it has, is a copy as far as weighted terms tell. One look here finds it, before any
-//! list is read. It only names a record to compare: a hash that two records share costs a comparison.
+//! A page may differ from a stored one only in word order, in what is between the words, or in stop words. As
+//! weighted terms it is a copy, and one hash lookup finds it before any list is read. The lookup only names a record
+//! to compare: a hash collision costs a comparison.
 
 use std::io::{self, Read, Write};
 
@@ -20,7 +20,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Takes a stored record in.
+    /// Adds a stored record.
     pub(super) fn insert(&mut self, record: &Record, sequence: Sequence) {
         let hash = hash_of(record);
         if self.first.find(hash, |(other, _)| *other == hash).is_none() {
@@ -28,7 +28,7 @@ impl Copies {
         }
     }
 
-    /// The stored record that has all terms and weights of this one, most likely.
+    /// Returns the first stored record with the same terms and weights, most likely.
     pub(super) fn find(&self, record: &Record) -> Option<Sequence> {
         let hash = hash_of(record);
         self.first.find(hash, |(other, _)| *other == hash).map(|(_, sequence)| *sequence)
@@ -38,7 +38,7 @@ impl Copies {
         self.first.allocation_size()
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the hashes to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut entries: Vec<(u32, u64)> = self.first.iter().map(|(hash, sequence)| (sequence.0, *hash)).collect();
         entries.sort_unstable();

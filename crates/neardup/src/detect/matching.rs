@@ -1,4 +1,4 @@
-//! From candidates to matches: the exact comparison.
+//! Turns candidates into matches by exact comparison.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -16,32 +16,32 @@ use crate::model::{Score, Sequence, Threshold};
 pub struct Match {
     /// The stored page.
     pub of: Sequence,
-    /// How similar it is.
+    /// Its similarity.
     pub score: Score,
-    /// How similar it is by the detector's second condition, if it has one.
+    /// Its similarity by the detector's second check, if it has one.
     pub second: Option<Score>,
 }
 
-/// How many matches are wanted.
+/// How many matches to find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// One, whichever is found first: which one depends on the filter and the pages before, but on
-    /// nothing else. Cheapest, above all where pages have many near-duplicates.
+    /// The first one found: which one depends on the index and the pages before only. Fastest, above all
+    /// where pages have many near-duplicates.
     #[default]
     Any,
-    /// The most similar one; of equal scores the page that was first. It depends on nothing but the
-    /// stored records, so every exact filter gives the same.
+    /// The most similar one; of equal scores the page with the smallest number. It depends on the stored records
+    /// only, so every exact index gives the same.
     Best,
     /// All, ranked by falling score, then by rising number: the paper's optimal set.
     All,
 }
 
-/// A further condition on a match, beside those of the detector: told the probe, the stored page, and
-/// the match. A match that does not meet it is none.
+/// An additional filter on matches. It gets the probe, the stored page, and the match, and returns whether to keep
+/// it.
 pub type Condition<'a> = dyn Fn(&Page, &Page, &Match) -> bool + Sync + 'a;
 
-/// What is looked for.
+/// What to search for.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) measure: &'a dyn Measure,
@@ -50,39 +50,39 @@ pub(super) struct Wanted<'a> {
     pub(super) condition: &'a Condition<'a>,
 }
 
-/// What was found so far, and what still counts.
+/// The matches found so far, and the score that later ones need.
 #[derive(Debug)]
 pub(super) struct Findings {
     matches: Vec<Match>,
-    /// With [`Mode::Best`], a candidate has to reach the best score so far.
+    /// With [`Mode::Best`], a candidate must reach the best score so far.
     bar: Threshold,
     pub(super) verifications: u64,
 }
 
 impl Findings {
-    /// Nothing yet.
+    /// Creates an empty collection.
     pub(super) fn new(threshold: Threshold) -> Self {
         Self { matches: Vec::new(), bar: threshold, verifications: 0 }
     }
 
-    /// What later candidates have to reach.
+    /// Returns the score that later candidates must reach.
     pub(super) fn bar(&self) -> Threshold {
         self.bar
     }
 
-    /// Whether nothing more is wanted.
+    /// Returns whether the search can end.
     pub(super) fn is_complete(&self, wanted: &Wanted<'_>) -> bool {
         let is_found = wanted.mode == Mode::Any && !self.matches.is_empty();
         is_found || self.verifications >= wanted.measure.most_compared() as u64
     }
 
-    /// The matches by rank.
+    /// Returns the matches by rank.
     pub(super) fn into_matches(mut self) -> Vec<Match> {
         self.matches.sort_unstable_by_key(rank);
         self.matches
     }
 
-    /// Compares a candidate. The answer is the filter's [`Visit`](crate::index::Visit).
+    /// Compares a candidate, and returns how the index goes on: see [`Visit`](crate::index::Visit).
     pub(super) fn compare<S: RecordSource>(
         &mut self,
         wanted: &Wanted<'_>,
@@ -107,8 +107,9 @@ impl Findings {
         Ok(if self.is_complete(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
     }
 
-    /// With [`Mode::Best`], whether the filter's bound says that there is a better match. Bounds are
-    /// for the filter's view of a page: they speak of scores where the two are the same.
+    /// Returns whether the index's bound rules the candidate out, with [`Mode::Best`].
+    ///
+    /// Bounds are bounds of scores only if the index sees pages as the detector compares them.
     fn cannot_be_better(&self, wanted: &Wanted<'_>, candidate: Candidate) -> bool {
         let best = self.matches.first().filter(|_| wanted.mode == Mode::Best && wanted.measure.bounds_are_scores());
         best.is_some_and(|best| {

@@ -1,12 +1,11 @@
-//! *Have we kept this text before?*
+//! *Is this page a duplicate of a stored one?*
 //!
-//! A page comes in as weighted terms and two digests; a [verdict](crate::model::Verdict) comes
-//! out: unique, or *which stored page* it repeats, how similar it is, and by which evidence. Pages
-//! are judged one after the other by one owner: of two look-alikes the first is stored, and every
-//! later one points to it, never to another duplicate.
+//! A [`Decider`] takes pages as weighted terms and two digests. It returns a [verdict](crate::model::Verdict) for
+//! each: unique, or *which stored page* it repeats, how similar it is, and by which evidence. One owner decides the
+//! pages one after the other. Of two look-alikes the first is stored, and every later one points to it, never to
+//! another duplicate.
 //!
-//! The three stages of "Web Document Duplicate Detection Using Minimum Weight Overlapping" and
-//! where they live:
+//! The stages of "Web Document Duplicate Detection Using Minimum Weight Overlapping" (MWO):
 //!
 //! | paper (section 3) | here |
 //! |---|---|
@@ -14,61 +13,21 @@
 //! | table 1, field weights | [`Options::weights`] |
 //! | dynamic thresholding | [`Options::thresholding`], off by default |
 //! | threshold `t`, in [0, 1]; the paper's example is 0.5 | [`Options::threshold`], 0.8 by default |
-//! | filtering, equations (1)-(3) | [`filter`](crate::index): restated exactly, or as published |
-//! | verification, MWO | [`verify`](crate::similarity), in integers |
+//! | filtering, equations (1) to (3) | [`index`](crate::index): restated exactly, or as published |
+//! | verification, MWO | [`similarity`](crate::similarity), in integers |
 //! | the optimal set, ranked by MWO | [`Decider::matches`] with [`Mode::All`] |
-//! | one input page against a finished repository | a stream: each page against those kept so far |
+//! | one input page against a finished repository | a stream: each page against those stored so far |
 //!
-//! **Departures.** Exact copies are found by digest before anything is compared; pages with fewer
-//! terms than [`Options::min_terms`] are compared by their bytes only; of several matches the best
-//! is named.
+//! **Departures.** Exact copies are found by digest before anything is compared. Pages with fewer terms than
+//! [`Options::min_terms`] are compared by their bytes only. Of several matches the verdict names one, by default the
+//! first found ([`Mode`]).
 //!
-//! Invariants: this room does no I/O and knows no URL, clock or runtime; a verdict depends on the
-//! options and the pages before it and nothing else; [`BruteForce`] gives the same verdicts,
-//! and [`Audit`] holds the log of a whole crawl against it.
+//! **Lifecycle.** Create a decider ([`Decider::new`]), restore its log or [`load`](Decider::load) a snapshot, then
+//! [`decide`](Decider::decide) batches. [`Decider::committed`] tells it which records it may drop from memory.
 //!
-//! # Example
-//!
-//! Someone with a folder of texts and no crawler:
-//!
-//! ```
-//! use std::collections::HashMap;
-//!
-//! use neardup::detect::{Decider, Options};
-//! use neardup::model::{PageInput, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
-//!
-//! fn page(name: &str, text: &str) -> PageInput {
-//!     let mut terms = HashMap::<String, FieldCounts>::new();
-//!     for word in text.split_whitespace() {
-//!         terms.entry(word.to_lowercase()).or_default().add(Field::Body);
-//!     }
-//!     PageInput {
-//!         page: PageId::new("my folder", name, 0),
-//!         group: 0,
-//!         body_digest: Digest::of(text.as_bytes()),
-//!         text_digest: None,
-//!         terms: terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
-//!         order: TermOrder::default(),
-//!         renews: None,
-//!     }
-//! }
-//!
-//! # fn main() -> Result<(), neardup::detect::DetectError> {
-//! let texts = [
-//!     ("sun.txt", "the sun rose over the hills and the birds began to sing in the old trees"),
-//!     ("rain.txt", "rain fell on the town all day and nobody went out to the market"),
-//!     ("dawn.txt", "the sun rose over the hills and the birds began to call in the old trees"),
-//! ];
-//! let mut decider = Decider::in_memory(Options { min_terms: 5, ..Options::default() });
-//! let judged = decider.decide(texts.map(|(name, text)| page(name, text)).to_vec())?;
-//!
-//! assert!(judged[0].verdict.is_unique());
-//! assert!(judged[1].verdict.is_unique());
-//! let original = judged[2].verdict.duplicate_of().map(|of| texts[of.index()].0);
-//! assert_eq!(original, Some("sun.txt"));
-//! # Ok(())
-//! # }
-//! ```
+//! Invariants: no I/O, URL, clock or runtime. A verdict depends only on the options and the pages before it.
+//! [`BruteForce`] gives the same verdicts, and [`Audit`] checks the log of a whole crawl against it. Design notes:
+//! `docs/design/detect.md`.
 
 mod audit;
 mod brute_force;

@@ -1,4 +1,4 @@
-//! How the decider decides.
+//! Options of the decider.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::{Mode, Thresholding};
 use crate::index::FilterKind;
 use crate::model::{Detector, FieldWeights, Threshold, WantedOrder};
 
-/// 0.8: pages of which four fifths of the weight agree are one page.
+/// 0.8: pages of which four fifths of the weight agree are the same page.
 const DEFAULT_THRESHOLD: Threshold = tenths(8);
 
 const fn tenths(tenths: u32) -> Threshold {
@@ -20,13 +20,13 @@ const fn tenths(tenths: u32) -> Threshold {
     }
 }
 
-/// 0.68: what pages share that were translated but for their text.
+/// 0.68: shared by pages that were translated except for their text.
 const FIRST_OF_TWO: Threshold = match Threshold::from_millionths(680_000) {
     Some(threshold) => threshold,
     None => panic!("0.68 is a threshold"),
 };
 
-/// Among which pages a copy is looked for.
+/// The pages among which duplicates are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Within {
@@ -38,7 +38,7 @@ pub enum Within {
 }
 
 impl Within {
-    /// The name used on the command line and in output.
+    /// Returns the name used on the command line and in output.
     pub fn name(self) -> &'static str {
         match self {
             Within::Crawl => "crawl",
@@ -47,42 +47,44 @@ impl Within {
     }
 }
 
-/// The decider's options. Verdicts made under different options can't be mixed in one log.
+/// The decider's options. One log holds verdicts made under the same options only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The detector; [`Detector::None`] finds exact copies only.
     pub detector: Detector,
-    /// From which similarity on a page is a near-duplicate, in [0, 1]; the MWO paper tries 0.5. What it
-    /// means to the other detectors stands in their documentation.
+    /// The similarity from which a page is a near-duplicate, in [0, 1]. The MWO paper tries 0.5; the other detectors
+    /// document their own meaning.
     pub threshold: Threshold,
-    /// From which likeness on the second condition of [`Detector::Mwo`] is met, which looks at the
-    /// order of the words and at what other pages of the host hold; `None`: the paper's weights alone
-    /// decide. What is asked of short pages is more: [`TemplateAware`](super::TemplateAware).
+    /// The threshold of the second check of [`Detector::Mwo`], which compares word order and discounts the host's
+    /// template.
+    ///
+    /// `None`: the paper's weights alone decide. Short pages need more: [`TemplateAware`](super::TemplateAware).
     pub second: Option<Threshold>,
-    /// Whether terms of little weight are dropped before a page is compared; by [`Detector::Mwo`] and
+    /// Whether terms of little weight are dropped before a page is compared; for [`Detector::Mwo`] and
     /// [`Detector::Provenance`].
     pub thresholding: Thresholding,
-    /// Pages are compared only if the numbers of their sentences differ by less than this; by
-    /// [`Detector::ExtendedTdw`]. `None`: whatever they are.
+    /// Pages are compared only if their sentence counts differ by less than this; for [`Detector::ExtendedTdw`].
+    /// `None`: always.
     #[cfg(feature = "baselines")]
     pub sentence_slack: Option<u32>,
-    /// How the records to compare are found.
+    /// The index that finds the records to compare.
     pub filter: FilterKind,
-    /// Pages with fewer distinct terms (of positive weight) are compared by their bytes only: short
-    /// pages resemble each other by chance. They are never in the index, so nothing is found to be
-    /// a near-duplicate of them either.
+    /// Pages with fewer distinct terms (of positive weight) are compared by their bytes only: short pages resemble
+    /// each other by chance.
+    ///
+    /// They are not indexed, so no page is a near-duplicate of them either.
     pub min_terms: usize,
-    /// What an occurrence weighs in each field.
+    /// The weight of an occurrence in each field.
     pub weights: FieldWeights,
-    /// Among which pages a copy is looked for.
+    /// The pages among which duplicates are searched.
     pub within: Within,
-    /// Which of several matches a verdict names. Whether there is one does not depend on it, so
-    /// this may change from run to run. [`Mode::All`] decides like [`Mode::Best`].
+    /// Which of several matches a verdict names. It does not change whether there is one, so it may differ from run
+    /// to run. [`Mode::All`] decides like [`Mode::Best`].
     pub mode: Mode,
-    /// What only [`Detector::Dd`] asks for.
+    /// Options of [`Detector::Dd`] only.
     #[cfg(feature = "baselines")]
     pub dd: DdOptions,
-    /// What only [`Detector::Fuzzy`] asks for.
+    /// Options of [`Detector::Fuzzy`] only.
     #[cfg(feature = "baselines")]
     pub fuzzy: FuzzyOptions,
 }
@@ -110,16 +112,16 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The second condition's threshold, if nobody sets another. On the labelled public pages it
-    /// leaves 10 of 1,983 pages out that are nobody's copies, where the paper's weights alone leave
-    /// out 67, and finds 922 of 923 near-duplicates, where those find 915.
+    /// The default threshold of the second check.
+    ///
+    /// On the labeled public pages it leaves out 10 of 1,983 pages that are no copies, and finds 922 of 923
+    /// near-duplicates. The paper's weights alone leave out 67 and find 915.
     pub const DEFAULT_SECOND: Threshold = match Threshold::from_millionths(350_000) {
         Some(threshold) => threshold,
         None => panic!("0.35 is a threshold"),
     };
 
-    /// The threshold of a detector, if nobody sets another. With a second condition the first can be
-    /// lower.
+    /// Returns the default threshold of a detector. With a second check the first threshold can be lower.
     pub fn default_threshold(detector: Detector, has_second: bool) -> Threshold {
         match detector {
             Detector::Mwo if has_second => FIRST_OF_TWO,
@@ -134,7 +136,7 @@ impl Options {
         }
     }
 
-    /// What of the order of terms the detector goes by.
+    /// Returns which parts of the term order the detector needs.
     pub fn order(&self) -> WantedOrder {
         match self.detector {
             Detector::Mwo => WantedOrder { shingles: self.second.is_some(), ..WantedOrder::default() },
@@ -146,7 +148,7 @@ impl Options {
         }
     }
 
-    /// Whether a detector drops light terms, if nobody says so: as its paper does.
+    /// Returns the default thresholding of a detector, as in its paper.
     pub fn default_thresholding(detector: Detector) -> Thresholding {
         match detector {
             #[cfg(feature = "baselines")]
@@ -155,14 +157,14 @@ impl Options {
         }
     }
 
-    /// The options with which a detector is meant to be used, if nothing else is said.
+    /// Returns the recommended options of a detector.
     pub fn of(detector: Detector) -> Self {
         let second = (detector == Detector::Mwo).then_some(Self::DEFAULT_SECOND);
         let threshold = Self::default_threshold(detector, second.is_some());
         Self { detector, threshold, second, thresholding: Self::default_thresholding(detector), ..Self::default() }
     }
 
-    /// Names everything that decides what is in the index.
+    /// Returns a text that names everything that decides what is in the index.
     pub fn signature(&self) -> String {
         let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;
         let own = match detector {
@@ -181,7 +183,7 @@ impl Options {
         format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}")
     }
 
-    /// What a page has to reach to be looked at: the threshold, or what lies below it.
+    /// Returns the score that a page must reach to be considered: the threshold, or a lower one.
     pub(super) fn bar(&self) -> Threshold {
         match self.detector {
             #[cfg(feature = "baselines")]

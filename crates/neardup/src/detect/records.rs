@@ -1,4 +1,4 @@
-//! Where stored records come from when they have to be compared.
+//! Reads stored records back when they must be compared.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -12,27 +12,26 @@ use super::earlier::Numbering;
 use crate::model::{FieldWeights, PageTerms, Sequence, TermOrder};
 use crate::similarity::Record;
 
-/// Terms in one generation of the cache: 2²⁰, that is 8 MiB; there are two.
+/// Terms in one generation of the cache: 2²⁰, that is 8 MiB; there are two generations.
 const GENERATION_TERMS: usize = 1 << 20;
 
 /// Reads the records of committed pages back.
 ///
-/// It is asked only for pages of which the decider was told that they are
-/// [committed](super::Decider::committed) (or which were restored): those that it called
-/// unique and, when it looks at its verdicts again, near-duplicates; and for those that it was
-/// [seeded](super::Decider::seed) with, by [their numbers](Sequence::of_earlier).
+/// The decider asks only for pages that were reported as [committed](super::Decider::committed) or restored: unique
+/// ones, and near-duplicates when it checks its verdicts again. It also asks for [seeded](super::Decider::seed)
+/// pages, by [their numbers](Sequence::of_earlier).
 pub trait RecordSource: Send {
     /// Why a record could not be read.
     type Error: Error + Send + Sync + 'static;
 
-    /// What the log holds of a judged page.
+    /// Returns what the log holds of a decided page.
     ///
     /// # Errors
-    /// If the page can't be read; a page that is not there is an error too.
+    /// If the page can't be read or does not exist.
     fn page(&self, page: Sequence) -> Result<LoggedPage, Self::Error>;
 }
 
-/// What the log holds of a judged page for the detectors: fields of the same names in
+/// What the log holds of a decided page for the detectors. The fields are those of
 /// [`JudgedPage`](crate::model::JudgedPage).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -44,19 +43,21 @@ pub struct LoggedPage {
 }
 
 impl LoggedPage {
-    /// The page as detectors see it.
+    /// Returns the page as detectors see it.
     pub(super) fn weighed(self, weights: &FieldWeights) -> Page {
         let record = Record::from_counts(&self.terms, weights).without_lighter(self.least_weight);
         Page { group: self.group, record, order: self.order }
     }
 }
 
-/// No log: all records stay in memory. It fails if asked, and is never asked unless
-/// [`committed`](super::Decider::committed) was called or a page restored.
+/// No log: all records stay in memory.
+///
+/// Its reads fail. The decider makes none unless [`committed`](super::Decider::committed) was called or a page was
+/// restored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InMemory;
 
-/// Asked [`InMemory`] for a record.
+/// A record was requested from [`InMemory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no log from which to read it; do not report pages as committed without one")]
 pub struct NoLog;
@@ -69,14 +70,13 @@ impl RecordSource for InMemory {
     }
 }
 
-/// The stored records: those not yet committed in memory, the others from the source through a
-/// bounded cache.
+/// The stored records: those not yet committed in memory, the others from the source through a bounded cache.
 #[derive(Debug)]
 pub(super) struct Records<S> {
     source: S,
     pub(super) numbering: Numbering,
     weights: FieldWeights,
-    /// Not yet committed, ascending, and whether others are compared with it.
+    /// Records not yet committed, ascending, and whether later pages are compared with them.
     pending: VecDeque<(Sequence, Arc<Page>, bool)>,
     cache: Cache,
 }
@@ -86,13 +86,13 @@ impl<S: RecordSource> Records<S> {
         Self { source, numbering: Numbering::default(), weights, pending: VecDeque::new(), cache: Cache::default() }
     }
 
-    /// Keeps a record until it is committed; then in the cache, if others are compared with it. Pages
-    /// come in ascending order.
+    /// Keeps a record until it is committed; then in the cache, if later pages are compared with it. Pages must
+    /// ascend.
     pub(super) fn insert(&mut self, page: Sequence, weighed: Arc<Page>, is_compared: bool) {
         self.pending.push_back((page, weighed, is_compared));
     }
 
-    /// All pages below `up_to` can be read from the source from now on.
+    /// Reports that all pages below `up_to` can be read from the source.
     pub(super) fn committed(&mut self, up_to: Sequence) {
         let committed = self.pending.partition_point(|(page, ..)| *page < up_to);
         for (page, weighed, is_compared) in self.pending.drain(..committed) {
@@ -102,7 +102,7 @@ impl<S: RecordSource> Records<S> {
         }
     }
 
-    /// A judged page.
+    /// Returns a decided page.
     pub(super) fn get(&mut self, page: Sequence) -> Result<Arc<Page>, DetectError> {
         if let Ok(place) = self.pending.binary_search_by_key(&page, |(page, ..)| *page) {
             return Ok(Arc::clone(&self.pending[place].1));
@@ -118,19 +118,20 @@ impl<S: RecordSource> Records<S> {
     }
 }
 
-/// A stored page, for threads that share the records.
+/// Returns a stored page, for threads that share the records.
 pub(super) fn get<S: RecordSource>(records: &Mutex<Records<S>>, page: Sequence) -> Result<Arc<Page>, DetectError> {
-    // A thread that panicked has left nothing half done: a look-up either filled the cache or not.
+    // A lookup fills the cache or leaves it as it is, so a panic in another thread does no harm.
     records.lock().unwrap_or_else(PoisonError::into_inner).get(page)
 }
 
-/// Records lately used, in two generations: when the younger is full, the elder is forgotten and
-/// the younger takes its place. What is used moves to the younger.
+/// Recently used records, in two generations.
+///
+/// When the younger generation is full it replaces the older one. A used record moves to the younger.
 #[derive(Debug, Default)]
 struct Cache {
     younger: HashMap<Sequence, Arc<Page>>,
     elder: HashMap<Sequence, Arc<Page>>,
-    /// Terms, and numbers that tell their order, in the younger generation.
+    /// Size of the younger generation, in terms ([`Page::size`]).
     terms: usize,
 }
 
@@ -145,7 +146,7 @@ impl Cache {
     }
 
     fn insert(&mut self, page: Sequence, weighed: Arc<Page>) {
-        // One for the entry, so that short records are bounded too.
+        // One for the entry, so that the number of short records is bounded too.
         let terms = weighed.size() + 1;
         if self.terms + terms > GENERATION_TERMS {
             self.elder = std::mem::take(&mut self.younger);

@@ -1,8 +1,8 @@
-//! One decision of a crawl, looked at again.
+//! Repeats one decision of a crawl, for explanations.
 //!
-//! The log has what was known: the pages before, in order, and what was said of them. From that the detector
-//! learns again what it had learnt when a page was judged, and any page that was stored by then can be held against it
-//! without index and filter. So it can be told not only which page was named, but how close the others came.
+//! The log holds the earlier pages in order and their verdicts. From these the detector learns again what it knew
+//! when a page was decided. Then any page stored by that time can be compared with it, without an index. So `explain`
+//! tells not only which page the verdict names, but how close the others came.
 //!
 //! Cost: reading the log up to the page twice, once to learn and once to compare.
 
@@ -15,34 +15,34 @@ use super::records::LoggedPage;
 use super::{Options, Within};
 use crate::model::{JudgedPage, Score, Sequence};
 
-/// A detector as it was when a page of the log was judged.
+/// A detector as it was when a page of the log was decided.
 pub struct Replay {
     options: Options,
     /// `None` for the detector that compares nothing.
     corpus_stats: Option<CorpusStats>,
 }
 
-/// What a detector sees in two pages.
+/// The detector's view of two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedComparison {
     /// The first score.
     pub score: Score,
-    /// The second condition, if there is one.
+    /// The result of the second check, if there is one.
     pub second: Option<SecondCheck>,
-    /// Whether the first score reaches the bar.
+    /// Whether the first score reaches the threshold.
     pub reaches: bool,
-    /// Whether all conditions are met.
+    /// Whether all checks pass.
     pub is_match: bool,
 }
 
 impl Replay {
-    /// A detector before the first page. The options are those of the crawl.
+    /// Creates a detector before the first page. The options must be those of the crawl.
     pub fn new(options: Options) -> Self {
         let corpus_stats = CorpusStats::new(&options);
         Self { options, corpus_stats }
     }
 
-    /// Takes in the next page of the log, to the last before the one that is looked at.
+    /// Adds the next page of the log, up to the last before the page to explain.
     pub fn learn(&mut self, number: Sequence, row: &JudgedPage<'_>) {
         self.settle_for(number);
         let page = Arc::new(self.page(row));
@@ -52,27 +52,26 @@ impl Replay {
         }
     }
 
-    /// To be called after all pages before this one were taken in: what is learnt counts from fixed numbers on.
+    /// Updates the statistics before page `number`, if it is due. Call it after all earlier pages were added.
     pub fn settle_for(&mut self, number: Sequence) {
         if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| number.0.is_multiple_of(SETTLE_AFTER)) {
             corpus_stats.settle();
         }
     }
 
-    /// A page of the log as the detector sees it.
+    /// Returns a page of the log as the detector sees it.
     pub fn page(&self, row: &JudgedPage<'_>) -> Page {
         let JudgedPage { group, terms, least_weight, order, .. } = *row;
         let logged = LoggedPage { group, terms: terms.clone(), least_weight, order: order.clone() };
         logged.weighed(&self.options.weights)
     }
 
-    /// Whether a page has enough terms to be compared at all.
+    /// Returns whether a page has enough terms to be compared at all.
     pub fn is_compared(&self, page: &Page) -> bool {
         self.corpus_stats.is_some() && !page.record.is_empty() && page.record.len() >= self.options.min_terms
     }
 
-    /// Holds a page that was stored before against the one that is looked at; `None` if they have nothing in
-    /// common or are not compared.
+    /// Compares a page with a page stored before it; `None` if they have nothing in common or are not compared.
     pub fn compare(&self, probe: &Page, stored: &Page) -> Option<ReplayedComparison> {
         let measure = self.corpus_stats.as_ref()?.measure();
         let is_apart = self.options.within == Within::Host && probe.group != stored.group;

@@ -1,29 +1,27 @@
-//! *Which page of a group should stay?*
+//! *Which page of a cluster should stay?*
 //!
-//! "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web Provenance", section
-//! III, step 9 (filtering near-duplicates); for steps 10 and 11 see [`Trust`](super::Trust). It does
-//! not matter which detector found the group. A pure function of [`Provenance`] and plain numbers: it
-//! knows no URL and no clock.
+//! "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web Provenance", section III, step 9;
+//! for steps 10 and 11 see [`Trust`](super::Trust). It does not matter which detector found the cluster. A pure
+//! function of [`Provenance`] and plain numbers, without URLs or clock.
 //!
-//! The paper compares two pages at a time. *Who*: are the authors the same? If not, *when*: the page
-//! with the earlier date. If so, *where*, *why* and *how*, in this order: the page in the standard
-//! place, with the better purpose, in the better format.
+//! The paper compares two pages at a time. *Who*: are the authors the same? If not, *when*: the page with the earlier
+//! date. If so, *where*, *why* and *how*, in this order: the page in the standard place, with the better purpose, in
+//! the better format.
 //!
-//! **Departures.** The paper's rule is no order: of A and B by one author and C by another, A may win
-//! over B by its place, B over C by its date, and C over A by its date. So the pages of each author
-//! are ranked first, and their first page stands for them; then the authors are ranked by the earliest
-//! date that any of their pages has. Of two pages, the rule is that of the paper; of more, the order
-//! is total and the same whichever page is looked at first. The paper is silent on ties and on what is
-//! not known:
+//! **Departures.** The paper's rule is not transitive: of A and B by one author and C by another, A may win over B by
+//! place, B over C by date, and C over A by date. So the pages of each author are ranked first, and the best stands
+//! for them. Then the authors are ranked by the earliest date of their pages. For two pages this is the paper's rule;
+//! for more it is a total order, the same whichever page comes first. The paper does not mention ties or missing
+//! values:
 //!
 //! | case | here |
 //! |---|---|
-//! | pages without an author | are as if by one author |
-//! | a page without a date | comes behind those with one |
-//! | authors whose dates do not tell them apart | a known one, then the place, purpose and format of their pages |
-//! | pages of one author that nothing tells apart | the earlier date, then the smaller sequence number |
+//! | pages without an author | as if by one author |
+//! | a page without a date | after those with one |
+//! | authors with equal dates | a known one first, then the place, purpose and format of their pages |
+//! | equal pages of one author | the earlier date, then the smaller sequence number |
 //!
-//! A date comes before the moments of its day. Names are compared without regard to case.
+//! A date sorts before the times of its day. Names are compared without regard to case.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -32,14 +30,14 @@ use crate::model::{Provenance, Source};
 
 use super::trust::Factors;
 
-/// A page that may be elected.
+/// A page of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// The order of judgement; no two members have the same.
+    /// The order of decision; no two members share one.
     pub sequence: u64,
     /// Where the page comes from.
     pub provenance: &'a Provenance,
-    /// What else is known of it.
+    /// Other facts about the page.
     pub factors: Factors,
 }
 
@@ -48,11 +46,11 @@ pub struct Member<'a> {
 pub struct Election {
     /// Its position among the members.
     pub elected: usize,
-    /// What it has over the others, in words.
+    /// Its advantage over the others, in words.
     pub why: String,
 }
 
-/// Elects the page that stays; `None` if there is none to elect. Cost: that of sorting the members.
+/// Chooses the page that stays; `None` for an empty cluster. Cost: sorting the members.
 pub fn elect(members: &[Member]) -> Option<Election> {
     let mut by_author = BTreeMap::<Option<String>, Vec<usize>>::new();
     for (at, member) in members.iter().enumerate() {
@@ -64,7 +62,7 @@ pub fn elect(members: &[Member]) -> Option<Election> {
     Some(Election { elected: first.pages[0], why: why(&authors, members) })
 }
 
-/// What decided.
+/// The criterion that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Who,
@@ -79,7 +77,7 @@ enum Step {
 struct Author {
     /// The best page first.
     pages: Vec<usize>,
-    /// That of their pages which has the earliest date.
+    /// The page with the earliest date.
     earliest: Option<usize>,
 }
 
@@ -102,7 +100,7 @@ impl Author {
     }
 }
 
-/// Compares two pages of one author; what is less stays.
+/// Compares two pages of one author; the lesser stays.
 fn against(one: &Member, other: &Member) -> (Step, Ordering) {
     let (by, to) = (one.provenance, other.provenance);
     first_difference([
@@ -118,7 +116,7 @@ fn first_difference<const N: usize>(steps: [(Step, Ordering); N]) -> Option<(Ste
     steps.into_iter().find(|(_, order)| order.is_ne())
 }
 
-/// No date comes last.
+/// Orders dates; a missing date comes last.
 fn by_date(one: Option<&str>, other: Option<&str>) -> Ordering {
     (one.is_none(), one).cmp(&(other.is_none(), other))
 }
@@ -127,7 +125,7 @@ fn author(member: &Member) -> Option<String> {
     member.provenance.who.as_ref().map(|who| who.to_lowercase())
 }
 
-/// A title says better than a heading what a page is for.
+/// Ranks the source of a page's purpose: a title tells more than a heading.
 fn purpose(provenance: &Provenance) -> u8 {
     match provenance.why_from {
         Some(Source::Title) => 2,
@@ -136,7 +134,7 @@ fn purpose(provenance: &Provenance) -> u8 {
     }
 }
 
-/// Why the first page of the first author stays: what it has over the page that comes next.
+/// Explains why the first page of the first author stays: its advantage over the next page.
 fn why(authors: &[Author], members: &[Member]) -> String {
     let [first, others @ ..] = authors else { return String::new() };
     let page = &members[first.pages[0]];
@@ -147,7 +145,7 @@ fn why(authors: &[Author], members: &[Member]) -> String {
     let over_authors = others.first().map(|next| {
         let rivals: Vec<usize> = others.iter().flat_map(|author| author.pages.iter().copied()).collect();
         let step = first.against(next, members).0;
-        // By its date an author wins, whose best page may be another.
+        // An author wins by date with a page that need not be the best.
         let page = if step == Step::When { first.earliest.map_or(page, |at| &members[at]) } else { page };
         in_words(step, page, &rivals, members)
     });

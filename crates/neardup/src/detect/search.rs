@@ -1,4 +1,4 @@
-//! Asking the index: for one page, or for several on all cores.
+//! Queries to the index: for one page, or for several on all cores.
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -14,10 +14,10 @@ use super::{DetectError, Mode};
 use crate::index::{Candidate, CandidateIndex, ProbeCounters, Scratch};
 use crate::model::{Score, Sequence, TermId, Threshold};
 
-/// With fewer records, asking takes less time than waking another core.
+/// With fewer records, a query takes less time than waking another core.
 const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 
-/// The stored records that can be asked for matches.
+/// The stored records, ready for queries.
 pub(super) struct Search<S> {
     filter: Box<dyn CandidateIndex>,
     copies: Copies,
@@ -30,19 +30,19 @@ pub(super) struct Search<S> {
     pub(super) counters: ProbeCounters,
 }
 
-/// A page that asks.
+/// The page of a query.
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'a> {
     pub(super) group: u32,
     pub(super) page: &'a Page,
 }
 
-/// What the index has answered so far.
+/// The result of a query so far.
 #[derive(Debug)]
 pub(super) struct Answer {
     findings: Findings,
     counters: ProbeCounters,
-    /// Records that the index held when it was asked last.
+    /// Records that the index held at the last query.
     seen: Option<usize>,
 }
 
@@ -62,18 +62,18 @@ impl<S: RecordSource> Search<S> {
         self.records.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a stored page in; the filter gets `filtered`.
+    /// Adds a stored page; the index gets `filtered`.
     pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, filtered: &[(TermId, u32)]) {
         self.filter.insert(sequence, filtered);
         self.copies.insert(&page.record, sequence);
     }
 
-    /// Whether a stored record holds the same, most likely: then there is no need to ask early.
+    /// Returns whether a stored record most likely holds the same terms: then searching ahead does not pay.
     pub(super) fn has_copy(&self, page: &Page) -> bool {
         self.copies.find(&page.record).is_some()
     }
 
-    /// Memory of lists, sketches and hashes, in bytes.
+    /// Returns the memory of lists, sketches and hashes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.filter.bytes() + self.copies.bytes()
     }
@@ -96,14 +96,14 @@ impl<S: RecordSource> Search<S> {
         self.filter.settle();
     }
 
-    /// Whether several pages are better asked for at once: not of a small index, nor of a filter
-    /// whose answers don't add up.
+    /// Returns whether searching ahead for several pages pays: the index must be large and its probes divisible.
     pub(super) fn asks_early(&self) -> bool {
         self.scratches.len() > 1 && self.filter.probes_add_up() && self.filter.len() >= WORTH_A_THREAD
     }
 
-    /// Asks for several pages at once, on all cores; [`ask`](Self::ask) then adds what was stored
-    /// since. `None` for fewer than two.
+    /// Searches for several pages at once, on all cores; [`ask`](Self::ask) then adds what was stored since.
+    ///
+    /// Returns `None` for fewer than two pages.
     pub(super) fn ask_early(
         &mut self,
         wanted: &Wanted<'_>,
@@ -141,8 +141,9 @@ impl<S: RecordSource> Search<S> {
         answers.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The matches of a page, by rank. A stored record that holds the same comes first. `early` is
-    /// what was found before; only what came since is looked at then.
+    /// Returns the matches of a page, by rank; a stored record with the same terms comes first.
+    ///
+    /// With an `early` result, only records that came since are searched.
     pub(super) fn ask(
         &mut self,
         wanted: &Wanted<'_>,
@@ -176,7 +177,7 @@ impl<S: RecordSource> Search<S> {
         self.chosen(wanted, page, answer.findings.into_matches())
     }
 
-    /// The matches that remain when the detector looks at all of them together.
+    /// Returns the matches that remain when the detector compares all of them together.
     fn chosen(&self, wanted: &Wanted<'_>, page: Asking<'_>, matches: Vec<Match>) -> Result<Vec<Match>, DetectError> {
         if !wanted.measure.needs_all_matches() || matches.is_empty() {
             return Ok(matches);
@@ -187,7 +188,7 @@ impl<S: RecordSource> Search<S> {
 }
 
 impl<S: RecordSource> Search<S> {
-    /// With [`Mode::Any`], the match with a stored record that holds the same.
+    /// With [`Mode::Any`], returns the match with a stored record of the same terms.
     fn copied(&self, wanted: &Wanted<'_>, page: Asking<'_>, log: &DecisionLog) -> Result<Option<Answer>, DetectError> {
         let same_group = |id: &Sequence| log.get(*id).is_some_and(|entry| entry.group == page.group);
         let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
@@ -204,7 +205,7 @@ impl Answer {
         Self { findings: Findings::new(wanted.threshold), counters: ProbeCounters::default(), seen: None }
     }
 
-    /// Adds what the index holds now and did not hold before.
+    /// Adds the matches among records that the index did not hold before.
     fn extend<S: RecordSource>(
         &mut self,
         filter: &dyn CandidateIndex,

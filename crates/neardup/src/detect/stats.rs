@@ -1,15 +1,15 @@
-//! What the decider holds and what it did.
+//! Sizes and counters of the decider.
 
 use crate::index::ProbeCounters;
 
-/// Sizes of a decider, and sums over the probes since it was made.
+/// Sizes of a decider, and sums over the probes since it was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeciderStats {
-    /// Judged pages, restored ones included.
+    /// Decided pages, restored ones included.
     pub judged: u64,
     /// Records in the index.
     pub indexed: u64,
-    /// Of these, records that are compared by their sketches alone, to keep to the memory budget.
+    /// Records in the index that are compared by sketch only, to keep to the memory limit.
     pub unlisted: u64,
     /// Terms in the vocabulary.
     pub terms: u64,
@@ -17,10 +17,10 @@ pub struct DeciderStats {
     pub index_bytes: u64,
     /// Memory of the vocabulary, in bytes.
     pub vocabulary_bytes: u64,
-    /// Memory of verdicts, digests and names of the judged pages, in bytes.
+    /// Memory of verdicts, digests and names of the decided pages, in bytes.
     pub log_bytes: u64,
-    /// Pages for which the index was asked.
+    /// Pages for which the index was probed.
     pub probes: u64,
-    /// What those probes cost in all.
+    /// The work of those probes.
     pub counters: ProbeCounters,
 }

@@ -1,17 +1,17 @@
-//! How far is a page to be trusted? "A Hybrid Model for Detection and Elimination of Near-Duplicates
-//! Based on Web Provenance", section III, steps 10 and 11.
+//! How trustworthy is a page?
 //!
-//! The paper names four factors and gives no formula. Here each is a number in [0, 1]:
+//! "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web Provenance", section III, steps 10
+//! and 11. The paper names four factors and gives no formula. Here each is a number in [0, 1]:
 //!
 //! | factor | paper | here |
 //! |---|---|---|
-//! | accountability | the author information | 1: an author is named; ½: only a copyright line; 0: nobody |
+//! | accountability | the author information | 1: an author is named; ½: only a copyright line; 0: neither |
 //! | maintainability | up-to-date content | 1 / (1 + age in years) at the time of the fetch; 0: no date |
-//! | coverage | working links of all links | the same; left out if it is not known |
-//! | authority | the place of publication | given by who knows the place |
+//! | coverage | working links of all links | the same; left out if unknown |
+//! | authority | the place of publication | given by the caller |
 //!
-//! The score is the mean of those that are known. The paper re-ranks by maintainability; here the
-//! score re-ranks, of which that is a part.
+//! The score is the mean of the known factors. The paper ranks again by maintainability; here the score ranks, of
+//! which maintainability is a part.
 
 use serde::Serialize;
 
@@ -19,10 +19,10 @@ use crate::model::{Provenance, Source};
 
 const DAYS_A_YEAR: f64 = 365.25;
 
-/// What is known of a page beside its provenance, as plain numbers.
+/// Facts about a page beside its provenance, as plain numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Factors {
-    /// How good the place of publication is, in [0, 1].
+    /// The quality of the place of publication, in [0, 1].
     pub authority: f64,
     /// Days from the page's date to its fetch.
     pub age_days: Option<f64>,
@@ -30,14 +30,14 @@ pub struct Factors {
     pub coverage: Option<f64>,
 }
 
-/// How far a page is to be trusted. All numbers are in [0, 1], in thousandths.
+/// The trust in a page. All numbers are in [0, 1], rounded to thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Trust {
-    /// The mean of the factors that are known.
+    /// The mean of the known factors.
     pub score: f64,
-    /// Does somebody answer for the page?
+    /// Whether an author is named.
     pub accountability: f64,
-    /// Is it kept up to date?
+    /// How recent the content is.
     pub maintainability: f64,
     /// Do its links work?
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Weighs the factors.
+    /// Computes the trust in a page.
     pub fn of(provenance: &Provenance, factors: Factors) -> Self {
         let accountability = match (&provenance.who, provenance.who_from) {
             (None, _) => 0.0,
@@ -64,9 +64,9 @@ impl Trust {
     }
 }
 
-/// In thousandths, within bounds whatever it was.
+/// Rounds to thousandths and clamps to [0, 1].
 fn rounded(factor: f64) -> f64 {
-    // What is no number becomes the lower bound.
+    // NaN becomes the lower bound.
     let within = if factor > 0.0 { factor.min(1.0) } else { 0.0 };
     (within * 1000.0).round() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! The terms ever seen, numbered by first appearance.
+//! All known terms, numbered by first appearance.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
@@ -13,13 +13,13 @@ use crate::model::{PageTerms, Term, TermCounts, TermId, TermOrder};
 
 /// A two-way table of terms and their numbers.
 ///
-/// The terms lie end to end in one buffer. Beside its own bytes a term costs 4 for its end and 6 to
-/// 12 in the hash table; with the slack of growing buffers at most about 25. The hash has a seed of
-/// its own in each process, so that no page can be made to slow it down; numbers do not depend on it.
+/// The terms are stored end to end in one buffer. Beside its own bytes a term costs 4 for its end and 6 to 12 in the
+/// hash table; with the slack of growing buffers at most about 25. Each process seeds the hash on its own, so that no
+/// page can cause collisions; the numbers do not depend on the seed.
 #[derive(Debug)]
 pub struct Vocabulary {
     text: String,
-    /// Where each term ends in `text`.
+    /// End of each term in `text`.
     ends: Vec<u32>,
     numbers: HashTable<TermId>,
     seed: u64,
@@ -33,23 +33,23 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// The number of a term, if it was seen.
+    /// Returns the number of a term, if it is known.
     pub fn get(&self, term: &str) -> Option<TermId> {
         self.find(self.hash(term), term)
     }
 
-    /// The term of a number.
+    /// Returns the term of a number.
     pub fn term(&self, id: TermId) -> Option<&str> {
         let end = *self.ends.get(id.index())?;
         self.text.get(self.start_of(id)..end as usize)
     }
 
-    /// Where a term that was seen starts in `text`.
+    /// Returns where a known term starts in `text`.
     fn start_of(&self, id: TermId) -> usize {
         id.index().checked_sub(1).map_or(0, |before| self.ends[before] as usize)
     }
 
-    /// The number of a term, and whether it is new.
+    /// Returns the number of a term, and whether it is new.
     ///
     /// # Errors
     /// [`DetectError::VocabularyFull`].
@@ -61,7 +61,7 @@ impl Vocabulary {
         }
     }
 
-    /// Numbers a term that was never seen.
+    /// Numbers a new term.
     fn insert(&mut self, hash: u64, term: &str) -> Result<TermId, DetectError> {
         let full = || DetectError::VocabularyFull { terms: self.ends.len() };
         let id = TermId(u32::try_from(self.ends.len()).ok().filter(|&id| id < u32::MAX).ok_or_else(full)?);
@@ -77,8 +77,10 @@ impl Vocabulary {
         Ok(id)
     }
 
-    /// Numbers the terms of a page. Returns its counts, ascending by id, and its new terms, in the
-    /// order of their ids, and the order of its terms, by id. A term that stands twice counts as the sum.
+    /// Numbers the terms of a page.
+    ///
+    /// Returns its counts, ascending by id; its new terms, in the order of their ids; and the order of its terms, by
+    /// id. Counts of a term that occurs twice are added.
     pub(super) fn intern_page(
         &mut self,
         page: Vec<TermCounts>,
@@ -103,9 +105,10 @@ impl Vocabulary {
         Ok((PageTerms::new(terms), new_terms, order))
     }
 
-    /// The hash of each term of a page, and the number that is most likely its own. Each term takes four reads from
-    /// anywhere in memory, of which each tells where the next one is; here they are made in stages, for all terms side
-    /// by side, and what a comparison will need is in the cache afterwards.
+    /// Returns the hash of each term of a page, and its most likely number.
+    ///
+    /// A term takes four dependent reads from anywhere in memory. Here each stage is done for all terms together, so
+    /// that the reads overlap, and what the later comparison needs is in the cache.
     fn guess(&self, page: &[TermCounts]) -> Vec<(u64, Option<TermId>)> {
         let hashes = page.iter().map(|term| self.hash(&term.term)).collect::<Vec<_>>();
         let guesses = hashes.into_iter().map(|hash| (hash, self.numbers.find(hash, |_| true).copied()));
@@ -117,7 +120,7 @@ impl Vocabulary {
         guesses
     }
 
-    /// The same without taking anything in: a term never seen gets a number that nobody has.
+    /// Numbers the terms of a page without adding any: unknown terms get unused numbers.
     pub(super) fn look_up_page(&self, page: &[TermCounts]) -> PageTerms {
         let mut unknown: Vec<&str> =
             page.iter().map(|term| &*term.term).filter(|term| self.get(term).is_none()).collect();
@@ -130,22 +133,22 @@ impl Vocabulary {
         page.iter().map(|term| (number(&term.term), term.counts)).collect()
     }
 
-    /// Terms ever seen.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether no term was ever seen.
+    /// Returns whether there is no term.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Memory held, in bytes, estimated from capacities.
+    /// Returns the memory held, in bytes, estimated from capacities.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<u32>() + self.numbers.allocation_size()
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the terms to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, self.text.as_bytes())?;
         write_array(out, &self.ends)
@@ -153,18 +156,18 @@ impl Vocabulary {
 
     /// Reads what [`save`](Self::save) wrote.
     pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
-        let text = String::from_utf8(read_array(input)?).map_err(|_| invalid("terms that are no text"))?;
+        let text = String::from_utf8(read_array(input)?).map_err(|_| invalid("terms that are not UTF-8"))?;
         let ends: Vec<u32> = read_array(input)?;
         let is_sound = ends.is_sorted() && ends.iter().all(|&end| text.is_char_boundary(end as usize));
         if !is_sound {
-            return Err(invalid("terms that do not follow each other"));
+            return Err(invalid("terms with invalid ends"));
         }
         let numbers = HashTable::with_capacity(ends.len());
         let mut vocabulary = Self { text, ends, numbers, ..Self::default() };
         for number in 0..vocabulary.ends.len() {
             let id = TermId(number as u32);
             let hash = vocabulary.hash(vocabulary.term(id).unwrap_or_default());
-            // It has room for all: nothing is hashed twice.
+            // The table has room for all, so no hash is computed twice.
             vocabulary.numbers.insert_unique(hash, id, |_| hash);
         }
         Ok(vocabulary)

@@ -1,18 +1,21 @@
 //! *Which stored records could match?*
 //!
-//! A filter holds the terms of every stored record and answers a probe with *candidates*: few
-//! records, each with a bound on its similarity, for exact verification. It never gives a verdict.
+//! A [`CandidateIndex`] holds the terms of all stored records. A probe returns *candidates*: few records, each with
+//! an upper bound on its similarity. The caller compares them exactly; the index never gives a verdict.
 //!
 //! | | [`InvertedIndex`] (default) | [`PrefixFilter`] |
 //! |---|---|---|
-//! | source | restates the paper's two ideas for weights | the paper's equations (1)-(3) to the letter |
+//! | source | the paper's two ideas, restated for weights | the paper's equations (1) to (3), to the letter |
 //! | loses matches | never, at any threshold in [0, 1] | yes: it bounds the unweighted Jaccard similarity |
-//! | one index serves | every threshold | every threshold |
-//! | cost of a probe | some 10 µs at 40,000 records | a few ms there; for comparison only |
+//! | thresholds | one index serves all | one index serves all |
+//! | cost of a probe | about 10 µs at 40,000 records | a few ms there; for comparison only |
 //!
-//! Invariants: a filter does no I/O and knows no page, verdict or clock; what a probe answers
-//! depends on the records inserted and nothing else, and a probe changes nothing. A record that is
-//! no candidate is certain not to match (`Exact`), so whoever verifies the candidates sees everything.
+//! Lifecycle: [`insert`](CandidateIndex::insert) adds a record as *unfiled*; [`settle`](CandidateIndex::settle) files
+//! these records where probes find them fastest; [`probe`](CandidateIndex::probe) and [`save`](CandidateIndex::save)
+//! only read.
+//!
+//! Invariants: an index does no I/O of its own and knows no page, verdict or clock. The result of a probe depends on
+//! the inserted records only. With `Exact`, a record that is no candidate certainly does not match.
 
 mod inverted;
 mod prefix_filter;
@@ -27,7 +30,7 @@ use crate::model::{Score, Sequence, TermId, Threshold};
 pub use inverted::InvertedIndex;
 pub use prefix_filter::PrefixFilter;
 
-/// Which filter selects the records that are verified.
+/// Selects the index that finds candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilterKind {
@@ -39,7 +42,7 @@ pub enum FilterKind {
 }
 
 impl FilterKind {
-    /// The name used on the command line and in output.
+    /// Returns the name used on the command line and in output.
     pub fn name(self) -> &'static str {
         match self {
             FilterKind::Exact => "exact",
@@ -47,7 +50,7 @@ impl FilterKind {
         }
     }
 
-    /// An empty filter of this kind.
+    /// Creates an empty index of this kind.
     pub fn build(self) -> Box<dyn CandidateIndex> {
         match self {
             FilterKind::Exact => Box::new(InvertedIndex::default()),
@@ -61,29 +64,29 @@ impl FilterKind {
 pub struct Candidate {
     /// The record.
     pub id: Sequence,
-    /// Its similarity to the probe is no higher than this.
+    /// An upper bound on its similarity to the probe.
     pub at_most: Score,
 }
 
-/// What a probe cost. Sums over many probes are added up with [`ProbeCounters::add`].
+/// Counters of the work of one probe, or sums of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeCounters {
-    /// Entries of inverted lists read.
+    /// Postings read.
     pub postings: u64,
     /// Sketches compared.
     pub sketches: u64,
-    /// `|C|`, the candidate set: records left after the first filter (`Exact`: those whose
-    /// accumulated bound reaches the threshold; `Paper`: those that share a prefix term).
+    /// `|C|`, the candidate set: records left after the first filter. `Exact`: the accumulated bound reaches the
+    /// threshold. `Paper`: they share a prefix term.
     pub candidates: u64,
-    /// `|M|`, the mezzanine set: records left after the second filter (`Exact`: the sketch;
-    /// `Paper`: the positional filter). These are the candidates.
+    /// `|M|`, the mezzanine set: records left after the second filter. `Exact`: the sketch. `Paper`: the positional
+    /// filter. The caller sees these.
     pub mezzanine: u64,
-    /// Records compared exactly, counted by whoever verifies.
+    /// Records compared exactly; the caller counts them.
     pub verifications: u64,
 }
 
 impl ProbeCounters {
-    /// Adds another probe's counters.
+    /// Adds the counters of another probe.
     pub fn add(&mut self, other: ProbeCounters) {
         self.postings += other.postings;
         self.sketches += other.sketches;
@@ -93,30 +96,31 @@ impl ProbeCounters {
     }
 }
 
-/// Is shown candidates and answers how to go on: with what threshold (no lower than before; what can't
-/// reach it is not shown any more), or not at all.
+/// Receives candidates and decides how to go on.
+///
+/// `Continue` carries the threshold for the rest, no lower than before; candidates below it are left out. `Break`
+/// ends the probe.
 pub type Visit<'a> = dyn FnMut(Candidate) -> ControlFlow<(), Threshold> + 'a;
 
-/// A growing set of records that can be asked for those similar to a given one.
+/// A growing set of records that finds candidates for a given record.
 ///
-/// Terms come as pairs of id and positive weight, each term once, in any order; weights are in a
-/// unit of the caller's choice that may differ from record to record, since only shares of the
-/// record's total count. Term ids are small numbers: memory grows with the largest.
+/// Terms are pairs of id and positive weight, each term once, in any order. Weights have a unit of the caller's
+/// choice, which may differ from record to record: only shares of the record's total count. Term ids should be small:
+/// memory grows with the largest.
 ///
-/// Probes only read, so that many threads can probe at once, each with a scratch of its own.
+/// Probes only read, so many threads can probe at once, each with its own [`Scratch`].
 pub trait CandidateIndex: Send + Sync {
-    /// Takes a record in. Probes see it from now on, as one of the *fresh* records.
+    /// Adds a record. Probes see it from now on, among the *unfiled* records.
     fn insert(&mut self, id: Sequence, terms: &[(TermId, u32)]);
 
-    /// Files the fresh records where probes find them quickest. What a probe finds stays the same;
-    /// the order in which it is shown may change.
+    /// Files the unfiled records where probes find them fastest. The candidates stay the same; their order may
+    /// change.
     fn settle(&mut self);
 
-    /// Shows `visit` each record that could reach the threshold, once. A record without terms has
-    /// no candidates.
+    /// Passes each record that could reach the threshold to `visit`, once. A record without terms has no candidates.
     ///
-    /// First come records that are settled, in an order that depends on these alone, likely ones
-    /// first; then the fresh ones in the order they came.
+    /// Filed records come first, likely ones before others, in an order that depends on the filed records only.
+    /// Unfiled records follow in the order of insertion.
     fn probe(
         &self,
         scratch: &mut Scratch,
@@ -125,8 +129,9 @@ pub trait CandidateIndex: Send + Sync {
         visit: &mut Visit<'_>,
     ) -> ProbeCounters;
 
-    /// As [`probe`](CandidateIndex::probe), for the fresh records from the `from`th record on: the part that
-    /// a probe made when there were `from` records has not seen.
+    /// Probes only the unfiled records from number `from` on.
+    ///
+    /// This completes a probe made when the index held `from` records.
     fn probe_fresh(
         &self,
         scratch: &mut Scratch,
@@ -136,46 +141,48 @@ pub trait CandidateIndex: Send + Sync {
         visit: &mut Visit<'_>,
     ) -> ProbeCounters;
 
-    /// Whether a probe may be made in two parts: what it is shown of earlier records does not depend
-    /// on fresh ones.
+    /// Returns whether a probe may be made in two parts: unfiled records do not change what it finds among the filed
+    /// ones.
     fn probes_add_up(&self) -> bool;
 
-    /// Bytes that the filter may take, from now on. Over it, the oldest records are kept in a form
-    /// that is smaller and slower, and loses nothing. A filter may have no such form.
+    /// Limits the memory of the index, in bytes.
+    ///
+    /// Above the limit the oldest records are kept in a smaller and slower form, which loses nothing. An index
+    /// without such a form ignores the limit.
     fn set_budget(&mut self, bytes: usize) {
         let _ = bytes;
     }
 
-    /// Records that are kept in the smaller form.
+    /// Returns how many records are kept in the smaller form.
     fn unlisted(&self) -> usize {
         0
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the index to a snapshot.
     ///
     /// # Errors
     /// Those of `out`.
     fn save(&self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Replaces everything by what [`save`](CandidateIndex::save) wrote.
+    /// Replaces the index by what [`save`](CandidateIndex::save) wrote.
     ///
     /// # Errors
-    /// Those of `input`, and [`io::ErrorKind::InvalidData`] if it makes no sense.
+    /// Those of `input`, and [`io::ErrorKind::InvalidData`] for data that [`save`](CandidateIndex::save) did not write.
     fn load(&mut self, input: &mut dyn Read) -> io::Result<()>;
 
-    /// Records taken in.
+    /// Returns the number of records.
     fn len(&self) -> usize;
 
-    /// Whether no record was taken in.
+    /// Returns whether the index holds no record.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Memory held, in bytes, estimated from capacities.
+    /// Returns the memory held, in bytes, estimated from capacities.
     fn bytes(&self) -> usize;
 }
 
-/// Memory that probes work in: one for each thread, for any filter.
+/// Working memory of probes: one for each thread, for any index.
 #[derive(Debug, Default)]
 pub struct Scratch {
     exact: inverted::Scratch,

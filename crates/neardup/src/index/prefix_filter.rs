@@ -1,7 +1,7 @@
-//! The filter as published, for comparison and reproduction.
+//! The filters as published, for comparison and reproduction.
 //!
-//! "Web Document Duplicate Detection Using Minimum Weight Overlapping", section 3, with `|r|` the
-//! number of distinct terms, positions counted from one, and terms in canonical order:
+//! "Web Document Duplicate Detection Using Minimum Weight Overlapping", section 3, with `|r|` the number of distinct
+//! terms, positions counted from one, and terms in canonical order:
 //!
 //! ```text
 //! (1)  prefix length = |r| − ⌊t·|r|⌋ + 1
@@ -9,9 +9,9 @@
 //! (3)  ubound = 1 + min(|r| − p, |r_i| − q)
 //! ```
 //!
-//! `C` are the records that share a term with the probe inside both prefixes; `M` are those of C
-//! for which `ubound ≥ O` at some shared prefix term. The first shared term has the largest
-//! `ubound`, since both positions only grow: so one look at each record is enough.
+//! `C` is the set of records that share a term with the probe inside both prefixes. `M` is the subset with `ubound ≥
+//! O` at some shared prefix term. The first shared term has the largest `ubound`, since both positions only grow. So
+//! one check a record is enough.
 //!
 //! | paper | here |
 //! |---|---|
@@ -19,14 +19,13 @@
 //! | `⌊t·\|r\|⌋`, `ubound ≥ O` | in integers, with `t` in millionths |
 //! | a prefix longer than the record | the whole record |
 //!
-//! **What it loses.** (1)-(3) bound the Jaccard similarity of the term *sets*. MWO weighs: two pages
-//! that agree in their heavy terms reach `MWO ≥ t` with a Jaccard similarity well below `t`, and are
-//! never compared. On 12,288 pages of nineteen documentation sites it lost 58 of 3,654
-//! near-duplicates at t = 0.8; where they are fewer and looser it loses more (35 of 212 on nine of
-//! these sites).
+//! **What it loses.** (1) to (3) bound the Jaccard similarity of the term *sets*. MWO weighs: two pages that agree in
+//! their heavy terms reach `MWO ≥ t` with a Jaccard similarity well below `t`, and are never compared. On 12,288
+//! pages of nineteen documentation sites it lost 58 of 3,654 near-duplicates at t = 0.8. Where they are fewer and
+//! looser it loses more: 35 of 212 on nine of these sites.
 //!
-//! **Cost.** Every posting of the probe's prefix terms costs a pass over that record's terms, since
-//! the order moves with the document frequencies. Memory: 8 bytes a posting, 24 a term and record.
+//! **Cost.** Every posting of the probe's prefix terms costs a pass over that record's terms, since the order moves
+//! with the document frequencies. Memory: 8 bytes a posting, 24 a term and record.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -35,11 +34,10 @@ use super::{Candidate, CandidateIndex, ProbeCounters, Scratch, Visit};
 use crate::model::arrays::{read_array, write_array};
 use crate::model::{Score, Sequence, TermId, Threshold};
 
-/// Prefix and positional filter by term count. Loses matches; gives no false ones.
+/// Prefix and positional filter by term count. It loses matches but invents none.
 #[derive(Debug, Default)]
 pub struct PrefixFilter {
-    /// By term id: the records, numbered in order of arrival. Their number is the term's document
-    /// frequency.
+    /// Records by term id, numbered in order of insertion. Their number is the term's document frequency.
     lists: Vec<Vec<u32>>,
     ids: Vec<Sequence>,
     /// The terms of each record.
@@ -120,7 +118,7 @@ impl CandidateIndex for PrefixFilter {
 }
 
 impl PrefixFilter {
-    /// Shows the candidates among the records from number `from` on, in the order they came.
+    /// Shows the candidates among the records from number `from` on, in order of insertion.
     fn probe_from(
         &self,
         from: usize,
@@ -161,26 +159,26 @@ impl PrefixFilter {
         counters
     }
 
-    /// The sort key of the canonical order.
+    /// Returns the sort key of the canonical order.
     fn place(&self, term: TermId) -> (usize, TermId) {
         (self.lists.get(term.index()).map_or(0, Vec::len), term)
     }
 
-    /// Where a term stands in a record brought into canonical order, counted from one.
+    /// Returns the position of a term in a record brought into canonical order, counted from one.
     fn position(&self, term: TermId, record: &[TermId]) -> usize {
         let place = self.place(term);
         1 + record.iter().filter(|&&other| self.place(other) < place).count()
     }
 }
 
-/// Equation (1), at most the whole record.
+/// Evaluates equation (1); at most the whole record.
 fn prefix_length(terms: usize, threshold: Threshold) -> usize {
     let t = u64::from(threshold.millionths());
     let kept = terms as u64 * t / u64::from(Threshold::ONE);
     terms.min(terms - kept as usize + 1)
 }
 
-/// Whether `bound ≥ t / (1 + t) · both`: equation (2).
+/// Returns whether `bound ≥ t / (1 + t) · both`: equation (2).
 fn reaches_overlap(bound: usize, both: usize, threshold: Threshold) -> bool {
     let t = u64::from(threshold.millionths());
     bound as u64 * (u64::from(Threshold::ONE) + t) >= t * both as u64

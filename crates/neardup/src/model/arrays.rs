@@ -1,8 +1,7 @@
-//! Arrays of numbers as bytes: what snapshots of derived state are made of.
+//! Arrays of numbers as bytes, for snapshots of derived state.
 //!
-//! An array is its length, u64, and its elements, all little-endian. Nothing here checks that bytes
-//! are what was written: whoever keeps them does, by a checksum, before they are read. So an error
-//! means that they were written by another version.
+//! An array is its length, u64, and its elements, all little-endian. These functions do not verify the bytes: the
+//! owner of a snapshot checks a checksum before reading it. So an error means that another version wrote the bytes.
 
 use std::io::{self, Error, ErrorKind, Read, Write};
 
@@ -14,10 +13,10 @@ pub trait Number: Copy {
     /// Its width.
     const BYTES: usize;
 
-    /// Writes it into that many bytes.
+    /// Writes the number into `BYTES` bytes.
     fn put(self, bytes: &mut [u8]);
 
-    /// Reads it from that many bytes.
+    /// Reads the number from `BYTES` bytes.
     fn get(bytes: &[u8]) -> Self;
 }
 
@@ -61,7 +60,7 @@ pub fn write_array<N: Number>(out: &mut dyn Write, array: &[N]) -> io::Result<()
 /// Reads an array that [`write_array`] wrote, into exactly as much memory as it needs.
 ///
 /// # Errors
-/// Those of `input`; [`ErrorKind::InvalidData`] if the length can't be right.
+/// Those of `input`; [`ErrorKind::InvalidData`] if the length is impossible.
 pub fn read_array<N: Number>(input: &mut dyn Read) -> io::Result<Vec<N>> {
     let length = read_number::<u64>(input)?;
     let length = usize::try_from(length).map_err(|_| invalid("an array longer than memory"))?;
@@ -96,7 +95,7 @@ pub fn read_number<N: Number>(input: &mut dyn Read) -> io::Result<N> {
     Ok(N::get(&bytes[..N::BYTES]))
 }
 
-/// The error for bytes that make no sense.
+/// Creates the error for invalid bytes.
 pub fn invalid(what: &str) -> Error {
     Error::new(ErrorKind::InvalidData, what)
 }

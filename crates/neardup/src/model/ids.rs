@@ -1,4 +1,4 @@
-//! Names of things: small numbers given in order of appearance, and digests.
+//! Identifiers: small numbers in order of appearance, and digests.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ macro_rules! numbered {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The number as an index into a table that is ordered by it.
+            /// Returns the number as an index into a table in the same order.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -26,8 +26,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// A judged page, numbered from 0 in the order in which pages reached the decider. Of two
-    /// look-alikes the smaller number stays.
+    /// A decided page, numbered from 0 in the order of arrival. Of two look-alikes the smaller number stays.
     Sequence
 }
 numbered! {
@@ -36,28 +35,27 @@ numbered! {
 }
 
 impl Sequence {
-    /// From here on, numbers name pages that earlier crawls have stored.
+    /// Numbers from here on name pages that earlier crawls stored.
     const EARLIER: u32 = 1 << 31;
 
-    /// The page with this number among those of earlier crawls that are compared with, which have numbers of
-    /// their own: none of them is a page of this crawl's log.
+    /// Returns the number of a page that an earlier crawl stored. Such numbers differ from those of this crawl's log.
     pub fn of_earlier(number: u32) -> Self {
         Self(number | Self::EARLIER)
     }
 
-    /// The number among the pages of earlier crawls; `None` for a page of this crawl.
+    /// Returns the number among the pages of earlier crawls; `None` for a page of this crawl.
     pub fn as_earlier(self) -> Option<u32> {
         (self.0 >= Self::EARLIER).then_some(self.0 & !Self::EARLIER)
     }
 }
 
-/// The name of one fetch of one URL in one crawl: the same page delivered twice has the same name,
-/// so that every seam can be idempotent.
+/// Identifies one fetch of one URL in one crawl: the same page delivered twice has the same id, so delivery is
+/// idempotent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PageId(pub u128);
 
 impl PageId {
-    /// Derives the name from the crawl, the URL and the number of the fetch (0 for the first).
+    /// Derives the id from the crawl, the URL and the number of the fetch (0 for the first).
     pub fn new(crawl: &str, url: &str, fetch: u32) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in [crawl.as_bytes(), url.as_bytes(), &fetch.to_le_bytes()] {
@@ -68,8 +66,8 @@ impl PageId {
     }
 }
 
-/// The first 128 bits of a BLAKE3 hash. Equal digests are taken as equal content: with a
-/// cryptographic hash of this width nobody is known to be able to make two contents meet.
+/// The first 128 bits of a BLAKE3 hash. Equal digests count as equal content: no way to make two contents collide is
+/// known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Digest(pub [u8; 16]);
 

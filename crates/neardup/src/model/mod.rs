@@ -1,6 +1,6 @@
 //! *Which values do the rooms exchange?*
 //!
-//! Plain values: terms, weights, names of pages, verdicts. Nothing here does I/O.
+//! Plain values: terms, weights, page ids, verdicts. Nothing here does I/O.
 
 pub mod arrays;
 mod ids;

@@ -1,4 +1,4 @@
-//! What the decider reads of a page, and what it answers.
+//! The decider's input and output for one page.
 
 use super::{Digest, PageId, PageTerms, Sequence, Term, TermCounts, TermOrder, Verdict};
 

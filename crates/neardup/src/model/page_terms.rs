@@ -1,4 +1,4 @@
-//! The terms of a judged page, packed into one run of bytes as the log keeps them.
+//! The terms of a decided page, packed into bytes as the log keeps them.
 //!
 //! ```text
 //! terms    = { head | distance from the term before | count }*
@@ -7,12 +7,12 @@
 //!          | whether there is a set of fields, 1 bit
 //! ```
 //!
-//! A page has hundreds of terms. They ascend, so that most distances take one byte or two, and most terms
-//! stand in one field. Numbers are little-endian, and as long as the head says: a number's length is a branch
-//! that is guessed wrong, unless it is told beforehand.
+//! A page has hundreds of terms. They ascend, so most distances take one or two bytes, and most terms are in one
+//! field. Numbers are little-endian, and the head gives their lengths: a length that is found while reading would be
+//! a mispredicted branch.
 //!
-//! Eight counts of a term are 32 bytes, nearly all of them 0. What becomes of a page between its verdict and the disk
-//! therefore reads its packed terms, a tenth of that: the commit only copies them.
+//! Eight counts of a term are 32 bytes, nearly all of them 0. The packed terms take a tenth of that, and the commit
+//! only copies them.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Field, FieldCounts, FieldWeights, TermId};
 
-/// The head says that there is a set of fields.
+/// Head bit: a set of fields follows.
 const MANY: u8 = 0x80;
-/// Bytes of a term in one field at most.
+/// The most bytes of a term in one field.
 const ONE_FIELD: usize = 1 + 4 + 4;
-/// Bytes of a term at most: head, distance, set of fields and eight counts.
+/// The most bytes of a term: head, distance, set of fields and eight counts.
 const MOST: usize = 1 + 4 + 1 + 8 * 5;
 
 /// The distinct terms of a page, ascending by id, with their field counts.
@@ -37,7 +37,7 @@ pub struct PageTerms {
 }
 
 impl PageTerms {
-    /// Sorts and packs. A term that stands twice counts as the sum.
+    /// Sorts and packs terms. Counts of a term that occurs twice are added.
     pub fn new(mut terms: Vec<(TermId, FieldCounts)>) -> Self {
         terms.sort_unstable_by_key(|&(term, _)| term);
         terms.dedup_by(|later, kept| {
@@ -51,7 +51,7 @@ impl PageTerms {
         Self { bytes: pack(&terms).into(), len: terms.len() as u32, last }
     }
 
-    /// The terms, ascending. Cost: some nanoseconds a term.
+    /// Returns the terms, ascending. Cost: a few nanoseconds a term.
     pub fn iter(&self) -> impl Iterator<Item = (TermId, FieldCounts)> {
         let mut unpacking = Unpacking::of(&self.bytes);
         std::iter::from_fn(move || {
@@ -61,7 +61,7 @@ impl PageTerms {
         })
     }
 
-    /// The terms, ascending, with what they [weigh](FieldWeights::weigh).
+    /// Returns the terms, ascending, with their [weights](FieldWeights::weigh).
     pub fn weighed(&self, weights: FieldWeights) -> impl Iterator<Item = (TermId, u64)> {
         let mut unpacking = Unpacking::of(&self.bytes);
         std::iter::from_fn(move || {
@@ -72,22 +72,22 @@ impl PageTerms {
         })
     }
 
-    /// The number of distinct terms.
+    /// Returns the number of distinct terms.
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there is no term.
+    /// Returns whether there is no term.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The greatest of the terms.
+    /// Returns the greatest term.
     pub fn last(&self) -> Option<TermId> {
         self.last
     }
 
-    /// Reads what was [packed](pack), and nothing else.
+    /// Reads [packed](pack) terms; `None` for any other bytes.
     fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (mut unpacking, mut len) = (Unpacking::of(bytes), 0);
         while unpacking.step(|_, _| ()).is_some() {
@@ -134,7 +134,7 @@ impl<'de> Deserialize<'de> for PageTerms {
     }
 }
 
-/// Terms ascend, each once.
+/// Packs terms, which must ascend, each once.
 fn pack(terms: &[(TermId, FieldCounts)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(terms.len() * ONE_FIELD + MOST);
     let mut before = 0u32;
@@ -158,13 +158,13 @@ fn pack(terms: &[(TermId, FieldCounts)]) -> Vec<u8> {
     bytes
 }
 
-/// The set of fields in which a term stands, one bit each, found without a branch.
+/// Returns the set of fields of a term, one bit each, without a branch.
 fn fields_of(FieldCounts(counts): &FieldCounts) -> u32 {
     const BITS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     counts.iter().zip(BITS).fold(0, |fields, (&count, bit)| fields | if count > 0 { bit } else { 0 })
 }
 
-/// Reads packed terms one by one, and ends before what is none.
+/// Reads packed terms one by one, and ends at invalid bytes.
 struct Unpacking<'a> {
     bytes: &'a [u8],
     before: Option<TermId>,
@@ -175,7 +175,7 @@ impl<'a> Unpacking<'a> {
         Self { bytes, before: None }
     }
 
-    /// The next term, with what is to be done with each of its counts.
+    /// Reads the next term, and passes each of its counts to `counted`.
     #[inline(always)]
     fn step(&mut self, mut counted: impl FnMut(Field, u32)) -> Option<TermId> {
         let mut bytes = self.bytes;
@@ -207,19 +207,19 @@ impl<'a> Unpacking<'a> {
     }
 }
 
-/// Bytes of a number: one at least.
+/// Returns the bytes of a number, at least one.
 fn bytes_of(number: u32) -> usize {
     4 - (number | 1).leading_zeros() as usize / 8
 }
 
-/// Writes a head, and a distance of so many bytes.
+/// Writes a head, and a distance of `far` bytes.
 fn put(bytes: &mut Vec<u8>, head: usize, distance: u32, far: usize) {
-    // Eight at once, of which those stay that are wanted: no branch, and no call for a few bytes.
+    // Writes eight bytes and truncates: no branch, and no call for a few bytes.
     bytes.extend_from_slice(&(head as u64 | u64::from(distance) << 8).to_le_bytes());
     bytes.truncate(bytes.len() - 7 + far);
 }
 
-/// Reads a number of so many bytes, 1 to 4, of which four are there.
+/// Reads a number of `many` bytes, 1 to 4; four bytes must exist.
 fn get(bytes: &[u8], many: usize) -> u32 {
     let number = bytes.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
     number & u32::MAX >> (32 - 8 * many)

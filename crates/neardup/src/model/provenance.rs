@@ -1,30 +1,30 @@
-//! Where a page comes from: who, when, where, why and how.
+//! The origin of a page: who, when, where, why and how.
 //!
-//! The six questions are those of "A Hybrid Model for Detection and Elimination of Near-Duplicates
-//! Based on Web Provenance" (section III, table 1). *What*, the page's content, is its terms.
+//! The questions are those of "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web
+//! Provenance" (section III, table 1). The sixth, *what*, is the page's content: its terms.
 
 use serde::{Deserialize, Serialize};
 
-/// What a page and its server say of the page's origin. Fields that nobody speaks of are left out.
+/// What a page and its server tell about the page's origin. Unknown fields are left out.
 ///
 /// | field | paper | here |
 /// |---|---|---|
 /// | [`who`](Self::who) | who has the copyright | the author, else the publisher or copyright holder |
-/// | [`when`](Self::when) | date or year of launch | the earliest day or moment by which it was there |
+/// | [`when`](Self::when) | date or year of launch | the earliest day or time by which the page existed |
 /// | [`place`](Self::place) | server name | the same |
 /// | [`why`](Self::why) | title, or first heading | the same |
 /// | [`how`](Self::how) | format | media type and, for HTML, the [markup](Self::markup) |
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// The author, else who answers for the page.
+    /// The author, else the publisher or copyright holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
     /// Where `who` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who_from: Option<Source>,
-    /// A date or a moment in UTC, RFC 3339 without fractions of a second. Such texts order as the times do; a
-    /// date comes before the moments of its day.
+    /// A date or a time in UTC, RFC 3339 without fractions of a second. Such texts sort by time; a date sorts before
+    /// the times of its day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// Where `when` was found.
@@ -33,7 +33,7 @@ pub struct Provenance {
     /// The server's host name.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// What the page says it is for: its title, else its first heading.
+    /// The purpose of the page: its title, else its first heading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Where `why` was found.
@@ -57,11 +57,11 @@ pub enum Source {
     JsonLd,
     /// A link that says `rel=author`.
     Link,
-    /// A line of the text that names who has the copyright.
+    /// A copyright line of the text.
     Copyright,
     /// A `time` element.
     Time,
-    /// The answer's header.
+    /// A response header.
     Header,
     /// The `title` element.
     Title,
@@ -70,7 +70,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The name used in output.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             Source::Meta => "meta",
@@ -85,11 +85,11 @@ impl Source {
     }
 }
 
-/// The kind of HTML that a page claims to be. The later, the better it is kept up.
+/// The kind of HTML that a page claims to be. Later ones suggest better maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Markup {
-    /// Without document type, or with one that is not known.
+    /// Without document type, or with an unknown one.
     Html,
     /// HTML 2 to 4.
     Html4,
@@ -100,7 +100,7 @@ pub enum Markup {
 }
 
 impl Markup {
-    /// The name used in output.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             Markup::Html => "html",

@@ -4,36 +4,34 @@ use serde::{Deserialize, Serialize};
 
 use super::FieldCounts;
 
-/// The text of a term: up to 24 bytes stand in the value itself.
+/// The text of a term: up to 24 bytes are stored in the value itself.
 pub type Term = compact_str::CompactString;
 
-/// One distinct term of a page and where it stands.
+/// One distinct term of a page and its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermCounts {
-    /// The stemmed term, or a bigram of a script without word spaces.
+    /// The stemmed term, or a pair of characters of a script without spaces.
     pub term: Term,
-    /// How often it stands in each field.
+    /// Occurrences in each field.
     pub counts: FieldCounts,
 }
 
-/// What a bag of terms does not tell: the order in which they stand. What no detector asks for is
-/// left empty.
+/// The order of a page's terms, which a bag of terms lacks. Parts that no detector needs are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermOrder {
-    /// Hashes of runs of words of the visible text, ascending, each once; of a long page those that
-    /// begin with [`shingle_level`](Self::shingle_level) zero bits.
+    /// Hashes of runs of words of the visible text, ascending, each once; of a long page a sample: those that begin
+    /// with [`shingle_level`](Self::shingle_level) zero bits.
     pub shingles: Vec<u32>,
-    /// How much of a long page was left out: one in 2^level shingles is kept, whichever page it
-    /// stands on.
+    /// The sampling level: one in 2^level shingles is kept, the same ones on every page.
     pub shingle_level: u8,
-    /// How many sentences the visible text has.
+    /// Number of sentences of the visible text.
     pub sentence_count: u32,
-    /// The terms of each sentence, in order. A rendered page names a term by its position among the
-    /// page's terms, a judged one by its [`TermId`](super::TermId).
+    /// The terms of each sentence, in order. A tokenized page names a term by its position among the page's terms, a
+    /// decided one by its [`TermId`](super::TermId).
     pub sentences: Vec<Vec<u32>>,
 }
 
-/// What of the order of terms is asked for. Nothing by default.
+/// The parts of the term order that are wanted. None by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WantedOrder {
     /// [`TermOrder::sentence_count`].

@@ -1,4 +1,4 @@
-//! What the decider says of a page.
+//! Verdicts, scores and thresholds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 
 use super::Sequence;
 
-/// A decimal in [0, 1] of at most six places, held in millionths: comparisons against it are exact.
+/// A decimal in [0, 1] of at most six places, kept in millionths: comparisons with it are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Threshold(u32);
 
 impl Threshold {
-    /// One, in the unit of a threshold.
+    /// One, in millionths.
     pub const ONE: u32 = 1_000_000;
 
-    /// From millionths, 0 to 1,000,000.
+    /// Creates a threshold from millionths, 0 to 1,000,000.
     pub const fn from_millionths(millionths: u32) -> Option<Self> {
         if millionths <= Self::ONE { Some(Self(millionths)) } else { None }
     }
 
-    /// The threshold in millionths.
+    /// Returns the threshold in millionths.
     pub const fn millionths(self) -> u32 {
         self.0
     }
 }
 
-/// A threshold that is no decimal in [0, 1] with at most six places.
+/// A text that is no decimal in [0, 1] with at most six places.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a threshold: give a decimal from 0 to 1 with at most six places, such as 0.8")]
 pub struct ThresholdError(String);
@@ -69,13 +69,12 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// A similarity in [0, 1] in millionths, rounded down, so that a score that is printed as 0.8
-/// has reached 0.8.
+/// A similarity in [0, 1] in millionths, rounded down: a score printed as 0.8 has reached 0.8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Score(pub u32);
 
 impl Score {
-    /// The score as a number in [0, 1].
+    /// Returns the score as a number in [0, 1].
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / f64::from(Threshold::ONE)
     }
@@ -88,7 +87,7 @@ impl fmt::Display for Score {
     }
 }
 
-/// Which of the detectors gave a verdict.
+/// The detector that gave a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detector {
@@ -99,13 +98,13 @@ pub enum Detector {
     /// The hash algorithm: sets of keywords.
     #[cfg(feature = "baselines")]
     Dd,
-    /// Fuzzy sets: sentences whose words go together.
+    /// Fuzzy sets: sentences of related words.
     #[cfg(feature = "baselines")]
     Fuzzy,
     /// The extended term-document-weight matrix: angles, after words were mapped to synonyms.
     #[cfg(feature = "baselines")]
     ExtendedTdw,
-    /// Web provenance and the matrix in two dimensions.
+    /// Web provenance, and the matrix in two dimensions.
     #[cfg(feature = "baselines")]
     Provenance,
 }
@@ -118,7 +117,7 @@ impl Detector {
     #[cfg(feature = "baselines")]
     pub const ALL: [Self; 6] = [Self::Mwo, Self::Dd, Self::Fuzzy, Self::ExtendedTdw, Self::Provenance, Self::None];
 
-    /// The name used on the command line and in output.
+    /// Returns the name used on the command line and in output.
     pub fn name(self) -> &'static str {
         match self {
             Detector::None => "none",
@@ -135,7 +134,7 @@ impl Detector {
     }
 }
 
-/// By which evidence a page was decided.
+/// The evidence for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecidedBy {
@@ -148,7 +147,7 @@ pub enum DecidedBy {
 }
 
 impl DecidedBy {
-    /// The name used in output.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             DecidedBy::BodyDigest => "body-digest",
@@ -158,22 +157,23 @@ impl DecidedBy {
     }
 }
 
-/// What the decider says of a page. `of` is always a *stored* page, never another duplicate: one of this crawl, or
-/// [one that an earlier crawl stored](Sequence::as_earlier).
+/// The decision about a page.
+///
+/// `of` is always a *stored* page, never another duplicate: one of this crawl, or [one that an earlier crawl
+/// stored](Sequence::as_earlier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// No stored page matches: the page is stored.
     Unique,
-    /// The page repeats `of`.
+    /// The page is similar to `of`.
     NearDuplicate {
         /// The stored page that is repeated.
         of: Sequence,
-        /// How similar the two are.
+        /// The similarity of the two.
         score: Score,
-        /// How similar they are by the detector's second condition, if it has one and there was
-        /// anything to go by.
+        /// The similarity by the detector's second check, if it has one and had something to compare.
         second: Option<Score>,
-        /// Who says so.
+        /// The detector that compared them.
         detector: Detector,
         /// By similarity, or inherited from a near-duplicate of which this is an exact copy.
         decided_by: DecidedBy,
@@ -188,7 +188,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The stored page that is repeated, if any.
+    /// Returns the stored page that is repeated, if any.
     pub fn duplicate_of(&self) -> Option<Sequence> {
         match *self {
             Verdict::Unique => None,
@@ -196,7 +196,7 @@ impl Verdict {
         }
     }
 
-    /// The same verdict where pages have other numbers.
+    /// Returns the same verdict with other page numbers.
     #[must_use]
     pub fn renumbered(self, number: impl Fn(Sequence) -> Sequence) -> Self {
         match self {
@@ -208,7 +208,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the page is to be stored.
+    /// Returns whether the page is to be stored.
     pub fn is_unique(&self) -> bool {
         matches!(self, Verdict::Unique)
     }

@@ -1,12 +1,12 @@
-//! Where on a page a term stands, and what it weighs there.
+//! The fields of a page, and the weight of a term in each.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The part of a page in which one occurrence of a term is counted. The innermost field wins: a
-/// link inside a heading is anchor text.
+/// The part of a page in which an occurrence of a term is counted. The innermost field wins: a link inside a heading
+/// is anchor text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Field {
@@ -41,12 +41,12 @@ impl Field {
         Field::Body,
     ];
 
-    /// Whether this is the text of links.
+    /// Returns whether this is the text of links.
     pub fn is_anchor(self) -> bool {
         matches!(self, Field::AnchorSameSite | Field::AnchorOtherSite)
     }
 
-    /// The name used in configuration and explanations.
+    /// Returns the name used in configuration and explanations.
     pub fn name(self) -> &'static str {
         match self {
             Field::Url => "url",
@@ -61,7 +61,7 @@ impl Field {
     }
 }
 
-/// How often one term stands in each field, indexed by `Field as usize`.
+/// Occurrences of one term in each field, indexed by `Field as usize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FieldCounts(pub [u32; 8]);
 
@@ -86,7 +86,7 @@ impl Default for FieldWeights {
 }
 
 impl FieldWeights {
-    /// The weighted count of a term in hundredths: the sum over the fields of count times weight.
+    /// Returns the weighted count of a term in hundredths: the sum over the fields of count times weight.
     pub fn weigh(&self, counts: &FieldCounts) -> u64 {
         counts.0.iter().zip(self.0).map(|(&count, weight)| u64::from(count) * u64::from(weight)).sum()
     }
@@ -103,21 +103,21 @@ impl fmt::Display for FieldWeights {
     }
 }
 
-/// A text that names no weights.
+/// A text that is no list of weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldWeightsError {
-    /// No such field.
+    /// Unknown field.
     #[error("'{0}' is no field: the fields are {names}", names = Field::ALL.map(Field::name).join(", "))]
     Field(String),
-    /// No such weight.
+    /// Invalid weight.
     #[error("'{0}' is no weight: give a number from 0 to 600 with at most two places")]
     Weight(String),
-    /// Nothing would count.
+    /// All weights are 0.
     #[error("all weights are 0")]
     AllZero,
 }
 
-/// Reads `field=weight` pairs with commas between. Fields that are not named keep their default.
+/// Parses `field=weight` pairs separated by commas. Other fields keep their default.
 impl FromStr for FieldWeights {
     type Err = FieldWeightsError;
 
@@ -135,7 +135,7 @@ impl FromStr for FieldWeights {
     }
 }
 
-/// A decimal of at most two places, without rounding.
+/// Parses a decimal of at most two places, without rounding.
 fn hundredths(text: &str) -> Option<u16> {
     let (whole, places) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

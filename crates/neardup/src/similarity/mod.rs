@@ -1,8 +1,8 @@
 //! *How similar are two records, exactly?*
 //!
-//! Minimum weight overlapping (MWO), after "Web Document Duplicate Detection Using Minimum Weight
-//! Overlapping", section 3: every record is normalised to a total weight of one, and the
-//! similarity is what two records have in common, term by term:
+//! Minimum weight overlapping (MWO), after "Web Document Duplicate Detection Using Minimum Weight Overlapping",
+//! section 3. Every record is normalized to a total weight of one. The similarity is what two records have in common,
+//! term by term:
 //!
 //! ```text
 //! MWO(r, r_i) = Σ_x min(w_x(r), w_x(r_i)),   w_x(r) = W_x(r) / W(r)
@@ -17,19 +17,18 @@
 //! | `MWO(r, r_i)` | [`score`], in millionths, rounded down |
 //! | `MWO(r, r_i) ≥ t` | [`reaches`], not rounded at all |
 //!
-//! **Departures.** The paper speaks of real numbers; here everything is an integer, so that a tie
-//! at exactly `t` is reached on every machine:
+//! **Departures.** The paper uses real numbers. Here everything is an integer, so that a tie at exactly `t` is
+//! reached on every machine:
 //!
 //! ```text
 //! MWO(a, b) ≥ t   ⟺   10⁶ · Σ min(c_a·W_b, c_b·W_a)  ≥  (10⁶·t) · W_a · W_b
 //! ```
 //!
-//! At `t = 0` the paper returns every record that shares a term; so do we (and none that shares
-//! nothing, though nothing is ≥ 0). A record without terms is nobody's near-duplicate. The paper's
-//! dynamic thresholding is a matter of whoever makes the record: what was dropped does not count.
+//! At `t = 0` the paper returns every record that shares a term; so does this room, and none that shares nothing. A
+//! record without terms is never a near-duplicate. Dynamic thresholding happens before the record is made: dropped
+//! terms do not count.
 //!
-//! A record makes its own order in its constructor and promises it from then on. Nothing here can
-//! fail, does I/O, or knows an index.
+//! Invariants: a [`Record`] keeps its terms sorted. Nothing here can fail, does I/O, or knows an index.
 
 mod mwo;
 mod record;

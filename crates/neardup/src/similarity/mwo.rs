@@ -1,8 +1,8 @@
 //! Minimum weight overlapping in integers.
 //!
-//! With `P = W_a · W_b` and `S = Σ min(c_a·W_b, c_b·W_a)`, MWO is `S / P`. It reaches `t` iff `S`
-//! reaches the *bar*, the smallest integer with `10⁶ · bar ≥ (10⁶·t) · P`. `P` has at most 128 bits,
-//! and the bar is computed without ever multiplying `P`, so nothing overflows for any two records.
+//! With `P = W_a · W_b` and `S = Σ min(c_a·W_b, c_b·W_a)`, MWO is `S / P`. It reaches `t` iff `S` reaches the *bar*,
+//! the smallest integer with `10⁶ · bar ≥ (10⁶·t) · P`. `P` has at most 128 bits, and the bar is computed without
+//! multiplying `P`, so nothing overflows for any two records.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -16,19 +16,19 @@ const ZERO: Threshold = match Threshold::from_millionths(0) {
     None => panic!("0 is a threshold"),
 };
 
-/// Whether `MWO(a, b) ≥ threshold`, exactly; at 0, whether they share a term.
+/// Returns whether `MWO(a, b) ≥ threshold`, exactly; at 0, whether they share a term.
 ///
-/// Cost: one merge of the two records, given up as soon as either has lost more than may be lost.
+/// Cost: one merge of the two records, stopped as soon as either has lost more than it may.
 pub fn reaches(a: &Record, b: &Record, threshold: Threshold) -> bool {
     score_reaching(a, b, threshold).is_some()
 }
 
-/// `MWO(a, b)` in millionths, rounded down. Cost: one merge of the two records.
+/// Returns `MWO(a, b)` in millionths, rounded down. Cost: one merge of the two records.
 pub fn score(a: &Record, b: &Record) -> Score {
     score_reaching(a, b, ZERO).unwrap_or(Score(0))
 }
 
-/// `MWO(a, b)` in millionths, rounded down, if it [reaches](reaches()) the threshold.
+/// Returns `MWO(a, b)` in millionths, rounded down, if it [reaches](reaches()) the threshold.
 pub fn score_reaching(a: &Record, b: &Record, threshold: Threshold) -> Option<Score> {
     let product = u128::from(a.total()) * u128::from(b.total());
     let bar = bar(threshold, product);
@@ -41,8 +41,9 @@ pub fn score_reaching(a: &Record, b: &Record, threshold: Threshold) -> Option<Sc
     (sum >= bar).then(|| Score(millionths(sum, product)))
 }
 
-/// The smallest overlap that reaches the threshold: `⌈t · product⌉`, and at least 1, since an
-/// overlap of nothing is no match. A product of 0 (a record without terms) stays below its bar.
+/// Returns the smallest overlap that reaches the threshold: `⌈t · product⌉`, and at least 1.
+///
+/// An overlap of nothing is no match. A product of 0 (a record without terms) stays below its bar.
 fn bar(threshold: Threshold, product: u128) -> u128 {
     let t = u128::from(threshold.millionths());
     let whole = (product / ONE) * t;
@@ -50,11 +51,11 @@ fn bar(threshold: Threshold, product: u128) -> u128 {
     (whole + rest).max(1)
 }
 
-/// `⌊10⁶ · sum / product⌋` for `sum ≤ product`, `product > 0`.
+/// Returns `⌊10⁶ · sum / product⌋` for `sum ≤ product`, `product > 0`.
 fn millionths(sum: u128, product: u128) -> u32 {
     let exact = match sum.checked_mul(ONE) {
         Some(scaled) => scaled / product,
-        // Too wide to scale: the largest threshold whose bar is reached, by bisection.
+        // Too wide to scale: bisect for the largest threshold whose bar is reached.
         None => {
             let (mut reached, mut missed) = (0, Threshold::ONE + 1);
             while missed - reached > 1 {
@@ -68,12 +69,10 @@ fn millionths(sum: u128, product: u128) -> u32 {
     u32::try_from(exact).unwrap_or(Threshold::ONE)
 }
 
-/// `Σ min(c_a·W_b, c_b·W_a)`, or `None` once it is certain that more than `slack` is missing from
-/// `W_a·W_b`.
+/// Returns `Σ min(c_a·W_b, c_b·W_a)`, or `None` once more than `slack` is certainly missing from `W_a·W_b`.
 ///
-/// What a record has and the other has not (or has less of) is lost for good, and both sides lose
-/// the same in the end; so the first to lose more than `slack` ends it. The newest terms come
-/// first: they tend to be the rare ones, which tell records apart soonest.
+/// Weight that only one record has is lost. Both sides lose the same by the end, so the first to lose more than
+/// `slack` stops the merge. The newest terms come first: they tend to be rare and tell records apart soonest.
 fn overlap<N>(a: &Record, b: &Record, slack: N) -> Option<N>
 where
     N: Copy + Ord + From<u64> + Add<Output = N> + Sub<Output = N> + Mul<Output = N>,

@@ -1,24 +1,24 @@
-//! A page's weighted terms, ready to be compared.
+//! A page's weighted terms, ready for comparison.
 
 use crate::model::{FieldWeights, PageTerms, TermId};
 
 /// The weighted terms of one page.
 ///
-/// Promises: the terms ascend by id, each stands once, none weighs nothing, and the total is the
-/// sum of their weights. Eight bytes a term.
+/// Invariants: terms ascend by id, each occurs once, all weights are positive, and the total is their sum. Eight
+/// bytes a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     terms: Box<[(TermId, u32)]>,
     total: u64,
-    /// What terms weighed that were dropped.
+    /// The weight of dropped terms.
     dropped: u64,
 }
 
 impl Record {
-    /// A record of terms and their weights in hundredths, in any order. A term that stands twice
-    /// weighs the sum; a term that weighs nothing is left out.
+    /// Creates a record of terms and their weights in hundredths, in any order.
     ///
-    /// Weights end at 2³² − 1 hundredths, some 43 million occurrences in running text.
+    /// Weights of a term that occurs twice are added; terms of weight 0 are left out. Weights saturate at 2³² − 1
+    /// hundredths, about 43 million occurrences in running text.
     pub fn new(mut terms: Vec<(TermId, u32)>) -> Self {
         terms.retain(|&(_, weight)| weight > 0);
         terms.sort_unstable_by_key(|&(term, _)| term);
@@ -33,14 +33,14 @@ impl Record {
         Self { terms: terms.into(), total, dropped: 0 }
     }
 
-    /// Weighs field counts: a term's weight is the sum over the fields of count times weight
-    /// (section 3, table 1 of the paper).
+    /// Weighs field counts: a term's weight is the sum over the fields of count times weight (section 3, table 1 of
+    /// the paper).
     pub fn from_counts(counts: &PageTerms, weights: &FieldWeights) -> Self {
         let capped = |(term, weight)| (term, u32::try_from(weight).unwrap_or(u32::MAX));
         Self::new(counts.weighed(*weights).map(capped).collect())
     }
 
-    /// The record without the terms that weigh less than so many hundredths.
+    /// Drops the terms that weigh less than `least` hundredths.
     pub fn without_lighter(self, least: u32) -> Self {
         if self.terms.iter().all(|&(_, weight)| weight >= least) {
             return self;
@@ -50,32 +50,32 @@ impl Record {
             .with_full_weight(full_weight)
     }
 
-    /// The record as what is left of one that weighed so much.
+    /// Sets the weight before light terms were dropped, in hundredths.
     pub fn with_full_weight(self, full_weight: u64) -> Self {
         Self { dropped: full_weight.saturating_sub(self.total), ..self }
     }
 
-    /// The terms and their weights in hundredths, ascending by id.
+    /// Returns the terms and their weights in hundredths, ascending by id.
     pub fn terms(&self) -> &[(TermId, u32)] {
         &self.terms
     }
 
-    /// The sum of all weights, in hundredths. Below 2⁶⁴, since ids have 32 bits and weights too.
+    /// Returns the sum of all weights, in hundredths. Below 2⁶⁴, since ids and weights have 32 bits.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The sum of all weights before light terms were [dropped](Self::without_lighter), in hundredths.
+    /// Returns the sum of all weights before light terms were [dropped](Self::without_lighter), in hundredths.
     pub fn full_weight(&self) -> u64 {
         self.total.saturating_add(self.dropped)
     }
 
-    /// The number of distinct terms.
+    /// Returns the number of distinct terms.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether there is no term.
+    /// Returns whether there is no term.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }

@@ -4,8 +4,9 @@ use crate::model::{Digest, Field};
 
 use super::whitespace::{ends_in_space, fold_into};
 
-/// The text of a page as it is read, cut into parts of one field each. White space is folded to
-/// single spaces, of which one stands between two parts and none at the start.
+/// The visible text of a page in reading order, in parts of one field each.
+///
+/// White space is folded to single spaces: one between two parts, none at the start.
 #[derive(Debug, Default)]
 pub struct FieldedText {
     text: String,
@@ -13,7 +14,7 @@ pub struct FieldedText {
     broken: bool,
     /// Open elements that are about the site rather than the page.
     asides: u32,
-    /// Whether the text is kept as it stands until it is [settled](FieldedText::settle): the yardstick.
+    /// Whether text is kept as it is until [`settle`](FieldedText::settle): the reference for tests.
     plain: bool,
 }
 
@@ -21,17 +22,17 @@ pub struct FieldedText {
 struct Part {
     field: Field,
     start: usize,
-    /// Keywords and descriptions are not seen by a reader.
+    /// Whether a reader sees it: keywords and descriptions are hidden.
     visible: bool,
     /// Whether a line ends before it.
     breaks: bool,
-    /// Whether the space before it is ours: in the page nothing stands between.
+    /// Whether the space before it was inserted: the page has none there.
     glued: bool,
     /// Whether it is about the site rather than the page.
     aside: bool,
 }
 
-/// A part as a reader meets it.
+/// A part of the text, with its context.
 pub struct Piece<'a> {
     /// The field of the part.
     pub field: Field,
@@ -41,26 +42,26 @@ pub struct Piece<'a> {
     pub visible: bool,
     /// Whether a line ends before it.
     pub breaks: bool,
-    /// Whether in the page nothing stands between it and the part before.
+    /// Whether the page has no white space between it and the part before.
     pub glued: bool,
     /// Whether it is about the site rather than the page.
     pub aside: bool,
 }
 
 impl FieldedText {
-    /// A text that is folded only when it is [settled](FieldedText::settle).
+    /// Creates a text that is folded only by [`settle`](FieldedText::settle).
     pub fn plain() -> Self {
         Self { plain: true, ..Self::default() }
     }
 
-    /// Makes room for so many bytes.
+    /// Reserves room for this many bytes.
     pub fn reserve(&mut self, bytes: usize) {
         self.text.reserve(bytes);
         self.parts.reserve(bytes / 64);
     }
 
-    /// Adds text. It goes on where the text before ended, unless a break or another field lies
-    /// between: `foo<b>bar</b>` is one word.
+    /// Adds text. It continues the part before unless a break or another field is between: `foo<b>bar</b>` is one
+    /// word.
     #[inline]
     pub fn push(&mut self, field: Field, text: &str) {
         let goes_on = !self.broken && self.parts.last().is_some_and(|part| part.field == field && part.visible);
@@ -86,12 +87,12 @@ impl FieldedText {
         }
     }
 
-    /// Whether white space comes before what follows, or nothing at all.
+    /// Returns where a part ends.
     fn ends_in_white_space(&self) -> bool {
         self.text.chars().next_back().is_none_or(char::is_whitespace)
     }
 
-    /// Begins a part where the text ends now.
+    /// Begins a part at the end of the text.
     fn open(&mut self, part: Part) {
         if !self.plain && !ends_in_space(&self.text) {
             self.text.push(' ');
@@ -99,7 +100,7 @@ impl FieldedText {
         self.parts.push(Part { start: self.text.len(), ..part });
     }
 
-    /// Begins an element that is about the site rather than the page. A line must end before it.
+    /// Begins an element that is about the site rather than the page. Break the line before.
     pub fn begin_aside(&mut self) {
         self.asides += 1;
     }
@@ -115,7 +116,7 @@ impl FieldedText {
         self.broken = true;
     }
 
-    /// Folds the white space of a text that was kept as it stands.
+    /// Folds the white space of a [`plain`](FieldedText::plain) text.
     pub fn settle(&mut self) {
         if !std::mem::take(&mut self.plain) {
             return;
@@ -132,17 +133,17 @@ impl FieldedText {
         }
     }
 
-    /// All text, for the language detector.
+    /// Returns all text, for the language detector.
     pub fn as_str(&self) -> &str {
         self.text.trim_end_matches(' ')
     }
 
-    /// The parts in order.
+    /// Returns the parts in order.
     pub fn parts(&self) -> impl Iterator<Item = (Field, &str)> {
         self.ranges().map(|(part, text)| (part.field, text))
     }
 
-    /// The parts in order, with what there is to know of them.
+    /// Returns the parts in order, with their context.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         self.ranges().map(|(&Part { field, visible, breaks, glued, aside, .. }, text)| Piece {
             field,
@@ -154,29 +155,29 @@ impl FieldedText {
         })
     }
 
-    /// Where lines begin, and which parts a reader sees.
+    /// Returns an iterator-like view of line starts and visibility.
     pub fn lines(&self) -> Lines<'_> {
         Lines { parts: &self.parts, at: 0 }
     }
 
-    /// Bytes so far.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn part_count(&self) -> usize {
         self.parts.len()
     }
 
-    /// The text of the first link from this part on that is not blank.
+    /// Returns the text of the first link from this part on that is not blank.
     pub fn link_from(&self, part: usize) -> Option<&str> {
         let links = (part..self.parts.len()).filter(|at| self.parts[*at].field.is_anchor());
         let mut texts = links.map(|at| &self.text[self.parts[at].start..self.end(at)]);
         texts.find(|text| !text.trim().is_empty())
     }
 
-    /// The rest of the part in which this position lies, and the part that follows, if a reader sees them.
+    /// Returns the rest of the part at this position, and the following part, if visible.
     pub fn visible_from(&self, position: usize) -> Option<(&str, Option<&str>)> {
         let next = self.parts.partition_point(|part| part.start <= position);
         let visible = |at: usize| self.parts.get(at).filter(|part| part.visible);
@@ -191,12 +192,12 @@ impl FieldedText {
         self.parts.get(part + 1).map_or(self.text.len(), |next| next.start)
     }
 
-    /// The fields by position.
+    /// Returns a lookup of fields by position.
     pub fn fields(&self) -> Fields<'_> {
         Fields { parts: &self.parts, at: 0 }
     }
 
-    /// Digest of the visible text with white space folded to single spaces; `None` if there is none.
+    /// Returns the digest of the visible text with white space folded; `None` if there is none.
     pub fn digest(&self) -> Option<Digest> {
         let digest = |text: &str| (!text.is_empty()).then(|| Digest::of(text.as_bytes()));
         if self.parts.iter().all(|part| part.visible) {
@@ -212,14 +213,14 @@ impl FieldedText {
     }
 }
 
-/// Fields of positions that are asked for in order.
+/// Looks up fields by position; positions must ascend.
 pub struct Fields<'a> {
     parts: &'a [Part],
     at: usize,
 }
 
 impl Fields<'_> {
-    /// The field of the part in which this position lies.
+    /// Returns the field of the part at this position.
     #[inline]
     pub fn at(&mut self, position: usize) -> Field {
         while self.parts.get(self.at + 1).is_some_and(|next| next.start <= position) {
@@ -229,15 +230,14 @@ impl Fields<'_> {
     }
 }
 
-/// What a position is to a reader; positions are asked for in order.
+/// Looks up line starts and visibility by position; positions must ascend.
 pub struct Lines<'a> {
     parts: &'a [Part],
     at: usize,
 }
 
 impl Lines<'_> {
-    /// Whether a line has begun since the position asked for before, and whether a reader sees this
-    /// one.
+    /// Returns whether a line has begun since the last position, and whether a reader sees this one.
     pub fn at(&mut self, position: usize) -> (bool, bool) {
         let mut breaks = false;
         while let Some(next) = self.parts.get(self.at + 1).filter(|next| next.start <= position) {

@@ -1,11 +1,11 @@
-//! *Which terms does this text hold?*
+//! *Which terms does this text contain?*
 //!
-//! Words are found by Unicode rules (UAX #29), stop words are dropped, the others are stemmed, and each term is counted
-//! in its field. Text in scripts without spaces becomes pairs of characters. The same pass finds what a detector needs
-//! of the order of the words: sentences, or hashes of runs of words.
+//! A [`Tokenizer`] finds words by Unicode rules (UAX #29), drops stop words, stems the others, and counts each term
+//! in its field. Text in scripts without spaces becomes pairs of characters. The same pass records the word order
+//! that a detector needs: sentences, or hashes of runs of words.
 //!
-//! A [`Tokenizer`] is shared by threads. It keeps words and their stems from document to document, since a stem costs
-//! some hundred times as much as looking it up. Nothing but time depends on that.
+//! Threads share a tokenizer. It caches words and their stems across documents, since stemming a word costs about a
+//! hundred times as much as looking it up. The cache changes nothing but time.
 
 mod fielded_text;
 mod query;

@@ -1,4 +1,4 @@
-//! Which terms does a query stand for?
+//! Which terms can the words of a query become?
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,10 @@ use super::stem::{LANGUAGES, TermRules};
 use super::tokens;
 use crate::model::Term;
 
-/// The terms that the words of a query become on pages of any language, ascending: what a page is
-/// written in is not known before it is read. Words that are stop words everywhere, or are left as
-/// they are somewhere, stand for themselves.
+/// Returns the terms that the words of a query become on pages of any language, ascending.
+///
+/// The language of a page is unknown before it is read. So the result covers all languages, and each word itself: it
+/// may be a stop word or unstemmed somewhere.
 pub fn query_terms(query: &str) -> Vec<Term> {
     let languages: Vec<TermRules> =
         LANGUAGES.iter().map(|language| TermRules::of(Some(language), true, true)).collect();

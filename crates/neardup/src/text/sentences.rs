@@ -1,30 +1,29 @@
 //! Where does a sentence end?
 //!
-//! At a full stop, a question mark or an exclamation mark with a space behind it (closing quotes and
-//! brackets may stand between), at their forms in scripts without spaces, and where a line of the page
-//! ends: at the bounds of blocks, at `br`, at an empty line of plain text. So `3.24` and `example.org`
-//! end none; an abbreviation such as `e.g.` does, which costs little: a sentence of a word or two is
-//! passed over by whoever compares sentences.
+//! At a full stop, question mark or exclamation mark followed by a space (closing quotes and brackets may be
+//! between), and at their forms in scripts without spaces. Also where a line of the page ends: at block bounds, `br`,
+//! and empty lines of plain text. So `3.24` and `example.org` end none. An abbreviation such as `e.g.` does, at
+//! little cost: detectors skip sentences of a word or two.
 
 use crate::model::{TermOrder, WantedOrder};
 
 use super::fielded_text::{FieldedText, Lines};
 
-/// Cuts the words of a text, as they are met, into sentences.
+/// Splits the words of a text, in order, into sentences.
 pub(super) struct Sentences<'t> {
     text: &'t str,
     lines: Lines<'t>,
     is_listed: bool,
-    /// Where the word before ended.
+    /// Where the last word ended.
     end: usize,
-    /// Whether a word of the sentence that is open was met.
+    /// Whether the open sentence has a word.
     is_open: bool,
     terms: Vec<u32>,
     order: TermOrder,
 }
 
 impl<'t> Sentences<'t> {
-    /// The sentences of a text, if they are asked for.
+    /// Creates a splitter, if sentences are wanted.
     pub fn new(text: &'t FieldedText, wanted: WantedOrder) -> Option<Self> {
         let WantedOrder { sentence_count, sentences: is_listed, .. } = wanted;
         let (lines, text, order) = (text.lines(), text.as_str(), TermOrder::default());
@@ -39,10 +38,10 @@ impl<'t> Sentences<'t> {
         })
     }
 
-    /// Takes the next word, and its term, unless it is a stop word.
+    /// Adds the next word, with its term unless it is a stop word.
     pub fn add(&mut self, start: usize, end: usize, term: Option<u32>) {
         let (breaks, is_visible) = self.lines.at(start);
-        // The pairs of characters of a run overlap.
+        // The pairs of characters of an unspaced run overlap.
         if breaks || ends_sentence(self.text.get(self.end..start).unwrap_or_default()) {
             self.close();
         }
@@ -63,14 +62,14 @@ impl<'t> Sentences<'t> {
         }
     }
 
-    /// What was found.
+    /// Returns the sentences.
     pub fn finish(mut self) -> TermOrder {
         self.close();
         self.order
     }
 }
 
-/// Whether a sentence ends between two words.
+/// Returns whether a sentence ends between two words.
 fn ends_sentence(between: &str) -> bool {
     let mut is_ended = false;
     for c in between.chars() {

@@ -1,27 +1,28 @@
-//! Runs of words, hashed: what tells pages apart that hold the same terms in another order.
+//! Shingles: hashed runs of words, which distinguish pages with the same terms in another order.
 //!
-//! Words are taken as their terms, so that spelling counts as little as elsewhere. A stop word has its
-//! place in a run, but not which one it is.
+//! Words are represented by their terms, so inflection does not matter. A stop word keeps its place in a run; which
+//! stop word it is does not matter.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::{Field, TermCounts};
 
-/// Words in a run ("shingle" in Broder's "On the resemblance and containment of documents"). On the
-/// labelled pages runs of 4 tell siblings of a template apart best; with longer ones scattered edits
-/// (typing errors, synonyms) weigh too much.
+/// Words in a run ("shingle" in Broder's "On the resemblance and containment of documents").
+///
+/// On the labeled pages runs of 4 separate siblings of a template best; in longer ones scattered edits (typing
+/// errors, synonyms) weigh too much.
 const LENGTH: usize = 4;
-/// Runs kept of a page, at most. Of 12,000 documentation pages one in eight has more.
+/// The most shingles kept of a page. Of 12,000 documentation pages one in eight has more.
 const MOST: usize = 2048;
-/// What stands for a stop word.
+/// Stands for any stop word.
 const STOP_WORD: u64 = 0x5D58_8B65_6C07_8965;
 
-/// The words of the visible text in order, each by the position of its term on the page.
+/// The words of the visible text in order, each as the position of its term on the page.
 #[derive(Debug, Default)]
 pub(super) struct TermSequence(Vec<u32>);
 
 impl TermSequence {
-    /// Takes the next word. What is no position stands for a stop word.
+    /// Adds the next word. An invalid position stands for a stop word.
     #[inline]
     pub fn add(&mut self, term: u32, field: Field) {
         if !matches!(field, Field::Keywords | Field::Description) {
@@ -30,8 +31,9 @@ impl TermSequence {
     }
 }
 
-/// Hashes of all runs, ascending, each once, and the level to which they were thinned out. A text
-/// of fewer words than a run has one hash.
+/// Returns the hashes of all runs, ascending, each once, and the level to which they were sampled.
+///
+/// A text shorter than a run has one hash.
 pub(super) fn of(TermSequence(words): &TermSequence, terms: &[TermCounts]) -> (Vec<u32>, u8) {
     let hashes: Vec<u64> = terms.iter().map(|term| xxh3_64(term.term.as_bytes())).collect();
     let hash = |word: &u32| hashes.get(*word as usize).copied().unwrap_or(STOP_WORD);
@@ -46,19 +48,19 @@ pub(super) fn of(TermSequence(words): &TermSequence, terms: &[TermCounts]) -> (V
     thinned(found)
 }
 
-/// One multiplication carries every bit upwards; the order of the words counts.
+/// Mixes a word into the hash of a run. The order of the words matters.
 fn mixed(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
 }
 
-/// Hashes are even: half of them begin with one more zero.
+/// Samples hashes by leading zero bits: each level keeps half of them.
 fn thinned(mut ascending: Vec<u32>) -> (Vec<u32>, u8) {
     let mut level = 0;
     while ascending.len() > MOST {
         level += 1;
         ascending.truncate(ascending.partition_point(|hash| hash.leading_zeros() >= level));
     }
-    // No more than 32, and in fact far less.
+    // The level is at most 32, and usually far less.
     (ascending, level as u8)
 }
 

@@ -1,18 +1,18 @@
-//! Short words with the numbers of their terms: what [`HashTable`](hashbrown::HashTable) does for any words, for
-//! those of at most 16 bytes, which nearly all are.
+//! A hash table from short words to their terms, for words of at most 16 bytes, which nearly all are.
 //!
-//! Such a word is one number, so that it is hashed by one multiplication and compared without a call.
+//! Such a word is one number: it is hashed by one multiplication and compared without a call. Longer words are in a
+//! [`HashTable`](hashbrown::HashTable).
 
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-/// The bytes of a short word, filled up with zeros; no word holds the byte 0.
+/// The bytes of a short word, padded with zeros; no word contains the byte 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortWord(u128);
 
 impl ShortWord {
-    /// A stretch of a text that is not empty; `None` if it is too long.
+    /// Returns a non-empty range of a text as a short word; `None` if it is too long.
     #[inline]
     pub fn of(text: &str, start: usize, end: usize) -> Option<Self> {
         let length = end - start;
@@ -21,7 +21,7 @@ impl ShortWord {
         }
         let bytes = text.as_bytes();
         if let Some(Ok(block)) = bytes.get(start..start + 16).map(<[u8; 16]>::try_from) {
-            // What follows the word is cut off.
+            // Cut off what follows the word.
             return Some(Self(u128::from_le_bytes(block) & (u128::MAX >> (128 - 8 * length))));
         }
         let mut block = [0; 16];
@@ -30,10 +30,10 @@ impl ShortWord {
     }
 }
 
-/// A short word with the number of its term.
+/// A short word and the number of its term.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
-    /// Low and high half of the word; 0 is no word.
+    /// Low and high half of the word; a low half of 0 marks a free slot.
     word: [u64; 2],
     term: u32,
     language: u8,
@@ -42,10 +42,10 @@ struct Kept {
 /// Short words of all languages, each with its term.
 #[derive(Debug)]
 pub(super) struct ShortWords {
-    /// A power of two of slots, no more than half of them in use.
+    /// A power of two of slots, at most half of them in use.
     slots: Vec<Kept>,
     used: usize,
-    /// So that nobody can write a page whose words all meet in one slot.
+    /// Random, so that no page can make its words collide.
     seeds: [u64; 2],
 }
 
@@ -59,20 +59,20 @@ impl ShortWords {
         self.used
     }
 
-    /// The number of the word's term.
+    /// Returns the number of the word's term.
     #[inline]
     pub fn term(&self, ShortWord(word): ShortWord, language: u8) -> Option<u32> {
         let kept = &self.slots[self.slot(halves(word), language)];
         (kept.word[0] != 0).then_some(kept.term)
     }
 
-    /// Something of whatever stands where the word is sought first.
+    /// Reads the word's first slot, to bring it into the cache. The value is meaningless.
     #[inline]
     pub fn touch(&self, ShortWord(word): ShortWord, language: u8) -> u32 {
         self.slots[self.hash(halves(word), language) & (self.slots.len() - 1)].term
     }
 
-    /// Adds a word that is not there yet.
+    /// Adds a new word.
     pub fn insert(&mut self, word: ShortWord, language: u8, term: u32) {
         if (self.used + 1) * 2 > self.slots.len() {
             let larger = vec![Kept::default(); self.slots.len() * 2];
@@ -89,7 +89,7 @@ impl ShortWords {
         self.used += 1;
     }
 
-    /// Where a word is or would be.
+    /// Returns the slot of a word, or the free slot where it would be.
     #[inline]
     fn slot(&self, word: [u64; 2], language: u8) -> usize {
         let mask = self.slots.len() - 1;
@@ -111,7 +111,7 @@ impl ShortWords {
     }
 }
 
-/// The low and the high half.
+/// Returns the low and the high half.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // The halves are meant.
 fn halves(word: u128) -> [u64; 2] {

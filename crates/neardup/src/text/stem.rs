@@ -1,4 +1,4 @@
-//! From words to terms: stop words are dropped, the others stemmed, by language.
+//! Rules that turn words into terms, by language: stop words are dropped, the others are stemmed.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,21 +8,22 @@ use rust_stemmers::{Algorithm, Stemmer};
 use super::stop_words;
 use super::synonyms::Synonyms;
 
-/// The stemming library and its version: records stemmed by another can't be compared.
+/// The stemming library and its version: records of another version can't be compared.
 pub(super) const STEMMER: &str = "rust-stemmers 1.2.0";
 
-/// How the words of one language become terms.
+/// The rules of one language.
 pub(super) struct TermRules {
-    /// Tells languages apart that have rules; 0 for the others, which have none.
+    /// Number of the language; 0 for languages without rules.
     number: u8,
     stemmer: Option<Stemmer>,
     stop_words: &'static [&'static str],
-    /// Which words mean the same, and the language whose rows hold.
+    /// The synonym table, and the language whose rows apply.
     synonyms: Option<(Arc<Synonyms>, &'static str)>,
 }
 
 impl TermRules {
-    /// For a language by its primary subtag; `None` and unknown languages keep words as they are.
+    /// Returns the rules of a language, given as a primary subtag. `None` and unknown languages keep words as they
+    /// are.
     pub fn of(language: Option<&str>, stem: bool, stop: bool) -> Self {
         let language = language.unwrap_or_default();
         let number = LANGUAGES.iter().position(|known| *known == language);
@@ -34,23 +35,23 @@ impl TermRules {
         }
     }
 
-    /// The same, with words that mean the same made one.
+    /// Adds a synonym table.
     pub fn mapping(self, synonyms: Option<&Arc<Synonyms>>) -> Self {
         let language = usize::from(self.number).checked_sub(1).and_then(|at| LANGUAGES.get(at)).copied();
         Self { synonyms: synonyms.map(|table| (Arc::clone(table), language.unwrap_or_default())), ..self }
     }
 
-    /// A number by which words of different languages can be told apart.
+    /// Returns the number of the language.
     pub fn number(&self) -> u8 {
         self.number
     }
 
-    /// Whether the word says nothing of a page's subject. The word is in lower case.
+    /// Returns whether the word tells nothing of a page's subject. The word must be in lower case.
     pub fn is_stop_word(&self, word: &str) -> bool {
         self.stop_words.binary_search(&word).is_ok()
     }
 
-    /// The stem of the word, or of the one that stands for it.
+    /// Returns the stem of the word, or of its synonym.
     pub fn stem<'a>(&'a self, word: &'a str) -> Cow<'a, str> {
         let word = self.synonyms.as_ref().map_or(word, |(synonyms, language)| synonyms.mapped(language, word));
         match &self.stemmer {
@@ -60,7 +61,7 @@ impl TermRules {
     }
 }
 
-/// The languages that [`algorithm`] or the stop words know.
+/// The languages with a stemmer or stop words.
 pub(super) const LANGUAGES: [&str; 19] =
     ["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nb", "nl", "nn", "no", "pt", "ro", "ru", "sv", "ta", "tr"];
 
@@ -69,7 +70,7 @@ pub fn has_rules(language: &str) -> bool {
     LANGUAGES.contains(&language)
 }
 
-/// Greek is left out: the library panics on some Greek words.
+/// Returns the stemmer of a language. Greek is left out: the library panics on some Greek words.
 fn algorithm(language: &str) -> Option<Algorithm> {
     Some(match language {
         "ar" => Algorithm::Arabic,

@@ -1,13 +1,12 @@
-//! Words that say nothing of a page's subject: articles, pronouns, prepositions, conjunctions and
-//! auxiliaries, by language. The lists are short on purpose, since every word that is dropped is
-//! lost to the comparison.
+//! Stop words: articles, pronouns, prepositions, conjunctions and auxiliaries, by language.
 //!
-//! The lists are frozen: a change makes records incomparable and needs a new [`VERSION`].
+//! The lists are short on purpose, since every dropped word is lost to the comparison. They are frozen: a change
+//! makes records incomparable and needs a new [`VERSION`].
 
-/// The version of the lists.
+/// Version of the lists.
 pub(super) const VERSION: u32 = 1;
 
-/// The stop words of a language by its primary subtag, in byte order; empty for others.
+/// Returns the stop words of a language by its primary subtag, in byte order; none for other languages.
 pub(super) fn of(language: &str) -> &'static [&'static str] {
     match language {
         "da" => DA,

@@ -1,15 +1,14 @@
-//! Word mapping: words that mean the same become one word before they are stemmed.
+//! Synonyms: words of one meaning become one word before they are stemmed.
 //!
-//! From "An Extended TDW Scheme by Word Mapping Technique", section 3 and algorithm E: *for each word
-//! having a synonym, extract the row of its synonyms and return the word of minimum length for stemming*.
+//! From "An Extended TDW Scheme by Word Mapping Technique", section 3 and algorithm E: *for each word having a
+//! synonym, extract the row of its synonyms and return the word of minimum length for stemming*.
 //!
 //! # Format of a table
 //!
-//! Plain text in UTF-8. Each line is a row: words that mean the same, with commas or tabs between. White
-//! space around a word and case do not matter. Of a row, what has white space within is left out, since
-//! pages are looked at word by word. Empty lines, and what follows a `#`, are nothing. A line such as
-//! `[en]` says that the rows below it hold for pages in that language only, up to the next such line;
-//! before the first, rows hold for all pages, and so they do below `[]`.
+//! UTF-8 text. Each line is a row of synonyms, separated by commas or tabs. White space around a word and case do not
+//! matter. Items with white space inside are skipped, since pages are read word by word. Empty lines and text after
+//! `#` are ignored. A line such as `[en]` restricts the rows below it to pages in that language, up to the next such
+//! line. Rows before the first one, and below `[]`, apply to all pages.
 //!
 //! ```text
 //! # Rows for all pages.
@@ -18,38 +17,35 @@
 //! car, automobile, motorcar, motor vehicle
 //! ```
 //!
-//! # What a word becomes
+//! # Mapping
 //!
-//! The shortest word of its row, counted in characters; of equals the first in the order of the alphabet
-//! (of code points). A word belongs to the first row that names it, and later rows go without it: rows
-//! are thereby apart, "becomes the same word" is an equivalence relation, a word that was mapped is not
-//! mapped to another, and the outcome depends on the table alone.
+//! A word becomes the shortest word of its row, counted in characters; of equals the first in code point order. A
+//! word belongs to the first row that names it, and is removed from later rows. So rows are disjoint, the mapping is
+//! idempotent, and it depends on the table only.
 //!
-//! The relation is that of the rows and not its transitive closure. In a thesaurus most words stand in
-//! several rows, one for each of their senses; joined wherever they share a word, most of the language
-//! becomes one word. Even so, senses are merged (*engine* and *motor*, *page* and *side*): that is the
-//! paper's method and its risk.
+//! The relation is not closed transitively. In a thesaurus most words are in several rows, one for each sense;
+//! joining rows that share a word would merge most of the language. Even so, senses are merged (*engine* and *motor*,
+//! *page* and *side*): that is the paper's method and its risk.
 //!
-//! Words are mapped as they stand on a page: a row of *car* says nothing of *cars*, which takes a row of
-//! its own. Stop words are dropped before.
+//! Words are mapped before stemming: a row of *car* does not apply to *cars*. Stop words are dropped first.
 
 use std::collections::{HashMap, HashSet};
 
 use super::stem;
 use crate::model::Digest;
 
-/// The table that comes with the program.
+/// The table that comes with the library.
 const SHIPPED: &str = include_str!("../../data/synonyms.txt");
 
-/// Which words mean the same.
+/// A synonym table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Synonyms {
-    /// By language, empty for all: what each word of a row becomes, the shortest itself.
+    /// By language, empty for all: the mapping of each word of a row; the shortest maps to itself.
     rows: HashMap<Box<str>, HashMap<Box<str>, Box<str>>>,
     digest: Digest,
 }
 
-/// A table of synonyms that can't be read.
+/// A synonym table that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}:{line}: {why}")]
 pub struct SynonymsError {
@@ -59,7 +55,7 @@ pub struct SynonymsError {
 }
 
 impl Synonyms {
-    /// Reads a table. `name` is what errors call it: the path of the file, as a rule.
+    /// Reads a table. Errors call it `name`, usually the path of the file.
     ///
     /// # Errors
     /// Names the first line that is no row.
@@ -74,34 +70,34 @@ impl Synonyms {
         Ok(Self { rows: reading.rows, digest: Digest::of(table) })
     }
 
-    /// A small table of common English words.
+    /// Returns a small table of common English words.
     pub fn shipped() -> Self {
-        // A test reads it; should it fail all the same, nothing is mapped.
+        // A test reads the table; if reading fails anyway, nothing is mapped.
         let none = || Self { rows: HashMap::new(), digest: Digest::of(b"") };
         Self::read("synonyms.txt", SHIPPED.as_bytes()).unwrap_or_else(|_| none())
     }
 
-    /// What a word of a page in this language becomes. It is in lower case.
+    /// Maps a word of a page in this language. The word must be in lower case.
     pub(super) fn mapped<'a>(&'a self, language: &str, word: &'a str) -> &'a str {
         let found =
             |language: &str, word: &str| self.rows.get(language).and_then(|rows| rows.get(word)).map(|to| &**to);
-        // The shortest word of a row for all languages may stand in a row for this one.
+        // The result of a row for all languages may be in a row for this one.
         let of_all = || found("", word).map(|mapped| found(language, mapped).unwrap_or(mapped));
         found(language, word).or_else(of_all).unwrap_or(word)
     }
 
-    /// Names the table, by what is in it.
+    /// Returns a name of the table that depends on its content.
     pub fn signature(&self) -> String {
         self.digest.to_string()
     }
 }
 
-/// A table that is being read.
+/// A table while it is read.
 #[derive(Default)]
 struct Reading {
     language: Box<str>,
     rows: HashMap<Box<str>, HashMap<Box<str>, Box<str>>>,
-    /// Words that have their row, by language.
+    /// Words that belong to a row, by language.
     seen: HashSet<(Box<str>, Box<str>)>,
 }
 
@@ -117,7 +113,7 @@ impl Reading {
         let items: Vec<String> =
             line.split([',', '\t']).map(|item| item.trim().to_lowercase()).filter(|item| !item.is_empty()).collect();
         if items.len() < 2 {
-            return Err(format!("'{line}' is one word: a row has several, with commas or tabs between"));
+            return Err(format!("'{line}' is a single word: a row needs several, separated by commas or tabs"));
         }
         let is_new = |word: &String| {
             !word.contains(char::is_whitespace) && self.seen.insert((self.language.clone(), word.as_str().into()))
@@ -129,7 +125,7 @@ impl Reading {
 
     fn heading(&mut self, language: &str) -> Result<(), String> {
         if !language.is_empty() && !stem::LANGUAGES.contains(&language) {
-            return Err(format!("'{language}' is none of the languages {}", stem::LANGUAGES.join(", ")));
+            return Err(format!("'{language}' is not a known language: use one of {}", stem::LANGUAGES.join(", ")));
         }
         self.language = language.into();
         Ok(())
@@ -199,7 +195,7 @@ mod tests {
         let error = |text: &[u8]| Synonyms::read("mine.txt", text).unwrap_err().to_string();
         assert_eq!(
             error(b"a, b\ncar; auto\n"),
-            "mine.txt:2: 'car; auto' is one word: a row has several, with commas or tabs between"
+            "mine.txt:2: 'car; auto' is a single word: a row needs several, separated by commas or tabs"
         );
         assert_eq!(error(b"a, b\n\n\xff\xfe, b"), "mine.txt:3: not UTF-8");
         assert!(error(b"[klingon]").starts_with("mine.txt:1: 'klingon' is none of the languages ar, da, "));

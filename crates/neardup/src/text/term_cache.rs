@@ -1,7 +1,7 @@
-//! TermRules by number, kept from page to page, and where each stands on the page that is rendered now.
+//! Terms by number, cached across pages, and the position of each on the current page.
 //!
-//! Many words have one term. A word knows its term's number, so that no term is hashed because a
-//! page repeats it, and terms that are met together lie together.
+//! Many words share a term. A word knows its term's number, so repeated terms are not hashed again, and terms that
+//! occur together are stored together.
 
 use std::hash::BuildHasher;
 
@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::model::{FieldCounts, TermCounts};
 
-/// The number and the position of what is no term.
+/// The number and the position of a stop word.
 pub(super) const STOP_WORD: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct KeptTerms {
 struct KeptTerm {
     start: u32,
     length: u32,
-    /// The page on which the term was met last, and its position there.
+    /// The last page with the term, and its position there.
     page: u32,
     position: u32,
 }
@@ -40,20 +40,19 @@ impl KeptTerms {
         self.terms.len()
     }
 
-    /// The term of that number.
+    /// Returns the term of a number.
     pub fn get(&self, number: u32) -> Option<&str> {
         self.terms.get(number as usize).map(|term| term.of(&self.text))
     }
 
-    /// The number of a term.
+    /// Returns the number of a term, which is added if it is new.
     pub fn number(&mut self, term: &str, hasher: &DefaultHashBuilder) -> u32 {
         let Self { text, terms, by_text } = self;
         let hash = hasher.hash_one(term);
         if let Some(&known) = by_text.find(hash, |&at| terms[at as usize].of(text) == term) {
             return known;
         }
-        // Bodies are limited to far less than 2^32 bytes, so this is never more than there is room
-        // for.
+        // Bodies are limited to far less than 2³² bytes, so there is always room.
         let (Ok(number), Ok(start), Ok(length)) =
             (u32::try_from(terms.len()), u32::try_from(text.len()), u32::try_from(term.len()))
         else {
@@ -65,7 +64,7 @@ impl KeptTerms {
         number
     }
 
-    /// The position of a term among those of this page, to which it is added if it is new.
+    /// Returns the position of a term on the current page, to which it is added if it is new.
     #[inline]
     pub fn place(&mut self, number: u32, page: u32, on_page: &mut Vec<TermCounts>) -> u32 {
         let Some(term) = self.terms.get_mut(number as usize) else { return STOP_WORD };

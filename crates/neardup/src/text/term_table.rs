@@ -22,7 +22,7 @@ struct Word {
     end: usize,
 }
 
-/// Is called with each word of a document: its first byte, its field, and its term unless it is a stop word.
+/// Called with each word of a document: its first byte, its field, and its term unless it is a stop word.
 pub type WordObserver<'t> = dyn FnMut(usize, Field, Option<u32>) + 't;
 
 /// The distinct terms of one page.
@@ -33,7 +33,7 @@ pub struct TermTable<'w, 't> {
     terms: Vec<TermCounts>,
     sentences: Option<Sentences<'t>>,
     sequence: Option<TermSequence>,
-    /// Is called with each word: its first byte, its field, and its term unless it is a stop word.
+    /// Called with each word.
     observer: Option<&'t mut WordObserver<'t>>,
 }
 
@@ -41,7 +41,7 @@ pub struct TermTable<'w, 't> {
 const USUAL_TERMS: usize = 512;
 
 impl<'w, 't> TermTable<'w, 't> {
-    /// TermRules of this language, looked up in `kept` as far as `cache` allows.
+    /// Creates an empty table with the rules of `language`, which uses `kept` as far as `cache` allows.
     pub(super) fn new(language: TermRules, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
         Self {
@@ -60,10 +60,10 @@ impl<'w, 't> TermTable<'w, 't> {
         self.count_each(text, |_| field);
     }
 
-    /// Counts every word of a document, and returns what is wanted of their order.
+    /// Counts every word of a document, and returns the word order that is wanted.
     ///
-    /// Calls `observer` with every word, in order. All parts are tokenized at once: between two of them stands a
-    /// space, and most are a word or two.
+    /// Calls `observer` with every word, in order. All parts are tokenized together: they are separated by a space,
+    /// and most are a word or two.
     pub fn count_parts(
         &mut self,
         text: &'t FieldedText,
@@ -93,7 +93,7 @@ impl<'w, 't> TermTable<'w, 't> {
         self.count_each(text.as_str(), |position| fields.at(position));
     }
 
-    /// Counts every word in the field that belongs to its position.
+    /// Counts every word in the field of its position.
     fn count_each(&mut self, text: &str, mut field: impl FnMut(usize) -> Field) {
         let cache = self.cache;
         if matches!(cache, WordCache::Plain | WordCache::None) {
@@ -146,7 +146,7 @@ impl<'w, 't> TermTable<'w, 't> {
         }
     }
 
-    /// Tells where a term stands, if anybody asked.
+    /// Reports the position of a term to the sentences and the observer.
     #[inline]
     fn place(&mut self, term: u32, field: Field, start: usize, end: usize) {
         let is_term = (term as usize) < self.terms.len();
@@ -158,7 +158,7 @@ impl<'w, 't> TermTable<'w, 't> {
         }
     }
 
-    /// The terms in order of first appearance.
+    /// Returns the terms in order of first appearance.
     pub fn into_terms(mut self) -> Vec<TermCounts> {
         self.terms.shrink_to_fit();
         self.terms

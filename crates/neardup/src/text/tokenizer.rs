@@ -1,4 +1,4 @@
-//! From text to counted terms.
+//! The tokenizer: turns text into counted terms.
 
 use std::sync::Arc;
 
@@ -10,46 +10,46 @@ use super::term_table::TermTable;
 use super::word_pool::WordPool;
 use crate::model::{Digest, Field, TermCounts, TermOrder, WantedOrder};
 
-/// By which rules words become terms.
+/// The rules by which words become terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LanguageRules {
-    /// By those of English, whatever the page's language: a word becomes the same term on each page.
-    /// Sites in several languages leave much untranslated, and by rules of many languages one text has
-    /// many terms: on the labelled pages that hid 29 of 923 near-duplicates, where this hides 8.
+    /// English rules, whatever the page's language: a word becomes the same term on each page.
+    ///
+    /// Sites in several languages leave much untranslated. Rules of many languages turn one text into different
+    /// terms: on the labeled pages that hid 29 of 923 near-duplicates, where this hides 8.
     #[default]
     Same,
-    /// By those of the page's language.
+    /// The rules of the page's language.
     OfLanguage,
 }
 
-/// How often the same word is stemmed.
+/// How long stems are cached. Only time depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WordCache {
-    /// Wherever it stands, and nothing else is spared either: words are found by the crate for
-    /// Unicode segmentation alone, each link is resolved where it stands, and white space is folded
-    /// word by word. The reference for tests.
+    /// No cache and no other shortcut: words by the Unicode segmentation crate alone, white space folded word by
+    /// word. The reference for tests.
     Plain,
-    /// Wherever it stands.
+    /// No cache.
     None,
-    /// Once a page.
+    /// One page.
     Page,
-    /// Once, as long as it is met often enough.
+    /// Across pages, bounded.
     #[default]
     Kept,
 }
 
-/// How text becomes terms.
+/// Options of a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizerOptions {
     /// Whether stop words are dropped.
     pub stop_words: bool,
     /// Whether words are stemmed.
     pub stem: bool,
-    /// Words that become one word before they are stemmed. `None`: none do.
+    /// Words to map to one word before stemming.
     pub synonyms: Option<Arc<Synonyms>>,
-    /// The language by whose rules stop words are dropped and words stemmed.
+    /// The language whose stop words and stemmer apply.
     pub rules: LanguageRules,
-    /// How often the same word is stemmed. Nothing but time depends on it.
+    /// How long stems are cached. Only time depends on it.
     pub word_cache: WordCache,
 }
 

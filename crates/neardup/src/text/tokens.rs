@@ -1,28 +1,27 @@
 //! Where does a word begin and end?
 //!
-//! Words are those of Unicode Standard Annex 29. Scripts without spaces between words (Han and
-//! Kana) are cut into overlapping pairs of characters instead.
+//! Words are those of Unicode Standard Annex 29. Scripts without spaces between words (Han and Kana) are cut into
+//! overlapping pairs of characters instead.
 //!
-//! The rules of the annex come to little for the characters of which most texts consist: letters,
-//! digits and low lines stick together, and some punctuation sticks between two letters or two
-//! digits. Those characters are told apart by a table; where any other is met, the words around it
-//! are left to `unicode_segmentation`, up to the next space.
+//! For most characters of most texts the rules of the annex are simple: letters, digits and underscores stick
+//! together, and some punctuation sticks between two letters or two digits. A table classifies these characters.
+//! Around any other character the words, up to the next space, are left to `unicode_segmentation`.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::word_scan::Runs;
 
-/// Longer words are cut: they are encoded data, and nobody compares their ends.
+/// Longer words are cut: they are encoded data, whose ends need no comparison.
 const LONGEST_WORD: usize = 64;
 
-/// What a character does to the words beside it.
+/// The effect of a character on adjacent words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    /// It ends words, and is none.
+    /// Ends words, and is none.
     Gap,
     Letter,
     Digit,
-    /// The low line sticks to letters and digits, and is no word alone.
+    /// The underscore sticks to letters and digits, and is no word alone.
     Joiner,
     /// Sticks between letters.
     MidLetter,
@@ -32,11 +31,11 @@ enum Class {
     Mid,
     /// Of a script without spaces.
     Unspaced,
-    /// The rules are not so simple.
+    /// Needs the full rules.
     Unknown,
 }
 
-/// The classes of ASCII.
+/// Classes of ASCII characters.
 static ASCII: [Class; 128] = {
     let mut classes = [Class::Gap; 128];
     let mut at = 0;
@@ -57,7 +56,7 @@ static ASCII: [Class; 128] = {
     classes
 };
 
-/// The class of a character beyond ASCII. Only what is frequent and surely of the class is named.
+/// Returns the class of a character beyond ASCII. Only frequent and certain ones are listed.
 fn class_of(c: char) -> Class {
     match c {
         _ if is_unspaced(c) => Class::Unspaced,
@@ -84,16 +83,16 @@ fn class_of(c: char) -> Class {
     }
 }
 
-/// Calls `word` with where every word of the text begins and ends.
+/// Calls `word` with the start and the end of every word of the text.
 pub fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
     let mut runs = Runs::new(bytes);
     let mut at = 0;
-    // Where what is left to the crate may begin at the earliest.
+    // The earliest position from which the crate may have to start.
     let mut settled = 0;
     while let Some(start) = runs.next_start(at) {
         at = start;
-        // Nearly all words are letters and digits, and then a gap.
+        // Fast path: nearly all words are letters and digits, followed by a gap.
         if bytes[at].is_ascii_alphanumeric() {
             let end = runs.next_end(at);
             if ends_word(bytes, end) {
@@ -129,7 +128,7 @@ pub fn for_each(text: &str, mut word: impl FnMut(usize, usize)) {
     }
 }
 
-/// Whether a word surely ends here, by this character or, if that might stick, by the next.
+/// Returns whether a word certainly ends here, by this character or, if that may stick, by the next.
 #[inline]
 fn ends_word(bytes: &[u8], at: usize) -> bool {
     let class = |at: usize| match bytes.get(at) {
@@ -145,7 +144,7 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// The lower-case form of a word, no longer than words are.
+/// Writes the lower-case form of a word, cut to the longest word.
 pub fn lower(word: &str, lower: &mut String) {
     lower.clear();
     if word.is_ascii() {
@@ -156,22 +155,22 @@ pub fn lower(word: &str, lower: &mut String) {
     }
 }
 
-/// A word, and what of it could not be told.
+/// A scanned word.
 struct Found {
     end: usize,
-    /// Whether a letter or a digit is in it.
+    /// Whether it contains a letter or a digit.
     is_word: bool,
     unknown: bool,
 }
 
-/// Reads on from a character that may begin a word.
+/// Scans from a character that may begin a word.
 #[inline]
 fn scan(text: &str, start: usize) -> Found {
     let bytes = text.as_bytes();
     let mut at = start;
     let mut is_word = false;
     let mut last = Class::Gap;
-    // Nearly all words are letters, and then a gap.
+    // Fast path: nearly all words are letters, followed by a gap.
     while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
         at += 1;
     }
@@ -213,7 +212,7 @@ fn scan(text: &str, start: usize) -> Found {
     Found { end: at, is_word, unknown: false }
 }
 
-/// The class of the character at this position, and its width. Behind the end there is a gap.
+/// Returns the class and the width of the character at this position; a gap beyond the end.
 fn char_at(text: &str, at: usize) -> (Class, usize) {
     match text.as_bytes().get(at) {
         None => (Class::Gap, 0),
@@ -225,8 +224,8 @@ fn char_at(text: &str, at: usize) -> (Class, usize) {
     }
 }
 
-/// Where the crate has to begin so that it sees what an unknown character may stick to: the
-/// character before it, and all spaces.
+/// Returns where the crate must start to see what an unknown character may stick to: the character before it, and all
+/// spaces.
 fn before(text: &str, settled: usize, at: usize) -> usize {
     let spaces = text[settled..at].trim_end_matches(' ').len();
     if settled + spaces < at {
@@ -264,8 +263,8 @@ pub fn is_unspaced(c: char) -> bool {
             | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Overlapping pairs of the characters that follow; a single character is itself. Answers where
-/// they end.
+/// Calls `word` with the overlapping pairs of a run of unspaced characters, or its single character, and returns
+/// where it ends.
 fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
     let mut two_back = None;
     let mut last = start;
@@ -288,7 +287,7 @@ fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -
     end
 }
 
-/// The same by the crate alone: what [`for_each`] has to give.
+/// The reference for [`for_each`]: uses the crate alone.
 pub fn for_each_by_crate(text: &str, mut word: impl FnMut(usize, usize)) {
     let mut at = 0;
     while at < text.len() {

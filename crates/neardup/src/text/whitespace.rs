@@ -1,13 +1,13 @@
-//! White space folded to single spaces, in passing.
+//! Folds white space to single spaces, while copying.
 
-/// It is copied.
+/// Copied.
 const OTHER: u8 = 0;
-/// U+0020, which is copied if none stands before it.
+/// U+0020: copied if no space is before it.
 const SPACE: u8 = 1;
 /// White space that becomes a space, or the first byte of a character that may be such.
 const ODD: u8 = 2;
 
-/// What a byte means to folding.
+/// The class of each byte.
 static MEANINGS: [u8; 256] = {
     let mut meanings = [OTHER; 256];
     meanings[b' ' as usize] = SPACE;
@@ -24,19 +24,19 @@ static MEANINGS: [u8; 256] = {
     meanings
 };
 
-/// Whether another space would be one too many.
+/// Returns whether the text is empty or ends in a space, so that another space would be superfluous.
 #[inline]
 pub fn ends_in_space(folded: &str) -> bool {
     folded.as_bytes().last().is_none_or(|last| *last == b' ')
 }
 
-/// Appends a text. No two spaces come to stand side by side, and none at the start.
+/// Appends a text, without adjacent spaces or a space at the start.
 #[inline]
 pub fn fold_into(folded: &mut String, text: &str) {
     let bytes = text.as_bytes();
-    // The meaning of the character before, so that nothing branches from word to word.
+    // The class of the character before, kept so that there is no branch for each word.
     let mut before = if ends_in_space(folded) { SPACE } else { OTHER };
-    // What is yet to be copied: a stretch with single spaces only.
+    // The start of what is not copied yet: a range with single spaces only.
     let mut start = 0;
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -65,7 +65,7 @@ pub fn fold_into(folded: &mut String, text: &str) {
     folded.push_str(&text[start..]);
 }
 
-/// White space folded to single spaces, at most `most` characters.
+/// Returns the text with white space folded, at most `most` characters.
 pub fn folded(text: &str, most: usize) -> String {
     let mut folded = String::new();
     fold_into(&mut folded, text);

@@ -1,19 +1,19 @@
 //! Where do runs of letters and digits begin and end?
 //!
-//! Words are short, so that a loop over their characters ends where the processor did not expect it.
-//! So 64 bytes are told apart at once, and what is asked is the next bit that is set.
+//! Words are short, so the end of a loop over their characters is mispredicted. Instead 64 bytes are classified at
+//! once into bits, and the scan looks for the next set bit.
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 /// Bytes of a block.
 const BLOCK: usize = 64;
 
-/// The runs of ASCII letters, digits and low lines in a text. It is fast if positions are asked for in order.
+/// The runs of ASCII letters, digits and underscores in a text. Fast if positions ascend.
 pub(super) struct Runs<'a> {
     bytes: &'a [u8],
-    /// Where the block begins of which the following tells.
+    /// Start of the block described by the bits below.
     block: usize,
-    /// Bits for letters, digits and low lines.
+    /// Bits for letters, digits and underscores.
     runs: u64,
     /// Bits for bytes beyond ASCII.
     others: u64,
@@ -26,13 +26,13 @@ impl<'a> Runs<'a> {
         runs
     }
 
-    /// The next position from here on of a run, or of a byte beyond ASCII.
+    /// Returns the next position from `at` on of a run, or of a byte beyond ASCII.
     #[inline]
     pub fn next_start(&mut self, at: usize) -> Option<usize> {
         self.next(at, |runs| runs.runs | runs.others)
     }
 
-    /// The next position from here on of what belongs to no run; the end, if there is none.
+    /// Returns the next position from `at` on outside of a run; the end of the text, if there is none.
     #[inline]
     pub fn next_end(&mut self, at: usize) -> usize {
         self.next(at, |runs| !runs.runs).map_or(self.bytes.len(), |end| end.min(self.bytes.len()))
@@ -73,11 +73,11 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// The highest bit of each byte that is a letter, a digit or a low line.
+/// Returns the highest bit of each byte that is a letter, a digit or an underscore.
 #[inline]
 fn in_run(block: u64) -> u64 {
     let low = block & !HIGH;
-    // Sums of numbers below 128 do not reach the byte above.
+    // Sums of numbers below 128 do not carry into the next byte.
     let at_least = |number: u64, least: u8| number + ONES * u64::from(0x80 - least);
     let folded = low | (ONES * 0x20);
     let letters = at_least(folded, b'a') & !at_least(folded, b'z' + 1);
@@ -86,7 +86,7 @@ fn in_run(block: u64) -> u64 {
     (letters | digits | joiners) & !block & HIGH
 }
 
-/// The highest bit that `told` has for each byte, side by side.
+/// Packs the highest bits that `told` returns for each byte.
 #[inline]
 fn side_by_side(eights: &[u64; BLOCK / 8], told: impl Fn(u64) -> u64) -> u64 {
     let mut all = 0;

@@ -1,13 +1,12 @@
-//! Words and the terms they stand for, kept from page to page.
+//! A cache of words and their terms, kept across pages.
 //!
-//! Pages of one site share most of their words, and a stem costs some hundred times as much as
-//! looking it up. What is kept is bounded: words are gathered in generations, and when the younger
-//! one is full, the older is forgotten as the next page begins; a word of it that is met again moves
-//! up. That takes 2^17 short words, as many long ones, and some 15 MB at most, beside the words of
-//! one page. With half as many, 24 manuals in 19 languages take a quarter longer; with twice as many they take no less.
+//! Pages of one site share most of their words, and stemming a word costs about a hundred times as much as looking it
+//! up. The cache is bounded: there are two generations. When the younger one is full, the older is dropped as the
+//! next page begins; a word of it that occurs again moves to the younger. That takes 2^17 short words, as many long
+//! ones, and about 15 MB at most, beside the words of one page. With half as many, 24 manuals in 19 languages take a
+//! quarter longer; with twice as many they take no less.
 //!
-//! A word is looked up once where it stands, also if it is met again on the same page: its term
-//! knows its position on the page that is rendered just now.
+//! A repeated word of a page takes one lookup: its term knows its position on the current page.
 
 use std::hash::BuildHasher;
 
@@ -22,7 +21,7 @@ use super::tokens;
 
 /// Words of one generation, short and long ones each.
 const GENERATION: usize = 1 << 16;
-/// Longer words, in bytes, are rare, and looked at anew each time.
+/// Longer words, in bytes, are rare, and not cached.
 const LONGEST_KEPT: usize = 64;
 
 /// The words of all languages.
@@ -31,7 +30,7 @@ pub(super) struct Words {
     hasher: DefaultHashBuilder,
     young: Generation,
     old: Generation,
-    /// Counts pages, so that positions on other pages are told from those on this one.
+    /// Number of the page, which tells positions on other pages from those on this one.
     page: u32,
     fetched: u32,
     lower: String,
@@ -75,7 +74,7 @@ impl Generation {
         self.short.len().max(self.long.len()).max(self.terms.len()) >= GENERATION
     }
 
-    /// The number of the term of a long word.
+    /// Returns the number of the term of a long word.
     fn long_term(&self, hash: u64, word: &str, language: u8) -> Option<u32> {
         let is_same = |kept: &LongWord| kept.language == language && kept.spelling(&self.long_text) == word;
         self.long.find(hash, is_same).map(|kept| kept.term)
@@ -99,27 +98,28 @@ impl Default for Words {
 }
 
 impl Words {
-    /// Forgets positions of the page before, and words if there are too many.
+    /// Invalidates positions of the page before, and drops the older generation if the younger is full.
     pub fn begin_page(&mut self) {
         let next = self.page.checked_add(1);
-        // Pages of four thousand millions ago must not be taken for this one.
+        // A page 2³² pages ago must not be taken for this one.
         self.page = next.unwrap_or(1);
         if next.is_none() || self.young.is_full() {
             self.old = std::mem::replace(&mut self.young, Generation::new(&self.hasher));
         }
     }
 
-    /// Looks all these words up at once, so that the memory in which they stand is fetched by the
-    /// time it is needed: a word is in no cache that is near, and to wait for one after the other
-    /// would take longer than all else that is done to it.
+    /// Looks up all these words at once to bring their slots into the cache.
+    ///
+    /// A slot is rarely in a near cache. Waiting for one after the other would take longer than all other work on the
+    /// words.
     #[inline]
     pub fn fetch(&mut self, words: impl Iterator<Item = ShortWord>, language: &TermRules) {
         let number = language.number();
-        // What is found is of no use, but not known to be.
+        // The result is unused, but the compiler must not know.
         self.fetched = words.fold(self.fetched, |all, word| all ^ self.young.short.touch(word, number));
     }
 
-    /// The position of the term of a short word among those of the page.
+    /// Returns the position of a short word's term on the page.
     #[inline]
     pub fn short(&mut self, short: ShortWord, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         let term = match self.young.short.term(short, language.number()) {
@@ -139,7 +139,7 @@ impl Words {
         term
     }
 
-    /// The position of the term of a longer word.
+    /// Returns the position of a long word's term on the page.
     pub fn long(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         if word.len() > LONGEST_KEPT {
             return self.anew(word, language, on_page);
@@ -160,18 +160,18 @@ impl Words {
         self.young.terms.place(term, self.page, on_page)
     }
 
-    /// The position of the term of any word, which is made whether the word is kept or not.
+    /// Returns the position of a word's term on the page, without the cache.
     pub fn anew(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         let term = self.made(word, language);
         self.young.terms.place(term, self.page, on_page)
     }
 
-    /// The number of a term of the older generation in the younger one.
+    /// Returns the number in the younger generation of a term of the older one.
     fn moved_up(&mut self, older: u32) -> u32 {
         self.old.terms.get(older).map_or(STOP_WORD, |term| self.young.terms.number(term, &self.hasher))
     }
 
-    /// Makes the term of a word; answers its number.
+    /// Makes the term of a word, and returns its number.
     fn made(&mut self, word: &str, language: &TermRules) -> u32 {
         tokens::lower(word, &mut self.lower);
         if language.is_stop_word(&self.lower) {

@@ -1,22 +1,21 @@
 //! The angle between two records, as vectors of term weights.
 //!
-//! `cos θ = Σ a_x·b_x / (|a|·|b|)`; weights are never negative, so that angles end at 90 degrees.
+//! `cos θ = Σ a_x·b_x / (|a|·|b|)`; weights are not negative, so angles end at 90 degrees.
 //!
-//! All sums are integers, and so is `|a|²·|b|² − (Σ a_x·b_x)²`, which is `|a|²·|b|²·sin² θ`: the angle
-//! is the arc tangent of sine and cosine, of which neither loses digits where pages are all but the
-//! same, as the arc cosine does. Records of equal proportions have an angle of nothing, exactly.
-//! From there on it is one evaluation in 64-bit floating point by a library that gives the same digits
-//! on every machine; its error is some 10⁻¹⁵ of a half turn.
+//! All sums are integers, and so is `|a|²·|b|² − (Σ a_x·b_x)²`, which is `|a|²·|b|²·sin² θ`. The angle is the arc
+//! tangent of sine and cosine. Neither loses digits where pages are nearly the same, as the arc cosine does. Records
+//! of equal proportions have an angle of exactly 0. The rest is one evaluation in 64-bit floating point, by a library
+//! that gives the same digits on every machine; its error is about 10⁻¹⁵ of a half turn.
 
 use std::cmp::Ordering;
 
 use crate::model::{Score, Threshold};
 use crate::similarity::Record;
 
-/// `1 − θ / 180°` in millionths, rounded down; `None` if no term is shared. Of records that do share
-/// one it is at least 0.5; it is 1 for equal proportions and for nothing else.
+/// Returns `1 − θ / 180°` in millionths, rounded down; `None` if no term is shared.
 ///
-/// Cost: one merge of the two records.
+/// Records that share a term have at least 0.5. Only records of equal proportions have 1. Cost: one merge of the two
+/// records.
 pub(super) fn similarity(a: &Record, b: &Record) -> Option<Score> {
     let dot = dot(a, b);
     if dot == 0 {
@@ -32,7 +31,7 @@ pub(super) fn similarity(a: &Record, b: &Record) -> Option<Score> {
     Some(Score(millionths.min(Threshold::ONE - 1)))
 }
 
-/// `Σ a_x²`. Below 2⁹⁶, since ids and weights have 32 bits.
+/// Returns `Σ a_x²`. Below 2⁹⁶, since ids and weights have 32 bits.
 pub(super) fn square(record: &Record) -> u128 {
     record.terms().iter().map(|&(_, weight)| u128::from(weight) * u128::from(weight)).sum()
 }
@@ -55,7 +54,7 @@ fn dot(a: &Record, b: &Record) -> u128 {
     sum
 }
 
-/// A number of 256 bits: the product of two norms has up to 192.
+/// A 256-bit number: the product of two norms has up to 192 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wide {
     high: u128,
@@ -73,7 +72,7 @@ impl Wide {
         Self { high, low: middle << HALF | low & u128::from(u64::MAX) }
     }
 
-    /// The difference; nothing if there is none, as there always is here (Cauchy and Schwarz).
+    /// Returns the difference, or 0 if it is negative. Here it never is (Cauchy-Schwarz).
     fn less(self, other: Self) -> Self {
         let (low, borrowed) = self.low.overflowing_sub(other.low);
         let high = self.high.checked_sub(other.high).and_then(|high| high.checked_sub(u128::from(borrowed)));
@@ -85,7 +84,7 @@ impl Wide {
     }
 
     fn as_f64(self) -> f64 {
-        // 2⁶⁴ squared, since the largest number of 64 bits is rounded to it.
+        // 2⁶⁴ squared, since the largest 64-bit number is rounded to it.
         const HIGH: f64 = u64::MAX as f64 * u64::MAX as f64;
         self.high as f64 * HIGH + self.low as f64
     }

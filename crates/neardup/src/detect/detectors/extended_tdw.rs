@@ -1,5 +1,5 @@
-//! The extended term-document-weight matrix (`extended-tdw`, "An Extended TDW Scheme by Word Mapping
-//! Technique", Arun P. R. and Sumesh M. S., IJERT 4(7), 2015).
+//! The extended term-document-weight matrix (`extended-tdw`, "An Extended TDW Scheme by Word Mapping Technique", Arun
+//! P. R. and Sumesh M. S., IJERT 4(7), 2015).
 //!
 //! ```text
 //! (1)  |S_di − S_k| < T_s                     sentence filter
@@ -7,8 +7,7 @@
 //! (3)  J ≥ t  ⟺  O ≥ t/(1+t)·(|r| + |r_i|)    positional filter
 //! (4)  ubound = 1 + min(|r| − p, |r_i| − q)
 //! (5)  θ_t = 180° · (1 − t)
-//! (7)  cos θ = Σ a_x·b_x / (√Σa_x² · √Σb_x²)
-//!      near-duplicate if θ ≤ θ_t
+//! (7)  cos θ = Σ a_x·b_x / (√Σa_x² · √Σb_x²);  near-duplicate if θ ≤ θ_t
 //! ```
 //!
 //! | paper | here |
@@ -16,44 +15,22 @@
 //! | word mapping, Table I | before this room: terms arrive as the shortest synonym's stem |
 //! | field weights `wt`, Table III | [`Options::weights`] |
 //! | `S_k`, sentences of a page | [`TermOrder::sentence_count`](crate::model::TermOrder::sentence_count) |
-//! | `T_s`, no figure given | [`Options::sentence_slack`]; off by default |
+//! | `T_s`, no figure given | [`Options::sentence_slack`]; off by default, since it loses recall |
 //! | `t`, no figure given | [`Options::threshold`], in [0, 1], 0.9 by default: 18 degrees |
-//! | (2)-(4) | [`FilterKind::Paper`]; [`FilterKind::Exact`] has bounds of its own, see below |
+//! | (2) to (4) | [`FilterKind::Paper`]; [`FilterKind::Exact`] has its own bounds, see `least_overlap` |
 //! | a row of the matrix `M` (6) | the page's [`Record`](crate::similarity::Record) |
 //! | `θ` and its order | the score `1 − θ/180°`: highest first, and at least `t` iff `θ ≤ θ_t` |
 //!
-//! **What `t` means.** Angles between pages end at 90 degrees, where (5) stands at `t = 0.5`: up to that
-//! every page with a shared term is a near-duplicate. The range of use is 0.7 (54°, a cosine of 0.59)
-//! to 1. At 1 only pages of equal proportions match.
+//! **Range of `t`.** Angles between pages end at 90 degrees, which (5) puts at `t = 0.5`: up to there every page with
+//! a shared term is a near-duplicate. The useful range is 0.7 (54°, a cosine of 0.59) to 1. At 1 only pages of equal
+//! proportions match.
 //!
-//! **The sentence filter loses recall**, and the paper does not say how much: a page that is quoted in
-//! part, cut into other sentences, or has another menu, is dropped unseen. It is off unless
-//! [`Options::sentence_slack`] is set.
+//! **Departures.** Equations (2) to (4) bound the Jaccard similarity of the sets of terms, as in MWO's paper, and
+//! cosine ≥ t does not imply Jaccard ≥ t: with [`FilterKind::Paper`] matches are lost. (Its prefix is MWO's, which
+//! rounds down and is sometimes one term longer.)
 //!
-//! **Departures.** Equations (2)-(4) bound the Jaccard similarity of the sets of terms, as in MWO's
-//! paper, and cosine ≥ t does not imply Jaccard ≥ t: with [`FilterKind::Paper`] matches are lost. (It
-//! has MWO's prefix, which rounds down and is one term longer at times.) The exact filter knows
-//! overlaps of shares; angles are brought to it so:
-//!
-//! *Let `p_x = a_x²/Σa²` and `q_x = b_x²/Σb²`. Both sum to one, and `Σ √(p_x·q_x)` is `cos θ`. Then*
-//! `Σ min(p_x, q_x) ≥ 1 − sin θ`. For `Σ min(p,q) = 1 − ½·Σ|p−q|`, and with `|p−q| = |√p−√q|·(√p+√q)`,
-//! by Cauchy and Schwarz
-//!
-//! ```text
-//! (Σ|p−q|)² ≤ Σ(√p−√q)² · Σ(√p+√q)² = (2 − 2·cos θ) · (2 + 2·cos θ) = 4·sin² θ
-//! ```
-//!
-//! So pages within `θ_t` overlap by at least `1 − sin θ_t` in the shares of their *squared* weights:
-//! 0.69 at t = 0.9, 0.41 at 0.8, and 0 (any shared term) up to 0.5.
-//!
-//! *Rounding.* A filter's weights have 32 bits: it gets `⌈p_x·S⌉`, `S = 2³² − 1`. Of `n` terms these sum
-//! to less than `S + n`, and shares of them differ from `p` by less than `2n/S` in all, which moves an
-//! overlap by less than `n/S`; two pages of up to 2²² terms together by less than 2⁻⁹. The floor is
-//! lowered by 0.002 for it, and rounded down. (A page of more terms than that, which takes a limit of
-//! bodies far above the default, would be filtered a little too strictly.)
-//!
-//! **Cost.** One merge of two records a comparison, and one arc tangent. Four bytes a judged page if
-//! sentences are counted.
+//! **Cost.** One merge of two records and one arc tangent a comparison. Four bytes a decided page if sentences are
+//! counted. Design notes: `docs/design/detect.md`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -65,15 +42,15 @@ use crate::index::FilterKind;
 use crate::model::arrays::{read_array, write_array};
 use crate::model::{Sequence, TermId, Threshold, Verdict};
 
-/// By how much overlaps may be off because weights are rounded, in millionths: more than 2⁻⁹.
+/// How far rounded weights may change an overlap, in millionths: more than 2⁻⁹.
 const ROUNDING: u32 = 2_000;
 
-/// Angles between weighted terms.
+/// Compares by angles between weighted terms.
 #[derive(Debug)]
 pub(super) struct ExtendedTdw {
     filter: FilterKind,
     sentence_slack: Option<u32>,
-    /// By number: one more than the sentences of a page, 0 for those that are not known.
+    /// By number: one more than the sentences of a page, 0 if unknown.
     sentences: Vec<u32>,
 }
 
@@ -82,7 +59,7 @@ impl ExtendedTdw {
         Self { filter: options.filter, sentence_slack: options.sentence_slack, sentences: Vec::new() }
     }
 
-    /// Equation (1).
+    /// Evaluates equation (1).
     fn is_within_slack(&self, one: u32, other: u32) -> bool {
         self.sentence_slack.is_none_or(|slack| one.abs_diff(other) < slack)
     }
@@ -140,8 +117,21 @@ impl Measure for ExtendedTdw {
     }
 }
 
-/// What the shares of squared weights overlap by if the score is at least `bar`: `1 − sin θ`, less what
-/// rounding may take.
+/// Returns the least overlap of the shares of *squared* weights if the score is at least `bar`: `1 − sin θ`, less
+/// rounding.
+///
+/// The exact index knows overlaps of shares, not angles. Let `p_x = a_x²/Σa²` and `q_x = b_x²/Σb²`. Both sum to one,
+/// and `Σ √(p_x·q_x)` is `cos θ`. Then `Σ min(p_x, q_x) ≥ 1 − sin θ`: `Σ min(p,q) = 1 − ½·Σ|p−q|`, and with `|p−q| =
+/// |√p−√q|·(√p+√q)`, by Cauchy-Schwarz,
+///
+/// `(Σ|p−q|)² ≤ Σ(√p−√q)² · Σ(√p+√q)² = (2 − 2·cos θ) · (2 + 2·cos θ) = 4·sin² θ`
+///
+/// That is 0.69 at t = 0.9, 0.41 at 0.8, and 0 (any shared term) up to 0.5.
+///
+/// *Rounding.* The index's weights have 32 bits: it gets `⌈p_x·S⌉`, `S = 2³² − 1`. Of `n` terms these sum to less
+/// than `S + n`. Shares of them differ from `p` by less than `2n/S` in all, which moves an overlap by less than
+/// `n/S`; two pages of up to 2²² terms together by less than 2⁻⁹. So the bound is lowered by 0.002 and rounded down.
+/// A page with more terms, which needs a body limit far above the default, would be filtered slightly too strictly.
 fn least_overlap(bar: Threshold) -> Threshold {
     let half_turns = 1.0 - f64::from(bar);
     let sine = if half_turns >= 0.5 { 1.0 } else { libm::sin(half_turns * std::f64::consts::PI) };

@@ -1,17 +1,16 @@
-//! What a detector measures between two pages: one contract, one file for each published system.
+//! *How similar are two pages?* One contract ([`Measure`]), one file for each published system.
 //!
 //! | detector | file | source |
 //! |---|---|---|
 //! | `mwo` | `mwo` | minimum weight overlapping |
-//! | `mwo` with a second condition | `host_aware` | our own: the order of words, without a host's template |
-//! | `dd` | [`dd`] | the duplicate detection algorithm: sets of hash values |
-//! | `fuzzy` | [`fuzzy`] | fuzzy sets: sentences whose words go together |
+//! | `mwo` with a second check | `template_aware` | our own: word order, without a host's template |
+//! | `dd` | `dd` | the duplicate detection algorithm: sets of hash values |
+//! | `fuzzy` | `fuzzy` | fuzzy sets: sentences of related words |
 //! | `extended-tdw` | `extended_tdw` | angles, after words were mapped to synonyms |
 //! | `provenance` | `provenance` | sets of terms, and their columns in a plane |
 //!
-//! All of them stand on the same stages. A page is weighed; the filter gets a view of it that is so
-//! made that no page that matches can be lost; what the filter candidates is compared. So none of them
-//! ever goes through all stored pages.
+//! All share the same stages. A page is weighed. The index gets a view of it such that no matching page is lost. The
+//! candidates are compared. So no detector scans all stored pages.
 
 #[cfg(feature = "baselines")]
 mod angle;
@@ -57,53 +56,53 @@ pub struct Page {
     pub group: u32,
     /// Its weighted terms.
     pub record: Record,
-    /// The order of its terms, as far as the detector asks for it; terms by id.
+    /// The order of its terms, as far as the detector needs it; terms by id.
     pub order: TermOrder,
 }
 
 impl Page {
-    /// Terms, and numbers that tell their order: what memory goes by.
+    /// Returns the size in terms, for the cache: two order hashes or sentence words count as one term.
     pub(super) fn size(&self) -> usize {
         let in_sentences: usize = self.order.sentences.iter().map(Vec::len).sum();
         self.record.len() + (self.order.shingles.len() + in_sentences) / 2
     }
 }
 
-/// How similar two pages are.
+/// The similarity of two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Similarity {
     /// By the detector's measure.
     pub score: Score,
-    /// By its second condition, if it has one and there was anything to go by.
+    /// By its second check, if it has one and had something to compare.
     pub second: Option<Score>,
 }
 
-/// What a detector's second condition sees in two pages, whether or not it is met.
+/// The result of a detector's second check on two pages, passed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondCheck {
-    /// How much is the same; `None` if there is nothing to go by.
+    /// The shared part; `None` if there was nothing to compare.
     pub score: Option<Score>,
-    /// How much would be enough. With nothing to go by: what the first score has to reach.
+    /// The part that would be enough. With nothing to compare: the first score that is required.
     pub asked: Score,
-    /// What was looked at.
+    /// The text that was compared.
     pub basis: SecondCheckBasis,
 }
 
-/// What a second condition looks at.
+/// The text that a second check compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecondCheckBasis {
     /// The running text, without what is template on either host.
     Text,
-    /// All running text: without the template next to nothing is left.
+    /// All running text: almost nothing is left without the template.
     LittleText,
-    /// All running text: of neither host enough pages are known to tell what is template.
+    /// All running text: too few pages of either host are known to recognize template.
     YoungHost,
-    /// There is no running text: the weights have to be firm.
+    /// No running text: the first score must be high.
     WeightsAlone,
 }
 
 impl SecondCheck {
-    /// Whether the condition is met by two pages of this first score.
+    /// Returns whether two pages of this first score pass the check.
     pub fn is_met(&self, first: Score) -> bool {
         self.score.unwrap_or(first) >= self.asked
     }
@@ -111,87 +110,85 @@ impl SecondCheck {
 
 /// One detector.
 ///
-/// What it has learnt (document counts, shares of a host's pages) changes only by
-/// [`learn`](Self::learn), which is called in the order of judgement and at fixed numbers of judged
-/// pages: not between two questions that are asked together. So verdicts depend on the order of the
-/// pages alone, and what was learnt is learnt again when a log is read back.
+/// Its statistics (document counts, shares of a host's pages) change only by [`learn`](Self::learn), which is called
+/// in the order of decision and at fixed page numbers, never between queries that run together. So verdicts depend on
+/// the order of the pages only, and restoring a log restores the statistics.
 ///
-/// Invariant: if [`compare`](Self::compare) finds that two pages reach a bar, then the minimum weight
-/// overlapping of their [`filtered`](Self::filtered) terms reaches [`lower_bound`](Self::lower_bound) of that bar.
+/// Invariant: if [`compare`](Self::compare) finds that two pages reach a score, the minimum weight overlapping of
+/// their [`filtered`](Self::filtered) terms reaches [`lower_bound`](Self::lower_bound) of that score.
 pub trait Measure: Send + Sync {
-    /// Drops what the detector will not look at, before terms are numbered and anything is logged.
+    /// Drops what the detector does not use, before terms are numbered and logged.
     fn project(&self, _page: &mut PageInput) {}
 
-    /// Terms of this page that weigh less are dropped before anything else, by what has been learnt
-    /// so far. 0 for none.
+    /// Returns the least weight of a term that is compared, by the statistics so far. 0 for no limit.
     fn least_weight(&self, _record: &Record) -> u32 {
         0
     }
 
-    /// The terms and weights that stand for the page in the filter.
+    /// Returns the terms and weights that represent the page in the index.
     fn filtered<'a>(&self, page: &'a Page) -> Cow<'a, [(TermId, u32)]> {
         Cow::Borrowed(page.record.terms())
     }
 
-    /// What the filtered terms of two pages reach if the pages reach `bar`.
+    /// Returns what the filtered terms of two pages reach if the pages reach `bar`.
     fn lower_bound(&self, bar: Threshold) -> Threshold {
         bar
     }
 
-    /// Whether the filter's bounds are bounds of scores: if pages are filtered as they are compared.
+    /// Returns whether the index's bounds are bounds of scores: the index sees pages as they are compared.
     fn bounds_are_scores(&self) -> bool {
         false
     }
 
-    /// Whether a stored page is known not to match, before it is read back. Must be cheap.
+    /// Returns whether a stored page certainly does not match, before it is read back. Must be cheap.
     fn rules_out(&self, _probe: &Page, _stored: Sequence) -> bool {
         false
     }
 
-    /// Stored pages that a page is compared with at most; likely ones come first.
+    /// Returns how many stored pages are compared with a page at most; likely ones come first.
     fn most_compared(&self) -> usize {
         usize::MAX
     }
 
-    /// How similar two pages are, if they reach `bar`.
+    /// Returns the similarity of two pages, if they reach `bar`.
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity>;
 
-    /// The score by which two pages are compared first, whatever the bar and any second condition; `None` if they
-    /// have nothing in common. For explanations.
+    /// Returns the first score of two pages, whatever the threshold and any second check; `None` if they have nothing
+    /// in common. For explanations.
     fn first_score(&self, probe: &Page, stored: &Page) -> Option<Score> {
         self.compare(probe, stored, NO_BAR).map(|similarity| similarity.score)
     }
 
-    /// What the second condition sees in two pages of this first score, if there is one. For explanations.
+    /// Returns the result of the second check on two pages of this first score, if there is one. For explanations.
     fn second_check(&self, _probe: &Page, _stored: &Page, _first: Score) -> Option<SecondCheck> {
         None
     }
 
-    /// Whether matches are chosen from all of them together, by [`choose`](Self::choose).
+    /// Returns whether matches are chosen from all of them together, by [`choose`](Self::choose).
     fn needs_all_matches(&self) -> bool {
         false
     }
 
-    /// The matches that remain when they are looked at together. Called if
+    /// Returns the matches that remain when all are compared together. Called if
     /// [`needs_all_matches`](Self::needs_all_matches).
     fn choose(&self, _probe: &Page, matches: Vec<(Match, Arc<Page>)>) -> Vec<Match> {
         matches.into_iter().map(|(found, _)| found).collect()
     }
 
-    /// Whether two pages that match may match no longer after more was learnt.
+    /// Returns whether a match may stop being one as statistics grow.
     fn is_unstable(&self) -> bool {
         false
     }
 
-    /// Takes a judged page in. `is_compared` tells whether later pages are compared with it.
+    /// Adds a decided page to the statistics. `is_compared` tells whether later pages are compared with it.
     fn learn(&mut self, _number: Sequence, _page: &Page, _verdict: &Verdict, _is_compared: bool) {}
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     fn bytes(&self) -> usize {
         0
     }
 
-    /// Writes what was learnt into a snapshot.
+    /// Writes the statistics to a snapshot.
     ///
     /// # Errors
     /// Those of `out`.
@@ -208,7 +205,7 @@ pub trait Measure: Send + Sync {
     }
 }
 
-/// The measure of the detector that the options name; `None` for the one that compares nothing.
+/// Creates the measure of the detector that the options name; `None` for the one that compares nothing.
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
         Detector::Mwo => Some(match options.second {

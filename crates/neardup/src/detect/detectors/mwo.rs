@@ -1,9 +1,9 @@
-//! Minimum weight overlapping (`mwo`, section 3 of "Web Document Duplicate Detection Using Minimum
-//! Weight Overlapping").
+//! Minimum weight overlapping (`mwo`, section 3 of "Web Document Duplicate Detection Using Minimum Weight
+//! Overlapping").
 //!
-//! The measure itself is [`verify`](crate::similarity); the filter's view of a page is its record, and
-//! the filter's floor is the threshold. Dynamic thresholding, if it is asked for, comes before
-//! ([`thresholding`](super::thresholding)); after it a column is normalised by what is left of it.
+//! The measure is [`similarity`](crate::similarity). The index sees a page as its record, and its lower bound is the
+//! threshold. Dynamic thresholding, if enabled, comes first ([`thresholding`](super::thresholding)); a record is then
+//! normalized by what is left of it.
 
 use std::io::{self, Read, Write};
 
@@ -12,7 +12,7 @@ use super::{Measure, Page, Similarity};
 use crate::model::{Sequence, Threshold, Verdict};
 use crate::similarity::{Record, score_reaching};
 
-/// The paper's weights alone decide.
+/// Compares by the paper's weights alone.
 #[derive(Debug)]
 pub(super) struct Mwo {
     lightest: Lightest,

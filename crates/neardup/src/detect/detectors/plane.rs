@@ -1,22 +1,22 @@
-//! Columns of a matrix as points in a plane, by singular value decomposition.
+//! Projects columns of a matrix into a plane, by singular value decomposition.
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
 /// Terms and their weights, ascending by term.
 pub(super) type Column = [(u32, f64)];
 
-/// The columns' coordinates in the plane that is nearest to all of them together.
+/// Returns the columns' coordinates in the plane that is nearest to all of them together.
 ///
-/// With `A = U·Σ·Vᵀ`, singular values falling, column `j` has the coordinates `(σ₁·v_j1, σ₂·v_j2)`:
-/// its projection on the first two left singular vectors. `V` and `Σ²` are the eigenvectors and
-/// eigenvalues of `AᵀA`, which has a row for each column and not one for each term.
+/// With `A = U·Σ·Vᵀ`, singular values falling, column `j` has the coordinates `(σ₁·v_j1, σ₂·v_j2)`: its projection on
+/// the first two left singular vectors. `V` and `Σ²` are the eigenvectors and eigenvalues of `AᵀA`, which has a row
+/// for each column, not for each term.
 ///
-/// The plane is not determined where the second and the third singular value are equal; which one is
-/// taken then depends on the order of the columns alone. The same digits come out on every machine.
+/// The plane is not determined where the second and the third singular value are equal; then it depends on the order
+/// of the columns only. The digits are the same on every machine.
 ///
-/// Cost for `k` columns of `n` terms: `k²·n / 2` steps for `AᵀA`, and some `10·k³` for its eigenvectors.
+/// Cost for `k` columns of `n` terms: `k²·n / 2` steps for `AᵀA`, and about `10·k³` for its eigenvectors.
 pub(super) fn coordinates(columns: &[&Column]) -> Vec<[f64; 2]> {
-    // Of nothing the library takes no eigenvectors.
+    // The library cannot decompose an empty matrix.
     if columns.is_empty() {
         return Vec::new();
     }
@@ -27,14 +27,14 @@ pub(super) fn coordinates(columns: &[&Column]) -> Vec<[f64; 2]> {
     let SymmetricEigen { eigenvectors, eigenvalues } = SymmetricEigen::new(products);
     let mut axes: Vec<usize> = (0..columns.len()).collect();
     axes.sort_by(|&one, &other| eigenvalues[other].total_cmp(&eigenvalues[one]).then(one.cmp(&other)));
-    // An eigenvalue of nothing may come out a little below it.
+    // An eigenvalue of 0 may come out slightly negative.
     let coordinate = |place: usize, column: usize| {
         axes.get(place).map_or(0.0, |&axis| eigenvectors[(column, axis)] * libm::sqrt(eigenvalues[axis].max(0.0)))
     };
     (0..columns.len()).map(|column| [coordinate(0, column), coordinate(1, column)]).collect()
 }
 
-/// The cosine of the angle between two points as seen from the origin; 0 if one is at the origin.
+/// Returns the cosine of the angle between two points as seen from the origin; 0 if one is at the origin.
 pub(super) fn cosine(a: [f64; 2], b: [f64; 2]) -> f64 {
     let product = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
     let norms = libm::sqrt(product(a, a)) * libm::sqrt(product(b, b));

@@ -1,8 +1,8 @@
-//! The web-provenance hybrid (`provenance`, "A Hybrid Model for Detection and Elimination of
-//! Near-Duplicates Based on Web Provenance for Effective Web Search", T. Gupta and L. Banda).
+//! The web-provenance hybrid (`provenance`, "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on
+//! Web Provenance for Effective Web Search", T. Gupta and L. Banda).
 //!
-//! What a page says of its origin elects which page of a group stays; that is not this file's business.
-//! Here is how the group is found (section III.A.6 to 8):
+//! This file finds the clusters (section III.A.6 to 8); [`representative`](crate::detect::choose_representative)
+//! chooses the page that stays:
 //!
 //! ```text
 //! (1)      W_x = Σ count · field weight
@@ -14,37 +14,26 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | normalisation and threshold, (2)-(4) | [`Options::thresholding`], by the paper's formula unless set |
+//! | normalization and threshold, (2) to (4) | [`Options::thresholding`], by the paper's formula by default |
 //! | `t` of the filters, 0.5 | [`Options::threshold`], in [0, 1], 0.5 by default |
 //! | `J(X, Y)`, over the terms that are kept | the score, in millionths, rounded down |
-//! | mezzanine set `M`, the matrix `A` | the page that is judged and its candidates, a column each |
+//! | mezzanine set `M`, the matrix `A` | the page to decide and its candidates, a column each |
 //! | `a_ij` | `W_x` over the page's weight: the number of documents is in all columns alike |
 //! | "2D coordinates using SVD techniques" | `(σ₁·v_j1, σ₂·v_j2)` for column `j` |
-//! | similarity there, of which nothing is said | the cosine, in millionths, rounded to the nearest: [`Match::second`] |
+//! | similarity there, not specified | the cosine, in millionths, rounded to the nearest: [`Match::second`] |
 //!
 //! A match is a page for which both `J` and the cosine in the plane are at least `t`.
 //!
-//! **Departures.** The paper calls `J` = 1 dissimilar and 0 the same, and keeps what is below 0.5: a
-//! slip; here 1 is the same. Its matrix has all that the filters leave; here a page that falls short of
-//! `J ≥ t` gets no column, since it can be no match and would only turn the plane, and of the others
-//! the [`COLUMNS`] with the highest `J` get one, so that a page's cost has a bound.
+//! **Departures.** The paper calls `J` = 1 dissimilar and keeps what is below 0.5: a slip; here 1 means equal. Its
+//! matrix holds all that the filters leave. Here a page with `J < t` gets no column, since it cannot match and would
+//! only turn the plane. Of the others the [`COLUMNS`] with the highest `J` get one, which bounds the cost.
 //!
-//! **Filter.** Each kept term has the same weight. Two pages then overlap by
-//! `|X ∩ Y| / max(|X|, |Y|)`, which is at least `J`: so the floor is the threshold itself, and nothing is
-//! lost. [`FilterKind::Paper`](crate::index::FilterKind::Paper) was made for sets of terms, and loses
-//! nothing here either.
+//! **Index.** Each kept term has the same weight. Two pages then overlap by `|X ∩ Y| / max(|X|, |Y|) ≥ J`. So the
+//! lower bound is the threshold itself, and nothing is lost. [`FilterKind::Paper`](crate::index::FilterKind::Paper)
+//! was made for sets of terms, and loses nothing here either.
 //!
-//! **What the plane is good for.** Little. With one candidate it is no projection at all: two columns
-//! lie in a plane, and the similarity is their cosine. With more, what tells columns apart beyond the two
-//! main directions is cut off, so that cosines rise as a rule, and the condition gets weaker the more
-//! candidates there are; all of them share half their terms with the page to begin with. What it does
-//! reject is pages that share many terms and not their weight. Where a candidate lies off the plane, it
-//! is near the origin, and its direction says nothing. So precision rests on `J`, and the second
-//! condition can lower recall as well as raise precision.
-//!
-//! **Cost.** `J` is one merge of two records. The plane takes a merge for each pair of columns, and
-//! eigenvectors of a matrix of as many rows: with columns of 500 terms some 5 µs for one candidate,
-//! 0.3 ms for eight, and 20 ms for 64, which is the most. Pages without candidates pay nothing.
+//! **Cost.** `J` is one merge of two records. The plane needs a merge for each pair of columns and one
+//! eigendecomposition. What the plane is good for, and its cost: `docs/design/detect.md`.
 //!
 //! [`Options::thresholding`]: crate::detect::Options::thresholding
 //! [`Options::threshold`]: crate::detect::Options::threshold
@@ -63,7 +52,7 @@ use crate::similarity::Record;
 /// Candidates that get a column.
 const COLUMNS: usize = 64;
 
-/// Sets of terms, and their columns in a plane.
+/// Compares sets of terms, and their columns in a plane.
 #[derive(Debug)]
 pub(super) struct Provenance {
     threshold: Threshold,
@@ -95,7 +84,7 @@ impl Measure for Provenance {
     }
 
     fn choose(&self, probe: &Page, mut matches: Vec<(Match, Arc<Page>)>) -> Vec<Match> {
-        // They come ranked.
+        // The matches are ranked.
         matches.truncate(COLUMNS);
         let columns: Vec<&Record> = matches.iter().map(|(_, page)| &page.record).collect();
         let in_plane = in_plane(&probe.record, &columns);
@@ -116,8 +105,9 @@ impl Measure for Provenance {
     }
 }
 
-/// Equation (6) in millionths, rounded down; `None` if nothing is shared. As the product with a million
-/// is exact, it reaches a threshold if and only if the fraction does.
+/// Evaluates equation (6) in millionths, rounded down; `None` if nothing is shared.
+///
+/// The product with a million is exact, so the score reaches a threshold iff the fraction does.
 fn jaccard(a: &Record, b: &Record) -> Option<Score> {
     let (mut shared, mut rest) = (0, b.terms().iter().peekable());
     for (term, _) in a.terms() {
@@ -128,7 +118,7 @@ fn jaccard(a: &Record, b: &Record) -> Option<Score> {
     (shared > 0).then(|| Score((shared * u64::from(Threshold::ONE) / all) as u32))
 }
 
-/// The similarity of a page to each of the others in the plane of all their columns.
+/// Returns the similarity of a page to each of the others in the plane of all their columns.
 fn in_plane(page: &Record, others: &[&Record]) -> Vec<Score> {
     let columns: Vec<Vec<(u32, f64)>> = std::iter::once(&page).chain(others).map(|record| column(record)).collect();
     let points = plane::coordinates(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -138,7 +128,7 @@ fn in_plane(page: &Record, others: &[&Record]) -> Vec<Score> {
     })
 }
 
-/// The normalised weights of a page, but for the factor that is the same for all pages.
+/// Returns the normalized weights of a page, without the factor that is the same for all pages.
 fn column(record: &Record) -> Vec<(u32, f64)> {
     let all = record.full_weight() as f64;
     record.terms().iter().map(|(term, weight)| (term.0, f64::from(*weight) / all)).collect()

@@ -1,4 +1,4 @@
-//! The web-provenance hybrid over a finished set of pages, as its paper has it: all documents at once.
+//! The web-provenance hybrid over a finished set of pages: all documents at once, as in its paper.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -10,19 +10,18 @@ use crate::index::{CandidateIndex, Scratch};
 use crate::model::{Sequence, TermOrder};
 use crate::similarity::Record;
 
-/// The clusters of near-duplicates among these pages, by number: each page in one of them, alone if it
-/// has no near-duplicate. In ascending order.
+/// Returns the clusters of near-duplicates among these pages, by number and in ascending order.
 ///
-/// Each page in turn is the paper's input record, and all others are its repository. In three ways this
-/// is not what a stream of the same pages comes to:
+/// Each page is in one cluster, alone if it has no near-duplicate. Each page in turn is the paper's input record, and
+/// all others are its repository. This differs from a stream of the same pages in three ways:
 ///
-/// - the documents that thresholding goes by are all of them, for every page;
-/// - each page is compared with those after it too, so that the plane has more columns;
-/// - a cluster is closed: of a chain of pages of which each is near only to the next, a stream stores
-///   more than one, since it compares with stored pages only.
+/// - thresholding uses the statistics of all documents for every page;
+/// - each page is compared with later ones too, so the plane has more columns;
+/// - a cluster is closed: of a chain of pages, each near only to the next, a stream stores more than one, since
+///   it compares with stored pages only.
 ///
-/// So both agree where groups are apart, pages within one all match, and nothing is dropped. Pages with
-/// fewer terms than [`Options::min_terms`] are alone; groups of pages play no part.
+/// Both agree where clusters are apart, pages within one all match, and nothing is dropped. Pages with fewer
+/// terms than [`Options::min_terms`] are alone; groups of pages are ignored.
 ///
 /// Cost: as in a stream for each page, with all its near-duplicates among the candidates.
 pub fn provenance_clusters(options: &Options, pages: &[Record]) -> Vec<Vec<Sequence>> {
@@ -36,7 +35,7 @@ pub fn provenance_clusters(options: &Options, pages: &[Record]) -> Vec<Vec<Seque
     clusters.into_lists()
 }
 
-/// All pages, each of which can be asked for.
+/// All pages, ready for queries.
 struct Repository<'a> {
     options: &'a Options,
     measure: Provenance,
@@ -62,7 +61,7 @@ impl<'a> Repository<'a> {
         Self { options, measure, pages, filter }
     }
 
-    /// The near-duplicates of a page among all the others.
+    /// Returns the near-duplicates of a page among all the others.
     fn matches(&self, number: Sequence, page: &Page) -> Vec<Match> {
         if !is_compared(self.options, page) {
             return Vec::new();
@@ -88,7 +87,7 @@ fn is_compared(options: &Options, page: &Page) -> bool {
     !page.record.is_empty() && page.record.len() >= options.min_terms
 }
 
-/// Sets that are joined: each number names another of its set, the least one itself.
+/// Disjoint sets: each number points to another of its set, the least one to itself.
 struct Clusters(Vec<usize>);
 
 impl Clusters {

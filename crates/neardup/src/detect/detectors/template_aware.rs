@@ -1,38 +1,34 @@
-//! Minimum weight overlapping with a second condition (`mwo` with `--weights host`): the order of the
-//! words, without what the pages of a host have in common.
+//! Minimum weight overlapping with a second check (`mwo` with `--second-check template`): word order, without the
+//! template of the host.
 //!
-//! A bag of weighted words takes siblings of one template for the same page: reference pages of which
-//! only a class name differs share nine tenths of their weight. So of two pages whose minimum weight
-//! overlapping reaches the first threshold it is asked further how much of their *text* is the same:
+//! A bag of weighted words takes siblings of one template for the same page. Reference pages that differ in one class
+//! name share nine tenths of their weight. So pages that reach the first threshold must also share running *text*:
 //!
-//! 1. A page's text is its set of shingles, runs of four words.
-//! 2. Shingles that are template on the host of either page do not count. A shingle is template on a
-//!    host if at least [`TEMPLATE_PAGES`] of its pages hold it and at least one in
-//!    [`TEMPLATE_SHARE`].
-//! 3. Of `n` shingles left that at least one of the two holds, the share that both hold has to reach
-//!    `second + 1.5/√n + 2·max(0, 0.75 − MWO)`, of which the first two terms are capped at 0.9. So
-//!    short texts have to agree more, since one telling word is a smaller part of a long one, and so
-//!    have texts whose weights agree less.
-//! 4. If next to nothing is left to go by, or if both hosts have too few pages to tell template from
-//!    text, nearly all shingles have to be the same, template included.
+//! 1. The text of a page is its set of shingles: runs of four words.
+//! 2. Shingles that are template on either host do not count. A shingle is template if at least
+//!    [`TEMPLATE_PAGES`] of the host's pages have it, and at least one in [`TEMPLATE_SHARE`].
+//! 3. Of the `n` shingles left, the part that both pages have must reach `second + 1.5/√n + 2·max(0, 0.75 − MWO)`;
+//!    the first two terms are capped at 0.9. Short texts must agree more, since one telling word is a smaller
+//!    part of a long text. Texts whose weights agree less must agree more, too.
+//! 4. If almost nothing is left, or both hosts have too few pages to recognize template, nearly all shingles
+//!    must agree, template included.
 //!
-//! What is counted are the pages judged before, but for exact copies; a page's verdict goes by the
-//! counts as of the last multiple of the decider's settling number, so it can be given again from the
-//! log. All of it is integer arithmetic, so that a tie is the same everywhere.
+//! Statistics count the pages decided before, without exact copies, as of the last update. So a verdict can be
+//! repeated from the log. All arithmetic is in integers, so a tie is the same everywhere.
 //!
-//! | quantity | here | on the public labels |
+//! | quantity | here | chosen on the public labels |
 //! |---|---|---|
-//! | first threshold | the filter's, [`Options::threshold`](crate::detect::Options) | 0.68 |
+//! | first threshold | [`Options::threshold`](crate::detect::Options) | 0.68 |
 //! | `second` | [`Options::second`](crate::detect::Options) | 0.35 |
-//! | the others | constants of this file | chosen there too |
+//! | the others | constants of this file | there too |
 //!
-//! **Memory.** Shingles are counted by lossy counting (Manku and Motwani, "Approximate frequency
-//! counts over data streams"): after each [`BUCKET`] pages of a host what can't reach a fiftieth of its
-//! pages is forgotten, so a count is too low by at most that share, and a host holds the shingles of
-//! its last fifty pages and the frequent ones, at 12 to 24 bytes each, however many pages it has.
+//! **Memory.** Shingles are counted by lossy counting (Manku and Motwani, "Approximate frequency counts over data
+//! streams"). After each [`BUCKET`] pages of a host, shingles that cannot reach a fiftieth of its pages are dropped;
+//! a count is too low by at most that share. A host keeps the shingles of its last fifty pages and the frequent ones,
+//! at 12 to 24 bytes each, however many pages it has.
 //!
-//! **Departures.** The paper has no such condition. The filter stays complete for the first condition,
-//! so every page that meets both is found.
+//! **Departures.** The paper has no such check. The index stays complete for the first check, so every page that
+//! passes both is found. Design notes: `docs/design/detect.md`.
 
 use std::io::{self, Read, Write};
 
@@ -45,28 +41,28 @@ use crate::model::arrays::{invalid, read_array, read_number, write_array, write_
 use crate::model::{DecidedBy, Score, Sequence, TermOrder, Threshold, Verdict};
 use crate::similarity::Record;
 
-/// One page in so many makes a shingle template.
+/// A shingle on at least one in so many pages of a host is template.
 const TEMPLATE_SHARE: u32 = 25;
-/// And no fewer pages than these.
+/// And on at least so many pages.
 const TEMPLATE_PAGES: u32 = 5;
-/// Pages after which what is rare is forgotten; well above the share above.
+/// Pages after which rare shingles are dropped; well above [`TEMPLATE_SHARE`].
 const BUCKET: u32 = 50;
-/// With fewer pages of either host, there is no telling template from text.
+/// With fewer pages of either host, template cannot be recognized.
 const YOUNG_HOST: u32 = 5;
-/// With fewer shingles left, there is nothing to go by.
+/// With fewer shingles left, the text is too short to compare without template.
 const LITTLE_LEFT: u64 = 6;
-/// What pages have to share then, template included; and the most that is asked for otherwise.
+/// The part that pages must share then, template included, and the cap otherwise; in millionths.
 const NEARLY_ALL: u64 = 900_000;
-/// The square of 1.5 in millionths: what short texts have to agree more.
+/// The square of 1.5 in millionths: the extra that short texts must share.
 const SHORTNESS: u64 = 1_500_000 * 1_500_000;
-/// From this overlapping on, in millionths, nothing is asked for because weights differ.
+/// From this first score on, in millionths, differing weights add nothing to the requirement.
 const FIRM: u32 = 750_000;
-/// What pages without any shingle have to reach by weight alone.
+/// The first score that pages without any shingle must reach.
 const FIRM_ALONE: Score = Score(800_000);
-/// Levels to which shingles of long pages are thinned out.
+/// Levels of sampling for the shingles of long pages.
 const LEVELS: usize = 33;
 
-/// Two conditions: weights, then order.
+/// Compares by two checks: weights, then word order.
 #[derive(Debug)]
 pub struct TemplateAware {
     weights: Mwo,
@@ -74,17 +70,16 @@ pub struct TemplateAware {
     hosts: HashMap<u32, Host>,
 }
 
-/// What is known of the pages of one host.
+/// Shingle statistics of one host.
 #[derive(Debug)]
 struct Host {
     pages: u32,
-    /// How many of them have their shingles thinned out to each level.
+    /// Pages by the level to which their shingles are sampled.
     of_level: [u32; LEVELS],
     counts: HashMap<u32, Count>,
 }
 
-/// On how many pages a shingle was met since it was last forgotten, and how many buckets there had
-/// been by then.
+/// Pages with a shingle since it was last dropped, and the number of buckets at that time.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     pages: u32,
@@ -113,14 +108,14 @@ impl Host {
 
     fn is_template(&self, shingle: u32) -> bool {
         let Some(count) = self.counts.get(&shingle).filter(|count| count.pages >= TEMPLATE_PAGES) else { return false };
-        // Pages that would show the shingle if they held it.
+        // Pages whose sample would contain the shingle.
         let level = shingle.leading_zeros() as usize;
         let pages: u32 = self.of_level[..=level].iter().sum();
         u64::from(count.pages) * u64::from(TEMPLATE_SHARE) >= u64::from(pages)
     }
 }
 
-/// How many shingles at least one of two pages holds, and how many both hold.
+/// Shingles that at least one of two pages has, and those that both have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Shared {
     by_both: u64,
@@ -133,19 +128,19 @@ impl Shared {
         self.by_both += u64::from(both);
     }
 
-    /// The share that both hold, in millionths, rounded down.
+    /// Returns the part that both have, in millionths, rounded down.
     fn share(self) -> u64 {
         (self.by_both * u64::from(Threshold::ONE)).checked_div(self.by_any).unwrap_or(0)
     }
 }
 
 impl TemplateAware {
-    /// Nothing learnt yet.
+    /// Creates a detector without statistics.
     pub fn new(second: Threshold, thresholding: Thresholding) -> Self {
         Self { weights: Mwo::new(thresholding), second, hosts: HashMap::new() }
     }
 
-    /// How much of the order of two pages is the same, if it is enough; their overlapping is `first`.
+    /// Returns the second score of two pages with the score `first`, if they pass the check.
     fn second(&self, probe: &Page, stored: &Page, first: Score) -> Option<Option<Score>> {
         if self.has_other_text(probe, stored) {
             return None;
@@ -154,8 +149,9 @@ impl TemplateAware {
         look.is_met(first).then_some(look.score)
     }
 
-    /// Whether two pages share less of their text than is asked for at the least. Siblings of a template
-    /// do, and a large host has many: it is seen without asking of most shingles what they are.
+    /// Returns whether two pages certainly fail the check, without looking up most shingles.
+    ///
+    /// Siblings of a template do, and a large host has many.
     fn has_other_text(&self, probe: &Page, stored: &Page) -> bool {
         let hosts = self.hosts_of(probe, stored);
         if hosts.are_young() || probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
@@ -167,7 +163,7 @@ impl TemplateAware {
         let enough = shared * u64::from(Threshold::ONE);
         let others =
             merged(hosts.level, probe, stored).filter(|&(shingle, both)| !both && !hosts.make_template(shingle));
-        // Of so many the shared ones are too few, and they are not too few to go by.
+        // The shared shingles are too few of these, and there are enough to decide.
         let too_many = (shared + 1..)
             .zip(others)
             .find(|(by_any, _)| *by_any >= LITTLE_LEFT && enough < by_any * u64::from(self.second.millionths()));
@@ -180,7 +176,7 @@ impl TemplateAware {
         Hosts { own: self.hosts.get(&probe.group), other, level }
     }
 
-    /// How much of the order of two pages is the same, and how much would be enough.
+    /// Compares the word order of two pages, and returns the shared and the required part.
     fn look(&self, probe: &Page, stored: &Page, first: Score) -> SecondCheck {
         if probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
             return SecondCheck { score: None, asked: FIRM_ALONE, basis: SecondCheckBasis::WeightsAlone };
@@ -202,7 +198,7 @@ impl TemplateAware {
         SecondCheck { score: Some(Score(shared.share() as u32)), asked: Score(asked as u32), basis }
     }
 
-    /// What two texts of so many shingles have to share, in millionths.
+    /// Returns the part that two texts of `shingles` shingles must share, in millionths.
     fn asked(&self, shingles: u64, first: Score) -> u64 {
         let second = u64::from(self.second.millionths());
         let more_if_short = (SHORTNESS / shingles.max(1)).isqrt();
@@ -211,11 +207,11 @@ impl TemplateAware {
     }
 }
 
-/// The hosts of two pages that are compared, and the level to which both have their shingles thinned out.
+/// The hosts of two pages, and the level to which both have their shingles sampled.
 #[derive(Clone, Copy, Debug)]
 struct Hosts<'a> {
     own: Option<&'a Host>,
-    /// If it is not the same.
+    /// Only if it is another host.
     other: Option<&'a Host>,
     level: u8,
 }
@@ -232,9 +228,9 @@ impl Hosts<'_> {
     }
 }
 
-/// The shingles that one of two pages has, ascending, thinned out to `level`; and whether both have it.
+/// Merges the shingles of two pages, ascending, sampled to `level`, and tells whether both have each.
 fn merged(level: u8, a: &Page, b: &Page) -> impl Iterator<Item = (u32, bool)> {
-    // What begins with so many zero bits comes first.
+    // Hashes with that many leading zero bits come first.
     let kept = |shingles: &'_ [u32]| shingles.partition_point(|shingle| shingle.leading_zeros() >= level.into());
     let (a, b) = (&a.order.shingles, &b.order.shingles);
     let (mut a, mut b) = (&a[..kept(a)], &b[..kept(b)]);

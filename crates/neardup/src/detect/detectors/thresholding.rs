@@ -1,8 +1,8 @@
 //! Dynamic thresholding: which of a page's terms are too light to be compared.
 //!
-//! MWO's paper asks for it and gives no formula ("terms whose weight is below T are dropped"). The
-//! formula is that of "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web
-//! Provenance for Effective Web Search", section III.A.6, with `n` documents of which `d` is one:
+//! MWO's paper asks for it and gives no formula ("terms whose weight is below T are dropped"). The formula is that of
+//! "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on Web Provenance for Effective Web
+//! Search", section III.A.6, with `n` documents of which `d` is one:
 //!
 //! ```text
 //! (2)  w_x     = W_x / average
@@ -13,20 +13,19 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | `W_x` | a term's weight in its [`Record`], in hundredths; the unit falls out |
+//! | `W_x` | a term's weight in its [`Record`], in hundredths; the unit cancels out |
 //! | sum of the weights in `d`, `S` | [`Record::full_weight`] |
 //! | number of documents, `n`; weight of all, `A` | [`Totals`] |
 //!
-//! **The rule in integers.** `W_x · n / S > S / A` is `W_x > S² / (n·A)`, so the least weight that is
-//! kept is `⌊S² / (n·A)⌋ + 1`. It is the one number that is rounded, and loses nothing by it, since
-//! weights are integers. With a fixed `T`, `W_x / S ≥ T` is `W_x ≥ ⌈T·S⌉`.
+//! **In integers.** `W_x · n / S > S / A` is `W_x > S² / (n·A)`, so the least weight that is kept is `⌊S² / (n·A)⌋ +
+//! 1`. Only this number is rounded, without a loss, since weights are integers. With a fixed `T`, `W_x / S ≥ T` is
+//! `W_x ≥ ⌈T·S⌉`.
 //!
-//! **Departures.** The paper has all documents at once. In a stream, `n` and `A` are those of the
-//! documents judged so far and of this one; what a page keeps therefore depends on when it comes, and
-//! the number by which it was decided stands in the log. Among few documents the formula drops nearly
-//! everything (of a single one, every term), so that nothing is dropped among fewer than 20, the
-//! paper's smallest collection. For documents of one length the least weight is `S / n²`: among a
-//! thousand it drops nothing but from documents that are many times longer than the others.
+//! **Departures.** The paper has all documents at once. In a stream, `n` and `A` are those of the documents decided
+//! so far and of this one. So what a page keeps depends on when it arrives; the log holds the least weight that
+//! decided. Among few documents the formula drops nearly everything, so nothing is dropped among fewer than 20, the
+//! paper's smallest collection. For documents of one length the least weight is `S / n²`: among a thousand it drops
+//! terms only from documents that are many times longer than the others.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -36,22 +35,22 @@ use crate::model::Threshold;
 use crate::model::arrays::{read_number, write_number};
 use crate::similarity::Record;
 
-/// Documents below which nothing is dropped by the paper's formula.
+/// With fewer documents the paper's formula drops nothing.
 const LEAST_DOCUMENTS: u64 = 20;
 
 /// Whether light terms are dropped before a page is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thresholding {
-    /// They are not: it can only lose information.
+    /// Drops nothing: dropping can only lose information.
     #[default]
     Off,
-    /// Those with less than this share of the page's weight are.
+    /// Drops terms with less than this share of the page's weight.
     Fixed(Threshold),
-    /// Those are that the published formula names.
+    /// Drops terms by the published formula.
     Paper,
 }
 
-/// A text that names no thresholding.
+/// A text that is no thresholding.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is neither off nor paper nor a share from 0 to 1 with at most six places, such as 0.001")]
 pub struct ThresholdingError(String);
@@ -78,21 +77,21 @@ impl fmt::Display for Thresholding {
     }
 }
 
-/// What the formula knows of a collection of documents.
+/// The formula's statistics of a collection of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     documents: u64,
-    /// Of all terms of all documents, in hundredths.
+    /// Weight of all terms of all documents, in hundredths.
     weight: u64,
 }
 
 impl Totals {
-    /// With one more document.
+    /// Adds one document.
     pub(super) fn with(self, record: &Record) -> Self {
         Self { documents: self.documents.saturating_add(1), weight: self.weight.saturating_add(record.full_weight()) }
     }
 
-    /// The least weight of a term that is kept, of a document that is one of them: equations (2)-(4).
+    /// Returns the least weight of a term that is kept, of a document of the collection: equations (2) to (4).
     pub(super) fn least_weight(self, record: &Record) -> u32 {
         let own = u128::from(record.full_weight());
         // Neither overflows: all three are below 2⁶⁴.
@@ -104,7 +103,7 @@ impl Totals {
     }
 }
 
-/// Drops light terms by what it has learnt.
+/// Drops light terms by its statistics.
 #[derive(Debug)]
 pub(super) struct Lightest {
     thresholding: Thresholding,
@@ -116,12 +115,12 @@ impl Lightest {
         Self { thresholding, totals: Totals::default() }
     }
 
-    /// The least weight of a term that is kept of this page, which was not yet learnt.
+    /// Returns the least weight of a term that is kept of this page, which is not in the statistics yet.
     pub(super) fn least_weight(&self, record: &Record) -> u32 {
         self.least_weight_among(self.totals.with(record), record)
     }
 
-    /// The same of a page that was learnt.
+    /// Returns the same for a page that is in the statistics.
     #[cfg(feature = "baselines")]
     pub(super) fn least_weight_of_learnt(&self, record: &Record) -> u32 {
         self.least_weight_among(self.totals, record)
@@ -135,7 +134,7 @@ impl Lightest {
         }
     }
 
-    /// Counts a judged page, exact copies and near-duplicates too, with all that it weighed.
+    /// Adds a decided page, exact copies and near-duplicates too, with its full weight.
     pub(super) fn learn(&mut self, record: &Record) {
         self.totals = self.totals.with(record);
     }
@@ -151,7 +150,7 @@ impl Lightest {
     }
 }
 
-/// The least weight that is this share of the page's.
+/// Returns the least weight that is this share of the page's.
 fn share_of(share: Threshold, record: &Record) -> u32 {
     let product = u128::from(share.millionths()) * u128::from(record.full_weight());
     clamped(product.div_ceil(u128::from(Threshold::ONE)))

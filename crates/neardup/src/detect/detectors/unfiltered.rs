@@ -1,4 +1,4 @@
-//! Every detector against itself without index, filter, copies or threads: nothing is lost on the way.
+//! Checks every detector against itself without index, exact-duplicate lookup or threads: nothing is lost on the way.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::similarity::Record;
 
-/// The detectors whose measure is here.
+/// The detectors whose measure can be evaluated here.
 const DETECTORS: [Detector; 3] = [Detector::Mwo, Detector::ExtendedTdw, Detector::Provenance];
 
 /// A page by its words, how often each stands in running text, and its sentences.

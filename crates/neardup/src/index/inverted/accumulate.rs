@@ -1,4 +1,4 @@
-//! Reading the planned lists: what each record gains.
+//! Reads the planned lists and sums what each record gains.
 
 use super::accumulators::{END, NOTE, Sums};
 use super::accumulators_u8::Coarse;
@@ -8,40 +8,41 @@ use super::postings_windowed::WINDOW;
 use super::query_plan::{Opening, Plan};
 use super::tuning::Tuning;
 
-/// How it is found out who has reached the mark.
+/// When sums are checked against the mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Way {
-    /// Each posting looks if its sum has: little is read.
+    /// Each posting checks its sum: for plans that read little.
     #[default]
     Noted,
-    /// All sums are looked at when all is read.
+    /// All sums are checked after the last list.
     Swept,
     /// The same, with sums of eight bits.
     Coarse,
 }
 
-/// What each record has gained in the current probe, and who has reached the mark. Three bytes a record, and up to two
-/// more where many have.
+/// The gain of each record in the current probe, and the records that reached the mark.
+///
+/// Three bytes a record, and up to two more where many records reach it.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// In units of the whole, by record; whole windows; all 0 between probes. Not used where sums are coarse.
+    /// Gain by record, in 1/65,535; whole windows; all 0 between probes. Not used with 8-bit sums.
     gains: Vec<u16>,
     coarse: Coarse,
     way: Way,
-    /// Not used where sums are coarse.
+    /// Records that reached the mark. Not used with 8-bit sums.
     reached: Vec<u32>,
     postings: usize,
-    /// That the lists name.
+    /// Records that the lists name.
     records: usize,
     /// Records that reached the mark.
     candidates: usize,
 }
 
 impl Scan {
-    /// Reads the planned lists, to find the records whose gains reach `mark`. `records` is the
-    /// number of records that the lists name.
+    /// Reads the planned lists to find the records whose gains reach `mark`.
     ///
-    /// Gains end at 65,535; a record that is met again after that may be noted twice.
+    /// `records` is the number of records that the lists name. Gains saturate at 65,535; a record that is met again
+    /// after that may be noted twice.
     pub(super) fn read(&mut self, lists: &Lists, plan: &Plan, records: usize, mark: u16) {
         self.reached.clear();
         (self.candidates, self.postings, self.records) = (0, 0, records);
@@ -54,11 +55,11 @@ impl Scan {
             self.gains.resize(records.next_multiple_of(WINDOW), 0);
         }
         if all < u32::from(mark) {
-            // Who is in all these lists does not reach it either.
+            // Not even a record that is in all these lists reaches it.
             return;
         }
         lists.prefetch_starts(plan.openings().map(|opening| (opening.term, opening.from.into())));
-        // The longest lists come last in a plan, and first here: none can lift anybody to the mark.
+        // The longest lists come last in a plan, and first here: while no sum can reach the mark, none is checked.
         let mut most = 0;
         for opening in plan.openings().rev() {
             most += u32::from(opening.share - opening.floor);
@@ -70,9 +71,10 @@ impl Scan {
         }
     }
 
-    /// Reads what the plan's last stage added, and drops who does not reach the new `mark`. Nobody comes in (where sums
-    /// are coarse, but by rounding): in each list a record gains at most by how much the floor sank, as the unseen mass
-    /// does.
+    /// Reads what the plan's last stage added, and drops records below the new `mark`.
+    ///
+    /// No record can join (with 8-bit sums, only by rounding): a record gains at most what the floor sank, and the
+    /// unread weight sinks as much.
     pub(super) fn read_on(&mut self, lists: &Lists, plan: &Plan, mark: u16) {
         lists.prefetch_starts(plan.deepened().map(|(_, now)| (now.term, now.from.into())));
         let most = most_gained(plan);
@@ -90,7 +92,8 @@ impl Scan {
         self.reached.retain(|&record| gains[record as usize] >= mark);
     }
 
-    /// What it costs to look at those who have reached all marks so far, in postings. About, where sums are coarse.
+    /// Returns the cost of comparing the records that reached all marks so far, in postings. With 8-bit sums it is an
+    /// estimate.
     pub(super) fn cost_of_reached(&self) -> u64 {
         match self.way {
             Way::Coarse => self.coarse.reached() as u64 * Tuning::POSTINGS_PER_U8_CANDIDATE,
@@ -98,13 +101,15 @@ impl Scan {
         }
     }
 
-    /// What a record has gained at most; 65,535 is that or more.
+    /// Returns an upper bound on a record's gain; 65,535 stands for that or more.
     pub(super) fn gained(&self, record: u32) -> u16 {
         if self.way == Way::Coarse { self.coarse.gained(record) } else { self.gains[record as usize] }
     }
 
-    /// The records that have reached the mark, and what they gained at most; 65,535 is that or more. Sets all gains back
+    /// Passes the records that reached the mark to `visit`, with an upper bound on their gains, and resets all gains
     /// to 0.
+    ///
+    /// A gain of 65,535 stands for that or more.
     pub(super) fn drain(&mut self, lists: &Lists, plan: &Plan, mut visit: impl FnMut(u32, u16)) {
         if self.way == Way::Coarse {
             let candidates = &mut self.candidates;
@@ -115,7 +120,7 @@ impl Scan {
         }
         self.candidates = self.reached.len();
         for &record in &self.reached {
-            // A record that was noted twice has nothing left the second time.
+            // A record that was noted twice has gain 0 the second time.
             let gained = std::mem::take(&mut self.gains[record as usize]);
             if gained > 0 {
                 visit(record, gained);
@@ -145,13 +150,14 @@ impl Scan {
         }
     }
 
-    /// Postings read, with the gaps between classes that were, and records that reached the mark.
+    /// Returns the postings read, with the gaps between classes, and the number of records that reached the mark.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.postings as u64, self.candidates as u64)
     }
 
-    /// Adds what the records of one list gain there, by class, and notes whom that lifts to the `mark`, if there is one.
-    /// By then records can have gained `most`.
+    /// Adds what the records of one list gain, by class, and notes those that reach `mark`, if there is one.
+    ///
+    /// `most` is the highest gain possible after this list.
     fn read_list(&mut self, lists: &Lists, opening: &Opening, gains: &Gains, most: u32, mark: Option<u16>) {
         let reached = &mut self.reached;
         self.postings += if self.way == Way::Coarse {
@@ -171,12 +177,12 @@ impl Scan {
         };
     }
 
-    /// Looks at all sums, and notes who has reached the mark.
+    /// Checks all sums and notes the records that reached the mark.
     fn sweep(&mut self, mark: u16) {
         for (gains, first) in
             self.gains[..self.records].chunks(Tuning::SUMS_PER_BLOCK).zip((0..).step_by(Tuning::SUMS_PER_BLOCK))
         {
-            // All of a stride, without a branch: the compiler makes vectors of it.
+            // A whole block without a branch: the compiler vectorizes it.
             if gains.iter().fold(0, |most, &gained| most.max(gained)) >= mark {
                 let reached = (first..).zip(gains).filter(|(_, gained)| **gained >= mark);
                 self.reached.extend(reached.map(|(record, _)| record));
@@ -194,7 +200,7 @@ impl Scan {
     }
 }
 
-/// How to read so many postings, in so many lists.
+/// Chooses when to check sums, by the number of postings and lists.
 fn way(postings: u64, records: u64, lists: usize) -> Way {
     if postings >= records {
         Way::Swept
@@ -205,12 +211,12 @@ fn way(postings: u64, records: u64, lists: usize) -> Way {
     }
 }
 
-/// What a record gains that is in all lists of a plan, with the probe's share.
+/// Returns the gain of a record that is in all lists of a plan, with the probe's shares.
 fn most_gained(plan: &Plan) -> u32 {
     plan.openings().map(|opening| u32::from(opening.share - opening.floor)).sum()
 }
 
-/// What a record of each class gains in this list; nothing in those that are not read.
+/// Returns the gain by class in this list; 0 in classes that are not read.
 fn gains_by_class(opening: &Opening) -> Gains {
     TOPS.map(|top| opening.share.min(top).saturating_sub(opening.floor))
 }

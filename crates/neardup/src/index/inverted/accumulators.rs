@@ -1,4 +1,4 @@
-//! Adding what the records of a list gain to their sums.
+//! Adds the gains of a list's records to their sums.
 
 use super::impact_classes::{CLASSES, class_in, record_of};
 use super::postings::{List, Lists};
@@ -7,12 +7,12 @@ use super::prefetch::{in_line, prefetch_ahead};
 use super::query_plan::Opening;
 use super::tuning::Tuning;
 
-/// Whether each posting looks if its sum has reached the mark.
+/// Each posting checks whether its sum has reached the mark.
 pub(super) const NOTE: u8 = 1;
-/// Whether sums that may exceed the largest number end there: an instruction more for each posting, which few need.
+/// Sums saturate: one more instruction a posting, which few plans need.
 pub(super) const END: u8 = 2;
 
-/// A sum of gains.
+/// An unsigned integer that sums gains.
 pub(super) trait Sum: Copy + PartialOrd {
     fn plus(self, more: Self) -> Self;
     fn plus_or_end(self, more: Self) -> Self;
@@ -39,19 +39,19 @@ macro_rules! sum {
 
 sum!(u8 u16);
 
-/// The sums, while a list is read.
+/// The sums while a list is read.
 pub(super) struct Sums<'a, S> {
-    /// By record; whole windows.
+    /// Sum by record; whole windows.
     pub(super) sums: &'a mut [S],
-    /// What the list adds, by class.
+    /// The gain by class in this list.
     pub(super) gains: &'a [S; CLASSES + 1],
     pub(super) mark: S,
-    /// Who has come to the mark.
+    /// Records that reached the mark.
     pub(super) reached: &'a mut Vec<u32>,
 }
 
 impl<S: Sum> Sums<'_, S> {
-    /// Reads a list as deep as it is opened. Gives the number of postings, with the gaps that were read.
+    /// Reads a list as deep as it is opened, and returns the number of postings read, gaps included.
     pub(super) fn read<const HOW: u8>(mut self, lists: &Lists, opening: &Opening) -> usize {
         let from = opening.from.into();
         let (filed, waiting) = match lists.get(opening.term) {
@@ -69,7 +69,7 @@ impl<S: Sum> Sums<'_, S> {
                 (filed, list.waiting())
             }
         };
-        // What is lighter gains nothing.
+        // Buffered postings of lighter classes gain 0.
         filed + self.add_postings::<HOW>(waiting)
     }
 
@@ -88,7 +88,7 @@ impl<S: Sum> Sums<'_, S> {
         postings.len()
     }
 
-    /// Postings of one class: what all gain is known.
+    /// Adds postings of one class: all have the same gain.
     fn add_class<const HOW: u8>(&mut self, postings: &[u32], class: usize) -> usize {
         let more = self.gains[class];
         for &posting in postings {
@@ -112,7 +112,7 @@ impl<S: Sum> Sums<'_, S> {
     }
 }
 
-/// Adds a gain; whether it lifts the sum from below the mark.
+/// Adds a gain, and returns whether it lifts the sum from below the mark to it.
 #[inline(always)]
 fn has_reached<S: Sum, const HOW: u8>(sum: &mut S, more: S, mark: S) -> bool {
     *sum = if HOW & END != 0 { sum.plus_or_end(more) } else { sum.plus(more) };

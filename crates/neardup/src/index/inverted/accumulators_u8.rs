@@ -1,15 +1,15 @@
-//! Sums of eight bits, for plans that read much, but fewer postings than there are records.
+//! 8-bit sums, for plans that read many postings, but fewer than there are records.
 //!
-//! Gains are rounded up to whole units, so a sum never tells less than was gained. Nobody is noted while lists are
-//! read: all sums are looked at afterwards, and set back. Units are made for what a plan reads first; a sum that comes
-//! to its end as the plan grows is kept, and so is who has come there where the mark does: more candidates than there
-//! need be, never fewer. At a million records and t = 0.8 to 0.95 no mark comes so far.
+//! Gains are rounded up to whole units, so a sum is never below the gain. No record is noted while lists are read:
+//! all sums are checked at the end and reset. Units are chosen for the first stage of a plan. A sum that saturates in
+//! a later stage keeps its record as a candidate: there may be more candidates than necessary, never fewer. At a
+//! million records and t = 0.8 to 0.95 no mark saturates.
 
 use super::impact_classes::{CLASSES, Gains};
 use super::postings_windowed::WINDOW;
 use super::tuning::Tuning;
 
-/// Of a sum that comes to this, nothing is known but that it is no less.
+/// A saturated sum: the gain may be any higher value.
 const LAST: u8 = u8::MAX;
 
 /// Sums that are checked together.
@@ -18,59 +18,63 @@ const STRIDE: usize = Tuning::SUMS_PER_BLOCK;
 /// Sums in a word of 64 bits.
 const WORD: usize = 8;
 
-/// A scale of one unit a share.
+/// A scale of one unit for each 1/65,535.
 const ONE: u32 = 1 << 16;
 
-/// What each record has gained in the current probe, in units. One byte a record, and up to two where many are wanted.
+/// The gain of each record in the current probe, in units.
+///
+/// One byte a record, and up to two where many reach the mark.
 #[derive(Debug, Default)]
 pub(super) struct Coarse {
-    /// By record; whole windows; all 0 between probes.
+    /// Sum by record; whole windows; all 0 between probes.
     sums: Vec<u8>,
-    /// So many are looked at: whole strides.
+    /// Sums that are checked: whole blocks.
     looked_at: usize,
     /// Units in 65,536 shares.
     scale: u32,
-    /// In units.
+    /// The required gain in units.
     mark: u8,
-    /// Units that a record can have gained by now.
+    /// The highest gain possible so far, in units.
     most: u32,
-    /// Numbers of strides in which someone is wanted.
+    /// Numbers of the blocks with a record at the mark.
     strides: Vec<u32>,
-    /// Words of sums of which one is wanted or more: the first's record, and what each is above the mark less one.
+    /// Words of eight sums with a record at the mark: the first record, and how far each sum is above the mark less
+    /// one.
     words: Vec<(u32, u64)>,
 }
 
 impl Coarse {
-    /// Prepares for so many records, who gain `most` shares in so many `lists`, at most. The fewer lists, the
-    /// finer the units; they must be fewer than 255.
+    /// Prepares for `records` records that gain at most `most` in `lists` lists.
+    ///
+    /// Fewer lists allow finer units; there must be fewer than 255.
     pub(super) fn begin(&mut self, records: usize, most: u32, lists: u32) {
         self.sums.resize(records.next_multiple_of(WINDOW), 0);
         self.looked_at = records.next_multiple_of(STRIDE);
-        // Each list may add one by rounding.
+        // Each list may add one unit by rounding.
         self.scale = ((u32::from(LAST) - lists) * ONE / most.max(1)).min(ONE);
         self.most = 0;
     }
 
-    /// From now on, who gains so many shares is wanted.
+    /// Sets the gain that a record must reach.
     pub(super) fn set_mark(&mut self, mark: u16) {
         self.mark = self.units(mark);
     }
 
-    /// The sums; what the next list adds to them, by class; and whether they may come to their end there.
+    /// Returns the sums, the next list's gains by class in units, and whether sums may saturate there.
     pub(super) fn enter(&mut self, gains: &Gains) -> (&mut [u8], [u8; CLASSES + 1], bool) {
         let gains = gains.map(|gain| self.units(gain));
         self.most += u32::from(gains.iter().fold(0, |most, &gain| most.max(gain)));
         (&mut self.sums, gains, self.most > u32::from(LAST))
     }
 
-    /// About how many have reached the mark.
+    /// Estimates how many records have reached the mark, from a sample.
     pub(super) fn reached(&self) -> usize {
         let reached = |stride: &[u8; STRIDE]| stride.iter().map(|&sum| u8::from(sum >= self.mark)).sum::<u8>();
         let sampled = self.sums[..self.looked_at].as_chunks().0.iter().step_by(Tuning::SAMPLED_BLOCKS);
         sampled.map(|stride| usize::from(reached(stride))).sum::<usize>() * Tuning::SAMPLED_BLOCKS
     }
 
-    /// Shares that a record has gained at most; 65,535 is that or more.
+    /// Returns an upper bound on a record's gain; 65,535 stands for that or more.
     pub(super) fn gained(&self, record: u32) -> u16 {
         match self.sums[record as usize] {
             LAST => u16::MAX,
@@ -78,10 +82,11 @@ impl Coarse {
         }
     }
 
-    /// The records that have reached the mark, and what [`gained`](Self::gained) says of them. Sets all sums back to 0.
+    /// Passes the records that reached the mark to `visit`, with their [`gained`](Self::gained), and resets all sums
+    /// to 0.
     ///
-    /// Which of the sums have is a guess that a processor gets wrong each time. So strides and then words with such
-    /// sums are put on a list without a branch.
+    /// A branch on each sum would be mispredicted each time. So blocks and then words with such sums are listed
+    /// without a branch.
     pub(super) fn drain(&mut self, mut visit: impl FnMut(u32, u16)) {
         let below = self.mark.saturating_sub(1);
         let strides: &[[u8; STRIDE]] = self.sums[..self.looked_at].as_chunks().0;
@@ -121,7 +126,7 @@ impl Coarse {
         self.sums.iter().all(|&sum| sum == 0)
     }
 
-    /// Rounded up.
+    /// Converts shares to units, rounded up.
     fn units(&self, shares: u16) -> u8 {
         (u32::from(shares) * self.scale).div_ceil(ONE).min(LAST.into()) as u8
     }
@@ -135,7 +140,7 @@ mod tests {
 
     const RECORDS: usize = 3_000;
 
-    /// Reads a list of records that gain so many shares each.
+    /// Reads a list of records that gain this many shares each.
     fn read(coarse: &mut Coarse, gain: u16, records: &[usize]) {
         let mut gains = [0; CLASSES + 1];
         gains[7] = gain;

@@ -1,8 +1,8 @@
-//! The options of reading one list, and those of them that can be the best.
+//! The depths to which one list may be read, and those that can be optimal.
 
 use super::impact_classes::CLASSES;
 
-/// Reading a list down to class `from` costs `cost` in all and leaves the floor at `floor`.
+/// One depth: reading a list down to class `from` costs `cost` postings in all and leaves the floor at `floor`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Point {
     pub(super) cost: u32,
@@ -10,7 +10,7 @@ pub(super) struct Point {
     pub(super) from: u8,
 }
 
-/// The lower hull of cost over mass, points added by rising cost. The first is the closed list.
+/// The lower convex hull of cost over weight, points added by rising cost. The first point is the unread list.
 #[derive(Debug, Default)]
 pub(super) struct Hull {
     points: [Point; CLASSES + 1],
@@ -18,13 +18,13 @@ pub(super) struct Hull {
 }
 
 impl Hull {
-    /// Begins anew, for a list whose floor is `closed` while nothing is read.
+    /// Starts a new list, whose floor is `closed` while nothing is read.
     pub(super) fn begin(&mut self, closed: u16) {
         self.points[0] = Point { cost: 0, floor: closed, from: CLASSES as u8 };
         self.len = 1;
     }
 
-    /// Adds an option, and drops those that it makes useless.
+    /// Adds a depth, and drops those that cannot be optimal any more.
     pub(super) fn add(&mut self, new: Point) {
         if self.points[self.len - 1].floor <= new.floor {
             return;
@@ -39,13 +39,13 @@ impl Hull {
         self.len += 1;
     }
 
-    /// What is left, from the closed list on.
+    /// Returns the remaining points, from the unread list on.
     pub(super) fn points(&self) -> &[Point] {
         &self.points[..self.len]
     }
 }
 
-/// Whether a unit of mass costs more from `b` to `c` than from `a` to `b`.
+/// Returns whether a unit of weight costs more from `b` to `c` than from `a` to `b`.
 fn is_steeper(a: Point, b: Point, c: Point) -> bool {
     let mass = |from: Point, to: Point| u64::from(from.floor - to.floor);
     u64::from(b.cost - a.cost) * mass(b, c) < u64::from(c.cost - b.cost) * mass(a, b)

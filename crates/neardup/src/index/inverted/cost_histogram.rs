@@ -1,14 +1,14 @@
-//! What mass costs: prices in steps, and how much is to be had at each.
+//! Histogram of read cost per unit of similarity, in logarithmic buckets.
 
-/// Steps of price: eight to an octave, from 2⁻¹⁷ to 2³¹ postings for a unit of mass.
+/// Buckets: eight to an octave, from 2⁻¹⁷ to 2³¹ postings for a unit of weight.
 pub(super) const PRICES: usize = 48 * 8;
 
-/// How much mass is to be had at each price, and what it costs in all.
+/// The weight available at each price, and its total cost.
 #[derive(Debug)]
 pub(super) struct Market {
     masses: [u32; PRICES],
     costs: [u32; PRICES],
-    /// Outside of these prices nothing is to be had.
+    /// Buckets outside of `lowest..=highest` are empty.
     lowest: usize,
     highest: usize,
 }
@@ -20,7 +20,7 @@ impl Default for Market {
 }
 
 impl Market {
-    /// Nothing is to be had any more.
+    /// Empties all buckets.
     pub(super) fn clear(&mut self) {
         if self.lowest <= self.highest {
             self.masses[self.lowest..=self.highest].fill(0);
@@ -29,7 +29,7 @@ impl Market {
         (self.lowest, self.highest) = (PRICES, 0);
     }
 
-    /// So much more mass, at this price, for so much in all.
+    /// Adds weight at this price, with its total cost in postings.
     pub(super) fn add(&mut self, price: u16, cost: u32, mass: u16) {
         let price = usize::from(price);
         self.masses[price] += u32::from(mass);
@@ -38,8 +38,10 @@ impl Market {
         self.highest = self.highest.max(price);
     }
 
-    /// The price up to which one would have to buy so that less than `goal` of `unseen` is left, and
-    /// then as far as `limit` allows; [`PRICES`] if there is not enough.
+    /// Returns the highest price to pay so that less than `goal` of `unseen` is left, and then as far as `limit`
+    /// allows.
+    ///
+    /// Returns [`PRICES`] if there is not enough weight.
     pub(super) fn dearest(&self, mut unseen: u32, limit: impl Fn(u64) -> u64, goal: u32) -> u16 {
         let (mut spent, mut most) = (0, None);
         for price in self.lowest..=self.highest {
@@ -56,7 +58,7 @@ impl Market {
     }
 }
 
-/// The step of a price: exponent and the first three bits of the fraction. `mass` is not 0.
+/// Returns the bucket of a price: the exponent and the first three bits of the fraction. `mass` must not be 0.
 pub(super) fn price(cost: u32, mass: f32) -> u16 {
     const LEAST: u32 = (127 - 17) << 3;
     let ratio = cost as f32 / mass;

@@ -1,9 +1,8 @@
-//! Impact classes: postings of similar share stand together.
+//! Impact classes: postings of similar share are stored together.
 //!
-//! Class 0 holds shares up to 16/65,535, classes 1 to 28 divide each octave from there to 2,048 into
-//! four equal steps, class 29 ends at 4,096 and class 30 holds the rest. A posting is one 32-bit
-//! word: its record in the low 27 bits, its class in the high five. Class 31 is no posting but a
-//! [`GAP`].
+//! Class 0 holds shares up to 16/65,535. Classes 1 to 28 divide each octave from there to 2,048 into four equal
+//! steps. Class 29 ends at 4,096, and class 30 holds the rest. A posting is one 32-bit word: its record in the low 27
+//! bits, its class in the high five. Class 31 is no posting but a [`GAP`].
 
 /// Number of classes, light to heavy.
 pub(super) const CLASSES: usize = 31;
@@ -11,15 +10,15 @@ pub(super) const CLASSES: usize = 31;
 /// Records that postings can name.
 pub(super) const MOST_RECORDS: usize = 1 << RECORD_BITS;
 
-/// An empty place in a list. As a posting it names record 0 and gains nothing.
+/// An empty slot in a list. Read as a posting, it names record 0 and gains nothing.
 pub(super) const GAP: u32 = (CLASSES as u32) << RECORD_BITS;
 
-/// What a record that is met gains, by its class. The last entry is that of [`GAP`], always 0.
+/// The gain of a record by its class. The last entry belongs to [`GAP`] and is always 0.
 pub(super) type Gains = [u16; CLASSES + 1];
 
 const RECORD_BITS: u32 = 27;
 
-/// The highest share in each class. The last entry is that of [`GAP`], always 0.
+/// The highest share in each class. The last entry belongs to [`GAP`] and is always 0.
 pub(super) const TOPS: [u16; CLASSES + 1] = tops();
 
 const fn tops() -> [u16; CLASSES + 1] {
@@ -35,7 +34,7 @@ const fn tops() -> [u16; CLASSES + 1] {
     tops
 }
 
-/// The class of a share.
+/// Returns the class of a share.
 pub(super) fn class_of(share: u16) -> usize {
     match share {
         0..=16 => 0,
@@ -49,22 +48,22 @@ pub(super) fn class_of(share: u16) -> usize {
     }
 }
 
-/// The highest share in a class.
+/// Returns the highest share in a class.
 pub(super) fn top_of(class: usize) -> u16 {
     TOPS[class]
 }
 
-/// A posting in one word.
+/// Packs a posting into one word.
 pub(super) fn pack(record: u32, class: usize) -> u32 {
     (class as u32) << RECORD_BITS | record
 }
 
-/// The record of a posting.
+/// Returns the record of a posting.
 pub(super) fn record_of(posting: u32) -> u32 {
     posting & (MOST_RECORDS as u32 - 1)
 }
 
-/// The class of a posting; [`CLASSES`] for a gap.
+/// Returns the class of a posting; [`CLASSES`] for a gap.
 pub(super) fn class_in(posting: u32) -> usize {
     (posting >> RECORD_BITS) as usize
 }

@@ -1,10 +1,11 @@
-//! The inverted lists: for each term the records of which it is part.
+//! The inverted lists: for each term, the records that contain it.
 //!
-//! Four shapes, by length: most terms stand in one record and are held in the term's own slot; a
-//! short list is an unsorted block ([`ShortLists`]); a longer one is divided into classes of similar
-//! share, heavy ones first ([`Packed`]), so that a probe can read the heavy end and leave the rest;
-//! the longest, which hold most postings and are read least, are written in half the space
-//! ([`Dense`]).
+//! | length | kept as |
+//! |---|---|
+//! | 1 | a posting in the term's own slot: most terms |
+//! | up to 256 | an unsorted block of a common array ([`ShortLists`]) |
+//! | up to 16,384 | one array by impact class, heavy ones first ([`Packed`]): a probe can read the heavy end only |
+//! | more | streams of 16-bit numbers ([`Dense`]), in half the space: these lists are read least |
 
 use std::io::{self, Read, Write};
 
@@ -21,19 +22,21 @@ use crate::model::arrays::{read_array, read_number, write_array, write_number};
 /// All lists. Eight bytes a term, and about 4.4 or 2.2 a posting.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// By term id.
+    /// Slot by term id.
     slots: Vec<Slot>,
     short: ShortLists,
     packed: Vec<Packed>,
-    /// Places in `packed` that are empty.
+    /// Empty places in `packed`.
     vacant: Vec<u32>,
     dense: Vec<Dense>,
-    /// Heap bytes of `packed` and `dense` lists.
+    /// Heap bytes of the `packed` and `dense` lists.
     long_bytes: usize,
 }
 
-/// Where a term's list is: with one posting, it is that posting; with up to [`postings_small::LONGEST`], a
-/// block; else, up to [`postings_by_impact::LONGEST`], an index into `packed`; else, into `dense`.
+/// Where a term's list is.
+///
+/// `at` is the posting itself in a list of one, a block in a list up to [`postings_small::LONGEST`], an index into
+/// `packed` up to [`postings_by_impact::LONGEST`], else an index into `dense`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     len: u32,
@@ -63,7 +66,7 @@ impl Slot {
     }
 }
 
-/// A list, looked at.
+/// A borrowed list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum List<'a> {
     /// At most [`postings_small::LONGEST`] postings, in no order.
@@ -75,7 +78,7 @@ pub(super) enum List<'a> {
 }
 
 impl Lists {
-    /// Adds a record to a term's list. Records must come in rising order.
+    /// Adds a record to a term's list. Records must ascend.
     pub(super) fn push(&mut self, term: TermId, record: u32, share: u16) {
         while self.slots.len() <= term.index() {
             make_room(&mut self.slots);
@@ -84,7 +87,7 @@ impl Lists {
         self.push_posting(term, pack(record, class_of(share)));
     }
 
-    /// Adds a posting to the list of a term that has a slot. Within a class records must rise.
+    /// Adds a posting to the list of a term that has a slot. Within a class records must ascend.
     fn push_posting(&mut self, term: TermId, posting: u32) {
         let Slot { len, at } = self.slots[term.index()];
         let moved = match len as usize {
@@ -105,12 +108,12 @@ impl Lists {
         self.slots[term.index()] = Slot { len: len + 1, at: moved };
     }
 
-    /// Asks for a term's slot: the first of what a [`push`](Self::push) touches.
+    /// Prefetches a term's slot: the first that a [`push`](Self::push) touches.
     pub(super) fn prefetch_slot(&self, term: TermId) {
         self.slots.get(term.index()).inspect(|slot| prefetch(*slot));
     }
 
-    /// Asks for the head of a term's list, once the slot is there.
+    /// Prefetches the head of a term's list, once the slot has arrived.
     pub(super) fn prefetch_head(&self, term: TermId) {
         let Some(slot) = self.slots.get(term.index()) else { return };
         let (at, len) = (slot.at as usize, slot.len as usize);
@@ -122,7 +125,7 @@ impl Lists {
         }
     }
 
-    /// Looks up how long these terms' lists are, and asks for what a plan wants to know of them. It lies anywhere.
+    /// Looks up the lengths of these terms' lists, and prefetches what a plan reads of them.
     pub(super) fn look_up(&self, shares: &[(TermId, u16)], lens: &mut Vec<u32>) {
         shares.iter().for_each(|&(term, _)| self.prefetch_slot(term));
         lens.clear();
@@ -139,7 +142,7 @@ impl Lists {
         }
     }
 
-    /// Asks for the beginnings of these terms' lists, from these classes up.
+    /// Prefetches the beginnings of these terms' lists, from these classes up.
     pub(super) fn prefetch_starts(&self, openings: impl Iterator<Item = (TermId, usize)>) {
         const LINE: usize = in_line::<u32>();
         const MOST: usize = Tuning::LIST_START_LINES * LINE;
@@ -156,12 +159,12 @@ impl Lists {
         }
     }
 
-    /// The length of a term's list.
+    /// Returns the length of a term's list.
     pub(super) fn len_of(&self, term: TermId) -> usize {
         self.slots.get(term.index()).map_or(0, |slot| slot.len as usize)
     }
 
-    /// A term's list; an empty one for a term never seen.
+    /// Returns a term's list; an empty one for an unknown term.
     pub(super) fn get(&self, term: TermId) -> List<'_> {
         let Some(slot) = self.slots.get(term.index()) else { return List::Short(&[]) };
         match slot.shape() {
@@ -173,8 +176,9 @@ impl Lists {
         }
     }
 
-    /// Forgets the postings of all records before this one. Takes a pass over everything; lists that
-    /// have been passed are given back on the way.
+    /// Removes the postings of all records before this one.
+    ///
+    /// It passes over all lists, and frees each list once it is copied.
     pub(super) fn forget_before(&mut self, record: u32) {
         let mut old = std::mem::take(self);
         self.slots = std::mem::take(&mut old.slots);
@@ -195,7 +199,7 @@ impl Lists {
         }
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the lists to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(
             out,
@@ -232,7 +236,7 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
         heap_bytes(&self.slots)
             + self.short.bytes()
@@ -242,7 +246,7 @@ impl Lists {
             + self.long_bytes
     }
 
-    /// A short list at its longest becomes a packed one.
+    /// Converts a full short list to a packed one.
     #[inline(never)]
     fn begin_packed(&mut self, at: u32, posting: u32) -> u32 {
         let mut postings = self.short.get(at, postings_small::LONGEST).to_vec();
@@ -259,7 +263,7 @@ impl Lists {
         self.packed.len() as u32 - 1
     }
 
-    /// A packed list at its longest becomes a dense one.
+    /// Converts a full packed list to a dense one.
     #[inline(never)]
     fn begin_dense(&mut self, at: u32, posting: u32) -> u32 {
         let list = std::mem::take(&mut self.packed[at as usize]);
@@ -273,8 +277,8 @@ impl Lists {
 }
 
 impl List<'_> {
-    /// Calls `visit` with each record from class `from` up (all of a short list), and with an upper
-    /// bound on its share.
+    /// Calls `visit` with each record from class `from` up (all of a short list), and with an upper bound on its
+    /// share.
     #[cfg(test)]
     pub(super) fn for_each(self, from: usize, mut visit: impl FnMut(u32, u16)) {
         use super::impact_classes::{CLASSES, class_in, top_of};

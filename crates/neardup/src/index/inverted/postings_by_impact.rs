@@ -1,8 +1,8 @@
 //! A list of middle length: one array, sorted by class from heavy to light.
 //!
-//! Between the classes lie gaps, filled with [`GAP`], into which later postings go; when a class has
-//! no gap left, the whole list is laid out anew with larger ones. So reading the heavy end of a
-//! list is reading the front of one array, without a branch. New postings wait in the list's head ([`Waiting`]).
+//! Gaps between the classes, filled with [`GAP`], receive later postings. When a class has no gap left, the whole
+//! list is laid out again with larger ones. So the heavy end of a list is the front of one array, read without a
+//! branch. New postings go to the list's write buffer first ([`Waiting`]).
 
 use std::io::{self, Read, Write};
 
@@ -14,23 +14,23 @@ use super::tuning::Tuning;
 use super::write_buffer::Waiting;
 use crate::model::arrays::{read_array, write_array};
 
-/// The shortest list of this shape: nothing of it waits.
+/// The shortest list of this shape: its buffer is empty.
 const SHORTEST: usize = postings_small::LONGEST + 1;
 
 /// The longest list of this shape: with its gaps it must stay below 2¹⁶.
 pub(super) const LONGEST: usize = 16_384;
 
-/// Postings that wait: with them, a list's head takes four cache lines.
+/// Postings in the write buffer: with it, a list's head takes four cache lines.
 const MOST_WAITING: usize = 25;
 
-/// Regions are counted from the heaviest class on: region 0 is class 30.
+/// A list of middle length. Regions are counted from the heaviest class on: region 0 is class 30.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Packed {
     /// Postings that are not in their regions yet.
     waiting: Waiting<MOST_WAITING>,
     postings: Vec<u32>,
-    /// The last one, without postings, begins where everything ends.
+    /// The last region has no postings and begins where everything ends.
     regions: [Region; CLASSES + 1],
 }
 
@@ -42,7 +42,7 @@ struct Region {
 }
 
 impl Packed {
-    /// A list of these postings, in any order.
+    /// Creates a list of these postings, in any order.
     pub(super) fn new(postings: &[u32]) -> Self {
         let mut list = Self::default();
         list.make_gaps(&list.lens_with(postings));
@@ -52,27 +52,27 @@ impl Packed {
         list
     }
 
-    /// Adds a posting, and says by how many bytes the list grew.
+    /// Adds a posting, and returns by how many bytes the list grew.
     pub(super) fn push(&mut self, posting: u32) -> usize {
         if self.waiting.push(posting) { self.file() } else { 0 }
     }
 
-    /// The postings that are not in their regions yet, of any class.
+    /// Returns the postings that are not in their regions yet, of any class.
     pub(super) fn waiting(&self) -> &[u32] {
         self.waiting.postings()
     }
 
-    /// How many postings are read, gaps and those that wait included, if all from this class up are.
+    /// Returns how many postings are read from this class up, gaps and the write buffer included.
     pub(super) fn read_len(&self, class: usize) -> u32 {
         self.end_of(region_of(class)) as u32 + self.waiting.read_len(class)
     }
 
-    /// The filed postings from class `from` up, with gaps.
+    /// Returns the filed postings from class `from` up, with gaps.
     pub(super) fn read(&self, from: usize) -> &[u32] {
         &self.postings[..self.end_of(region_of(from))]
     }
 
-    /// The filed postings from class `from` up, class by class from the heaviest on.
+    /// Returns the filed postings from class `from` up, class by class from the heaviest on.
     pub(super) fn classes(&self, from: usize) -> impl Iterator<Item = (usize, &[u32])> {
         let regions = self.regions[..=region_of(from)].iter().enumerate();
         regions.map(|(number, region)| {
@@ -80,19 +80,20 @@ impl Packed {
         })
     }
 
-    /// All postings: class by class from the heaviest on, then those that wait. Within each class they ascend.
+    /// Returns all postings: class by class from the heaviest on, then the write buffer. Within each class they
+    /// ascend.
     pub(super) fn postings(&self) -> impl Iterator<Item = u32> {
         let filed = self.read(0).iter().filter(|&&posting| posting != GAP);
         filed.chain(self.waiting()).copied()
     }
 
-    /// Asks for what [`read_len`](Self::read_len) wants to know.
+    /// Prefetches what [`read_len`](Self::read_len) reads.
     pub(super) fn prefetch_counts(&self) {
         prefetch(&self.waiting);
         self.prefetch_regions();
     }
 
-    /// Asks for what a push will touch of the head of a list of this length.
+    /// Prefetches what a push touches in the head of a list of this length.
     pub(super) fn prefetch_head(&self, len: usize) {
         self.waiting.prefetch(len - SHORTEST);
         if Waiting::<MOST_WAITING>::is_last(len - SHORTEST) {
@@ -101,13 +102,13 @@ impl Packed {
         }
     }
 
-    /// Two cache lines.
+    /// Prefetches the regions: two cache lines.
     fn prefetch_regions(&self) {
         prefetch(&self.regions[0]);
         prefetch(&self.regions[CLASSES]);
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the list to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, &self.regions.map(|region| region.start))?;
         write_array(out, &self.regions.map(|region| region.len))?;
@@ -134,7 +135,7 @@ impl Packed {
         usize::from(start) + usize::from(len)
     }
 
-    /// Puts the postings that wait into their regions, and says by how many bytes the list grew.
+    /// Moves the buffered postings into their regions, and returns by how many bytes the list grew.
     #[inline(never)]
     fn file(&mut self) -> usize {
         let before = self.bytes();
@@ -150,7 +151,7 @@ impl Packed {
         self.bytes() - before
     }
 
-    /// How many postings each region holds once these are in it.
+    /// Returns how many postings each region holds once these are in it.
     fn lens_with(&self, more: &[u32]) -> [u16; CLASSES + 1] {
         let mut lens = self.regions.map(|region| region.len);
         for &posting in more {
@@ -166,8 +167,9 @@ impl Packed {
         self.regions[region].len += 1;
     }
 
-    /// Moves the regions apart: room for `lens` postings in each, and a gap behind it. No region moves
-    /// towards the front, since no class ever gets smaller.
+    /// Moves the regions apart: room for `lens` postings in each, and a gap behind it.
+    ///
+    /// No region moves towards the front, since no class ever shrinks.
     fn make_gaps(&mut self, lens: &[u16; CLASSES + 1]) {
         let mut regions = self.regions;
         let mut start = 0;
@@ -189,12 +191,12 @@ impl Packed {
     }
 }
 
-/// Room for what comes: so much that the classes of a list fill up at about the same time.
+/// Returns the size of the gap behind a region: such that the classes of a list fill up at about the same time.
 fn gap_for(len: u16) -> u16 {
     if len == 0 { 0 } else { len / Tuning::GAP_DIVISOR + len.isqrt() + 1 }
 }
 
-/// Of a region it gives the class, too.
+/// Returns the region of a class. Of a region it returns the class, too.
 fn region_of(class: usize) -> usize {
     CLASSES - 1 - class
 }

@@ -6,13 +6,13 @@ use super::memory::{heap_bytes, make_room};
 use super::prefetch::prefetch;
 use crate::model::arrays::{read_array, write_array};
 
-/// The longest list that stands in a block.
+/// The longest list that is kept in a block.
 pub(super) const LONGEST: usize = 256;
 
-/// Sizes of blocks: 2, 4, 8, 16, 32, 64 postings.
+/// Number of block sizes: 2, 4, 8, … 256 postings.
 const SIZES: usize = LONGEST.ilog2() as usize;
 
-/// Postings of lists of 2 to [`LONGEST`], in the order they came.
+/// Lists of 2 to [`LONGEST`] postings, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct ShortLists {
     sizes: [Blocks; SIZES],
@@ -22,43 +22,44 @@ pub(super) struct ShortLists {
 #[derive(Debug, Default)]
 struct Blocks {
     postings: Vec<u32>,
-    /// Numbers of blocks that are not in use.
+    /// Numbers of unused blocks.
     free: Vec<u32>,
 }
 
 impl ShortLists {
-    /// The postings of a list of this length at this place.
+    /// Returns the postings of a list of this length at this place.
     pub(super) fn get(&self, at: u32, len: usize) -> &[u32] {
         let start = (at as usize) << bits(len);
         &self.sizes[size_index(len)].postings[start..start + len]
     }
 
-    /// Asks for the first postings of a list.
+    /// Prefetches the first postings of a list.
     pub(super) fn prefetch_start(&self, at: u32, len: usize) {
         self.get(at, len).first().inspect(|start| prefetch(*start));
     }
 
-    /// Asks for the place where a push to a list of this length will write.
+    /// Prefetches the place where a push to a list of this length will write.
     pub(super) fn prefetch_end(&self, at: u32, len: usize) {
         self.get(at, len).last().inspect(|end| prefetch(*end));
     }
 
-    /// Begins a list of two.
+    /// Creates a list of two postings, and returns its place.
     pub(super) fn begin(&mut self, first: u32, second: u32) -> u32 {
         let at = self.take(2);
         self.block(at, 2).copy_from_slice(&[first, second]);
         at
     }
 
-    /// Adds a posting to a list of `len`, which may move. Returns its place; the list must stay
-    /// within [`LONGEST`].
+    /// Adds a posting to a list of `len`, which may move, and returns its place.
+    ///
+    /// The list must stay within [`LONGEST`].
     pub(super) fn push(&mut self, at: u32, len: usize, posting: u32) -> u32 {
         let moved = if len.is_power_of_two() { self.move_up(at, len) } else { at };
         self.block(moved, len + 1)[len] = posting;
         moved
     }
 
-    /// Moves a list that fills its block to one of the next size.
+    /// Moves a list that fills its block to a block of the next size.
     #[inline(never)]
     fn move_up(&mut self, at: u32, len: usize) -> u32 {
         let moved = self.take(len + 1);
@@ -70,7 +71,7 @@ impl ShortLists {
         moved
     }
 
-    /// Gives a list's block back.
+    /// Frees a list's block.
     pub(super) fn free(&mut self, at: u32, len: usize) {
         self.sizes[size_index(len)].free.push(at);
     }
@@ -79,7 +80,7 @@ impl ShortLists {
         self.sizes.iter().map(|blocks| heap_bytes(&blocks.postings) + heap_bytes(&blocks.free)).sum()
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the blocks to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.sizes.iter().try_for_each(|blocks| {
             write_array(out, &blocks.postings)?;
@@ -114,7 +115,7 @@ impl ShortLists {
     }
 }
 
-/// The binary logarithm of the size of block that a list of this length needs.
+/// Returns the binary logarithm of the block size for a list of this length.
 fn bits(len: usize) -> u32 {
     len.next_power_of_two().ilog2()
 }

@@ -1,13 +1,12 @@
-//! A long list: one stream of 16-bit numbers for each class, and a few postings that wait.
+//! A long list: one stream of 16-bit numbers for each class, and a write buffer.
 //!
-//! New postings wait in the list's head ([`Waiting`]), as a class's stream ends anywhere in memory: two or three cold
-//! reads for each posting, which are made for all that wait at once, when the head is full.
+//! The end of a class's stream is two or three cold memory reads away. So new postings go to the buffer in the list's
+//! head ([`Waiting`]) and are filed together when it is full.
 //!
-//! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has
-//! records, the window's number, the number of records less one, and the low half of each record's
-//! number: little more than two bytes a posting, and no dependency from one to the next. The last
-//! window's records are counted when it ends, so that a new posting touches the end of its stream and
-//! nothing before.
+//! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has records: the
+//! window's number, the number of records less one, and the low half of each record's number. That is little more
+//! than two bytes a posting, without a dependency from one to the next. The records of the last window are counted
+//! when it ends, so that a new posting touches only the end of its stream.
 
 use std::io::{self, Read, Write};
 
@@ -20,7 +19,7 @@ use crate::model::arrays::{read_array, read_number, write_array, write_number};
 /// Records in a window.
 pub(super) const WINDOW: usize = 1 << 16;
 
-/// Postings that wait: with them, a list's head takes ten cache lines.
+/// Postings in the write buffer: with it, a list's head takes ten cache lines.
 const MOST_WAITING: usize = 125;
 
 /// A long list.
@@ -30,7 +29,7 @@ pub(super) struct Dense {
     /// Postings that are not in their streams yet.
     waiting: Waiting<MOST_WAITING>,
     classes: Box<[Stream; CLASSES]>,
-    /// Postings in each stream, side by side for who plans.
+    /// Postings in each stream, side by side for planning.
     counts: [u32; CLASSES],
 }
 
@@ -38,21 +37,21 @@ pub(super) struct Dense {
 #[derive(Debug, Default)]
 struct Stream {
     words: Vec<u16>,
-    /// Where the last window begins in `words`. It runs to the end.
+    /// Start of the last window in `words`. It runs to the end.
     last: u32,
-    /// Its number.
+    /// Number of the last window.
     window: u16,
 }
 
 /// The records of one class in one window.
 pub(super) struct Run<'a> {
     pub(super) window: usize,
-    /// The low halves of their numbers.
+    /// Low halves of the record numbers.
     pub(super) records: &'a [u16],
 }
 
 impl Dense {
-    /// A list of postings. Within each class records must ascend.
+    /// Creates a list of postings. Within each class records must ascend.
     pub(super) fn new(postings: impl Iterator<Item = u32>) -> Self {
         let mut list = Self::default();
         for posting in postings {
@@ -61,18 +60,17 @@ impl Dense {
         list
     }
 
-    /// Adds a posting, and says by how many bytes the list grew. Within each class records must
-    /// ascend.
+    /// Adds a posting, and returns by how many bytes the list grew. Within each class records must ascend.
     pub(super) fn push(&mut self, posting: u32) -> usize {
         if self.waiting.push(posting) { self.file() } else { 0 }
     }
 
-    /// The postings that are not in their streams yet, of any class.
+    /// Returns the postings that are not in their streams yet, of any class.
     pub(super) fn waiting(&self) -> &[u32] {
         self.waiting.postings()
     }
 
-    /// For each class, how many postings are read if all from it up are.
+    /// Returns, for each class, how many postings are read from it up.
     pub(super) fn reads(&self) -> [u32; CLASSES] {
         let mut in_streams = 0;
         let mut reads = [0; CLASSES];
@@ -83,7 +81,7 @@ impl Dense {
         reads
     }
 
-    /// The records of a class, window by window.
+    /// Returns the records of a class, window by window.
     pub(super) fn runs(&self, class: usize) -> impl Iterator<Item = Run<'_>> {
         let Stream { words, last, .. } = &self.classes[class];
         let (mut ended, mut open) = words.split_at(*last as usize);
@@ -98,7 +96,7 @@ impl Dense {
         })
     }
 
-    /// All postings, class by class, then those that wait: within each class they ascend.
+    /// Returns all postings, class by class, then the write buffer. Within each class they ascend.
     pub(super) fn postings(&self) -> impl Iterator<Item = u32> {
         let in_streams = (0..CLASSES).flat_map(|class| {
             self.runs(class).flat_map(move |run| {
@@ -109,19 +107,19 @@ impl Dense {
         in_streams.chain(self.waiting().iter().copied())
     }
 
-    /// Asks for what [`reads`](Self::reads) wants to know.
+    /// Prefetches what [`reads`](Self::reads) reads.
     pub(super) fn prefetch_counts(&self) {
         prefetch(&self.waiting);
         prefetch(&self.counts[0]);
         prefetch(&self.counts[CLASSES - 1]);
     }
 
-    /// Asks for where the classes from this one up begin.
+    /// Prefetches where the classes from this one up begin.
     pub(super) fn prefetch_starts(&self, from: usize) {
         self.classes[from..].iter().filter_map(|stream| stream.words.first()).for_each(prefetch);
     }
 
-    /// Asks for what a push will touch of the head of a list of this length.
+    /// Prefetches what a push touches in the head of a list of this length.
     pub(super) fn prefetch_head(&self, len: usize) {
         self.waiting.prefetch(len);
         if Waiting::<MOST_WAITING>::is_last(len) {
@@ -130,7 +128,7 @@ impl Dense {
         }
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the list to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, &self.counts)?;
         self.waiting.save(out)?;
@@ -161,7 +159,7 @@ impl Dense {
         words + size_of::<[Stream; CLASSES]>()
     }
 
-    /// Puts the postings that wait into their streams, and says by how many bytes the list grew.
+    /// Moves the buffered postings into their streams, and returns by how many bytes the list grew.
     #[inline(never)]
     fn file(&mut self) -> usize {
         let mut grown = 0;

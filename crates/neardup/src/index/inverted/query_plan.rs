@@ -1,22 +1,18 @@
-//! Which lists a probe reads, and how deep.
+//! Chooses which lists a probe reads, and how deep.
 //!
-//! For each term `x` of the probe a *floor* `θ_x` in [0, `q_x`] is chosen: 0 if its whole list is
-//! read, the probe's own share `q_x` if nothing of it is, else the top of the heaviest class that
-//! is not read. In every list, what is not read is at most `θ_x`: so a record met nowhere overlaps
-//! the probe by at most `Σ θ_x`, the *unseen* mass, and floors with `Σ θ_x < goal` lose nothing.
+//! For each term `x` of the probe the plan chooses a *floor* `θ_x` in [0, `q_x`]: 0 if its whole list is read, the
+//! probe's own share `q_x` if nothing is read, else the top of the heaviest unread class. The unread part of each
+//! list is at most `θ_x`. So a record met nowhere overlaps the probe by at most `Σ θ_x`, the *unseen* weight. Floors
+//! with `Σ θ_x < goal` lose no match.
 //!
-//! Floors are lowered where a unit of mass costs the fewest postings. A list's options (read one
-//! class more) form a curve of cost over mass; only its lower hull matters, whose segments rise in
-//! price, so that taking the cheapest segments of all lists takes each list's from the top down.
-//! Prices are sorted in steps of a ninth: finer order gains nothing and costs more than it saves.
-//! In a list that names most records a unit of mass costs more than its postings: nearly all gain it, and it tells
-//! none from another.
-//! The choice is made anew for each probe from the lists as they are: how long lists are can
-//! change the cost, never the answer.
+//! Floors are lowered where a unit of weight costs the fewest postings. The depths of one list form a curve of cost
+//! over weight. Only its lower hull matters; its segments rise in price, so taking the cheapest segments of all lists
+//! reads each list from the top down. Prices are sorted into logarithmic buckets. In a list that names most records,
+//! a unit of weight costs more than its postings, since nearly all records gain it. Each probe makes its own plan
+//! from the lists as they are: their lengths change the cost, never the result.
 //!
-//! With the unseen mass below the goal a probe is exact, but what it has to read more to leave few candidates cannot be
-//! told beforehand: where a tenth of the probes leave a quarter of them, another tenth leave half. So a plan grows in
-//! *stages*, each as long as the candidates left by the last are worth it.
+//! How many candidates a plan leaves cannot be predicted. So a plan grows in *stages*, each taken only while the
+//! candidates left by the last stage cost more.
 
 use super::cost_curve::{Hull, Point};
 use super::cost_histogram::{Market, PRICES, price};
@@ -32,47 +28,47 @@ pub(super) struct Opening {
     pub(super) term: TermId,
     /// The probe's share.
     pub(super) share: u16,
-    /// The floor.
+    /// The floor `θ_x`.
     pub(super) floor: u16,
-    /// Classes from here up are read; lists without classes whole.
+    /// Classes from here up are read; lists without classes are read whole.
     pub(super) from: u8,
 }
 
-/// A piece of a list's hull.
+/// A segment of a list's hull.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     opening: u32,
     cost: u32,
-    /// Along one list it does not fall.
+    /// Price bucket; it does not fall along one list.
     price: u16,
     floor: u16,
     from: u8,
 }
 
-/// Lists are considered in rounds, a shape after the other: these are the longest of each.
+/// Lists are considered in rounds, by shape: the longest list of each round.
 const ROUNDS: [usize; 3] = [postings_small::LONGEST, postings_by_impact::LONGEST, usize::MAX];
 
-/// What a probe reads. Reused from probe to probe for its memory.
+/// What a probe reads. Reused from probe to probe to save allocations.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     openings: Vec<Opening>,
     segments: Vec<Segment>,
-    /// The segments' numbers by rising price.
+    /// Numbers of the segments by rising price.
     order: Vec<u32>,
-    /// Those at the front that are taken.
+    /// Segments of `order` that are taken.
     taken: usize,
     /// The openings before the last stage.
     before: Vec<Opening>,
-    /// What had to be read.
+    /// Postings that had to be read.
     needed: u64,
-    /// The stages to come.
+    /// Stages that are left.
     stages: &'static [u64],
     unseen: u32,
     cost: u64,
-    /// In the lists.
+    /// Records in the lists.
     records: f32,
     market: Market,
-    /// How long the lists of the probe's terms are.
+    /// Lengths of the lists of the probe's terms.
     lens: Vec<u32>,
     hull: Hull,
 }
@@ -80,9 +76,8 @@ pub(super) struct Plan {
 impl Plan {
     /// Plans a probe. Afterwards `unseen() < goal`.
     ///
-    /// Once the lists considered so far suffice, those of the next rounds are only looked at if
-    /// their cheapest unit of mass could cost less than the dearest one that is needed: most of the
-    /// long ones never are.
+    /// Once the lists considered so far suffice, a list of a later round is considered only if its cheapest unit of
+    /// weight could cost less than the dearest one needed. Most long lists are never considered.
     pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, goal: u32) {
         self.openings.clear();
         self.segments.clear();
@@ -120,8 +115,8 @@ impl Plan {
         self.take_stage();
     }
 
-    /// Plans the next stage, if there is one and it costs no more than the candidates left by the last do, as it spares
-    /// most of them. Both in postings.
+    /// Plans the next stage if it costs no more than the candidates that are left, both in postings. Returns whether
+    /// it did.
     pub(super) fn deepen(&mut self, cost_of_candidates: impl FnOnce() -> u64) -> bool {
         let Some(&percent) = self.stages.first() else { return false };
         let cost = Tuning::STAGE_COST + with_percent(self.needed, percent) - self.cost;
@@ -133,9 +128,10 @@ impl Plan {
         true
     }
 
-    /// Plans to read whole lists, those whose mass costs least first, for so many postings at most: as far as they
-    /// tell records from each other, which a list that nearly all `records` are in does not. `unseen()` may be above
-    /// any goal.
+    /// Plans to read whole lists, the cheapest weight first, for at most `most` postings.
+    ///
+    /// Lists that nearly all `records` are in are left out: they tell none from another. `unseen()` may be above any
+    /// goal.
     pub(super) fn make_whole(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, most: u64) {
         self.openings.clear();
         (self.unseen, self.stages) = (0, &[]);
@@ -159,27 +155,27 @@ impl Plan {
         self.cost = most - left;
     }
 
-    /// The lists to read.
+    /// Returns the lists to read.
     pub(super) fn openings(&self) -> impl DoubleEndedIterator<Item = &Opening> {
         self.openings.iter().filter(|opening| usize::from(opening.from) < CLASSES)
     }
 
-    /// The lists that are read deeper since the last stage: as they were, closed or not, and as they are.
+    /// Returns the lists that are read deeper since the last stage: before, unread or not, and now.
     pub(super) fn deepened(&self) -> impl DoubleEndedIterator<Item = (&Opening, &Opening)> {
         self.before.iter().zip(&self.openings).filter(|(before, now)| before.floor > now.floor)
     }
 
-    /// The most that a record can overlap the probe where nothing is read.
+    /// Returns the most by which a record can overlap the probe where nothing is read.
     pub(super) fn unseen(&self) -> u32 {
         self.unseen
     }
 
-    /// What reading costs, in postings.
+    /// Returns the cost of reading, in postings.
     pub(super) fn cost(&self) -> u64 {
         self.cost
     }
 
-    /// A list that is read whole or not at all.
+    /// Considers a list that is read whole or not at all.
     fn consider_short(&mut self, term: TermId, share: u16, postings: &[u32]) {
         let closed = match postings {
             [only] => share.min(top_of(class_in(*only))),
@@ -190,7 +186,7 @@ impl Plan {
         self.offer(opening, Point { cost: 0, floor: closed, from: 0 }, Point { cost, floor: 0, from: 0 }, 0);
     }
 
-    /// A list of classes; `read` gives the postings read if everything from a class up is.
+    /// Considers a list of classes. `read` returns the postings read from a class up.
     fn consider_long(&mut self, term: TermId, share: u16, dearest: u16, read: impl Fn(usize) -> u32) {
         let own = class_of(share);
         let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
@@ -201,9 +197,9 @@ impl Plan {
         }
         let all = read(0);
         self.hull.begin(closed);
-        // In a short list a finer choice is worth less than the time to make it.
+        // In a short list a finer choice costs more than it saves.
         let step = if all < Tuning::FINE_STEPS_FROM { Tuning::SHORT_LIST_STEP } else { Tuning::LONG_LIST_STEP };
-        // Down to the share's own class everything is worth the same.
+        // Down to the share's own class everything has the same worth.
         for class in (0..=heaviest - heaviest % step).rev().step_by(step) {
             let cost = read(class);
             let is_all = cost == all;
@@ -221,15 +217,14 @@ impl Plan {
         }
     }
 
-    /// Enters a list of which nothing is read yet: its floor is no more than the share, which counted
-    /// as unseen so far.
+    /// Adds a list of which nothing is read yet. Its floor is at most the share, which counted as unseen so far.
     fn open(&mut self, term: TermId, share: u16, floor: u16) -> u32 {
         self.unseen -= u32::from(share - floor);
         self.openings.push(Opening { term, share, floor, from: CLASSES as u8 });
         self.openings.len() as u32 - 1
     }
 
-    /// Enters a segment that costs no less than the one before it. Gives its price.
+    /// Adds a segment that costs no less than the one before it, and returns its price.
     fn offer(&mut self, opening: u32, before: Point, after: Point, least: u16) -> u16 {
         let (cost, mass) = (after.cost - before.cost, before.floor - after.floor);
         let price = price(cost, f32::from(mass) * self.telling(after.cost)).max(least);
@@ -238,13 +233,14 @@ impl Plan {
         price
     }
 
-    /// What a unit of mass is worth in a list of which so many postings are read: all that every record gains tells
-    /// none from another, as a template's terms do.
+    /// Returns the worth of a unit of weight in a list of which this many postings are read.
+    ///
+    /// A term that every record contains, as in a template, tells none from another.
     fn telling(&self, postings: u32) -> f32 {
         (1.0 - postings as f32 / self.records).max(Tuning::DISCRIMINATION_LEAST)
     }
 
-    /// Counting sort; equal prices keep their order, so that each list's segments do.
+    /// Sorts segments by price (counting sort). Equal prices keep their order, so each list's segments do.
     fn sort_segments(&mut self) {
         let mut next = [0u32; PRICES + 1];
         for segment in &self.segments {
@@ -271,7 +267,7 @@ impl Plan {
         }
     }
 
-    /// Takes the cheapest segments, as long as it is `wanted` in view of the plan so far and of what it would cost then.
+    /// Takes the cheapest segments while `wanted` agrees, given the plan so far and its cost with the next segment.
     fn take_while(&mut self, wanted: impl Fn(&Self, u64) -> bool) {
         while let Some(&number) = self.order.get(self.taken) {
             let segment = self.segments[number as usize];
@@ -288,7 +284,7 @@ impl Plan {
     }
 }
 
-/// In what stages a plan that has to read so many postings may grow.
+/// Returns the stages in which a plan that must read `needed` postings may grow.
 fn stages(needed: u64, records: usize, goal: u32) -> &'static [u64] {
     let records = records as u64;
     if needed > Tuning::DENSE_FROM * records {
@@ -302,7 +298,7 @@ fn stages(needed: u64, records: usize, goal: u32) -> &'static [u64] {
     }
 }
 
-/// What is spent at the end of a stage, if so much had to be.
+/// Returns the postings that may be read by the end of a stage.
 fn with_percent(needed: u64, percent: u64) -> u64 {
     needed + needed * percent / 100
 }

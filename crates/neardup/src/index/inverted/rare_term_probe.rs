@@ -1,10 +1,9 @@
-//! The short cut for duplicates: records that share rare terms with the probe come first.
+//! A short cut for duplicates: records that share rare terms with the probe.
 //!
-//! A near-duplicate shares most of its original's rare terms, and their lists are short. So before
-//! anything is planned, the records in the shortest lists are counted, and the few that come up
-//! most often are looked at. On a crawl half the pages are near-duplicates, and most are decided
-//! here; for the others it costs some hundred nanoseconds. It can only find matches sooner: what it
-//! does not find, the plan does.
+//! A near-duplicate shares most of its original's rare terms, and their lists are short. So before planning, the
+//! records in the shortest lists are counted, and the few most frequent are compared. On a crawl half the pages are
+//! near-duplicates, and most are decided here. For others it costs some hundred nanoseconds. It only finds matches
+//! sooner: the plan finds all the others.
 
 use super::impact_classes::record_of;
 use super::postings::{List, Lists};

@@ -1,15 +1,15 @@
 //! A record in one cache line: the second filter.
 //!
-//! Terms are thrown into 64 buckets; a bucket holds the mass of its terms in 1/2,048 of the record,
-//! rounded up. For two records, `Σ min` over the buckets is no less than `Σ min` over the terms. A
-//! bucket ends at 255; what is above (`excess`) is added up for the whole record. With each bucket
-//! `p = p' + p''` so divided, `min(p, q) ≤ min(p', q') + min(p'', q'')`, so that
+//! Terms are hashed into 64 buckets. A bucket holds the weight of its terms in 1/2,048 of the record, rounded up. For
+//! two records, `Σ min` over the buckets is at least `Σ min` over the terms. A bucket ends at 255; the rest
+//! (`excess`) is summed for the whole record. With each bucket divided as `p = p' + p''`, `min(p, q) ≤ min(p', q') +
+//! min(p'', q'')`, so that
 //!
 //! ```text
 //! 2048 · MWO  ≤  Σ min(p', q') + min(Σ p'', Σ q'')
 //! ```
 //!
-//! Rounding costs about one and a half hundredths of similarity on average.
+//! Rounding costs about 0.015 of similarity on average.
 
 use std::io::{self, Read, Write};
 
@@ -21,10 +21,10 @@ use crate::model::arrays::{read_array, write_array};
 
 const BUCKETS: usize = 64;
 
-/// Units of [`WHOLE`] in one unit of a bucket.
+/// Shares ([`WHOLE`] to a record) in one unit of a bucket.
 const COARSER: u32 = (WHOLE + 1) / 2048;
 
-/// The masses of 64 groups of terms.
+/// The weights of 64 groups of terms.
 #[derive(Clone, Debug)]
 pub(super) struct Sketch {
     buckets: Buckets,
@@ -39,12 +39,12 @@ struct Buckets([u8; BUCKETS]);
 #[derive(Debug, Default)]
 pub(super) struct Sketches {
     buckets: Vec<Buckets>,
-    /// Apart, so that buckets fill cache lines; most probes have none and need not look.
+    /// Apart, so that buckets fill cache lines; most probes have no excess and need not look.
     excesses: Vec<u16>,
 }
 
 impl Sketch {
-    /// Sketches a record's shares.
+    /// Returns the sketch of a record's shares.
     pub(super) fn new(shares: &[(TermId, u16)]) -> Self {
         let mut masses = [0u32; BUCKETS];
         for &(term, share) in shares {
@@ -63,7 +63,7 @@ impl Sketch {
 }
 
 impl Sketches {
-    /// Adds the next record's.
+    /// Adds the sketch of the next record.
     pub(super) fn push(&mut self, sketch: &Sketch) {
         make_room(&mut self.buckets);
         self.buckets.push(sketch.buckets);
@@ -71,18 +71,18 @@ impl Sketches {
         self.excesses.push(sketch.excess);
     }
 
-    /// Asks for a record's sketch. It lies anywhere.
+    /// Prefetches a record's sketch.
     pub(super) fn prefetch(&self, record: usize) {
         prefetch(&self.buckets[record]);
     }
 
-    /// An upper bound on the overlap of a probe and a record, in units of [`WHOLE`].
+    /// Returns an upper bound on the overlap of a probe and a record, in units of [`WHOLE`].
     pub(super) fn bound(&self, probe: &Sketch, record: usize) -> u32 {
         let excess = if probe.excess == 0 { 0 } else { probe.excess.min(self.excesses[record]) };
         (common(&probe.buckets, &self.buckets[record]) + u32::from(excess)) * COARSER
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the sketches to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, &self.excesses)?;
         self.buckets.iter().try_for_each(|buckets| out.write_all(&buckets.0))
@@ -101,14 +101,15 @@ impl Sketches {
     }
 }
 
-/// `Σ min`. Sixteen lanes at a time, each sum within 16 bits: this shape becomes `pminub` and
-/// `psadbw`.
+/// Returns `Σ min`.
+///
+/// Sixteen lanes at a time, each sum within 16 bits: the compiler turns this shape into `pminub` and `psadbw`.
 fn common(a: &Buckets, b: &Buckets) -> u32 {
     let lanes = a.0.chunks_exact(16).zip(b.0.chunks_exact(16));
     lanes.map(|(a, b)| u32::from(a.iter().zip(b).map(|(&p, &q)| u16::from(p.min(q))).sum::<u16>())).sum()
 }
 
-/// Multiplicative hashing: ids in a row go to different buckets.
+/// Hashes by multiplication: consecutive ids go to different buckets.
 fn bucket(term: TermId) -> usize {
     (term.0.wrapping_mul(0x9E37_79B1) >> 26) as usize
 }

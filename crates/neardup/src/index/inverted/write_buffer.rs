@@ -1,8 +1,8 @@
-//! Postings that wait in the head of a list until many are filed at once.
+//! A write buffer in the head of a list: many postings are filed at once.
 //!
-//! Where a posting belongs by its class lies anywhere in memory, a cold read or two; what waits lies in the head, in
-//! the order in which it came, so that most inserts touch one line of it. Probes read all that waits: of a long list
-//! that is next to nothing.
+//! A posting's final place, by its class, costs one or two cold memory reads. The buffer is in the list's head, in
+//! order of arrival, so most inserts touch one cache line of it. Probes read the whole buffer, which is little
+//! compared with a long list.
 
 use std::io::{self, Read, Write};
 
@@ -10,11 +10,11 @@ use super::impact_classes::class_in;
 use super::prefetch::prefetch;
 use crate::model::arrays::{read_array, write_array};
 
-/// Up to `MOST` postings, of any class.
+/// Up to `MOST` postings of any class.
 #[derive(Debug)]
 pub(super) struct Waiting<const MOST: usize> {
     len: u16,
-    /// No posting is of a higher class.
+    /// The highest class in the buffer.
     heaviest: u16,
     postings: [u32; MOST],
 }
@@ -26,7 +26,7 @@ impl<const MOST: usize> Default for Waiting<MOST> {
 }
 
 impl<const MOST: usize> Waiting<MOST> {
-    /// Adds a posting, and says whether that was the last one for which there is room.
+    /// Adds a posting, and returns whether the buffer is full now.
     pub(super) fn push(&mut self, posting: u32) -> bool {
         self.postings[usize::from(self.len)] = posting;
         self.len += 1;
@@ -34,33 +34,33 @@ impl<const MOST: usize> Waiting<MOST> {
         usize::from(self.len) == MOST
     }
 
-    /// In the order in which they came.
+    /// Returns the postings in order of arrival.
     pub(super) fn postings(&self) -> &[u32] {
         &self.postings[..self.len.into()]
     }
 
-    /// How many are read if any of this class or a higher one is to be.
+    /// Returns how many postings are read if this class or a higher one is to be read.
     pub(super) fn read_len(&self, class: usize) -> u32 {
         if class <= self.heaviest.into() { self.len.into() } else { 0 }
     }
 
-    /// None waits any more.
+    /// Empties the buffer.
     pub(super) fn clear(&mut self) {
         (self.len, self.heaviest) = (0, 0);
     }
 
-    /// Asks for what the push will touch before which so many had been made since there was anything to file.
+    /// Prefetches what the next push will touch, after `pushes` pushes in all.
     pub(super) fn prefetch(&self, pushes: usize) {
         prefetch(self);
         prefetch(&self.postings[pushes % MOST]);
     }
 
-    /// Whether that push is the last one for which there is room.
+    /// Returns whether that push fills the buffer.
     pub(super) fn is_last(pushes: usize) -> bool {
         pushes % MOST == MOST - 1
     }
 
-    /// Writes everything into a snapshot.
+    /// Writes the buffer to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, self.postings())
     }
@@ -69,7 +69,7 @@ impl<const MOST: usize> Waiting<MOST> {
     pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
         let postings: Vec<u32> = read_array(input)?;
         if postings.len() >= MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "more postings wait than there is room for"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "more postings in a write buffer than it has room for"));
         }
         let mut waiting = Self::default();
         for posting in postings {

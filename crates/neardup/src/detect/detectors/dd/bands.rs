@@ -1,15 +1,14 @@
-//! What the paper calls a score (figure 5, table 2 and the conclusion).
+//! The paper's names for ranges of scores (figure 5, table 2 and the conclusion).
 
 use std::fmt;
 
 use crate::model::{Score, Threshold};
 
-/// A range of SimScores. What becomes of a page is decided by the threshold; the band says what the
-/// paper would call it.
+/// A range of SimScores. The threshold decides about a page; the band tells what the paper would call it.
 ///
-/// The edges: the paper writes "< 60 %", "60 % to 70 %", "more than 70 %", and "> 80 %". So 60 and 70
-/// are suspicious, and 80 is almost a near-duplicate. Scores are rounded down to millionths; that puts
-/// no score into another band unless two pages have more than 100,000 keywords between them.
+/// The paper writes "< 60 %", "60 % to 70 %", "more than 70 %", and "> 80 %". So 60 and 70 are suspicious, and 80 is
+/// almost a near-duplicate. Scores are rounded down to millionths; that changes the band only of pages with more than
+/// 100,000 keywords together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Band {
     /// Below 60 %: "not similar".
@@ -23,10 +22,10 @@ pub enum Band {
 }
 
 impl Band {
-    /// All of them, from the lowest.
+    /// All bands, from the lowest.
     pub const ALL: [Self; 4] = [Self::Unique, Self::Suspicious, Self::AlmostNearDuplicate, Self::NearDuplicate];
 
-    /// The band of a score.
+    /// Returns the band of a score.
     pub fn of(score: Score) -> Self {
         const PERCENT: u32 = Threshold::ONE / 100;
         match score.0 {
@@ -37,7 +36,7 @@ impl Band {
         }
     }
 
-    /// The name used in output.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unique => "unique",
@@ -47,7 +46,7 @@ impl Band {
         }
     }
 
-    /// The range as the paper writes it.
+    /// Returns the range as the paper writes it.
     pub fn range(self) -> &'static str {
         match self {
             Self::Unique => "<60%",
@@ -58,12 +57,12 @@ impl Band {
     }
 }
 
-/// How many scores of a data set lie in each band (tables 2 and 3). Shown as a table.
+/// The number of scores in each band (tables 2 and 3). Displays as a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BandCounts([u64; 4]);
 
 impl BandCounts {
-    /// How many lie in one band.
+    /// Returns the number of scores in one band.
     pub fn count(&self, band: Band) -> u64 {
         self.0[band as usize]
     }

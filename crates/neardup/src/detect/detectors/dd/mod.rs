@@ -1,8 +1,6 @@
-//! The hash algorithm (`dd`, section 3.1.5, "Duplicate Detection (DD) Algorithm", of a paper on pages of
-//! web news).
+//! The hash algorithm (`dd`, section 3.1.5, "Duplicate Detection (DD) Algorithm", of a paper on pages of web news).
 //!
-//! A page is the set of the hash values of its stemmed keywords; two pages are as similar as their
-//! sets.
+//! A page is the set of the hash values of its stemmed keywords. Two pages are as similar as their sets.
 //!
 //! | paper | here |
 //! |---|---|
@@ -14,23 +12,22 @@
 //! | figure 5: four ranges of SimScore | [`Band`] |
 //! | conclusion: above 60 % is not stored | [`DdOptions::store_below`], by default the threshold |
 //!
-//! **Departures.** The formula of the similarity measure is lost (it was an image); the Jaccard
-//! coefficient is what the text around it describes. Keywords that do not begin with a to z, of which
-//! the paper says nothing, have bucket 0. Terms whose fields weigh nothing are no keywords; beyond
-//! that weights play no part. The paper compares every page with every other.
+//! **Departures.** The formula of the similarity measure was an image and is lost; the Jaccard coefficient is what
+//! the text around it describes. Keywords that do not begin with a to z, which the paper does not mention, have
+//! bucket 0. Terms whose fields weigh 0 are no keywords; otherwise weights play no part. The paper compares every
+//! page with every other.
 //!
-//! **Ties.** Step 8 says "80 % similar", the text below it "above 80 %", figure 5 "> 80 %". Here a
-//! page that reaches the threshold is a near-duplicate, as with every detector; `store_below` is
-//! strict ("greater than 60 %"); on which side of a band's edge a score falls is said at [`Band`].
+//! **Ties.** Step 8 says "80 % similar", the text below it "above 80 %", figure 5 "> 80 %". Here a page that reaches
+//! the threshold is a near-duplicate, as with every detector. `store_below` is strict ("greater than 60 %"). [`Band`]
+//! tells on which side of a band's edge a score falls.
 //!
-//! **Candidates.** In the filter each term of a page weighs the same. Let two pages have `a ≥ b` terms
-//! and share `s ≤ b` of them. The minimum weight overlapping of equal weights is `s / a`: a shared term
-//! has share `1/a` of the one page and `1/b ≥ 1/a` of the other. The Jaccard coefficient is
-//! `s / (a + b − s)`, and `a + b − s ≥ a`, since `s ≤ b`. So `Jaccard ≤ MWO`: pages that reach a bar
-//! reach it in the filter, none is lost, and the filter's bounds are bounds of scores. No higher floor
-//! would do: if the one set holds the other (`s = b`), the two are the same.
+//! **Index.** Each term of a page has the same weight. Let two pages have `a ≥ b` terms and share `s ≤ b` of them.
+//! MWO of equal weights is `s / a`: a shared term has share `1/a` of the one page and `1/b ≥ 1/a` of the other. The
+//! Jaccard coefficient is `s / (a + b − s) ≤ s / a`, since `s ≤ b`. So `Jaccard ≤ MWO`: no match is lost, and the
+//! index's bounds are bounds of scores. No higher bound would do: if one set contains the other (`s = b`), the two
+//! are equal.
 //!
-//! **Cost.** One merge of two sets a comparison, given up as soon as too much is missing from either.
+//! **Cost.** One merge of two sets a comparison, stopped as soon as too much is missing from either.
 
 mod bands;
 mod keywords;
@@ -48,15 +45,15 @@ use crate::detect::Options;
 
 const ONE: u64 = Threshold::ONE as u64;
 
-/// What only this detector has to be told.
+/// Options of this detector only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DdOptions {
-    /// Pages with a SimScore above it are not stored either; `None`: the threshold alone decides. The
-    /// paper's conclusion has 0.6.
+    /// Pages with a higher SimScore are not stored either; `None`: the threshold alone decides. The paper's
+    /// conclusion has 0.6.
     pub store_below: Option<Threshold>,
 }
 
-/// Sets of keywords.
+/// Compares sets of keywords.
 #[derive(Debug)]
 pub(super) struct Dd {
     threshold: Threshold,
@@ -68,7 +65,7 @@ impl Dd {
         Self { threshold, store_below: options.store_below }
     }
 
-    /// Whether a page so similar to a stored one is not stored.
+    /// Returns whether a page so similar to a stored one is not stored.
     fn is_kept_out(&self, likeness: Likeness) -> bool {
         likeness.reaches(self.threshold) || self.store_below.is_some_and(|below| likeness.is_over(below))
     }
@@ -89,7 +86,7 @@ impl Measure for Dd {
     }
 }
 
-/// How many keywords two pages have in common, and how many altogether. They share at least one.
+/// The keywords that two pages share, and all keywords of both. They share at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Likeness {
     shared: u64,
@@ -97,7 +94,7 @@ struct Likeness {
 }
 
 impl Likeness {
-    /// Compares two sets, if they reach a bar.
+    /// Compares two sets, if they reach a score.
     fn reaching(a: &[(TermId, u32)], b: &[(TermId, u32)], bar: Threshold) -> Option<Self> {
         let both = (a.len() + b.len()) as u64;
         // 10⁶·s ≥ bar·(both − s), solved for s; nothing shared is no match.
@@ -120,12 +117,12 @@ impl Likeness {
     }
 }
 
-/// How many terms stand in both, if there are as many as needed.
+/// Returns the number of terms in both, if it is at least `needed`.
 fn shared(a: &[(TermId, u32)], b: &[(TermId, u32)], needed: u64) -> Option<u64> {
     let mut slack_a = (a.len() as u64).checked_sub(needed)?;
     let mut slack_b = (b.len() as u64).checked_sub(needed)?;
     let (mut left_a, mut left_b, mut shared) = (a.len(), b.len(), 0);
-    // The newest terms come first: they tend to be the rare ones, which tell pages apart soonest.
+    // The newest terms come first: they tend to be rare and tell pages apart soonest.
     while left_a > 0 && left_b > 0 {
         let (term_a, term_b) = (a[left_a - 1].0, b[left_b - 1].0);
         shared += u64::from(term_a == term_b);

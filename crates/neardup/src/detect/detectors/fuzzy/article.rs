@@ -1,25 +1,25 @@
-//! A page as its sentences.
+//! A page as a list of sentences.
 
 use super::FuzzyOptions;
 use crate::detect::Page;
 
-/// Sentences beyond are not looked at: two pages cost the product of theirs.
+/// Later sentences are ignored: comparing two pages costs the product of their sentences.
 const MOST_SENTENCES: usize = 1_000;
 
-/// Nor are sentences beyond so many words: two pages that are made to be slow cost half a second.
+/// Sentences beyond so many words are ignored: two hostile pages cost at most half a second.
 const MOST_WORDS: usize = 8_192;
 
-/// The sentences of a page that are looked at, each as the set of its words.
+/// The sentences of a page that are compared, each as the set of its words.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Article {
     /// All words of these sentences, ascending.
     pub(super) words: Vec<u32>,
-    /// Each sentence as ascending positions among the words.
+    /// Each sentence as ascending positions in `words`.
     pub(super) sentences: Vec<Vec<u32>>,
 }
 
 impl Article {
-    /// The sentences of a page whose lengths are within the limits.
+    /// Returns the sentences of a page whose lengths are within the limits.
     pub(super) fn new(page: &Page, options: &FuzzyOptions) -> Self {
         let (mut sentences, mut room) = (Vec::new(), MOST_WORDS);
         for sentence in &page.order.sentences {
@@ -37,13 +37,13 @@ impl Article {
         words.sort_unstable();
         words.dedup();
         for word in sentences.iter_mut().flatten() {
-            // Each word is there. There are fewer positions than words have numbers.
+            // Each word is in `words`, and positions fit word numbers.
             *word = words.partition_point(|other| other < word) as u32;
         }
         Self { words, sentences }
     }
 
-    /// The sentences in which each word stands, by the word's position.
+    /// Returns the sentences that contain each word, by the word's position.
     pub(super) fn holders(&self) -> Vec<Vec<u32>> {
         let mut holders = vec![Vec::new(); self.words.len()];
         for (number, sentence) in (0..).zip(&self.sentences) {
@@ -52,7 +52,7 @@ impl Article {
         holders
     }
 
-    /// Where each word stands among those of another article.
+    /// Returns the position of each word among those of another article.
     pub(super) fn places_in(&self, other: &Article) -> Vec<Option<u32>> {
         let mut rest = (0..).zip(&other.words).peekable();
         let place = |word: &u32| {

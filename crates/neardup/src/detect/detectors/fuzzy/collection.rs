@@ -1,16 +1,15 @@
-//! Which words go together: document counts of a reference collection (equation (1)).
+//! Which words are related: document counts of a reference collection (equation (1)).
 
 use std::io::{self, Read, Write};
 
 use crate::model::TermId;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 
-/// Articles in the collection: the first that later pages are compared with. The paper's index had
-/// 500 pages.
+/// Articles in the collection: the first that later pages are compared with. The paper's index had 500 pages.
 pub(super) const MOST_ARTICLES: u16 = 2_048;
 
-/// Articles with more words are left out: they would say that everything goes with everything, and
-/// memory has to end somewhere (40 MB at the very worst).
+/// Articles with more words are left out: they would relate everything to everything, and memory must be bounded (40
+/// MB at worst).
 pub(super) const MOST_WORDS: usize = 10_000;
 
 /// A set of articles is a list up to this length, and 2,048 bits beyond it.
@@ -18,17 +17,17 @@ const LONGEST_LIST: usize = 64;
 
 const BLOCKS: usize = MOST_ARTICLES as usize / 64;
 
-/// For each word the articles of the collection in which it stands.
+/// For each word the articles of the collection that contain it.
 ///
-/// A word takes 24 bytes and 2 for each of its articles, at most 256: about 5 MB for 2,048 pages of
-/// 300 words. Once it is full it never changes.
+/// A word takes 24 bytes and 2 for each of its articles, at most 256: about 5 MB for 2,048 pages of 300 words. A full
+/// collection never changes.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
     articles: u16,
     words: Vec<Articles>,
 }
 
-/// The articles in which a word stands.
+/// The articles that contain a word.
 #[derive(Debug)]
 enum Articles {
     /// Ascending.
@@ -43,7 +42,7 @@ struct Bits {
 }
 
 impl Collection {
-    /// Takes an article in, if there is room.
+    /// Adds an article, if there is room.
     pub(super) fn add(&mut self, terms: &[(TermId, u32)]) {
         if self.articles >= MOST_ARTICLES || terms.len() > MOST_WORDS {
             return;
@@ -57,8 +56,9 @@ impl Collection {
         self.articles += 1;
     }
 
-    /// `1 − W(i, j)` for two different words, where `W(i, j) = n_ij / (n_i + n_j − n_ij)`. Words that
-    /// stand together in fewer than `least` articles do not go together.
+    /// Returns `1 − W(i, j)` for two different words, where `W(i, j) = n_ij / (n_i + n_j − n_ij)`.
+    ///
+    /// Words that fewer than `least` articles hold together are not related.
     pub(super) fn independence(&self, i: u32, j: u32, least: u32) -> f64 {
         let (Some(i), Some(j)) = (self.words.get(i as usize), self.words.get(j as usize)) else { return 1.0 };
         let (n_i, n_j) = (i.count(), j.count());
@@ -72,12 +72,12 @@ impl Collection {
         f64::from(n_i + n_j - 2 * together) / f64::from(n_i + n_j - together)
     }
 
-    /// Memory held, in bytes.
+    /// Returns the memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.words.capacity() * size_of::<Articles>() + self.words.iter().map(Articles::bytes).sum::<usize>()
     }
 
-    /// Writes the collection into a snapshot: how many articles each word has, then which.
+    /// Writes the collection to a snapshot: the number of articles of each word, then which.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_number(out, self.articles)?;
         write_array(out, &self.words.iter().map(Articles::count).collect::<Vec<_>>())?;
@@ -116,7 +116,7 @@ impl Default for Articles {
 }
 
 impl Articles {
-    /// Adds an article; they come in ascending order.
+    /// Adds an article; articles must ascend.
     fn add(&mut self, article: u16) {
         match self {
             Self::Few(list) if list.len() < LONGEST_LIST => list.push(article),
@@ -130,7 +130,7 @@ impl Articles {
         }
     }
 
-    /// In how many articles the word stands.
+    /// Returns the number of articles that contain the word.
     fn count(&self) -> u32 {
         match self {
             // No list is longer than 64.
@@ -139,7 +139,7 @@ impl Articles {
         }
     }
 
-    /// In how many articles two words stand together.
+    /// Returns the number of articles that contain both words.
     fn together(&self, other: &Self) -> u32 {
         match (self, other) {
             (Self::Few(a), Self::Few(b)) => shared(a, b),
@@ -176,7 +176,7 @@ impl Bits {
     }
 }
 
-/// How many numbers stand in both ascending lists.
+/// Returns how many numbers are in both ascending lists.
 fn shared(mut a: &[u16], mut b: &[u16]) -> u32 {
     let mut shared = 0;
     while let (Some(first_a), Some(first_b)) = (a.first(), b.first()) {

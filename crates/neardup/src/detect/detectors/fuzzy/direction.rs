@@ -6,16 +6,15 @@ use crate::model::Threshold;
 
 const ONE: u32 = Threshold::ONE;
 
-/// `θ` is not known yet.
+/// `θ` is not computed yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Counts the pairs of sentences of two articles that are related, `Σ_s Σ_t ρ(s, t)`: `s` from the
-/// first, `t` from the second.
+/// Counts the related pairs of sentences of two articles, `Σ_s Σ_t ρ(s, t)`: `s` from the first, `t` from the second.
 ///
-/// The answer is that of the formulas; what is spared can't change it. A word of `s` that stands in `t`
-/// has `θ = 1`, so pairs that are related by shared words alone are found by counting, and where these
-/// suffice no correlation is looked up. Of other pairs the newest words, which tend to be the rare ones,
-/// are looked at first, until those left could not help any more. Each `θ(i, t)` is reckoned once.
+/// The result is that of the formulas; the shortcuts cannot change it. A word of `s` that is in `t` has `θ = 1`, so
+/// pairs that are related by shared words alone are found by counting. Where these suffice, no correlation is looked
+/// up. Of other pairs the newest words, which tend to be rare, are checked first, until the rest could not help any
+/// more. Each `θ(i, t)` is computed once.
 pub(super) struct Direction<'a> {
     collection: &'a Collection,
     least_together: u32,
@@ -26,7 +25,7 @@ pub(super) struct Direction<'a> {
     theta: Vec<u32>,
 }
 
-/// Two sentences that the words they share do not decide.
+/// Two sentences that are not related by shared words alone.
 struct Open {
     s: usize,
     t: usize,
@@ -45,7 +44,7 @@ impl<'a> Direction<'a> {
         Self { collection, least_together, from, to, sentence_threshold, theta: Vec::new() }
     }
 
-    /// The count, at most `n_e`, the number of sentences of the first; `None` if it is below `needed`.
+    /// Returns the count, at most `n_e`, the number of sentences of the first; `None` if it is below `needed`.
     pub(super) fn related(&mut self, needed: u64) -> Option<u64> {
         let most = self.from.sentences.len() as u64;
         let (mut related, open) = self.by_shared_words(most);
@@ -70,8 +69,7 @@ impl<'a> Direction<'a> {
         Some(related)
     }
 
-    /// Pairs that are related by the words they share, and those that are not: all, or enough of the
-    /// former.
+    /// Returns how many pairs are related by shared words, and the other pairs; it stops when `enough` are related.
     fn by_shared_words(&self, enough: u64) -> (u64, Vec<Open>) {
         let (holders, places) = (self.to.holders(), self.from.places_in(self.to));
         let (mut related, mut open) = (0, Vec::new());
@@ -95,7 +93,7 @@ impl<'a> Direction<'a> {
         (related, open)
     }
 
-    /// What `Σ θ` has to exceed, in millionths: `φ > T₁` with the division undone.
+    /// Returns what `Σ θ` must exceed, in millionths: `φ > T₁` without the division.
     fn bar(&self, sentence: &[u32]) -> u64 {
         self.sentence_threshold * sentence.len() as u64
     }
@@ -123,7 +121,7 @@ impl<'a> Direction<'a> {
         false
     }
 
-    /// `θ(i, t)` by position of the word, or one more than 1 if the word stands in the sentence.
+    /// Returns `θ(i, t)` by position of the word, or one more than 1 if the sentence contains the word.
     fn theta(&mut self, word: usize, t: usize, sentence: &[u32]) -> u32 {
         let place = t * self.from.words.len() + word;
         if self.theta[place] == UNKNOWN {
@@ -135,8 +133,9 @@ impl<'a> Direction<'a> {
     }
 }
 
-/// `θ(i, t) = 1 − Π (1 − W(i, j))` over the words `j` of a sentence, ascending, to the nearest
-/// millionth; `None` if `i` is one of them, and `θ` therefore 1.
+/// Returns `θ(i, t) = 1 − Π (1 − W(i, j))` over the words `j` of a sentence, ascending, to the nearest millionth.
+///
+/// Returns `None` if `i` is one of them, and `θ` therefore 1.
 pub(super) fn theta(
     collection: &Collection,
     least_together: u32,

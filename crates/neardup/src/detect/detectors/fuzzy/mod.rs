@@ -1,6 +1,6 @@
-//! Fuzzy sets of words (`fuzzy`, "Improved Fuzzy Set Information Retrieval Approach on Duplicate Webpage
-//! Detection", sections 3 and 4): two sentences are related if their words go together, two pages are
-//! duplicates if enough of their sentences are related.
+//! Fuzzy sets of words (`fuzzy`, "Improved Fuzzy Set Information Retrieval Approach on Duplicate Webpage Detection",
+//! sections 3 and 4). Two sentences are related if their words often occur together. Two pages are duplicates if
+//! enough of their sentences are related.
 //!
 //! | paper | here |
 //! |---|---|
@@ -12,60 +12,22 @@
 //! | `AC'(e, f) · AC'(f, e)` | the score, in [0, 1], in millionths, rounded down |
 //! | `AC = score / (1 − score)`, from 0 to infinity | [`article_correlation`] |
 //! | Threshold 2; the paper sets it to 1 | `T₂ / (1 + T₂)` is [`Options::threshold`]; 0.5 by default |
+//! | speed-ups 1 to 5 (section 4) | `query`, `copies_first`, `least_words` and `most_words`, `skip_known`, `first_results` |
 //!
-//! **The second threshold.** `x / (1 − x)` grows with `x`, so `AC > T₂` and `score > T₂ / (1 + T₂)` say
-//! the same: the paper's 1 is a score of 0.5, an AC of 4 one of 0.8. As in the paper a score has to
-//! be *over* the threshold; a threshold of 1, which nothing is over, asks for a score of 1.
+//! **Thresholds.** `x / (1 − x)` grows with `x`, so `AC > T₂` is `score > T₂ / (1 + T₂)`: the paper's 1 is a score of
+//! 0.5. As in the paper a score must be *over* the threshold; a threshold of 1 requires a score of 1. The paper gives
+//! no first threshold. It must be high, since by (2) most words of one subject go with a long sentence.
 //!
-//! **The first threshold.** The paper gives none. It has to be high: by (2) a word goes with a long
-//! sentence if it goes a little with each of its words, and on pages of one subject most do. 0.999 tells
-//! labelled pairs apart better still (below), but hardly admits a word that is not shared.
+//! **Departures.** A sentence is the *set* of its words; `W(i, i) = 1` also for words outside of the collection. Two
+//! words are related only if [`FuzzyOptions::least_together`] articles hold both, 2 by default; with 1, the paper,
+//! all words of a single article would be synonyms. Counts are those of a bounded collection, not of the whole index:
+//! memory stays bounded, and later pages change no verdict. `θ` is rounded to the nearest millionth once; all else is
+//! integers. At most 1,000 sentences of a page, and 8,192 words in them, are compared. English text is not dropped.
 //!
-//! **Departures.**
-//! - A sentence is the *set* of its words, as `i ∈ s` says. `W(i, i) = 1`, of words that the collection
-//!   does not hold too.
-//! - Two words go together only if they do so in [`FuzzyOptions::least_together`] articles, 2 by default.
-//!   With 1, which is the paper, all words that stand in one article of the collection and in no other
-//!   would be synonyms.
-//! - The paper counts documents of the whole index. Here counts are those of a bounded collection, so that
-//!   nothing grows with the square of the pages, and verdicts do not change under pages that come later.
-//! - `θ` is rounded to the nearest millionth once; all else is whole numbers, so a tie is a tie everywhere.
-//! - At most 1,000 sentences of a page, and 8,192 words in them, are looked at.
-//! - English is not thrown away: it has terms like any language.
-//!
-//! **Speed-ups** (section 4), each a switch of [`FuzzyOptions`]:
-//!
-//! | paper | switch | in a crawl |
-//! |---|---|---|
-//! | 1, sentences with query terms only | `query` | other sentences are not even logged |
-//! | 2, full copies first | `copies_first` | digests come first in any case |
-//! | 3, limits of sentence length | `least_words`, `most_words` | |
-//! | 4, the look-up table | `skip_known` | always: what is similar is not stored |
-//! | 5, the first results only | `first_results` | so many stored pages are compared with a page, likely ones first |
-//!
-//! **Candidates.** Sentences may be related without sharing a word, so no index of words can find every
-//! pair. The detector compares pages of whose words (those of the sentences looked at, each of the same
-//! weight) a share overlaps: [`FuzzyOptions::candidates`], 0.6 by default. That is a condition of
-//! the verdict, tested again in each comparison, so verdicts do not depend on the filter. What it loses:
-//! most of what the formulas alone would match (of a reference manual's 1,232 matching pairs those with
-//! an overlap below 0.5 are 1,197), and hardly anything that is a copy. Of 1,200 labelled pairs of
-//! documentation pages, with the paper's second threshold:
-//!
-//! | candidates | Threshold 1 | precision | recall | F1 |
-//! |---|---|---|---|---|
-//! | 0.3 | 0.98 | 0.860 | 0.953 | 0.904 |
-//! | 0.3 | 0.99 | 0.925 | 0.953 | 0.939 |
-//! | 0.3 | 0.999 | 0.974 | 0.947 | 0.961 |
-//! | 0.5 | 0.99 | 0.964 | 0.953 | 0.958 |
-//! | 0.6 | 0.95 | 0.980 | 0.956 | 0.968 |
-//! | 0.6 | 0.99 | 0.989 | 0.953 | 0.970 |
-//! | 0.6 | 0.999 | 1.000 | 0.947 | 0.973 |
-//!
-//! It hardly matters in how many articles words have to stand together (0.3 and 0.99: 1, 2, 3 and 5 give
-//! an F1 of 0.937 to 0.940).
-//!
-//! **Cost.** Of two pages that are alike, their length; of others in the worst case the words of the one
-//! times the words of all sentences of the other, some 10 ns each.
+//! **Candidates.** Related sentences need not share a word, so no index of words finds every pair. The detector
+//! compares only pages that share a part of their words: [`FuzzyOptions::candidates`], 0.6 by default. It is a
+//! condition of the verdict, tested again in each comparison, so verdicts do not depend on the index.
+//! `docs/design/detect.md` tells what it loses and how the defaults were chosen.
 
 mod article;
 mod collection;
@@ -104,28 +66,26 @@ const DEFAULT_CANDIDATES: Threshold = match Threshold::from_millionths(600_000) 
     None => unreachable!(),
 };
 
-/// What only this detector has to be told.
+/// Options of this detector only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FuzzyOptions {
-    /// Two sentences are related if `φ` is over it.
+    /// Two sentences are related if `φ` is over this.
     pub sentence_threshold: Threshold,
     /// Pages whose words overlap less are not compared.
     pub candidates: Threshold,
-    /// In how many articles two words have to stand together to go together; 1 in the paper.
+    /// Two words are related only if so many articles hold both; 1 in the paper.
     pub least_together: u32,
-    /// If it is not empty, only sentences count in which one of these terms stands. Stemmed, as the
-    /// terms of pages are.
+    /// If not empty, only sentences with one of these terms count. Stemmed, as the terms of pages are.
     pub query: Vec<Term>,
-    /// Whether pages are compared word for word before anything else.
+    /// Whether pages are first compared word for word.
     pub copies_first: bool,
-    /// Sentences of fewer different words do not count: buttons and links.
+    /// Sentences of fewer distinct words do not count: buttons and links.
     pub least_words: usize,
-    /// Sentences of more different words do not count; 0: no limit.
+    /// Sentences of more distinct words do not count; 0: no limit.
     pub most_words: usize,
-    /// Whether pages that are known to be similar to another are not compared any more, if it is
-    /// known.
+    /// Whether pages known to be similar to another are compared no more.
     pub skip_known: bool,
-    /// So many pages are compared; 0: no limit.
+    /// The most pages compared with a page; 0: no limit.
     pub first_results: usize,
 }
 
@@ -146,18 +106,18 @@ impl Default for FuzzyOptions {
 }
 
 impl FuzzyOptions {
-    /// Whether sentences of so many words count.
+    /// Returns whether sentences of this many words count.
     fn admits(&self, words: usize) -> bool {
         words > 0 && words >= self.least_words && (self.most_words == 0 || words <= self.most_words)
     }
 }
 
-/// The paper's `AC` of a score: infinite if all sentences are related.
+/// Returns the paper's `AC` of a score: infinite if all sentences are related.
 pub fn article_correlation(score: Score) -> f64 {
     score.as_f64() / (1.0 - score.as_f64())
 }
 
-/// Sentences whose words go together.
+/// Compares sentences by related words.
 #[derive(Debug)]
 pub(super) struct Fuzzy {
     threshold: Threshold,
@@ -170,7 +130,7 @@ impl Fuzzy {
         Self { threshold, options, collection: Collection::default() }
     }
 
-    /// `AC'(e, f) · AC'(f, e)`, if it reaches a bar and is over the threshold.
+    /// Returns `AC'(e, f) · AC'(f, e)`, if it reaches a score and is over the threshold.
     fn correlation(&self, a: &Article, b: &Article, bar: Threshold) -> Option<Product> {
         if a.sentences.is_empty() || b.sentences.is_empty() {
             return None;
@@ -179,7 +139,7 @@ impl Fuzzy {
         product.is_over(self.threshold).then_some(product)
     }
 
-    /// Whether all is the same. The formulas say so too, unless no `φ` is over the threshold.
+    /// Returns whether the two articles are equal. The formulas agree, unless no `φ` is over the threshold.
     fn are_copies(&self, a: &Article, b: &Article) -> bool {
         let can_be_related = self.options.sentence_threshold.millionths() < Threshold::ONE;
         self.options.copies_first && can_be_related && a == b
@@ -195,14 +155,14 @@ impl Fuzzy {
         Some(Product { related: e_in_f * f_in_e, pairs: n_e * n_f })
     }
 
-    /// `AC'(e, f) · n_e`, if it is as much as needed, and anything.
+    /// Returns `AC'(e, f) · n_e`, if it is at least `needed` and positive.
     fn related(&self, e: &Article, f: &Article, needed: u64) -> Option<u64> {
         let FuzzyOptions { least_together, sentence_threshold, .. } = self.options;
         let mut direction = Direction::new(&self.collection, least_together, sentence_threshold, e, f);
         direction.related(needed.max(1))
     }
 
-    /// Whether the candidate step lets two pages meet.
+    /// Returns whether two pages share enough words to be compared.
     fn are_candidates(&self, a: &Article, b: &Article) -> bool {
         let shared = a.places_in(b).iter().flatten().count() as u64;
         let longer = a.words.len().max(b.words.len()) as u64;

@@ -1,4 +1,4 @@
-//! The formulas as they stand, of every pair of words and sentences: the oracle.
+//! The oracle: evaluates the formulas directly, for every pair of words and sentences.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(super) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// Equation (1), taken from 1: a fraction that is divided once.
+    /// Evaluates equation (1), subtracted from 1: a fraction that is divided once.
     fn independence(&self, i: u32, j: u32) -> f64 {
         if i == j {
             return 0.0;
@@ -29,13 +29,13 @@ impl Plain<'_> {
         (n_i + n_j - 2 * n_ij) as f64 / (n_i + n_j - n_ij) as f64
     }
 
-    /// Equation (2), in millionths.
+    /// Evaluates equation (2), in millionths.
     pub(super) fn word_sentence(&self, i: u32, s: &Set) -> u64 {
         let product: f64 = s.iter().map(|&j| self.independence(i, j)).product();
         ((1.0 - product) * 1_000_000.0).round() as u64
     }
 
-    /// Equation (3), as a sum that is not yet divided by the words.
+    /// Evaluates equation (3), as a sum not yet divided by the words.
     fn sentence_sentence(&self, s: &Set, t: &Set) -> u64 {
         s.iter().map(|&i| self.word_sentence(i, t)).sum()
     }
@@ -44,7 +44,7 @@ impl Plain<'_> {
         self.sentence_sentence(s, t) > u64::from(self.options.sentence_threshold.millionths()) * s.len() as u64
     }
 
-    /// `AC'(e, f)` as a fraction.
+    /// Returns `AC'(e, f)` as a fraction.
     pub(super) fn one_way(&self, e: &[Set], f: &[Set]) -> (u64, u64) {
         let sum = e.iter().flat_map(|s| f.iter().map(move |t| (s, t))).filter(|(s, t)| self.is_related(s, t)).count();
         (sum.min(e.len()) as u64, e.len() as u64)
@@ -57,7 +57,7 @@ impl Plain<'_> {
             .collect()
     }
 
-    /// The score in millionths, if the pages are duplicates.
+    /// Returns the score in millionths, if the pages are duplicates.
     pub(super) fn compare(&self, a: &Page, b: &Page, threshold: Threshold) -> Option<u32> {
         let (e, f) = (self.sentences(a), self.sentences(b));
         if e.is_empty() || f.is_empty() {
@@ -69,7 +69,7 @@ impl Plain<'_> {
         is_duplicate.then(|| (related * 1_000_000 / pairs) as u32)
     }
 
-    /// Whether the candidate step lets two pages meet.
+    /// Returns whether two pages share enough words to be compared.
     pub(super) fn are_candidates(&self, a: &Page, b: &Page) -> bool {
         let words = |page| self.sentences(page).into_iter().flatten().collect::<Set>();
         let (a, b) = (words(a), words(b));

@@ -9,34 +9,32 @@ use crate::model::{Score, Threshold};
 #[derive(Debug)]
 pub struct FuzzySets(Fuzzy);
 
-/// What was found among the results of a query.
+/// The duplicates among the results of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Results {
-    /// For each result that was looked at the first earlier one of which it is a duplicate, and the
-    /// score.
+    /// For each compared result the first earlier one that it duplicates, and the score.
     pub duplicate_of: Vec<Option<(usize, Score)>>,
-    /// Comparisons made.
+    /// Number of comparisons.
     pub comparisons: u64,
 }
 
 impl FuzzySets {
-    /// Words go together as they do in these pages, of which the first 2,048 count.
+    /// Creates a detector whose related words are those of `reference`, of which the first 2,048 pages count.
     pub fn new(reference: &[Page], threshold: Threshold, options: &FuzzyOptions) -> Self {
         let mut fuzzy = Fuzzy::new(threshold, options.clone());
         reference.iter().for_each(|page| fuzzy.collection.add(page.record.terms()));
         Self(fuzzy)
     }
 
-    /// The score of two pages, if they are duplicates.
+    /// Returns the score of two pages, if they are duplicates.
     pub fn compare(&self, a: &Page, b: &Page) -> Option<Score> {
         self.score(&self.0.article(a), &self.0.article(b))
     }
 
-    /// Compares results with each other. Where they belong to a query, their other sentences have been
-    /// dropped already.
+    /// Compares results with each other. With a query, drop their other sentences before.
     ///
-    /// Cost: with [`skip_known`](FuzzyOptions::skip_known) the results times the distinct ones among
-    /// them, else their square.
+    /// Cost: with [`skip_known`](FuzzyOptions::skip_known) the results times the distinct ones among them, else their
+    /// square.
     pub fn among(&self, results: &[Page]) -> Results {
         let FuzzyOptions { first_results, skip_known, .. } = self.0.options;
         let first = if first_results == 0 { results.len() } else { first_results };
