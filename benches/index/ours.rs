@@ -9,7 +9,7 @@ use ndcrawl::similarity::{Record, reaches};
 use crate::contender::{Contender, Cost};
 
 /// As many records as the decider files at a time, at most.
-const SETTLE_AFTER: usize = 16;
+const FILE_AFTER: usize = 16;
 
 pub struct Ours<'a> {
     records: &'a [Record],
@@ -26,8 +26,8 @@ impl<'a> Ours<'a> {
 impl Contender for Ours<'_> {
     fn insert(&mut self, id: Sequence) {
         self.filter.insert(id, self.records[id.index()].terms());
-        if self.filter.len().is_multiple_of(SETTLE_AFTER) {
-            self.filter.settle();
+        if self.filter.len().is_multiple_of(FILE_AFTER) {
+            self.filter.file_records();
         }
     }
 

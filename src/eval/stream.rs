@@ -101,9 +101,9 @@ impl DecisionStream {
         pages: impl Iterator<Item = Option<&'a EvalPage>> + Clone,
     ) -> Result<(), DetectError> {
         let started = ThreadClock::now();
-        let outgrown = decider.outgrown(Sequence(0))?;
+        let outdated = decider.outdated_duplicates(Sequence(0))?;
         self.cost.thread_time += started.elapsed();
-        for earlier in outgrown {
+        for earlier in outdated {
             let Some(place) = self.place_of(earlier) else { continue };
             let Some(page) = pages.clone().nth(place).flatten() else { continue };
             let name = PageId(page.candidate.page.0 ^ RENEWED);

@@ -122,7 +122,7 @@ impl DecisionStage {
 
     /// Returns the near-duplicates, from page `from` on, that would be none by now, each with its URL.
     pub fn outdated(&mut self, from: Sequence) -> Result<Vec<(UrlId, Sequence)>, PipelineError> {
-        let outdated = self.decider.outgrown(from)?;
+        let outdated = self.decider.outdated_duplicates(from)?;
         let found = outdated.into_iter().filter_map(|page| Some((*self.page_urls.get(page.index())?, page)));
         let found: Vec<_> = found.collect();
         for (url, page) in &found {
@@ -243,7 +243,7 @@ impl DecisionStage {
     pub fn publish(&self) -> u64 {
         let stats = self.decider.stats();
         self.live.publish(self.hosts.totals().clone(), stats);
-        stats.unlisted
+        stats.sketch_only
     }
 
     /// Takes the batch for the committer, with the changes of the counters; `None` if there is nothing to commit.

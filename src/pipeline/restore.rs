@@ -25,7 +25,7 @@ pub(crate) fn restore_decider(
     let new = || {
         let mut decider = Decider::new(options.clone(), Records::with(reader.clone(), against.cloned()));
         if let Some(bytes) = memory {
-            decider.set_memory_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
+            decider.set_memory_limit(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
         decider
     };

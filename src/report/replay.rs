@@ -111,8 +111,8 @@ pub fn replay_verdicts(
     for batch in pages.chunks(BATCH) {
         verdicts.extend(replay.decide(batch, |_| None)?);
     }
-    let outgrown = replay.decider.outgrown(Sequence(0))?;
-    for batch in outgrown.chunks(BATCH) {
+    let outdated = replay.decider.outdated_duplicates(Sequence(0))?;
+    for batch in outdated.chunks(BATCH) {
         let again: Vec<Sequence> = batch.iter().filter_map(|number| pages.get(number.index()).copied()).collect();
         let renewed = replay.decide(&again, |place| Some(batch[place]))?;
         for (number, verdict) in batch.iter().zip(renewed) {

@@ -116,7 +116,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         let log = Log::default();
         let mut decider = Decider::new(options, log.clone());
         if let Some(bytes) = budget {
-            decider.set_memory_budget(bytes);
+            decider.set_memory_limit(bytes);
         }
         Self { builder, tokenizer, decider, log, keys: Vec::new(), numbers: HashMap::new() }
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::collections::{BTreeMap, HashMap};
 
-use super::decider::SETTLE_AFTER;
+use super::decider::UPDATE_INTERVAL;
 use super::{Options, Thresholding, Within};
 use crate::model::{DecidedBy, Detector, PageInput, Score, Sequence, Term, Threshold, Verdict};
 
@@ -101,9 +101,9 @@ impl BruteForce {
             Thresholding::Fixed(share) => 1_000_000 * weight >= u128::from(share.millionths()) * own,
             Thresholding::Paper => {
                 // Decided pages are learned at fixed page numbers; the page itself counts too.
-                let learnt = self.pages.len() - self.pages.len() % SETTLE_AFTER as usize;
-                let all = own + self.pages[..learnt].iter().map(|page| page.full_weight).sum::<u128>();
-                learnt + 1 < 20 || weight * (learnt as u128 + 1) * all > own * own
+                let learned = self.pages.len() - self.pages.len() % UPDATE_INTERVAL as usize;
+                let all = own + self.pages[..learned].iter().map(|page| page.full_weight).sum::<u128>();
+                learned + 1 < 20 || weight * (learned as u128 + 1) * all > own * own
             }
         }
     }

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use super::detectors::{self, Measure, Page};
+use super::detectors::{self, Measure};
+use super::page_match::Page;
 use super::records::LoggedPage;
 use super::{DetectError, Options, Vocabulary, Within};
 use crate::model::{DecidedBy, Digest, PageInput, Score, Sequence, Threshold, Verdict};
@@ -23,13 +24,13 @@ pub struct Comparer {
     vocabulary: Vocabulary,
     /// `None` for the detector that compares nothing.
     measure: Option<Box<dyn Measure>>,
-    pages: Vec<Learnt>,
+    pages: Vec<LearnedPage>,
     /// Digests learned so far: detectors learn nothing from copies.
     bodies: HashSet<Digest>,
     texts: HashSet<Digest>,
 }
 
-struct Learnt {
+struct LearnedPage {
     body_digest: Digest,
     text_digest: Option<Digest>,
     /// With all its terms.
@@ -96,7 +97,7 @@ impl Comparer {
             let copy = Verdict::ExactDuplicate { of: number, decided_by: DecidedBy::TextDigest };
             measure.learn(number, &page, if is_new { &Verdict::Unique } else { &copy }, is_compared && is_new);
         }
-        self.pages.push(Learnt { body_digest, text_digest, page });
+        self.pages.push(LearnedPage { body_digest, text_digest, page });
         Ok(handle)
     }
 
@@ -117,7 +118,7 @@ impl Comparer {
         Comparison { is_match: comparison.is_match_at(self.options.threshold), ..comparison }
     }
 
-    fn copied(&self, a: &Learnt, b: &Learnt) -> Option<DecidedBy> {
+    fn copied(&self, a: &LearnedPage, b: &LearnedPage) -> Option<DecidedBy> {
         if a.body_digest == b.body_digest {
             return Some(DecidedBy::BodyDigest);
         }
@@ -137,7 +138,7 @@ impl Comparer {
         }
     }
 
-    /// The page without the terms that the detector drops by what it has learnt.
+    /// The page without the terms that the detector drops by what it has learned.
     fn seen<'a>(&self, page: &'a Page) -> Cow<'a, Page> {
         match self.measure.as_ref().map_or(0, |measure| measure.least_weight(&page.record)) {
             0 => Cow::Borrowed(page),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Options;
-use super::detectors::{self, Measure, Page};
+use super::detectors::{self, Measure};
+use super::page_match::Page;
 use crate::model::arrays::{invalid, read_array, write_array};
 use crate::model::{Sequence, TermId, TermOrder, Verdict};
 use crate::similarity::Record;
@@ -14,10 +15,10 @@ use crate::similarity::Record;
 /// A measure, and the decided pages that it learns at the next update.
 pub(super) struct CorpusStats {
     measure: Box<dyn Measure>,
-    pending: Vec<Lesson>,
+    pending: Vec<PendingLesson>,
 }
 
-struct Lesson {
+struct PendingLesson {
     number: Sequence,
     page: Arc<Page>,
     verdict: Verdict,
@@ -26,7 +27,7 @@ struct Lesson {
 
 /// A pending page in a snapshot.
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct SavedLesson {
     number: Sequence,
     group: u32,
     terms: Vec<(TermId, u32)>,
@@ -48,18 +49,18 @@ impl CorpusStats {
 
     /// Keeps a decided page for the next update.
     pub(super) fn add(&mut self, number: Sequence, page: &Arc<Page>, verdict: &Verdict, is_compared: bool) {
-        self.pending.push(Lesson { number, page: Arc::clone(page), verdict: *verdict, is_compared });
+        self.pending.push(PendingLesson { number, page: Arc::clone(page), verdict: *verdict, is_compared });
     }
 
     /// Learns from all pages decided since the last update.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn apply_pending(&mut self) {
         for lesson in self.pending.drain(..) {
             self.measure.learn(lesson.number, &lesson.page, &lesson.verdict, lesson.is_compared);
         }
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |lesson: &Lesson| Row {
+        let row = |lesson: &PendingLesson| SavedLesson {
             number: lesson.number,
             group: lesson.page.group,
             terms: lesson.page.record.terms().to_vec(),
@@ -68,19 +69,24 @@ impl CorpusStats {
             verdict: lesson.verdict,
             is_compared: lesson.is_compared,
         };
-        let rows: Vec<Row> = self.pending.iter().map(row).collect();
+        let rows: Vec<SavedLesson> = self.pending.iter().map(row).collect();
         write_array(out, &postcard::to_stdvec(&rows).map_err(io::Error::other)?)?;
         self.measure.save(out)
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         let rows: Vec<u8> = read_array(input)?;
-        let rows: Vec<Row> =
+        let rows: Vec<SavedLesson> =
             postcard::from_bytes(&rows).map_err(|_| invalid("pending pages of the corpus statistics can't be read"))?;
-        let lesson = |row: Row| {
+        let lesson = |row: SavedLesson| {
             let record = Record::new(row.terms).with_full_weight(row.full_weight);
             let page = Page { group: row.group, record, order: row.order };
-            Lesson { number: row.number, page: Arc::new(page), verdict: row.verdict, is_compared: row.is_compared }
+            PendingLesson {
+                number: row.number,
+                page: Arc::new(page),
+                verdict: row.verdict,
+                is_compared: row.is_compared,
+            }
         };
         self.pending = rows.into_iter().map(lesson).collect();
         self.measure.load(input)

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
-use super::detectors::Page;
-use super::earlier::Numbering;
-use super::matching::{Condition, Wanted};
+use super::matching::{MatchFilter, MatchQuery};
+use super::numbering::Numbering;
+use super::page_match::Page;
 use super::records::{LoggedPage, RecordSource, Records};
-use super::search::{Answer, Asking, Search};
+use super::search::{QueryPage, Search, SearchResult};
 use super::{DeciderStats, DetectError, InMemory, Match, Mode, Options, Vocabulary, Within};
 use crate::model::{
     DecidedBy, Digest, Judged, JudgedPage, PageId, PageInput, PageTerms, Sequence, Term, TermCounts, TermId, TermOrder,
@@ -39,6 +39,49 @@ use crate::similarity::Record;
 /// may have been decided. Restore it from the log.
 ///
 /// [`FilterKind::Paper`]: crate::index::FilterKind::Paper
+///
+/// # Example
+///
+/// Someone with a folder of texts and no crawler:
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use neardup::detect::{Decider, Options};
+/// use neardup::model::{PageInput, Digest, Field, FieldCounts, PageId, TermCounts, TermOrder};
+///
+/// fn page(name: &str, text: &str) -> PageInput {
+///     let mut terms = HashMap::<String, FieldCounts>::new();
+///     for word in text.split_whitespace() {
+///         terms.entry(word.to_lowercase()).or_default().add(Field::Body);
+///     }
+///     PageInput {
+///         page: PageId::new("my folder", name, 0),
+///         group: 0,
+///         body_digest: Digest::of(text.as_bytes()),
+///         text_digest: None,
+///         terms: terms.into_iter().map(|(term, counts)| TermCounts { term: term.into(), counts }).collect(),
+///         order: TermOrder::default(),
+///         renews: None,
+///     }
+/// }
+///
+/// # fn main() -> Result<(), neardup::detect::DetectError> {
+/// let texts = [
+///     ("sun.txt", "the sun rose over the hills and the birds began to sing in the old trees"),
+///     ("rain.txt", "rain fell on the town all day and nobody went out to the market"),
+///     ("dawn.txt", "the sun rose over the hills and the birds began to call in the old trees"),
+/// ];
+/// let mut decider = Decider::in_memory(Options { min_terms: 5, ..Options::default() });
+/// let judged = decider.decide(texts.map(|(name, text)| page(name, text)).to_vec())?;
+///
+/// assert!(judged[0].verdict.is_unique());
+/// assert!(judged[1].verdict.is_unique());
+/// let original = judged[2].verdict.duplicate_of().map(|of| texts[of.index()].0);
+/// assert_eq!(original, Some("sun.txt"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Decider<S> {
     options: Options,
     vocabulary: Vocabulary,
@@ -55,10 +98,10 @@ pub struct Decider<S> {
 ///
 /// The order in which a page finds its matches depends on what is filed. So updates happen at fixed page numbers, not
 /// between batches.
-pub(super) const SETTLE_AFTER: u32 = if cfg!(test) { 8 } else { 16 };
+pub(super) const UPDATE_INTERVAL: u32 = if cfg!(test) { 8 } else { 16 };
 
 /// A page whose terms have numbers.
-struct Numbered {
+struct NumberedPage {
     page: PageId,
     group: u32,
     body_digest: Digest,
@@ -70,7 +113,7 @@ struct Numbered {
 }
 
 /// A page that waits for its verdict.
-struct Candidacy {
+struct PendingPage {
     page: PageId,
     group: u32,
     body_digest: Digest,
@@ -80,7 +123,7 @@ struct Candidacy {
     weighed: Arc<Page>,
     least_weight: u32,
     renews: Option<Sequence>,
-    answer: Option<Answer>,
+    result: Option<SearchResult>,
 }
 
 impl Decider<InMemory> {
@@ -127,8 +170,8 @@ impl<S: RecordSource> Decider<S> {
         self.check_row(page, row, verdict)?;
         let record = Record::from_counts(row.terms, &self.options.weights).without_lighter(row.least_weight);
         let weighed = Arc::new(Page { group, record, order: row.order.clone() });
-        self.settle_if_due();
-        self.take_in(page, &weighed, &verdict);
+        self.update_if_due();
+        self.index_page(page, &weighed, &verdict);
         if let Some(earlier) = row.renews {
             self.log.renew(self.numbering.inside(earlier));
         }
@@ -164,8 +207,8 @@ impl<S: RecordSource> Decider<S> {
         self.check_terms(told, &logged.terms)?;
         let group = logged.group;
         let weighed = Arc::new(logged.weighed(&self.options.weights));
-        self.settle_if_due();
-        self.take_in(number, &weighed, &Verdict::Unique);
+        self.update_if_due();
+        self.index_page(number, &weighed, &Verdict::Unique);
         let (group, verdict) = (self.group(group), Verdict::Unique);
         self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
         self.assume_seeds(number.0 + 1);
@@ -212,10 +255,10 @@ impl<S: RecordSource> Decider<S> {
     /// Limits the memory of the index, in bytes.
     ///
     /// Above the limit the index gets slower, not less exact: each probe compares its oldest records by sketch.
-    /// [`DeciderStats::unlisted`] counts them.
-    pub fn set_memory_budget(&mut self, bytes: usize) {
+    /// [`DeciderStats::sketch_only`] counts them.
+    pub fn set_memory_limit(&mut self, bytes: usize) {
         if let Some(search) = &mut self.search {
-            search.set_budget(bytes);
+            search.set_memory_limit(bytes);
         }
     }
 
@@ -235,7 +278,7 @@ impl<S: RecordSource> Decider<S> {
     /// # Errors
     /// As [`decide`](Self::decide), and if a page refers to unknown terms.
     pub fn decide_logged(&mut self, batch: Vec<JudgedPage<'_>>) -> Result<Vec<Judged>, DetectError> {
-        self.judge(batch, |row| row.page, Self::as_logged)
+        self.judge(batch, |row| row.page, Self::number_logged)
     }
 
     /// Adds a page that is known to be stored: it gets the next number, without a comparison. For rebuilding a log.
@@ -243,10 +286,10 @@ impl<S: RecordSource> Decider<S> {
     /// # Errors
     /// If no number is left.
     pub fn take_stored(&mut self, candidate: PageInput) -> Result<Judged, DetectError> {
-        self.settle_if_due();
+        self.update_if_due();
         let numbered = self.number(candidate)?;
-        let candidacy = self.prepare(numbered);
-        self.enter(candidacy, Verdict::Unique)
+        let pending = self.prepare(numbered);
+        self.record_verdict(pending, Verdict::Unique)
     }
 
     /// Reports that all pages with numbers below `up_to` can be read from the source: their records may leave memory.
@@ -267,25 +310,25 @@ impl<S: RecordSource> Decider<S> {
     ///
     /// # Errors
     /// If a record can't be read back.
-    pub fn outgrown(&mut self, from: Sequence) -> Result<Vec<Sequence>, DetectError> {
+    pub fn outdated_duplicates(&mut self, from: Sequence) -> Result<Vec<Sequence>, DetectError> {
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(Vec::new()) };
         if !corpus_stats.measure().is_unstable() {
             return Ok(Vec::new());
         }
         let wanted = wanted(&self.options, corpus_stats);
-        let mut outgrown = HashSet::new();
-        for (sequence, entry) in self.log.doubtful(self.numbering.inside(from)) {
+        let mut outdated_duplicates = HashSet::new();
+        for (sequence, entry) in self.log.compared_duplicates(self.numbering.inside(from)) {
             let page = search.records().get(sequence)?;
             let Some(of) = entry.verdict.duplicate_of() else { continue };
             let stored = search.records().get(of)?;
             let still = wanted.measure.compare(&page, &stored, wanted.threshold).is_some();
-            let asking = Asking { group: entry.group, page: &page };
-            if !still && search.ask(&wanted, asking, &self.log, None)?.is_empty() {
-                outgrown.insert(sequence);
+            let asking = QueryPage { group: entry.group, page: &page };
+            if !still && search.find_matches(&wanted, asking, &self.log, None)?.is_empty() {
+                outdated_duplicates.insert(sequence);
             }
         }
-        let outgrown = self.log.with_heirs(outgrown);
-        Ok(outgrown.into_iter().map(|page| self.numbering.outside(page)).collect())
+        let outdated_duplicates = self.log.with_inheritors(outdated_duplicates);
+        Ok(outdated_duplicates.into_iter().map(|page| self.numbering.outside(page)).collect())
     }
 
     /// Returns the stored pages similar to a text whose word order is unknown, without deciding it.
@@ -296,7 +339,7 @@ impl<S: RecordSource> Decider<S> {
     /// # Errors
     /// If a stored record can't be read back.
     pub fn matches(&mut self, group: u32, terms: &[TermCounts], mode: Mode) -> Result<Vec<Match>, DetectError> {
-        self.matches_that(group, terms, mode, &|_, _, _| true)
+        self.matches_filtered(group, terms, mode, &|_, _, _| true)
     }
 
     /// As [`matches`](Self::matches), of those that pass a filter: with [`Mode::Any`] the first that passes ends the
@@ -304,12 +347,12 @@ impl<S: RecordSource> Decider<S> {
     ///
     /// # Errors
     /// If a stored record can't be read back.
-    pub fn matches_that(
+    pub fn matches_filtered(
         &mut self,
         group: u32,
         terms: &[TermCounts],
         mode: Mode,
-        condition: &Condition<'_>,
+        condition: &MatchFilter<'_>,
     ) -> Result<Vec<Match>, DetectError> {
         let terms = self.vocabulary.look_up_page(terms);
         let (page, _) = self.weigh(group, &terms, TermOrder::default());
@@ -319,8 +362,8 @@ impl<S: RecordSource> Decider<S> {
             return Ok(Vec::new());
         }
         let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
-        let wanted = Wanted { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
-        let matches = search.ask(&wanted, Asking { group: in_group, page: &page }, &self.log, None)?;
+        let wanted = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
+        let matches = search.find_matches(&wanted, QueryPage { group: in_group, page: &page }, &self.log, None)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
@@ -343,8 +386,9 @@ impl<S: RecordSource> Decider<S> {
         if !self.is_comparable(&page) {
             return Ok(Vec::new());
         }
-        let wanted = Wanted { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
-        let matches = search.find(&wanted, Asking { group: self.group(group), page: &page }, &self.log)?;
+        let wanted =
+            MatchQuery { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
+        let matches = search.find_shared(&wanted, QueryPage { group: self.group(group), page: &page }, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
@@ -355,7 +399,7 @@ impl<S: RecordSource> Decider<S> {
 
     /// Returns the verdict on a page; `None` if there is no such page.
     pub fn verdict(&self, page: Sequence) -> Option<Verdict> {
-        self.log.get(self.numbering.inside(page)).map(|entry| self.numbering.told(entry.verdict))
+        self.log.get(self.numbering.inside(page)).map(|entry| self.numbering.to_outside(entry.verdict))
     }
 
     /// Returns the page that was decided last.
@@ -368,13 +412,13 @@ impl<S: RecordSource> Decider<S> {
     pub fn stats(&self) -> DeciderStats {
         let search = self.search.as_ref();
         let filter = search.map(Search::filter);
-        let learnt = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
+        let learned = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
         DeciderStats {
             judged: self.log.len() as u64 - u64::from(self.numbering.seeds),
             indexed: filter.map_or(0, |filter| filter.len() as u64),
-            unlisted: filter.map_or(0, |filter| filter.unlisted() as u64),
+            sketch_only: filter.map_or(0, |filter| filter.sketch_only() as u64),
             terms: self.vocabulary.len() as u64,
-            index_bytes: (search.map_or(0, Search::bytes) + learnt) as u64,
+            index_bytes: (search.map_or(0, Search::bytes) + learned) as u64,
             vocabulary_bytes: self.vocabulary.bytes() as u64,
             log_bytes: self.log.bytes() as u64,
             probes: search.map_or(0, |search| search.probes),
@@ -387,7 +431,7 @@ impl<S: RecordSource> Decider<S> {
         &mut self,
         batch: Vec<T>,
         name: fn(&T) -> PageId,
-        number: fn(&mut Self, T) -> Result<Numbered, DetectError>,
+        number: fn(&mut Self, T) -> Result<NumberedPage, DetectError>,
     ) -> Result<Vec<Judged>, DetectError> {
         if self.broken {
             return Err(DetectError::Broken);
@@ -402,24 +446,24 @@ impl<S: RecordSource> Decider<S> {
         &mut self,
         batch: Vec<T>,
         name: fn(&T) -> PageId,
-        number: fn(&mut Self, T) -> Result<Numbered, DetectError>,
+        number: fn(&mut Self, T) -> Result<NumberedPage, DetectError>,
     ) -> Result<Vec<Judged>, DetectError> {
         let mut judged = Vec::with_capacity(batch.len());
         let mut batch = batch.into_iter().peekable();
         while batch.peek().is_some() {
-            self.settle_if_due();
-            let until_due = SETTLE_AFTER - self.log.next()?.0 % SETTLE_AFTER;
-            let (mut names, mut candidacies) = (HashSet::new(), Vec::new());
+            self.update_if_due();
+            let until_due = UPDATE_INTERVAL - self.log.next()?.0 % UPDATE_INTERVAL;
+            let (mut names, mut pending_pages) = (HashSet::new(), Vec::new());
             for told in batch.by_ref().take(until_due as usize) {
                 let page = name(&told);
                 let repeated = self.log.find(page).is_some() || !names.insert(page);
-                candidacies.push(if repeated {
+                pending_pages.push(if repeated {
                     Err(page)
                 } else {
                     number(self, told).map(|page| Ok(self.prepare(page)))?
                 });
             }
-            self.judge_piece(candidacies, &mut judged)?;
+            self.judge_piece(pending_pages, &mut judged)?;
         }
         Ok(judged)
     }
@@ -427,43 +471,43 @@ impl<S: RecordSource> Decider<S> {
     /// Searches for all pages of a piece in parallel where that pays, then decides one after the other.
     fn judge_piece(
         &mut self,
-        mut candidacies: Vec<Result<Candidacy, PageId>>,
+        mut pending_pages: Vec<Result<PendingPage, PageId>>,
         judged: &mut Vec<Judged>,
     ) -> Result<(), DetectError> {
-        self.ask_early(&mut candidacies)?;
-        for candidacy in candidacies {
-            judged.push(match candidacy {
-                Ok(candidacy) => self.decide_one(candidacy)?,
-                Err(page) => self.redelivered(page)?,
+        self.search_ahead(&mut pending_pages)?;
+        for pending in pending_pages {
+            judged.push(match pending {
+                Ok(pending) => self.decide_one(pending)?,
+                Err(page) => self.repeat_verdict(page)?,
             });
         }
         Ok(())
     }
 
     /// Gives the terms of a page their numbers.
-    fn number(&mut self, mut candidate: PageInput) -> Result<Numbered, DetectError> {
+    fn number(&mut self, mut candidate: PageInput) -> Result<NumberedPage, DetectError> {
         if let Some(corpus_stats) = &self.corpus_stats {
             corpus_stats.measure().project(&mut candidate);
         }
         let PageInput { page, group, body_digest, text_digest, terms, order, renews } = candidate;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
-        Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews })
+        Ok(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews })
     }
 
     /// Reads a page of which the log has all that [`number`](Self::number) makes.
-    fn as_logged(&mut self, row: JudgedPage<'_>) -> Result<Numbered, DetectError> {
+    fn number_logged(&mut self, row: JudgedPage<'_>) -> Result<NumberedPage, DetectError> {
         let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
         let (terms, order) = (terms.clone(), order.clone());
-        Ok(Numbered { page, group, body_digest, text_digest, terms, new_terms: Vec::new(), order, renews })
+        Ok(NumberedPage { page, group, body_digest, text_digest, terms, new_terms: Vec::new(), order, renews })
     }
 
-    fn prepare(&self, numbered: Numbered) -> Candidacy {
-        let Numbered { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
+    fn prepare(&self, numbered: NumberedPage) -> PendingPage {
+        let NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
         let (weighed, least_weight) = self.weigh(group, &terms, order);
         let (group, weighed) = (self.group(group), Arc::new(weighed));
-        let answer = None;
-        Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, answer }
+        let result = None;
+        PendingPage { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, renews, result }
     }
 
     /// Returns the page as the detector sees it, and the least weight that its terms must have.
@@ -475,83 +519,84 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Searches ahead for the pages that are no copies of known ones.
-    fn ask_early(&mut self, candidacies: &mut [Result<Candidacy, PageId>]) -> Result<(), DetectError> {
-        let Some(search) = self.search.as_ref().filter(|search| search.asks_early()) else { return Ok(()) };
-        let asks = |candidacy: &Candidacy| {
-            let page = &candidacy.weighed;
-            let is_copy = candidacy.renews.is_none() && self.copied(candidacy).is_some();
+    fn search_ahead(&mut self, pending_pages: &mut [Result<PendingPage, PageId>]) -> Result<(), DetectError> {
+        let Some(search) = self.search.as_ref().filter(|search| search.can_search_ahead()) else { return Ok(()) };
+        let needs_search = |pending: &PendingPage| {
+            let page = &pending.weighed;
+            let is_copy = pending.renews.is_none() && self.find_copy(pending).is_some();
             self.is_comparable(page) && !is_copy && !search.has_copy(page)
         };
-        let asking: Vec<bool> = candidacies.iter().map(|candidacy| candidacy.as_ref().is_ok_and(&asks)).collect();
+        let asking: Vec<bool> = pending_pages.iter().map(|pending| pending.as_ref().is_ok_and(&needs_search)).collect();
         let mut asking = asking.into_iter();
-        let mut candidacies: Vec<&mut Candidacy> =
-            candidacies.iter_mut().filter(|_| asking.next() == Some(true)).flatten().collect();
+        let mut pending_pages: Vec<&mut PendingPage> =
+            pending_pages.iter_mut().filter(|_| asking.next() == Some(true)).flatten().collect();
         let pages: Vec<_> =
-            candidacies.iter().map(|asking| Asking { group: asking.group, page: &asking.weighed }).collect();
+            pending_pages.iter().map(|asking| QueryPage { group: asking.group, page: &asking.weighed }).collect();
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(()) };
         let wanted = wanted(&self.options, corpus_stats);
-        let Some(answers) = search.ask_early(&wanted, &pages, &self.log)? else { return Ok(()) };
-        for (candidacy, answer) in candidacies.iter_mut().zip(answers) {
-            candidacy.answer = Some(answer);
+        let Some(results) = search.search_ahead(&wanted, &pages, &self.log)? else { return Ok(()) };
+        for (pending, result) in pending_pages.iter_mut().zip(results) {
+            pending.result = Some(result);
         }
         Ok(())
     }
 
-    fn decide_one(&mut self, mut candidacy: Candidacy) -> Result<Judged, DetectError> {
-        if let Some(earlier) = candidacy.renews {
+    fn decide_one(&mut self, mut pending: PendingPage) -> Result<Judged, DetectError> {
+        if let Some(earlier) = pending.renews {
             self.log.renew(self.numbering.inside(earlier));
         }
-        let verdict = match self.copied(&candidacy) {
+        let verdict = match self.find_copy(&pending) {
             Some(verdict) => verdict,
-            None => self.compared(&mut candidacy)?,
+            None => self.find_match(&mut pending)?,
         };
-        self.enter(candidacy, verdict)
+        self.record_verdict(pending, verdict)
     }
 
     /// Gives a page its number and its verdict, and stores it.
-    fn enter(&mut self, candidacy: Candidacy, verdict: Verdict) -> Result<Judged, DetectError> {
-        let Candidacy { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
-            candidacy;
+    fn record_verdict(&mut self, pending: PendingPage, verdict: Verdict) -> Result<Judged, DetectError> {
+        let PendingPage { page, group, body_digest, text_digest, terms, new_terms, weighed, least_weight, .. } =
+            pending;
         let sequence = self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
-        let is_compared = self.take_in(sequence, &weighed, &verdict);
+        let is_compared = self.index_page(sequence, &weighed, &verdict);
         let order = weighed.order.clone();
-        let is_doubtful = self.may_change_its_mind(&verdict);
-        if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_doubtful) {
+        let is_revisable = self.is_revisable(&verdict);
+        if let Some(search) = self.search.as_mut().filter(|_| is_compared || is_revisable) {
             search.records().insert(sequence, weighed, is_compared);
         }
-        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(verdict));
+        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.to_outside(verdict));
         Ok(Judged { sequence, verdict, terms, order, least_weight, new_terms, redelivered: false })
     }
 
     /// Returns the earlier decision on a page of this batch or an earlier one.
-    fn redelivered(&self, page: PageId) -> Result<Judged, DetectError> {
+    fn repeat_verdict(&self, page: PageId) -> Result<Judged, DetectError> {
         let (sequence, earlier) = self.log.find(page).ok_or(DetectError::Broken)?;
         let (terms, order, new_terms) = (PageTerms::default(), TermOrder::default(), Vec::new());
-        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.told(earlier.verdict));
+        let (sequence, verdict) = (self.numbering.outside(sequence), self.numbering.to_outside(earlier.verdict));
         Ok(Judged { sequence, verdict, terms, order, least_weight: 0, new_terms, redelivered: true })
     }
 
     /// Returns the verdict on an exact copy.
-    fn copied(&self, candidacy: &Candidacy) -> Option<Verdict> {
-        let group = candidacy.group;
-        if let Some((sequence, original)) = self.log.same_body(group, candidacy.body_digest) {
+    fn find_copy(&self, pending: &PendingPage) -> Option<Verdict> {
+        let group = pending.group;
+        if let Some((sequence, original)) = self.log.same_body(group, pending.body_digest) {
             return Some(inherited(sequence, original.verdict, DecidedBy::BodyDigest));
         }
-        let text = candidacy.text_digest.filter(|_| self.is_long_enough(&candidacy.weighed))?;
+        let text = pending.text_digest.filter(|_| self.is_long_enough(&pending.weighed))?;
         let (sequence, original) = self.log.same_text(group, text)?;
         Some(inherited(sequence, original.verdict, DecidedBy::TextDigest))
     }
 
     /// Returns the verdict on a page that is no exact copy.
-    fn compared(&mut self, candidacy: &mut Candidacy) -> Result<Verdict, DetectError> {
-        if !self.is_comparable(&candidacy.weighed) {
+    fn find_match(&mut self, pending: &mut PendingPage) -> Result<Verdict, DetectError> {
+        if !self.is_comparable(&pending.weighed) {
             return Ok(Verdict::Unique);
         }
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else {
             return Ok(Verdict::Unique);
         };
-        let asking = Asking { group: candidacy.group, page: &candidacy.weighed };
-        let matches = search.ask(&wanted(&self.options, corpus_stats), asking, &self.log, candidacy.answer.take())?;
+        let asking = QueryPage { group: pending.group, page: &pending.weighed };
+        let matches =
+            search.find_matches(&wanted(&self.options, corpus_stats), asking, &self.log, pending.result.take())?;
         Ok(matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found)))
     }
 
@@ -561,7 +606,7 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Adds a decided page to the index, if later ones are compared with it, and to the detector's statistics.
-    fn take_in(&mut self, sequence: Sequence, page: &Arc<Page>, verdict: &Verdict) -> bool {
+    fn index_page(&mut self, sequence: Sequence, page: &Arc<Page>, verdict: &Verdict) -> bool {
         let is_compared = verdict.is_unique() && self.is_comparable(page);
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
         if is_compared {
@@ -571,19 +616,19 @@ impl<S: RecordSource> Decider<S> {
         is_compared
     }
 
-    /// Returns whether [`outgrown`](Self::outgrown) may need the page again.
-    fn may_change_its_mind(&self, verdict: &Verdict) -> bool {
+    /// Returns whether [`outdated_duplicates`](Self::outdated_duplicates) may need the page again.
+    fn is_revisable(&self, verdict: &Verdict) -> bool {
         let changes = || self.corpus_stats.as_ref().is_some_and(|corpus_stats| corpus_stats.measure().is_unstable());
-        is_by_similarity(verdict) && changes()
+        verdict.is_by_similarity() && changes()
     }
 
     /// Files the records stored since the last update and updates the statistics, before a page whose number is due.
-    fn settle_if_due(&mut self) {
-        if self.log.len().is_multiple_of(SETTLE_AFTER as usize)
+    fn update_if_due(&mut self) {
+        if self.log.len().is_multiple_of(UPDATE_INTERVAL as usize)
             && let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search)
         {
-            corpus_stats.settle();
-            search.settle();
+            corpus_stats.apply_pending();
+            search.file_records();
         }
     }
 
@@ -626,18 +671,13 @@ impl<S: RecordSource> Decider<S> {
     }
 }
 
-/// Returns whether a page was compared and found similar, as opposed to inheriting that.
-pub(super) fn is_by_similarity(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. })
-}
-
 /// Returns the query that a verdict needs.
-fn wanted<'a>(options: &Options, corpus_stats: &'a CorpusStats) -> Wanted<'a> {
+fn wanted<'a>(options: &Options, corpus_stats: &'a CorpusStats) -> MatchQuery<'a> {
     let measure = corpus_stats.measure();
     let mode = match options.mode {
         _ if measure.needs_all_matches() => Mode::All,
         Mode::Any => Mode::Any,
         Mode::Best | Mode::All => Mode::Best,
     };
-    Wanted { measure, mode, threshold: options.bar(), condition: &|_, _, _| true }
+    MatchQuery { measure, mode, threshold: options.bar(), condition: &|_, _, _| true }
 }

@@ -7,7 +7,6 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use super::DetectError;
-use super::decider::is_by_similarity;
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Digest, PageId, Sequence, Verdict};
 
@@ -88,20 +87,20 @@ impl DecisionLog {
     }
 
     /// Returns near-duplicates from a number on that were found by comparison and have not been decided again.
-    pub(super) fn doubtful(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
-        let concerned = self.concerned_by_renewal();
+    pub(super) fn compared_duplicates(&self, from: Sequence) -> impl Iterator<Item = (Sequence, &Entry)> {
+        let concerned = self.renewed_pages();
         let entries = (from.0..).map(Sequence).zip(self.entries.iter().skip(from.index()));
-        entries.filter(move |(number, entry)| is_by_similarity(&entry.verdict) && !concerned.contains(number))
+        entries.filter(move |(number, entry)| entry.verdict.is_by_similarity() && !concerned.contains(number))
     }
 
     /// Returns these pages and those that inherited a verdict from them, ascending. Cost: one pass over all entries.
-    pub(super) fn with_heirs(&self, pages: HashSet<Sequence>) -> Vec<Sequence> {
+    pub(super) fn with_inheritors(&self, pages: HashSet<Sequence>) -> Vec<Sequence> {
         let entries = pages.iter().filter_map(|page| self.get(*page));
         let digests: HashSet<(u32, Digest)> = entries
             .flat_map(|entry| [Some(entry.body_digest), entry.text_digest].map(|digest| (entry.group, digest)))
             .filter_map(|(group, digest)| Some((group, digest?)))
             .collect();
-        let is_heir = |entry: &Entry| {
+        let inherits = |entry: &Entry| {
             let has = |digest: Digest| digests.contains(&(entry.group, digest));
             match entry.verdict {
                 Verdict::NearDuplicate { decided_by: DecidedBy::BodyDigest, .. } => has(entry.body_digest),
@@ -112,15 +111,15 @@ impl DecisionLog {
         if digests.is_empty() {
             return Vec::new();
         }
-        let concerned = self.concerned_by_renewal();
-        let may_inherit = |(number, entry): &(Sequence, &Entry)| is_heir(entry) && !concerned.contains(number);
+        let concerned = self.renewed_pages();
+        let may_inherit = |(number, entry): &(Sequence, &Entry)| inherits(entry) && !concerned.contains(number);
         let numbered = (0..).map(Sequence).zip(&self.entries);
         let wanted = numbered.filter(|numbered| pages.contains(&numbered.0) || may_inherit(numbered));
         wanted.map(|(number, _)| number).collect()
     }
 
     /// Returns the earlier and the later numbers of pages that were decided again.
-    fn concerned_by_renewal(&self) -> HashSet<Sequence> {
+    fn renewed_pages(&self) -> HashSet<Sequence> {
         self.renewals.iter().flat_map(|&(number, earlier)| [number, earlier]).collect()
     }
 

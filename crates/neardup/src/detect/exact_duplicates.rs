@@ -15,11 +15,11 @@ use crate::similarity::Record;
 
 /// The first stored record of each hash. 14 to 28 bytes a record.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(super) struct ExactDuplicates {
     first: HashTable<(u64, Sequence)>,
 }
 
-impl Copies {
+impl ExactDuplicates {
     /// Adds a stored record.
     pub(super) fn insert(&mut self, record: &Record, sequence: Sequence) {
         let hash = hash_of(record);
@@ -74,13 +74,13 @@ mod tests {
     #[test]
     fn the_first_record_of_its_terms_and_weights_is_found() {
         let record = |weights: &[u32]| Record::new((0..).map(TermId).zip(weights.iter().copied()).collect());
-        let mut copies = Copies::default();
+        let mut copies = ExactDuplicates::default();
         for (number, weights) in (0..).zip([&[1, 2][..], &[1, 3], &[1, 2]]) {
             copies.insert(&record(weights), Sequence(number));
         }
         let mut bytes = Vec::new();
         copies.save(&mut bytes).unwrap();
-        for copies in [copies, Copies::load(&mut &bytes[..]).unwrap()] {
+        for copies in [copies, ExactDuplicates::load(&mut &bytes[..]).unwrap()] {
             assert_eq!(copies.find(&record(&[1, 2])), Some(Sequence(0)));
             assert_eq!(copies.find(&record(&[1, 3])), Some(Sequence(1)));
             assert_eq!(copies.find(&record(&[2, 1])), None);

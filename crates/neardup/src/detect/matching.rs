@@ -3,63 +3,36 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use serde::{Deserialize, Serialize};
-
 use super::DetectError;
-use super::detectors::{Measure, Page, Similarity};
+use super::detectors::Measure;
+use super::page_match::{Match, Mode, Page, Similarity};
 use super::records::{RecordSource, Records};
 use crate::index::Candidate;
 use crate::model::{Score, Sequence, Threshold};
 
-/// A stored page that reaches the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Match {
-    /// The stored page.
-    pub of: Sequence,
-    /// Its similarity.
-    pub score: Score,
-    /// Its similarity by the detector's second check, if it has one.
-    pub second: Option<Score>,
-}
-
-/// How many matches to find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// The first one found: which one depends on the index and the pages before only. Fastest, above all
-    /// where pages have many near-duplicates.
-    #[default]
-    Any,
-    /// The most similar one; of equal scores the page with the smallest number. It depends on the stored records
-    /// only, so every exact index gives the same.
-    Best,
-    /// All, ranked by falling score, then by rising number: the paper's optimal set.
-    All,
-}
-
 /// An additional filter on matches. It gets the probe, the stored page, and the match, and returns whether to keep
 /// it.
-pub type Condition<'a> = dyn Fn(&Page, &Page, &Match) -> bool + Sync + 'a;
+pub type MatchFilter<'a> = dyn Fn(&Page, &Page, &Match) -> bool + Sync + 'a;
 
 /// What to search for.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct MatchQuery<'a> {
     pub(super) measure: &'a dyn Measure,
     pub(super) mode: Mode,
     pub(super) threshold: Threshold,
-    pub(super) condition: &'a Condition<'a>,
+    pub(super) condition: &'a MatchFilter<'a>,
 }
 
 /// The matches found so far, and the score that later ones need.
 #[derive(Debug)]
-pub(super) struct Findings {
+pub(super) struct MatchCollector {
     matches: Vec<Match>,
     /// With [`Mode::Best`], a candidate must reach the best score so far.
     bar: Threshold,
     pub(super) verifications: u64,
 }
 
-impl Findings {
+impl MatchCollector {
     /// Creates an empty collection.
     pub(super) fn new(threshold: Threshold) -> Self {
         Self { matches: Vec::new(), bar: threshold, verifications: 0 }
@@ -71,7 +44,7 @@ impl Findings {
     }
 
     /// Returns whether the search can end.
-    pub(super) fn is_complete(&self, wanted: &Wanted<'_>) -> bool {
+    pub(super) fn is_complete(&self, wanted: &MatchQuery<'_>) -> bool {
         let is_found = wanted.mode == Mode::Any && !self.matches.is_empty();
         is_found || self.verifications >= wanted.measure.most_compared() as u64
     }
@@ -85,7 +58,7 @@ impl Findings {
     /// Compares a candidate, and returns how the index goes on: see [`Visit`](crate::index::Visit).
     pub(super) fn compare<S: RecordSource>(
         &mut self,
-        wanted: &Wanted<'_>,
+        wanted: &MatchQuery<'_>,
         probe: &Page,
         candidate: Candidate,
         records: &Mutex<Records<S>>,
@@ -110,7 +83,7 @@ impl Findings {
     /// Returns whether the index's bound rules the candidate out, with [`Mode::Best`].
     ///
     /// Bounds are bounds of scores only if the index sees pages as the detector compares them.
-    fn cannot_be_better(&self, wanted: &Wanted<'_>, candidate: Candidate) -> bool {
+    fn cannot_be_better(&self, wanted: &MatchQuery<'_>, candidate: Candidate) -> bool {
         let best = self.matches.first().filter(|_| wanted.mode == Mode::Best && wanted.measure.bounds_are_scores());
         best.is_some_and(|best| {
             (candidate.at_most, std::cmp::Reverse(candidate.id)) < (best.score, std::cmp::Reverse(best.of))
@@ -167,12 +140,12 @@ mod tests {
         mode: Mode,
         threshold: Threshold,
         candidates: &[Candidate],
-        condition: &Condition<'_>,
+        condition: &MatchFilter<'_>,
     ) -> (Vec<(u32, u32)>, u64) {
         let (probe, records, _) = setting();
         let measure = detectors::build(&Options::default()).unwrap();
-        let wanted = Wanted { measure: &*measure, mode, threshold, condition };
-        let mut findings = Findings::new(threshold);
+        let wanted = MatchQuery { measure: &*measure, mode, threshold, condition };
+        let mut findings = MatchCollector::new(threshold);
         for &candidate in candidates {
             if findings.compare(&wanted, &probe, candidate, &records).unwrap().is_break() {
                 break;

@@ -36,11 +36,12 @@ mod corpus_stats;
 mod decider;
 mod decision_log;
 mod detectors;
-mod earlier;
 mod error;
 mod exact_duplicates;
 mod matching;
+mod numbering;
 mod options;
+mod page_match;
 mod records;
 mod replay;
 mod representative;
@@ -53,14 +54,13 @@ pub use audit::{Audit, AuditDifference};
 pub use brute_force::BruteForce;
 pub use comparer::{Comparer, Comparison};
 pub use decider::Decider;
-pub use detectors::{
-    Measure, Page, SecondCheck, SecondCheckBasis, Similarity, TemplateAware, Thresholding, ThresholdingError,
-};
+pub use detectors::{Measure, SecondCheck, SecondCheckBasis, TemplateAware, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
 pub use error::DetectError;
-pub use matching::{Condition, Match, Mode};
+pub use matching::MatchFilter;
 pub use options::{Options, Within};
+pub use page_match::{Match, Mode, Page, Similarity};
 pub use records::{InMemory, LoggedPage, NoLog, RecordSource};
 pub use replay::{Replay, ReplayedComparison};
 pub use representative::{Election, Member, elect};

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 
 use super::DetectError;
-use super::detectors::Page;
-use super::earlier::Numbering;
+use super::numbering::Numbering;
+use super::page_match::Page;
 use crate::model::{FieldWeights, PageTerms, Sequence, TermOrder};
 use crate::similarity::Record;
 

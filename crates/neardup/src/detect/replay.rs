@@ -9,8 +9,9 @@
 use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
-use super::decider::SETTLE_AFTER;
-use super::detectors::{Page, SecondCheck};
+use super::decider::UPDATE_INTERVAL;
+use super::detectors::SecondCheck;
+use super::page_match::Page;
 use super::records::LoggedPage;
 use super::{Options, Within};
 use crate::model::{JudgedPage, Score, Sequence};
@@ -44,7 +45,7 @@ impl Replay {
 
     /// Adds the next page of the log, up to the last before the page to explain.
     pub fn learn(&mut self, number: Sequence, row: &JudgedPage<'_>) {
-        self.settle_for(number);
+        self.update_before(number);
         let page = Arc::new(self.page(row));
         let is_compared = row.verdict.is_unique() && self.is_compared(&page);
         if let Some(corpus_stats) = &mut self.corpus_stats {
@@ -53,9 +54,9 @@ impl Replay {
     }
 
     /// Updates the statistics before page `number`, if it is due. Call it after all earlier pages were added.
-    pub fn settle_for(&mut self, number: Sequence) {
-        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| number.0.is_multiple_of(SETTLE_AFTER)) {
-            corpus_stats.settle();
+    pub fn update_before(&mut self, number: Sequence) {
+        if let Some(corpus_stats) = self.corpus_stats.as_mut().filter(|_| number.0.is_multiple_of(UPDATE_INTERVAL)) {
+            corpus_stats.apply_pending();
         }
     }
 
@@ -141,7 +142,7 @@ mod tests {
             let rows = log_of(&candidates, &judged);
             let mut hindsight = Replay::new(options);
             for (number, probe) in (0..).map(Sequence).zip(&rows) {
-                hindsight.settle_for(number);
+                hindsight.update_before(number);
                 let page = hindsight.page(&probe.judged());
                 let stored = (0..).map(Sequence).zip(&rows[..number.index()]).filter(|(_, row)| row.verdict.is_unique());
                 let matches = stored.filter_map(|(of, row)| {

@@ -64,7 +64,7 @@ pub fn elect(members: &[Member]) -> Option<Election> {
 
 /// The criterion that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum Criterion {
     Who,
     When,
     Where,
@@ -89,30 +89,30 @@ impl Author {
         Self { pages, earliest }
     }
 
-    fn against(&self, other: &Self, members: &[Member]) -> (Step, Ordering) {
+    fn against(&self, other: &Self, members: &[Member]) -> (Criterion, Ordering) {
         let date = |author: &Self| author.earliest.and_then(|at| members[at].provenance.when.as_deref());
         let is_known = |author: &Self| members[author.pages[0]].provenance.who.is_some();
         first_difference([
-            (Step::When, by_date(date(self), date(other))),
-            (Step::Who, is_known(other).cmp(&is_known(self))),
+            (Criterion::When, by_date(date(self), date(other))),
+            (Criterion::Who, is_known(other).cmp(&is_known(self))),
         ])
         .unwrap_or_else(|| against(&members[self.pages[0]], &members[other.pages[0]]))
     }
 }
 
 /// Compares two pages of one author; the lesser stays.
-fn against(one: &Member, other: &Member) -> (Step, Ordering) {
+fn against(one: &Member, other: &Member) -> (Criterion, Ordering) {
     let (by, to) = (one.provenance, other.provenance);
     first_difference([
-        (Step::Where, other.factors.authority.total_cmp(&one.factors.authority)),
-        (Step::Why, purpose(to).cmp(&purpose(by))),
-        (Step::How, to.markup.cmp(&by.markup)),
-        (Step::When, by_date(by.when.as_deref(), to.when.as_deref())),
+        (Criterion::Where, other.factors.authority.total_cmp(&one.factors.authority)),
+        (Criterion::Why, purpose(to).cmp(&purpose(by))),
+        (Criterion::How, to.markup.cmp(&by.markup)),
+        (Criterion::When, by_date(by.when.as_deref(), to.when.as_deref())),
     ])
-    .unwrap_or((Step::Sequence, one.sequence.cmp(&other.sequence)))
+    .unwrap_or((Criterion::Sequence, one.sequence.cmp(&other.sequence)))
 }
 
-fn first_difference<const N: usize>(steps: [(Step, Ordering); N]) -> Option<(Step, Ordering)> {
+fn first_difference<const N: usize>(steps: [(Criterion, Ordering); N]) -> Option<(Criterion, Ordering)> {
     steps.into_iter().find(|(_, order)| order.is_ne())
 }
 
@@ -146,7 +146,7 @@ fn why(authors: &[Author], members: &[Member]) -> String {
         let rivals: Vec<usize> = others.iter().flat_map(|author| author.pages.iter().copied()).collect();
         let step = first.against(next, members).0;
         // An author wins by date with a page that need not be the best.
-        let page = if step == Step::When { first.earliest.map_or(page, |at| &members[at]) } else { page };
+        let page = if step == Criterion::When { first.earliest.map_or(page, |at| &members[at]) } else { page };
         in_words(step, page, &rivals, members)
     });
     match (over_authors, of_author) {
@@ -158,7 +158,7 @@ fn why(authors: &[Author], members: &[Member]) -> String {
     }
 }
 
-fn in_words(step: Step, page: &Member, rivals: &[usize], members: &[Member]) -> String {
+fn in_words(step: Criterion, page: &Member, rivals: &[usize], members: &[Member]) -> String {
     let none_has = |has: fn(&Provenance) -> bool| !rivals.iter().any(|at| has(members[*at].provenance));
     let told = |value: &Option<String>, from: Option<Source>| {
         let from = from.map_or(String::new(), |from| format!(" ({})", from.name()));
@@ -166,7 +166,7 @@ fn in_words(step: Step, page: &Member, rivals: &[usize], members: &[Member]) -> 
     };
     let provenance = page.provenance;
     match step {
-        Step::When => {
+        Criterion::When => {
             let date = told(&provenance.when, provenance.when_from);
             if none_has(|rival| rival.when.is_some()) {
                 format!("only one with a date, {date}")
@@ -174,7 +174,7 @@ fn in_words(step: Step, page: &Member, rivals: &[usize], members: &[Member]) -> 
                 format!("earliest date {date}")
             }
         }
-        Step::Who => {
+        Criterion::Who => {
             let author = told(&provenance.who, provenance.who_from);
             if none_has(|rival| rival.who.is_some()) {
                 format!("only one with an author, {author}")
@@ -182,11 +182,11 @@ fn in_words(step: Step, page: &Member, rivals: &[usize], members: &[Member]) -> 
                 format!("names an author, {author}")
             }
         }
-        Step::Where => format!("better place, authority {:.2}", page.factors.authority),
-        Step::Why if purpose(provenance) == 2 => "has a title".to_owned(),
-        Step::Why => "has a heading".to_owned(),
-        Step::How => format!("better format, {}", provenance.markup.map_or("-", |markup| markup.name())),
-        Step::Sequence => "nothing else tells them apart: first judged".to_owned(),
+        Criterion::Where => format!("better place, authority {:.2}", page.factors.authority),
+        Criterion::Why if purpose(provenance) == 2 => "has a title".to_owned(),
+        Criterion::Why => "has a heading".to_owned(),
+        Criterion::How => format!("better format, {}", provenance.markup.map_or("-", |markup| markup.name())),
+        Criterion::Sequence => "nothing else tells them apart: first judged".to_owned(),
     }
 }
 

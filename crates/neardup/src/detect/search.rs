@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::decision_log::DecisionLog;
-use super::detectors::Page;
-use super::exact_duplicates::Copies;
-use super::matching::{Findings, Match, Wanted};
+use super::exact_duplicates::ExactDuplicates;
+use super::matching::{MatchCollector, MatchQuery};
+use super::page_match::Match;
+use super::page_match::Page;
 use super::records::{RecordSource, Records};
 use super::{DetectError, Mode};
 use crate::index::{Candidate, CandidateIndex, ProbeCounters, Scratch};
@@ -20,7 +21,7 @@ const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 /// The stored records, ready for queries.
 pub(super) struct Search<S> {
     filter: Box<dyn CandidateIndex>,
-    copies: Copies,
+    copies: ExactDuplicates,
     records: Mutex<Records<S>>,
     /// One for each thread.
     scratches: Vec<Scratch>,
@@ -32,15 +33,15 @@ pub(super) struct Search<S> {
 
 /// The page of a query.
 #[derive(Clone, Copy)]
-pub(super) struct Asking<'a> {
+pub(super) struct QueryPage<'a> {
     pub(super) group: u32,
     pub(super) page: &'a Page,
 }
 
 /// The result of a query so far.
 #[derive(Debug)]
-pub(super) struct Answer {
-    findings: Findings,
+pub(super) struct SearchResult {
+    findings: MatchCollector,
     counters: ProbeCounters,
     /// Records that the index held at the last query.
     seen: Option<usize>,
@@ -50,7 +51,7 @@ impl<S: RecordSource> Search<S> {
     pub(super) fn new(filter: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
-        let (copies, records, spare_scratches) = (Copies::default(), Mutex::new(records), Mutex::default());
+        let (copies, records, spare_scratches) = (ExactDuplicates::default(), Mutex::new(records), Mutex::default());
         Self { filter, copies, records, scratches, spare_scratches, probes: 0, counters }
     }
 
@@ -84,101 +85,106 @@ impl<S: RecordSource> Search<S> {
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
-        self.copies = Copies::load(input)?;
+        self.copies = ExactDuplicates::load(input)?;
         self.filter.load(input)
     }
 
-    pub(super) fn set_budget(&mut self, bytes: usize) {
-        self.filter.set_budget(bytes);
+    pub(super) fn set_memory_limit(&mut self, bytes: usize) {
+        self.filter.set_memory_limit(bytes);
     }
 
-    pub(super) fn settle(&mut self) {
-        self.filter.settle();
+    pub(super) fn file_records(&mut self) {
+        self.filter.file_records();
     }
 
     /// Returns whether searching ahead for several pages pays: the index must be large and its probes divisible.
-    pub(super) fn asks_early(&self) -> bool {
-        self.scratches.len() > 1 && self.filter.probes_add_up() && self.filter.len() >= WORTH_A_THREAD
+    pub(super) fn can_search_ahead(&self) -> bool {
+        self.scratches.len() > 1 && self.filter.can_split_probes() && self.filter.len() >= WORTH_A_THREAD
     }
 
-    /// Searches for several pages at once, on all cores; [`ask`](Self::ask) then adds what was stored since.
+    /// Searches for several pages at once, on all cores; [`find_matches`](Self::find_matches) then adds what was stored since.
     ///
     /// Returns `None` for fewer than two pages.
-    pub(super) fn ask_early(
+    pub(super) fn search_ahead(
         &mut self,
-        wanted: &Wanted<'_>,
-        pages: &[Asking<'_>],
+        wanted: &MatchQuery<'_>,
+        pages: &[QueryPage<'_>],
         log: &DecisionLog,
-    ) -> Result<Option<Vec<Answer>>, DetectError> {
+    ) -> Result<Option<Vec<SearchResult>>, DetectError> {
         let threads = self.scratches.len().min(pages.len());
         if threads < 2 {
             return Ok(None);
         }
         let (filter, records, next) = (&*self.filter, &self.records, AtomicUsize::new(0));
         let work = |scratch: &mut Scratch| {
-            let mut answers = Vec::new();
+            let mut results = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(page) = pages.get(number) else { return answers };
-                let mut answer = Answer::new(wanted);
-                let asked = answer.extend(filter, records, scratch, wanted, *page, log);
-                answers.push((number, asked.map(|()| answer)));
+                let Some(page) = pages.get(number) else { return results };
+                let mut result = SearchResult::new(wanted);
+                let extended = result.extend(filter, records, scratch, wanted, *page, log);
+                results.push((number, extended.map(|()| result)));
             }
         };
         let (first, others) = self.scratches[..threads].split_at_mut(1);
-        let mut answers = std::thread::scope(|scope| {
+        let mut results = std::thread::scope(|scope| {
             let others: Vec<_> = others.iter_mut().map(|scratch| scope.spawn(|| work(scratch))).collect();
-            let mut answers = work(&mut first[0]);
+            let mut results = work(&mut first[0]);
             for other in others {
                 match other.join() {
-                    Ok(found) => answers.extend(found),
+                    Ok(found) => results.extend(found),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-            answers
+            results
         });
-        answers.sort_unstable_by_key(|(number, _)| *number);
-        answers.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>().map(Some)
+        results.sort_unstable_by_key(|(number, _)| *number);
+        results.into_iter().map(|(_, result)| result).collect::<Result<_, _>>().map(Some)
     }
 
     /// Returns the matches of a page, by rank; a stored record with the same terms comes first.
     ///
     /// With an `early` result, only records that came since are searched.
-    pub(super) fn ask(
+    pub(super) fn find_matches(
         &mut self,
-        wanted: &Wanted<'_>,
-        page: Asking<'_>,
+        wanted: &MatchQuery<'_>,
+        page: QueryPage<'_>,
         log: &DecisionLog,
-        early: Option<Answer>,
+        early: Option<SearchResult>,
     ) -> Result<Vec<Match>, DetectError> {
-        let mut answer = early.unwrap_or_else(|| Answer::new(wanted));
-        if let Some(copied) = self.copied(wanted, page, log)? {
-            answer = copied;
+        let mut result = early.unwrap_or_else(|| SearchResult::new(wanted));
+        if let Some(copied) = self.find_copy(wanted, page, log)? {
+            result = copied;
         }
-        answer.extend(&*self.filter, &self.records, &mut self.scratches[0], wanted, page, log)?;
+        result.extend(&*self.filter, &self.records, &mut self.scratches[0], wanted, page, log)?;
         self.probes += 1;
-        self.counters.add(answer.counters);
-        self.counters.verifications += answer.findings.verifications;
-        self.chosen(wanted, page, answer.findings.into_matches())
+        self.counters.add(result.counters);
+        self.counters.verifications += result.findings.verifications;
+        self.choose_matches(wanted, page, result.findings.into_matches())
     }
 
     /// Returns the matches of a page, by rank. Counts nothing, so that threads can share the index.
-    pub(super) fn find(
+    pub(super) fn find_shared(
         &self,
-        wanted: &Wanted<'_>,
-        page: Asking<'_>,
+        wanted: &MatchQuery<'_>,
+        page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<Vec<Match>, DetectError> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
-        let mut answer = Answer::new(wanted);
-        answer.extend(&*self.filter, &self.records, &mut scratch, wanted, page, log)?;
+        let mut result = SearchResult::new(wanted);
+        result.extend(&*self.filter, &self.records, &mut scratch, wanted, page, log)?;
         spare().push(scratch);
-        self.chosen(wanted, page, answer.findings.into_matches())
+        self.choose_matches(wanted, page, result.findings.into_matches())
     }
 
     /// Returns the matches that remain when the detector compares all of them together.
-    fn chosen(&self, wanted: &Wanted<'_>, page: Asking<'_>, matches: Vec<Match>) -> Result<Vec<Match>, DetectError> {
+    fn choose_matches(
+        &self,
+        wanted: &MatchQuery<'_>,
+        page: QueryPage<'_>,
+        matches: Vec<Match>,
+    ) -> Result<Vec<Match>, DetectError> {
         if !wanted.measure.needs_all_matches() || matches.is_empty() {
             return Ok(matches);
         }
@@ -189,20 +195,25 @@ impl<S: RecordSource> Search<S> {
 
 impl<S: RecordSource> Search<S> {
     /// With [`Mode::Any`], returns the match with a stored record of the same terms.
-    fn copied(&self, wanted: &Wanted<'_>, page: Asking<'_>, log: &DecisionLog) -> Result<Option<Answer>, DetectError> {
+    fn find_copy(
+        &self,
+        wanted: &MatchQuery<'_>,
+        page: QueryPage<'_>,
+        log: &DecisionLog,
+    ) -> Result<Option<SearchResult>, DetectError> {
         let same_group = |id: &Sequence| log.get(*id).is_some_and(|entry| entry.group == page.group);
         let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
         let Some(id) = copy else { return Ok(None) };
-        let mut answer = Answer::new(wanted);
+        let mut result = SearchResult::new(wanted);
         let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
-        let _ = answer.findings.compare(wanted, page.page, candidate, &self.records)?;
-        Ok(answer.findings.is_complete(wanted).then_some(answer))
+        let _ = result.findings.compare(wanted, page.page, candidate, &self.records)?;
+        Ok(result.findings.is_complete(wanted).then_some(result))
     }
 }
 
-impl Answer {
-    fn new(wanted: &Wanted<'_>) -> Self {
-        Self { findings: Findings::new(wanted.threshold), counters: ProbeCounters::default(), seen: None }
+impl SearchResult {
+    fn new(wanted: &MatchQuery<'_>) -> Self {
+        Self { findings: MatchCollector::new(wanted.threshold), counters: ProbeCounters::default(), seen: None }
     }
 
     /// Adds the matches among records that the index did not hold before.
@@ -211,8 +222,8 @@ impl Answer {
         filter: &dyn CandidateIndex,
         records: &Mutex<Records<S>>,
         scratch: &mut Scratch,
-        wanted: &Wanted<'_>,
-        page: Asking<'_>,
+        wanted: &MatchQuery<'_>,
+        page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<(), DetectError> {
         let seen = self.seen.replace(filter.len());
@@ -238,7 +249,7 @@ impl Answer {
         };
         self.counters.add(match seen {
             None => filter.probe(scratch, &terms, bar, &mut visit),
-            Some(from) => filter.probe_fresh(scratch, from, &terms, bar, &mut visit),
+            Some(from) => filter.probe_unfiled(scratch, from, &terms, bar, &mut visit),
         });
         failed.map_or(Ok(()), Err)
     }

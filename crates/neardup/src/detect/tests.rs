@@ -300,7 +300,7 @@ proptest! {
         let options = Options { filter, thresholding: Thresholding::Paper, mode: Mode::Any, ..options(700_000, 3) };
         let log = Log::default();
         let mut whole = Decider::new(options.clone(), log.clone());
-        whole.set_memory_budget(budget);
+        whole.set_memory_limit(budget);
         let mut judged = whole.decide(pages[..saved].to_vec()).unwrap();
         let mut snapshot = Vec::new();
         whole.save(&mut snapshot).unwrap();
@@ -309,7 +309,7 @@ proptest! {
         let rows = log_of(&pages, &judged);
         log.0.lock().unwrap().extend(rows.iter().cloned());
         let mut reopened = Decider::new(options, log);
-        reopened.set_memory_budget(budget);
+        reopened.set_memory_limit(budget);
         reopened.load(&mut &snapshot[..]).unwrap();
         for term in judged[saved..].iter().flat_map(|judged| &judged.new_terms) {
             reopened.restore_term(term).unwrap();
@@ -325,12 +325,12 @@ proptest! {
     #[test]
     fn a_budget_of_nothing_changes_no_verdict(pages in any_stream(), t in prop::sample::select(THRESHOLDS.to_vec())) {
         let mut decider = Decider::in_memory(options(t, 2));
-        decider.set_memory_budget(0);
+        decider.set_memory_limit(0);
         let judged = decider.decide(pages.clone()).unwrap();
         let said: Vec<Verdict> = judged.iter().map(|judged| judged.verdict).collect();
         prop_assert_eq!(said, oracle(options(t, 2), &pages));
         let stats = decider.stats();
-        prop_assert!(stats.indexed < 20 || stats.unlisted > 0);
+        prop_assert!(stats.indexed < 20 || stats.sketch_only > 0);
     }
 
     #[test]
@@ -603,7 +603,7 @@ proptest! {
             .filter(|&page| !stored.iter().any(|&of| matches(of, page)))
             .map(|page| Sequence(page as u32))
             .collect();
-        prop_assert_eq!(decider.outgrown(Sequence(0)).unwrap(), expected);
+        prop_assert_eq!(decider.outdated_duplicates(Sequence(0)).unwrap(), expected);
     }
 
     #[test]

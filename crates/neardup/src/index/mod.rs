@@ -10,7 +10,7 @@
 //! | thresholds | one index serves all | one index serves all |
 //! | cost of a probe | about 10 µs at 40,000 records | a few ms there; for comparison only |
 //!
-//! Lifecycle: [`insert`](CandidateIndex::insert) adds a record as *unfiled*; [`settle`](CandidateIndex::settle) files
+//! Lifecycle: [`insert`](CandidateIndex::insert) adds a record as *unfiled*; [`file_records`](CandidateIndex::file_records) files
 //! these records where probes find them fastest; [`probe`](CandidateIndex::probe) and [`save`](CandidateIndex::save)
 //! only read.
 //!
@@ -115,7 +115,7 @@ pub trait CandidateIndex: Send + Sync {
 
     /// Files the unfiled records where probes find them fastest. The candidates stay the same; their order may
     /// change.
-    fn settle(&mut self);
+    fn file_records(&mut self);
 
     /// Passes each record that could reach the threshold to `visit`, once. A record without terms has no candidates.
     ///
@@ -132,7 +132,7 @@ pub trait CandidateIndex: Send + Sync {
     /// Probes only the unfiled records from number `from` on.
     ///
     /// This completes a probe made when the index held `from` records.
-    fn probe_fresh(
+    fn probe_unfiled(
         &self,
         scratch: &mut Scratch,
         from: usize,
@@ -143,18 +143,18 @@ pub trait CandidateIndex: Send + Sync {
 
     /// Returns whether a probe may be made in two parts: unfiled records do not change what it finds among the filed
     /// ones.
-    fn probes_add_up(&self) -> bool;
+    fn can_split_probes(&self) -> bool;
 
     /// Limits the memory of the index, in bytes.
     ///
     /// Above the limit the oldest records are kept in a smaller and slower form, which loses nothing. An index
     /// without such a form ignores the limit.
-    fn set_budget(&mut self, bytes: usize) {
+    fn set_memory_limit(&mut self, bytes: usize) {
         let _ = bytes;
     }
 
     /// Returns how many records are kept in the smaller form.
-    fn unlisted(&self) -> usize {
+    fn sketch_only(&self) -> usize {
         0
     }
 

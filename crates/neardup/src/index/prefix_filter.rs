@@ -57,7 +57,7 @@ impl CandidateIndex for PrefixFilter {
         self.records.push(terms.iter().map(|&(term, _)| term).collect());
     }
 
-    fn settle(&mut self) {}
+    fn file_records(&mut self) {}
 
     fn probe(
         &self,
@@ -69,7 +69,7 @@ impl CandidateIndex for PrefixFilter {
         self.probe_from(0, terms, threshold, visit)
     }
 
-    fn probe_fresh(
+    fn probe_unfiled(
         &self,
         _: &mut Scratch,
         from: usize,
@@ -81,7 +81,7 @@ impl CandidateIndex for PrefixFilter {
     }
 
     /// Every record moves the canonical order.
-    fn probes_add_up(&self) -> bool {
+    fn can_split_probes(&self) -> bool {
         false
     }
 

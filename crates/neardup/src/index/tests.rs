@@ -106,7 +106,7 @@ fn settled_among(others: u32, records: &[Terms], settled: usize) -> InvertedInde
     let mut exact = InvertedIndex::default();
     (0..others).for_each(|other| exact.insert(Sequence(1 << 20 | other), &[(TermId(1 << 20 | other), 1)]));
     filled(&mut exact, &records[..settled.min(records.len())]);
-    exact.settle();
+    exact.file_records();
     for (id, terms) in (0..).zip(records).skip(settled) {
         exact.insert(Sequence(id), terms);
     }
@@ -169,7 +169,7 @@ proptest! {
         let records = [with_rest(60)];
         for settled in [0, 1] {
             let mut exact = settled_at(&records, 0);
-            (0..settled).for_each(|_| exact.settle());
+            (0..settled).for_each(|_| exact.file_records());
             let is_found = !found(&exact, &records, &with_rest(61), threshold_of(t)).is_empty();
             prop_assert_eq!(is_found, off >= 0);
         }
@@ -206,7 +206,7 @@ proptest! {
         budget in 0usize..20_000,
     ) {
         let mut exact = settled_at(&records, records.len() / 2);
-        exact.set_budget(budget);
+        exact.set_memory_limit(budget);
         let expected = matching(&records, &probe, threshold);
         prop_assert_eq!(&found(&exact, &records, &probe, threshold), &expected);
         let mut bytes = Vec::new();
@@ -214,7 +214,7 @@ proptest! {
         let mut loaded = InvertedIndex::default();
         loaded.load(&mut &bytes[..]).unwrap();
         prop_assert_eq!(suspects_of(&loaded, &probe, threshold), suspects_of(&exact, &probe, threshold));
-        prop_assert_eq!(loaded.unlisted(), exact.unlisted());
+        prop_assert_eq!(loaded.sketch_only(), exact.sketch_only());
     }
 
     #[test]
@@ -247,7 +247,7 @@ proptest! {
         let (settled, early) = (settled.min(early), settled.max(early));
         let mut shown = suspects_of(&settled_at(&records[..early], settled), &probe, threshold);
         let whole = settled_at(&records, settled);
-        whole.probe_fresh(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
+        whole.probe_unfiled(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
             shown.push(candidate);
             ControlFlow::Continue(threshold)
         });
@@ -391,7 +391,7 @@ fn the_exact_filter_drops_what_cannot_match() {
     let mut exact = InvertedIndex::default();
     let page = |from: u32| (from..from + 50).map(|term| (TermId(term), 100)).collect::<Terms>();
     filled(&mut exact, &(0..100).map(|n| page(n * 25)).collect::<Vec<_>>());
-    exact.settle();
+    exact.file_records();
     let threshold = Threshold::from_millionths(800_000).unwrap();
     let candidates = suspects_of(&exact, &page(1000), threshold);
     assert_eq!(candidates.iter().map(|candidate| candidate.id).collect::<Vec<_>>(), [Sequence(40)]);

@@ -208,6 +208,11 @@ impl Verdict {
         }
     }
 
+    /// Returns whether the page was compared and found similar, as opposed to inheriting that.
+    pub fn is_by_similarity(&self) -> bool {
+        matches!(self, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. })
+    }
+
     /// Returns whether the page is to be stored.
     pub fn is_unique(&self) -> bool {
         matches!(self, Verdict::Unique)

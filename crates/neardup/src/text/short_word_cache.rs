@@ -32,7 +32,7 @@ impl ShortWord {
 
 /// A short word and the number of its term.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct CachedWord {
     /// Low and high half of the word; a low half of 0 marks a free slot.
     word: [u64; 2],
     term: u32,
@@ -41,18 +41,18 @@ struct Kept {
 
 /// Short words of all languages, each with its term.
 #[derive(Debug)]
-pub(super) struct ShortWords {
+pub(super) struct ShortWordCache {
     /// A power of two of slots, at most half of them in use.
-    slots: Vec<Kept>,
+    slots: Vec<CachedWord>,
     used: usize,
     /// Random, so that no page can make its words collide.
     seeds: [u64; 2],
 }
 
-impl ShortWords {
+impl ShortWordCache {
     pub fn new(hasher: &DefaultHashBuilder) -> Self {
         let seeds = [hasher.hash_one(0), hasher.hash_one(1)];
-        Self { slots: vec![Kept::default(); 1024], used: 0, seeds }
+        Self { slots: vec![CachedWord::default(); 1024], used: 0, seeds }
     }
 
     pub fn len(&self) -> usize {
@@ -75,7 +75,7 @@ impl ShortWords {
     /// Adds a new word.
     pub fn insert(&mut self, word: ShortWord, language: u8, term: u32) {
         if (self.used + 1) * 2 > self.slots.len() {
-            let larger = vec![Kept::default(); self.slots.len() * 2];
+            let larger = vec![CachedWord::default(); self.slots.len() * 2];
             for kept in std::mem::replace(&mut self.slots, larger) {
                 if kept.word[0] != 0 {
                     let slot = self.slot(kept.word, kept.language);
@@ -85,7 +85,7 @@ impl ShortWords {
         }
         let word = halves(word.0);
         let slot = self.slot(word, language);
-        self.slots[slot] = Kept { word, term, language };
+        self.slots[slot] = CachedWord { word, term, language };
         self.used += 1;
     }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn words_are_found_by_their_letters_and_language() {
         let text = "one two one sixteen_letters_ seventeen_letters two";
-        let mut words = ShortWords::new(&DefaultHashBuilder::default());
+        let mut words = ShortWordCache::new(&DefaultHashBuilder::default());
         let of = |start, end| ShortWord::of(text, start, end);
         assert_eq!(of(0, 3), of(8, 11));
         assert_eq!(of(4, 7), of(47, 50));
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_table_grows() {
         let text: String = (0..5000).map(|n| format!("{n:08}")).collect();
-        let mut words = ShortWords::new(&DefaultHashBuilder::default());
+        let mut words = ShortWordCache::new(&DefaultHashBuilder::default());
         let of = |n: u32| ShortWord::of(&text, n as usize * 8, n as usize * 8 + 8).unwrap();
         for n in 0..5000 {
             words.insert(of(n), 0, n);

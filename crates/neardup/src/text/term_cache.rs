@@ -13,14 +13,14 @@ use crate::model::{FieldCounts, TermCounts};
 pub(super) const STOP_WORD: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
-pub(super) struct KeptTerms {
+pub(super) struct TermCache {
     text: String,
-    terms: Vec<KeptTerm>,
+    terms: Vec<CachedTerm>,
     by_text: HashTable<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct KeptTerm {
+struct CachedTerm {
     start: u32,
     length: u32,
     /// The last page with the term, and its position there.
@@ -28,14 +28,14 @@ struct KeptTerm {
     position: u32,
 }
 
-impl KeptTerm {
+impl CachedTerm {
     fn of<'t>(&self, text: &'t str) -> &'t str {
         let start = self.start as usize;
         &text[start..start + self.length as usize]
     }
 }
 
-impl KeptTerms {
+impl TermCache {
     pub fn len(&self) -> usize {
         self.terms.len()
     }
@@ -59,7 +59,7 @@ impl KeptTerms {
             return STOP_WORD;
         };
         text.push_str(term);
-        terms.push(KeptTerm { start, length, page: 0, position: 0 });
+        terms.push(CachedTerm { start, length, page: 0, position: 0 });
         by_text.insert_unique(hash, number, |&at| hasher.hash_one(terms[at as usize].of(text)));
         number
     }

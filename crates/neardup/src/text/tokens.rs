@@ -156,7 +156,7 @@ pub fn lower(word: &str, lower: &mut String) {
 }
 
 /// A scanned word.
-struct Found {
+struct ScannedWord {
     end: usize,
     /// Whether it contains a letter or a digit.
     is_word: bool,
@@ -165,7 +165,7 @@ struct Found {
 
 /// Scans from a character that may begin a word.
 #[inline]
-fn scan(text: &str, start: usize) -> Found {
+fn scan(text: &str, start: usize) -> ScannedWord {
     let bytes = text.as_bytes();
     let mut at = start;
     let mut is_word = false;
@@ -198,7 +198,7 @@ fn scan(text: &str, start: usize) -> Found {
                         (Class::Letter, Class::Mid | Class::MidLetter) | (Class::Digit, Class::Mid | Class::MidDigit)
                     );
                 if next == Class::Unknown {
-                    return Found { end: at, is_word, unknown: true };
+                    return ScannedWord { end: at, is_word, unknown: true };
                 }
                 if !sticks {
                     break;
@@ -206,10 +206,10 @@ fn scan(text: &str, start: usize) -> Found {
                 at += width + next_width;
             }
             Class::Gap | Class::Unspaced => break,
-            Class::Unknown => return Found { end: at, is_word, unknown: true },
+            Class::Unknown => return ScannedWord { end: at, is_word, unknown: true },
         }
     }
-    Found { end: at, is_word, unknown: false }
+    ScannedWord { end: at, is_word, unknown: false }
 }
 
 /// Returns the class and the width of the character at this position; a gap beyond the end.

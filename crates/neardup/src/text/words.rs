@@ -14,9 +14,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::model::TermCounts;
 
-use super::short_word_cache::{ShortWord, ShortWords};
+use super::short_word_cache::{ShortWord, ShortWordCache};
 use super::stem::TermRules;
-use super::term_cache::{KeptTerms, STOP_WORD};
+use super::term_cache::{STOP_WORD, TermCache};
 use super::tokens;
 
 /// Words of one generation, short and long ones each.
@@ -39,10 +39,10 @@ pub(super) struct Words {
 
 #[derive(Debug)]
 struct Generation {
-    short: ShortWords,
+    short: ShortWordCache,
     long_text: String,
     long: HashTable<LongWord>,
-    terms: KeptTerms,
+    terms: TermCache,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +63,10 @@ impl LongWord {
 impl Generation {
     fn new(hasher: &DefaultHashBuilder) -> Self {
         Self {
-            short: ShortWords::new(hasher),
+            short: ShortWordCache::new(hasher),
             long_text: String::new(),
             long: HashTable::new(),
-            terms: KeptTerms::default(),
+            terms: TermCache::default(),
         }
     }
 

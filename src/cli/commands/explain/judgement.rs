@@ -80,7 +80,7 @@ impl SecondCheckResult {
         let look = opinion.second?;
         Some(Self {
             second_score: look.score.map(Score::as_f64),
-            asked: look.asked.as_f64(),
+            asked: look.required.as_f64(),
             basis: match look.basis {
                 SecondCheckBasis::Text => "text without template",
                 SecondCheckBasis::LittleText => "all text: hardly any of it is no template",
@@ -114,7 +114,7 @@ pub(super) fn then(reader: &StoreReader, options: &Options, url: UrlId) -> Resul
         let (number, row) = earlier.map_err(opening_error)?;
         hindsight.learn(number, &row.judged());
     }
-    hindsight.settle_for(number);
+    hindsight.update_before(number);
     Ok(Some(ReplayState { hindsight, number, row }))
 }
 

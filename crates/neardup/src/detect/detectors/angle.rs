@@ -21,7 +21,7 @@ pub(super) fn similarity(a: &Record, b: &Record) -> Option<Score> {
     if dot == 0 {
         return None;
     }
-    let (norms, square) = (Wide::product(square(a), square(b)), Wide::product(dot, dot));
+    let (norms, square) = (U256::product(square(a), square(b)), U256::product(dot, dot));
     let sine = norms.less(square);
     if sine.is_zero() {
         return Some(Score(Threshold::ONE));
@@ -56,12 +56,12 @@ fn dot(a: &Record, b: &Record) -> u128 {
 
 /// A 256-bit number: the product of two norms has up to 192 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wide {
+struct U256 {
     high: u128,
     low: u128,
 }
 
-impl Wide {
+impl U256 {
     fn product(a: u128, b: u128) -> Self {
         const HALF: u32 = 64;
         let split = |number: u128| (number >> HALF, number & u128::from(u64::MAX));
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn wide_products_are_those_of_narrow_ones() {
-        assert_eq!(Wide::product(u128::MAX, u128::MAX), Wide { high: u128::MAX - 1, low: 1 });
-        let product = Wide::product(1 << 100, 3 << 60);
-        assert_eq!(product, Wide { high: 3 << 32, low: 0 });
-        assert_eq!(product.less(Wide { high: 0, low: 1 }), Wide { high: (3 << 32) - 1, low: u128::MAX });
+        assert_eq!(U256::product(u128::MAX, u128::MAX), U256 { high: u128::MAX - 1, low: 1 });
+        let product = U256::product(1 << 100, 3 << 60);
+        assert_eq!(product, U256 { high: 3 << 32, low: 0 });
+        assert_eq!(product.less(U256 { high: 0, low: 1 }), U256 { high: (3 << 32) - 1, low: u128::MAX });
         assert_eq!(product.as_f64(), 3.0 * 160_f64.exp2());
     }
 }

@@ -35,9 +35,10 @@
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
+use super::Measure;
 use super::angle;
-use super::{Measure, Page, Similarity};
 use crate::detect::Options;
+use crate::detect::page_match::{Page, Similarity};
 use crate::index::FilterKind;
 use crate::model::arrays::{read_array, write_array};
 use crate::model::{Sequence, TermId, Threshold, Verdict};

@@ -36,8 +36,9 @@ use std::sync::Arc;
 
 pub use template_aware::TemplateAware;
 
-use super::{Match, Options};
-use crate::model::{Detector, PageInput, Score, Sequence, TermId, TermOrder, Threshold, Verdict};
+use super::Options;
+use super::page_match::{Match, Page, Similarity};
+use crate::model::{Detector, PageInput, Score, Sequence, TermId, Threshold, Verdict};
 use crate::similarity::Record;
 
 #[cfg(feature = "baselines")]
@@ -49,41 +50,13 @@ const NO_BAR: Threshold = match Threshold::from_millionths(0) {
     None => panic!("0 is a threshold"),
 };
 
-/// A page as detectors see it.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// The page's group (its host), an opaque number.
-    pub group: u32,
-    /// Its weighted terms.
-    pub record: Record,
-    /// The order of its terms, as far as the detector needs it; terms by id.
-    pub order: TermOrder,
-}
-
-impl Page {
-    /// Returns the size in terms, for the cache: two order hashes or sentence words count as one term.
-    pub(super) fn size(&self) -> usize {
-        let in_sentences: usize = self.order.sentences.iter().map(Vec::len).sum();
-        self.record.len() + (self.order.shingles.len() + in_sentences) / 2
-    }
-}
-
-/// The similarity of two pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Similarity {
-    /// By the detector's measure.
-    pub score: Score,
-    /// By its second check, if it has one and had something to compare.
-    pub second: Option<Score>,
-}
-
 /// The result of a detector's second check on two pages, passed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondCheck {
     /// The shared part; `None` if there was nothing to compare.
     pub score: Option<Score>,
     /// The part that would be enough. With nothing to compare: the first score that is required.
-    pub asked: Score,
+    pub required: Score,
     /// The text that was compared.
     pub basis: SecondCheckBasis,
 }
@@ -104,7 +77,7 @@ pub enum SecondCheckBasis {
 impl SecondCheck {
     /// Returns whether two pages of this first score pass the check.
     pub fn is_met(&self, first: Score) -> bool {
-        self.score.unwrap_or(first) >= self.asked
+        self.score.unwrap_or(first) >= self.required
     }
 }
 

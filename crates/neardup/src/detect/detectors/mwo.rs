@@ -7,20 +7,21 @@
 
 use std::io::{self, Read, Write};
 
-use super::thresholding::{Lightest, Thresholding};
-use super::{Measure, Page, Similarity};
+use super::Measure;
+use super::thresholding::{TermThreshold, Thresholding};
+use crate::detect::page_match::{Page, Similarity};
 use crate::model::{Sequence, Threshold, Verdict};
 use crate::similarity::{Record, score_reaching};
 
 /// Compares by the paper's weights alone.
 #[derive(Debug)]
 pub(super) struct Mwo {
-    lightest: Lightest,
+    lightest: TermThreshold,
 }
 
 impl Mwo {
     pub(super) fn new(thresholding: Thresholding) -> Self {
-        Self { lightest: Lightest::new(thresholding) }
+        Self { lightest: TermThreshold::new(thresholding) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The web-provenance hybrid (`provenance`, "A Hybrid Model for Detection and Elimination of Near-Duplicates Based on
 //! Web Provenance for Effective Web Search", T. Gupta and L. Banda).
 //!
-//! This file finds the clusters (section III.A.6 to 8); [`representative`](crate::detect::choose_representative)
+//! This file finds the clusters (section III.A.6 to 8); [`representative`](crate::detect::elect)
 //! chooses the page that stays:
 //!
 //! ```text
@@ -42,9 +42,10 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::Measure;
 use super::plane;
-use super::thresholding::Lightest;
-use super::{Measure, Page, Similarity};
+use super::thresholding::TermThreshold;
+use crate::detect::page_match::{Page, Similarity};
 use crate::detect::{Match, Options};
 use crate::model::{Score, Sequence, TermId, Threshold, Verdict};
 use crate::similarity::Record;
@@ -56,12 +57,12 @@ const COLUMNS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Provenance {
     threshold: Threshold,
-    pub(super) lightest: Lightest,
+    pub(super) lightest: TermThreshold,
 }
 
 impl Provenance {
     pub(super) fn new(options: &Options) -> Self {
-        Self { threshold: options.threshold, lightest: Lightest::new(options.thresholding) }
+        Self { threshold: options.threshold, lightest: TermThreshold::new(options.thresholding) }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::Measure;
 use super::provenance::Provenance;
-use super::{Measure, Page};
+use crate::detect::page_match::Page;
 use crate::detect::{Match, Options};
 use crate::index::{CandidateIndex, Scratch};
 use crate::model::{Sequence, TermOrder};
@@ -48,7 +49,7 @@ impl<'a> Repository<'a> {
         let mut measure = Provenance::new(options);
         pages.iter().for_each(|page| measure.lightest.learn(page));
         let kept = |page: &Record| {
-            let least = measure.lightest.least_weight_of_learnt(page);
+            let least = measure.lightest.least_weight_of_learned(page);
             let record = page.clone().without_lighter(least);
             Arc::new(Page { group: 0, record, order: TermOrder::default() })
         };
@@ -57,7 +58,7 @@ impl<'a> Repository<'a> {
         for (number, page) in (0..).map(Sequence).zip(&pages).filter(|(_, page)| is_compared(options, page)) {
             filter.insert(number, &measure.filtered(page));
         }
-        filter.settle();
+        filter.file_records();
         Self { options, measure, pages, filter }
     }
 

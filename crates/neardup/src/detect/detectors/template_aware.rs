@@ -36,7 +36,8 @@ use hashbrown::HashMap;
 
 use super::mwo::Mwo;
 use super::thresholding::Thresholding;
-use super::{Measure, Page, SecondCheck, SecondCheckBasis, Similarity};
+use super::{Measure, SecondCheck, SecondCheckBasis};
+use crate::detect::page_match::{Page, Similarity};
 use crate::model::arrays::{invalid, read_array, read_number, write_array, write_number};
 use crate::model::{DecidedBy, Score, Sequence, TermOrder, Threshold, Verdict};
 use crate::similarity::Record;
@@ -67,38 +68,38 @@ const LEVELS: usize = 33;
 pub struct TemplateAware {
     weights: Mwo,
     second: Threshold,
-    hosts: HashMap<u32, Host>,
+    hosts: HashMap<u32, HostShingles>,
 }
 
 /// Shingle statistics of one host.
 #[derive(Debug)]
-struct Host {
+struct HostShingles {
     pages: u32,
     /// Pages by the level to which their shingles are sampled.
     of_level: [u32; LEVELS],
-    counts: HashMap<u32, Count>,
+    counts: HashMap<u32, ShingleCount>,
 }
 
 /// Pages with a shingle since it was last dropped, and the number of buckets at that time.
 #[derive(Clone, Copy, Debug)]
-struct Count {
+struct ShingleCount {
     pages: u32,
     before: u32,
 }
 
-impl Default for Host {
+impl Default for HostShingles {
     fn default() -> Self {
         Self { pages: 0, of_level: [0; LEVELS], counts: HashMap::new() }
     }
 }
 
-impl Host {
+impl HostShingles {
     fn learn(&mut self, order: &TermOrder) {
         let before = self.pages / BUCKET;
         self.pages += 1;
         self.of_level[usize::from(order.shingle_level).min(LEVELS - 1)] += 1;
         for &shingle in &order.shingles {
-            self.counts.entry(shingle).or_insert(Count { pages: 0, before }).pages += 1;
+            self.counts.entry(shingle).or_insert(ShingleCount { pages: 0, before }).pages += 1;
         }
         if self.pages.is_multiple_of(BUCKET) {
             let buckets = self.pages / BUCKET;
@@ -117,12 +118,12 @@ impl Host {
 
 /// Shingles that at least one of two pages has, and those that both have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Shared {
+struct ShingleOverlap {
     by_both: u64,
     by_any: u64,
 }
 
-impl Shared {
+impl ShingleOverlap {
     fn add(&mut self, both: bool) {
         self.by_any += 1;
         self.by_both += u64::from(both);
@@ -142,27 +143,26 @@ impl TemplateAware {
 
     /// Returns the second score of two pages with the score `first`, if they pass the check.
     fn second(&self, probe: &Page, stored: &Page, first: Score) -> Option<Option<Score>> {
-        if self.has_other_text(probe, stored) {
+        if self.is_clearly_different(probe, stored) {
             return None;
         }
-        let look = self.look(probe, stored, first);
+        let look = self.check_order(probe, stored, first);
         look.is_met(first).then_some(look.score)
     }
 
     /// Returns whether two pages certainly fail the check, without looking up most shingles.
     ///
     /// Siblings of a template do, and a large host has many.
-    fn has_other_text(&self, probe: &Page, stored: &Page) -> bool {
+    fn is_clearly_different(&self, probe: &Page, stored: &Page) -> bool {
         let hosts = self.hosts_of(probe, stored);
         if hosts.are_young() || probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
             return false;
         }
         let shared = merged(hosts.level, probe, stored)
-            .filter(|&(shingle, both)| both && !hosts.make_template(shingle))
+            .filter(|&(shingle, both)| both && !hosts.is_template(shingle))
             .count() as u64;
         let enough = shared * u64::from(Threshold::ONE);
-        let others =
-            merged(hosts.level, probe, stored).filter(|&(shingle, both)| !both && !hosts.make_template(shingle));
+        let others = merged(hosts.level, probe, stored).filter(|&(shingle, both)| !both && !hosts.is_template(shingle));
         // The shared shingles are too few of these, and there are enough to decide.
         let too_many = (shared + 1..)
             .zip(others)
@@ -170,36 +170,36 @@ impl TemplateAware {
         too_many.is_some()
     }
 
-    fn hosts_of(&self, probe: &Page, stored: &Page) -> Hosts<'_> {
+    fn hosts_of(&self, probe: &Page, stored: &Page) -> HostPair<'_> {
         let other = self.hosts.get(&stored.group).filter(|_| probe.group != stored.group);
         let level = probe.order.shingle_level.max(stored.order.shingle_level);
-        Hosts { own: self.hosts.get(&probe.group), other, level }
+        HostPair { own: self.hosts.get(&probe.group), other, level }
     }
 
     /// Compares the word order of two pages, and returns the shared and the required part.
-    fn look(&self, probe: &Page, stored: &Page, first: Score) -> SecondCheck {
+    fn check_order(&self, probe: &Page, stored: &Page, first: Score) -> SecondCheck {
         if probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
-            return SecondCheck { score: None, asked: FIRM_ALONE, basis: SecondCheckBasis::WeightsAlone };
+            return SecondCheck { score: None, required: FIRM_ALONE, basis: SecondCheckBasis::WeightsAlone };
         }
         let hosts = self.hosts_of(probe, stored);
         let level = hosts.level;
-        let (mut text, mut all) = (Shared::default(), Shared::default());
+        let (mut text, mut all) = (ShingleOverlap::default(), ShingleOverlap::default());
         for (shingle, both) in merged(level, probe, stored) {
             all.add(both);
-            if !hosts.make_template(shingle) {
+            if !hosts.is_template(shingle) {
                 text.add(both);
             }
         }
-        let (shared, asked, basis) = match () {
+        let (shared, required, basis) = match () {
             () if hosts.are_young() => (all, NEARLY_ALL, SecondCheckBasis::YoungHost),
             () if text.by_any < LITTLE_LEFT => (all, NEARLY_ALL, SecondCheckBasis::LittleText),
-            () => (text, self.asked(text.by_any << level.min(32), first), SecondCheckBasis::Text),
+            () => (text, self.required_part(text.by_any << level.min(32), first), SecondCheckBasis::Text),
         };
-        SecondCheck { score: Some(Score(shared.share() as u32)), asked: Score(asked as u32), basis }
+        SecondCheck { score: Some(Score(shared.share() as u32)), required: Score(required as u32), basis }
     }
 
     /// Returns the part that two texts of `shingles` shingles must share, in millionths.
-    fn asked(&self, shingles: u64, first: Score) -> u64 {
+    fn required_part(&self, shingles: u64, first: Score) -> u64 {
         let second = u64::from(self.second.millionths());
         let more_if_short = (SHORTNESS / shingles.max(1)).isqrt();
         let more_if_loose = 2 * u64::from(FIRM.saturating_sub(first.0));
@@ -209,21 +209,21 @@ impl TemplateAware {
 
 /// The hosts of two pages, and the level to which both have their shingles sampled.
 #[derive(Clone, Copy, Debug)]
-struct Hosts<'a> {
-    own: Option<&'a Host>,
+struct HostPair<'a> {
+    own: Option<&'a HostShingles>,
     /// Only if it is another host.
-    other: Option<&'a Host>,
+    other: Option<&'a HostShingles>,
     level: u8,
 }
 
-impl Hosts<'_> {
+impl HostPair<'_> {
     fn are_young(self) -> bool {
-        let pages = |host: Option<&Host>| host.map_or(0, |host| host.pages);
+        let pages = |host: Option<&HostShingles>| host.map_or(0, |host| host.pages);
         pages(self.own).max(pages(self.other)) < YOUNG_HOST
     }
 
-    fn make_template(self, shingle: u32) -> bool {
-        let on = |host: Option<&Host>| host.is_some_and(|host| host.is_template(shingle));
+    fn is_template(self, shingle: u32) -> bool {
+        let on = |host: Option<&HostShingles>| host.is_some_and(|host| host.is_template(shingle));
         on(self.own) || on(self.other)
     }
 }
@@ -265,7 +265,7 @@ impl Measure for TemplateAware {
     }
 
     fn second_check(&self, probe: &Page, stored: &Page, first: Score) -> Option<SecondCheck> {
-        Some(self.look(probe, stored, first))
+        Some(self.check_order(probe, stored, first))
     }
 
     fn compare(&self, probe: &Page, stored: &Page, bar: Threshold) -> Option<Similarity> {
@@ -316,9 +316,9 @@ impl Measure for TemplateAware {
             let of_level = read_array(input)?.try_into().map_err(|_| invalid("a host of other levels"))?;
             let (shingles, met, before): (Vec<u32>, Vec<u32>, Vec<u32>) =
                 (read_array(input)?, read_array(input)?, read_array(input)?);
-            let counts = met.into_iter().zip(before).map(|(pages, before)| Count { pages, before });
+            let counts = met.into_iter().zip(before).map(|(pages, before)| ShingleCount { pages, before });
             let counts = shingles.into_iter().zip(counts).collect();
-            self.hosts.insert(group, Host { pages, of_level, counts });
+            self.hosts.insert(group, HostShingles { pages, of_level, counts });
         }
         Ok(())
     }
@@ -342,7 +342,7 @@ mod tests {
         Page { group, record, order: TermOrder { shingles, ..TermOrder::default() } }
     }
 
-    fn learnt(pages: &[Page]) -> TemplateAware {
+    fn learned(pages: &[Page]) -> TemplateAware {
         let mut measure = TemplateAware::new(SECOND, Thresholding::Off);
         (0..).zip(pages).for_each(|(number, page)| measure.learn(Sequence(number), page, &Verdict::Unique, true));
         measure
@@ -360,9 +360,9 @@ mod tests {
     #[test]
     fn siblings_of_a_template_are_told_apart_once_the_template_is_known() {
         let pages = siblings(7);
-        let young = learnt(&pages[..3]);
+        let young = learned(&pages[..3]);
         assert!(young.compare(&pages[3], &pages[0], bar()).is_some(), "nothing is known yet: nearly all is shared");
-        let measure = learnt(&pages);
+        let measure = learned(&pages);
         assert_eq!(measure.compare(&pages[3], &pages[0], bar()), None);
         let copy = page(7, 3, (0..1000).chain(4000..4048));
         let similarity = measure.compare(&pages[3], &copy, bar()).unwrap();
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn what_is_template_on_either_host_does_not_count() {
         let (here, there) = (siblings(1), page(2, 5, (0..1000).chain(900_000..900_050)));
-        let measure = learnt(&here);
+        let measure = learned(&here);
         for (a, b) in [(&here[0], &there), (&there, &here[0])] {
             assert_eq!(measure.compare(a, b, bar()), None);
         }
@@ -382,16 +382,16 @@ mod tests {
     fn short_texts_and_loose_weights_have_to_agree_more() {
         let measure = TemplateAware::new(SECOND, Thresholding::Off);
         let firm = Score(FIRM);
-        assert_eq!(measure.asked(2_250_000, firm), 351_000);
-        assert_eq!(measure.asked(100, firm), 500_000);
-        assert_eq!(measure.asked(1, firm), NEARLY_ALL);
-        assert_eq!(measure.asked(100, Score(700_000)), 600_000);
-        assert_eq!(measure.asked(100, Score(999_999)), 500_000);
+        assert_eq!(measure.required_part(2_250_000, firm), 351_000);
+        assert_eq!(measure.required_part(100, firm), 500_000);
+        assert_eq!(measure.required_part(1, firm), NEARLY_ALL);
+        assert_eq!(measure.required_part(100, Score(700_000)), 600_000);
+        assert_eq!(measure.required_part(100, Score(999_999)), 500_000);
     }
 
     #[test]
     fn without_shingles_the_weights_have_to_be_firm() {
-        let measure = learnt(&siblings(1));
+        let measure = learned(&siblings(1));
         let bare = |own| page(1, own, []);
         assert_eq!(measure.compare(&bare(20), &bare(19), bar()).unwrap().second, None);
         assert_eq!(measure.compare(&bare(30), &bare(29), bar()), None);
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn exact_copies_do_not_make_a_text_a_template() {
         let original = page(1, 3, 0..50);
-        let mut measure = learnt(&siblings(1));
+        let mut measure = learned(&siblings(1));
         let verdict = Verdict::ExactDuplicate { of: Sequence(0), decided_by: DecidedBy::BodyDigest };
         (0..40).for_each(|number| measure.learn(Sequence(number), &page(1, 1, 70_000..70_100), &verdict, false));
         assert_eq!(measure.hosts[&1].pages, 10);
@@ -413,7 +413,7 @@ mod tests {
         long.order.shingle_level = 5;
         long.order.shingles.retain(|shingle| shingle.leading_zeros() >= 5);
         let whole = page(1, 3, 0..64_000);
-        let measure = learnt(&siblings(2));
+        let measure = learned(&siblings(2));
         let similarity = measure.compare(&long, &whole, bar()).unwrap();
         assert_eq!(similarity.second, Some(Score(1_000_000)));
     }
@@ -443,7 +443,7 @@ mod tests {
             shared in 0..40u32, lists in proptest::array::uniform2(0..60u32), template in 0..40u32, group in 1..=2u32,
             known in 0..12usize, levels in proptest::array::uniform2(0..3u8), first in 680_000..=1_000_000u32,
         ) {
-            let measure = learnt(&siblings(1)[..known.min(10)]);
+            let measure = learned(&siblings(1)[..known.min(10)]);
             let page = |group, own: u32, level: u8, from: u32| {
                 let mut page = page(group, 3, (0..template).chain(50_000..50_000 + shared).chain(from..from + own));
                 page.order.shingle_level = level;
@@ -451,22 +451,22 @@ mod tests {
                 page
             };
             let (a, b) = (page(1, lists[0], levels[0], 60_000), page(group, lists[1], levels[1], 70_000));
-            let is_met = measure.look(&a, &b, Score(first)).is_met(Score(first));
-            proptest::prop_assert!(!(is_met && measure.has_other_text(&a, &b)));
+            let is_met = measure.check_order(&a, &b, Score(first)).is_met(Score(first));
+            proptest::prop_assert!(!(is_met && measure.is_clearly_different(&a, &b)));
         }
     }
 
     #[test]
     fn siblings_are_seen_to_have_other_text() {
         let pages = siblings(7);
-        assert!(learnt(&pages).has_other_text(&pages[3], &pages[0]));
-        assert!(!learnt(&pages).has_other_text(&pages[3], &pages[3]));
+        assert!(learned(&pages).is_clearly_different(&pages[3], &pages[0]));
+        assert!(!learned(&pages).is_clearly_different(&pages[3], &pages[3]));
     }
 
     #[test]
     fn what_was_learnt_comes_back_from_a_snapshot() {
         let (pages, mut restored) = (siblings(7), TemplateAware::new(SECOND, Thresholding::Off));
-        let measure = learnt(&pages);
+        let measure = learned(&pages);
         let (mut bytes, mut again) = (Vec::new(), Vec::new());
         measure.save(&mut bytes).unwrap();
         restored.load(&mut &bytes[..]).unwrap();

@@ -1,7 +1,7 @@
 //! One table of cases for all detectors. What only one of them promises is tested in its own file.
 
 use super::*;
-use crate::model::PageInput;
+use crate::model::{PageInput, TermOrder};
 
 /// A page of these terms, each once, in one sentence.
 pub(super) fn page(terms: &[u32]) -> Page {

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | `W_x` | a term's weight in its [`Record`], in hundredths; the unit cancels out |
 //! | sum of the weights in `d`, `S` | [`Record::full_weight`] |
-//! | number of documents, `n`; weight of all, `A` | [`Totals`] |
+//! | number of documents, `n`; weight of all, `A` | [`CorpusTotals`] |
 //!
 //! **In integers.** `W_x · n / S > S / A` is `W_x > S² / (n·A)`, so the least weight that is kept is `⌊S² / (n·A)⌋ +
 //! 1`. Only this number is rounded, without a loss, since weights are integers. With a fixed `T`, `W_x / S ≥ T` is
@@ -79,13 +79,13 @@ impl fmt::Display for Thresholding {
 
 /// The formula's statistics of a collection of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
+pub(super) struct CorpusTotals {
     documents: u64,
     /// Weight of all terms of all documents, in hundredths.
     weight: u64,
 }
 
-impl Totals {
+impl CorpusTotals {
     /// Adds one document.
     pub(super) fn with(self, record: &Record) -> Self {
         Self { documents: self.documents.saturating_add(1), weight: self.weight.saturating_add(record.full_weight()) }
@@ -105,14 +105,14 @@ impl Totals {
 
 /// Drops light terms by its statistics.
 #[derive(Debug)]
-pub(super) struct Lightest {
+pub(super) struct TermThreshold {
     thresholding: Thresholding,
-    totals: Totals,
+    totals: CorpusTotals,
 }
 
-impl Lightest {
+impl TermThreshold {
     pub(super) fn new(thresholding: Thresholding) -> Self {
-        Self { thresholding, totals: Totals::default() }
+        Self { thresholding, totals: CorpusTotals::default() }
     }
 
     /// Returns the least weight of a term that is kept of this page, which is not in the statistics yet.
@@ -122,11 +122,11 @@ impl Lightest {
 
     /// Returns the same for a page that is in the statistics.
     #[cfg(feature = "baselines")]
-    pub(super) fn least_weight_of_learnt(&self, record: &Record) -> u32 {
+    pub(super) fn least_weight_of_learned(&self, record: &Record) -> u32 {
         self.least_weight_among(self.totals, record)
     }
 
-    fn least_weight_among(&self, totals: Totals, record: &Record) -> u32 {
+    fn least_weight_among(&self, totals: CorpusTotals, record: &Record) -> u32 {
         match self.thresholding {
             Thresholding::Off => 0,
             Thresholding::Fixed(share) => share_of(share, record),
@@ -145,7 +145,7 @@ impl Lightest {
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
-        self.totals = Totals { documents: read_number(input)?, weight: read_number(input)? };
+        self.totals = CorpusTotals { documents: read_number(input)?, weight: read_number(input)? };
         Ok(())
     }
 }
@@ -169,8 +169,8 @@ mod tests {
         Record::new((0..).map(TermId).zip(weights.iter().copied()).collect())
     }
 
-    fn among(documents: u64, weight: u64) -> Totals {
-        Totals { documents, weight }
+    fn among(documents: u64, weight: u64) -> CorpusTotals {
+        CorpusTotals { documents, weight }
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_fixed_share_is_reached_by_what_equals_it() {
         let page = record(&[1, 10, 989]);
-        let fixed = |text: &str| Lightest::new(text.parse().unwrap()).least_weight(&page);
+        let fixed = |text: &str| TermThreshold::new(text.parse().unwrap()).least_weight(&page);
         assert_eq!([fixed("off"), fixed("0"), fixed("0.01"), fixed("0.010001"), fixed("1")], [0, 0, 10, 11, 1000]);
     }
 
@@ -205,12 +205,12 @@ mod tests {
     fn what_was_dropped_still_counts_as_weight() {
         let page = record(&[100, 300]).without_lighter(200).without_lighter(250);
         assert_eq!((page.total(), page.full_weight()), (300, 400));
-        let mut lightest = Lightest::new(Thresholding::Paper);
+        let mut lightest = TermThreshold::new(Thresholding::Paper);
         lightest.learn(&page);
         assert_eq!(lightest.totals, among(1, 400));
         let mut bytes = Vec::new();
         lightest.save(&mut bytes).unwrap();
-        let mut loaded = Lightest::new(Thresholding::Paper);
+        let mut loaded = TermThreshold::new(Thresholding::Paper);
         loaded.load(&mut &bytes[..]).unwrap();
         assert_eq!(loaded.totals, lightest.totals);
     }

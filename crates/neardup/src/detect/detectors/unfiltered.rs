@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Page, build};
-use crate::detect::decider::SETTLE_AFTER;
+use super::build;
+use crate::detect::decider::UPDATE_INTERVAL;
+use crate::detect::page_match::Page;
 use crate::detect::{Decider, Match, Mode, Options, Thresholding};
 use crate::model::{
     Detector, Digest, FieldCounts, PageId, PageInput, Sequence, TermCounts, TermId, TermOrder, Threshold, Verdict,
@@ -39,16 +40,16 @@ fn candidate(number: u32, (words, sentence_count): &Draft) -> PageInput {
 /// The best match of each page among all pages stored before, by comparing it with all of them.
 fn scanned(options: &Options, drafts: &[Draft]) -> Vec<Option<Match>> {
     let mut measure = build(options).unwrap();
-    let (mut pages, mut verdicts, mut learnt) = (Vec::<Arc<Page>>::new(), Vec::<Option<Match>>::new(), 0);
+    let (mut pages, mut verdicts, mut learned) = (Vec::<Arc<Page>>::new(), Vec::<Option<Match>>::new(), 0);
     // Terms are numbered as they come, so that sums of rounded numbers have the same order.
     let mut numbers = HashMap::new();
     let is_compared = |page: &Page| !page.record.is_empty() && page.record.len() >= options.min_terms;
     for (words, sentence_count) in drafts {
-        while pages.len() % SETTLE_AFTER as usize == 0 && learnt < pages.len() {
-            let unique = verdicts[learnt].is_none();
-            let is_stored = unique && is_compared(&pages[learnt]);
-            measure.learn(Sequence(learnt as u32), &pages[learnt], &Verdict::Unique, is_stored);
-            learnt += 1;
+        while pages.len() % UPDATE_INTERVAL as usize == 0 && learned < pages.len() {
+            let unique = verdicts[learned].is_none();
+            let is_stored = unique && is_compared(&pages[learned]);
+            measure.learn(Sequence(learned as u32), &pages[learned], &Verdict::Unique, is_stored);
+            learned += 1;
         }
         let mut weigh = |&(word, count): &(u32, u32)| {
             let next = numbers.len() as u32;

@@ -1,16 +1,16 @@
 //! Adds the gains of a list's records to their sums.
 
 use super::impact_classes::{CLASSES, class_in, record_of};
-use super::postings::{List, Lists};
+use super::postings::{InvertedLists, List};
 use super::postings_windowed::{Run, WINDOW};
 use super::prefetch::{in_line, prefetch_ahead};
-use super::query_plan::Opening;
+use super::query_plan::PlannedList;
 use super::tuning::Tuning;
 
 /// Each posting checks whether its sum has reached the mark.
-pub(super) const NOTE: u8 = 1;
+pub(super) const CHECK: u8 = 1;
 /// Sums saturate: one more instruction a posting, which few plans need.
-pub(super) const END: u8 = 2;
+pub(super) const SATURATE: u8 = 2;
 
 /// An unsigned integer that sums gains.
 pub(super) trait Sum: Copy + PartialOrd {
@@ -52,25 +52,25 @@ pub(super) struct Sums<'a, S> {
 
 impl<S: Sum> Sums<'_, S> {
     /// Reads a list as deep as it is opened, and returns the number of postings read, gaps included.
-    pub(super) fn read<const HOW: u8>(mut self, lists: &Lists, opening: &Opening) -> usize {
+    pub(super) fn read<const HOW: u8>(mut self, lists: &InvertedLists, opening: &PlannedList) -> usize {
         let from = opening.from.into();
-        let (filed, waiting) = match lists.get(opening.term) {
-            List::Short(postings) => (self.add_postings::<HOW>(postings), [].as_slice()),
-            List::Packed(list) if list.read_len(from) >= Tuning::READ_BY_CLASS_FROM => {
+        let (filed, buffered) = match lists.get(opening.term) {
+            List::Small(postings) => (self.add_postings::<HOW>(postings), [].as_slice()),
+            List::ByImpact(list) if list.read_len(from) >= Tuning::READ_BY_CLASS_FROM => {
                 let classes = list.classes(from).map(|(class, postings)| self.add_class::<HOW>(postings, class));
-                (classes.sum(), list.waiting())
+                (classes.sum(), list.buffered())
             }
-            List::Packed(list) => (self.add_postings::<HOW>(list.read(from)), list.waiting()),
-            List::Dense(list) => {
+            List::ByImpact(list) => (self.add_postings::<HOW>(list.read(from)), list.buffered()),
+            List::Windowed(list) => {
                 let mut filed = 0;
                 for class in (from..CLASSES).rev() {
                     list.runs(class).for_each(|run| filed += self.add_run::<HOW>(&run, class));
                 }
-                (filed, list.waiting())
+                (filed, list.buffered())
             }
         };
         // Buffered postings of lighter classes gain 0.
-        filed + self.add_postings::<HOW>(waiting)
+        filed + self.add_postings::<HOW>(buffered)
     }
 
     fn add_postings<const HOW: u8>(&mut self, postings: &[u32]) -> usize {
@@ -115,6 +115,6 @@ impl<S: Sum> Sums<'_, S> {
 /// Adds a gain, and returns whether it lifts the sum from below the mark to it.
 #[inline(always)]
 fn has_reached<S: Sum, const HOW: u8>(sum: &mut S, more: S, mark: S) -> bool {
-    *sum = if HOW & END != 0 { sum.plus_or_end(more) } else { sum.plus(more) };
-    HOW & NOTE != 0 && sum.minus(mark) < more
+    *sum = if HOW & SATURATE != 0 { sum.plus_or_end(more) } else { sum.plus(more) };
+    HOW & CHECK != 0 && sum.minus(mark) < more
 }

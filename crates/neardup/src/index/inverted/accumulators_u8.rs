@@ -25,7 +25,7 @@ const ONE: u32 = 1 << 16;
 ///
 /// One byte a record, and up to two where many reach the mark.
 #[derive(Debug, Default)]
-pub(super) struct Coarse {
+pub(super) struct AccumulatorsU8 {
     /// Sum by record; whole windows; all 0 between probes.
     sums: Vec<u8>,
     /// Sums that are checked: whole blocks.
@@ -43,7 +43,7 @@ pub(super) struct Coarse {
     words: Vec<(u32, u64)>,
 }
 
-impl Coarse {
+impl AccumulatorsU8 {
     /// Prepares for `records` records that gain at most `most` in `lists` lists.
     ///
     /// Fewer lists allow finer units; there must be fewer than 255.
@@ -141,7 +141,7 @@ mod tests {
     const RECORDS: usize = 3_000;
 
     /// Reads a list of records that gain this many shares each.
-    fn read(coarse: &mut Coarse, gain: u16, records: &[usize]) {
+    fn read(coarse: &mut AccumulatorsU8, gain: u16, records: &[usize]) {
         let mut gains = [0; CLASSES + 1];
         gains[7] = gain;
         let (sums, gains, may_end) = coarse.enter(&gains);
@@ -159,7 +159,7 @@ mod tests {
             later in prop::collection::vec((1u16..8_000, prop::collection::vec(0..RECORDS, 0..400)), 0..4),
             mark in 1u16..9_000,
         ) {
-            let mut coarse = Coarse::default();
+            let mut coarse = AccumulatorsU8::default();
             let most: u32 = planned.iter().map(|&(gain, _)| u32::from(gain)).sum();
             coarse.begin(RECORDS, most, planned.len() as u32);
             let mut shares = vec![0u32; RECORDS];
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn how_many_reach_the_mark_is_told_from_a_sample() {
-        let mut coarse = Coarse::default();
+        let mut coarse = AccumulatorsU8::default();
         coarse.begin(WINDOW, 1_000, 1);
         let tenth: Vec<_> = (0..WINDOW).step_by(10).collect();
         read(&mut coarse, 900, &tenth);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_sum_at_its_end_may_be_anything_above() {
-        let mut coarse = Coarse::default();
+        let mut coarse = AccumulatorsU8::default();
         coarse.begin(10, 1_000, 1);
         read(&mut coarse, 1_000, &[3, 4]);
         assert!((1_000..1_010).contains(&coarse.gained(3)));

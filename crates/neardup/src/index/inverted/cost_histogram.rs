@@ -5,7 +5,7 @@ pub(super) const PRICES: usize = 48 * 8;
 
 /// The weight available at each price, and its total cost.
 #[derive(Debug)]
-pub(super) struct Market {
+pub(super) struct CostHistogram {
     masses: [u32; PRICES],
     costs: [u32; PRICES],
     /// Buckets outside of `lowest..=highest` are empty.
@@ -13,13 +13,13 @@ pub(super) struct Market {
     highest: usize,
 }
 
-impl Default for Market {
+impl Default for CostHistogram {
     fn default() -> Self {
         Self { masses: [0; PRICES], costs: [0; PRICES], lowest: PRICES, highest: 0 }
     }
 }
 
-impl Market {
+impl CostHistogram {
     /// Empties all buckets.
     pub(super) fn clear(&mut self) {
         if self.lowest <= self.highest {
@@ -42,7 +42,7 @@ impl Market {
     /// allows.
     ///
     /// Returns [`PRICES`] if there is not enough weight.
-    pub(super) fn dearest(&self, mut unseen: u32, limit: impl Fn(u64) -> u64, goal: u32) -> u16 {
+    pub(super) fn max_price(&self, mut unseen: u32, limit: impl Fn(u64) -> u64, goal: u32) -> u16 {
         let (mut spent, mut most) = (0, None);
         for price in self.lowest..=self.highest {
             spent += u64::from(self.costs[price]);

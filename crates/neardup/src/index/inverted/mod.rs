@@ -52,12 +52,12 @@ use std::cmp::Reverse;
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 
-use self::accumulate::Scan;
+use self::accumulate::Accumulation;
 use self::impact_classes::MOST_RECORDS;
 use self::memory::{heap_bytes, make_room};
-use self::postings::Lists;
+use self::postings::InvertedLists;
 use self::quantize::{at_most, goal, shares_of};
-use self::query_plan::Plan;
+use self::query_plan::QueryPlan;
 use self::sketch::{Sketch, Sketches};
 use self::tuning::Tuning;
 use super::{Candidate, CandidateIndex, ProbeCounters, Visit};
@@ -67,11 +67,11 @@ use crate::model::{Sequence, TermId, Threshold};
 /// An inverted index that loses no match, at any threshold.
 #[derive(Debug, Default)]
 pub struct InvertedIndex {
-    lists: Lists,
+    lists: InvertedLists,
     /// The caller's number of each record; inside, records are numbered in order of insertion.
     ids: Vec<Sequence>,
     sketches: Sketches,
-    fresh: Fresh,
+    unfiled: UnfiledRecords,
     /// Records before this one have left the lists: they are compared by sketch only.
     listed_from: usize,
     /// Memory limit in bytes; `None` for no limit.
@@ -80,7 +80,7 @@ pub struct InvertedIndex {
 
 /// Records that are not in the lists yet.
 #[derive(Debug, Default)]
-struct Fresh {
+struct UnfiledRecords {
     shares: Vec<(TermId, u16)>,
     /// End of each record's shares.
     ends: Vec<usize>,
@@ -90,8 +90,8 @@ struct Fresh {
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     shares: Vec<(TermId, u16)>,
-    plan: Plan,
-    scan: Scan,
+    plan: QueryPlan,
+    sums: Accumulation,
     likely: Vec<u32>,
     /// Record and gain.
     candidates: Vec<(u32, u16)>,
@@ -101,26 +101,26 @@ pub(super) struct Scratch {
 
 impl CandidateIndex for InvertedIndex {
     fn insert(&mut self, id: Sequence, terms: &[(TermId, u32)]) {
-        let first = self.fresh.shares.len();
-        self.fresh.shares.extend(shares_of(terms));
-        self.fresh.ends.push(self.fresh.shares.len());
-        self.sketches.push(&Sketch::new(&self.fresh.shares[first..]));
+        let first = self.unfiled.shares.len();
+        self.unfiled.shares.extend(shares_of(terms));
+        self.unfiled.ends.push(self.unfiled.shares.len());
+        self.sketches.push(&Sketch::new(&self.unfiled.shares[first..]));
         make_room(&mut self.ids);
         self.ids.push(id);
-        if self.fresh.ends.len() > Tuning::UNFILED_LIMIT {
-            self.settle();
+        if self.unfiled.ends.len() > Tuning::UNFILED_LIMIT {
+            self.file_records();
         }
     }
 
-    fn settle(&mut self) {
+    fn file_records(&mut self) {
         if self.ids.len() > MOST_RECORDS {
             // Postings cannot name more records. These stay unfiled and are compared by sketch.
             return;
         }
         let first = self.settled();
-        let (shares, lists) = (&self.fresh.shares, &mut self.lists);
+        let (shares, lists) = (&self.unfiled.shares, &mut self.lists);
         let mut place = 0;
-        for (&end, record) in self.fresh.ends.iter().zip(first as u32..) {
+        for (&end, record) in self.unfiled.ends.iter().zip(first as u32..) {
             for &(term, share) in &shares[place..end] {
                 shares.get(place + Tuning::SLOTS_AHEAD).inspect(|ahead| lists.prefetch_slot(ahead.0));
                 shares.get(place + Tuning::HEADS_AHEAD).inspect(|ahead| lists.prefetch_head(ahead.0));
@@ -128,8 +128,8 @@ impl CandidateIndex for InvertedIndex {
                 place += 1;
             }
         }
-        self.fresh.shares.clear();
-        self.fresh.ends.clear();
+        self.unfiled.shares.clear();
+        self.unfiled.ends.clear();
         self.keep_to_budget();
     }
 
@@ -146,7 +146,7 @@ impl CandidateIndex for InvertedIndex {
         probe.counters
     }
 
-    fn probe_fresh(
+    fn probe_unfiled(
         &self,
         scratch: &mut super::Scratch,
         from: usize,
@@ -155,20 +155,20 @@ impl CandidateIndex for InvertedIndex {
         visit: &mut Visit<'_>,
     ) -> ProbeCounters {
         let mut probe = Probe::new(self, &mut scratch.exact, terms, threshold, visit);
-        let _ = probe.fresh(from);
+        let _ = probe.unfiled(from);
         probe.counters
     }
 
-    fn probes_add_up(&self) -> bool {
+    fn can_split_probes(&self) -> bool {
         true
     }
 
-    fn set_budget(&mut self, bytes: usize) {
+    fn set_memory_limit(&mut self, bytes: usize) {
         self.budget = Some(bytes);
         self.keep_to_budget();
     }
 
-    fn unlisted(&self) -> usize {
+    fn sketch_only(&self) -> usize {
         self.listed_from
     }
 
@@ -177,23 +177,23 @@ impl CandidateIndex for InvertedIndex {
         self.sketches.save(out)?;
         self.lists.save(out)?;
         write_number(out, self.listed_from as u64)?;
-        write_array(out, &self.fresh.ends.iter().map(|&end| end as u64).collect::<Vec<_>>())?;
-        write_array(out, &self.fresh.shares.iter().map(|(term, _)| term.0).collect::<Vec<_>>())?;
-        write_array(out, &self.fresh.shares.iter().map(|&(_, share)| share).collect::<Vec<_>>())
+        write_array(out, &self.unfiled.ends.iter().map(|&end| end as u64).collect::<Vec<_>>())?;
+        write_array(out, &self.unfiled.shares.iter().map(|(term, _)| term.0).collect::<Vec<_>>())?;
+        write_array(out, &self.unfiled.shares.iter().map(|&(_, share)| share).collect::<Vec<_>>())
     }
 
     fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         let ids: Vec<u32> = read_array(input)?;
-        let (sketches, lists) = (Sketches::load(input)?, Lists::load(input)?);
+        let (sketches, lists) = (Sketches::load(input)?, InvertedLists::load(input)?);
         let listed_from = read_number::<u64>(input)? as usize;
         let ends: Vec<u64> = read_array(input)?;
         let (terms, shares): (Vec<u32>, Vec<u16>) = (read_array(input)?, read_array(input)?);
-        let fresh = Fresh {
+        let unfiled = UnfiledRecords {
             shares: terms.into_iter().map(TermId).zip(shares).collect(),
             ends: ends.into_iter().map(|end| end as usize).collect(),
         };
         let ids = ids.into_iter().map(Sequence).collect();
-        *self = Self { lists, ids, sketches, fresh, listed_from, budget: self.budget };
+        *self = Self { lists, ids, sketches, unfiled, listed_from, budget: self.budget };
         self.keep_to_budget();
         Ok(())
     }
@@ -206,15 +206,15 @@ impl CandidateIndex for InvertedIndex {
         self.lists.bytes()
             + heap_bytes(&self.ids)
             + self.sketches.bytes()
-            + heap_bytes(&self.fresh.shares)
-            + heap_bytes(&self.fresh.ends)
+            + heap_bytes(&self.unfiled.shares)
+            + heap_bytes(&self.unfiled.ends)
     }
 }
 
 impl InvertedIndex {
     /// Returns the number of records that were filed.
     fn settled(&self) -> usize {
-        self.ids.len() - self.fresh.ends.len()
+        self.ids.len() - self.unfiled.ends.len()
     }
 
     /// Removes the oldest records from the lists if the memory limit is exceeded.
@@ -241,7 +241,7 @@ fn by_bound(&(bound, record): &(u32, u32)) -> (Reverse<u32>, u32) {
 #[cfg(test)]
 impl Scratch {
     pub(super) fn is_clear(&self) -> bool {
-        self.scan.is_clear()
+        self.sums.is_clear()
     }
 }
 
@@ -277,7 +277,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         self.likely()?;
         self.listed()?;
         self.unlisted()?;
-        self.fresh(0)
+        self.unfiled(0)
     }
 
     /// Shows the records that share rare terms.
@@ -285,23 +285,23 @@ impl<'a, 'v> Probe<'a, 'v> {
         rare_term_probe::find(&self.scratch.shares, &self.index.lists, &mut self.scratch.likely);
         for place in 0..self.scratch.likely.len() {
             let record = self.scratch.likely[place];
-            self.look_at(record)?;
+            self.compare_sketch(record)?;
         }
         ControlFlow::Continue(())
     }
 
     /// Shows the records that the planned lists bring up, by falling bound.
     fn listed(&mut self) -> ControlFlow<()> {
-        let Scratch { shares, plan, scan, likely, candidates, mezzanine } = &mut *self.scratch;
+        let Scratch { shares, plan, sums, likely, candidates, mezzanine } = &mut *self.scratch;
         let (lists, goal) = (&self.index.lists, self.goal);
         plan.make(shares, lists, self.index.settled(), goal);
-        scan.read(lists, plan, self.index.settled(), (goal - plan.unseen()) as u16);
-        while plan.deepen(|| scan.cost_of_reached()) {
-            scan.read_on(lists, plan, (goal - plan.unseen()) as u16);
+        sums.read(lists, plan, self.index.settled(), (goal - plan.unseen()) as u16);
+        while plan.deepen(|| sums.cost_of_reached()) {
+            sums.read_on(lists, plan, (goal - plan.unseen()) as u16);
         }
         let unseen = plan.unseen();
         candidates.clear();
-        scan.drain(lists, plan, |record, gained| candidates.push((record, gained)));
+        sums.drain(lists, plan, |record, gained| candidates.push((record, gained)));
         let first = &candidates[..candidates.len().min(Tuning::SKETCHES_AHEAD)];
         first.iter().for_each(|&(record, _)| self.index.sketches.prefetch(record as usize));
         mezzanine.clear();
@@ -314,7 +314,7 @@ impl<'a, 'v> Probe<'a, 'v> {
                 mezzanine.push((bound, record));
             }
         }
-        let (postings, candidates) = scan.counts();
+        let (postings, candidates) = sums.counts();
         self.counters.postings += postings;
         self.counters.sketches += candidates;
         self.counters.candidates += candidates;
@@ -334,22 +334,22 @@ impl<'a, 'v> Probe<'a, 'v> {
     /// pages as candidates. Comparing one exactly takes as long as a thousand postings. So the lists of more terms
     /// are read first.
     fn refine(&mut self, shown: usize) {
-        let Scratch { shares, plan, scan, mezzanine, .. } = &mut *self.scratch;
+        let Scratch { shares, plan, sums, mezzanine, .. } = &mut *self.scratch;
         let (lists, records) = (&self.index.lists, self.index.settled());
         let left = mezzanine.len() - shown;
         if left >= Tuning::SHOWN_FIRST {
-            plan.make_whole(shares, lists, records, left as u64 * Tuning::POSTINGS_PER_COMPARISON);
+            plan.plan_whole_lists(shares, lists, records, left as u64 * Tuning::POSTINGS_PER_COMPARISON);
         }
         if left >= Tuning::SHOWN_FIRST && plan.unseen() < self.goal {
-            scan.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
+            sums.read(lists, plan, records, (self.goal - plan.unseen()) as u16);
             let mut place = 0;
             mezzanine.retain_mut(|(bound, record)| {
                 place += 1;
-                *bound = (*bound).min(plan.unseen() + u32::from(scan.gained(*record)));
+                *bound = (*bound).min(plan.unseen() + u32::from(sums.gained(*record)));
                 place <= shown || *bound >= self.goal
             });
-            scan.drain(lists, plan, |_, _| {});
-            self.counters.postings += scan.counts().0;
+            sums.drain(lists, plan, |_, _| {});
+            self.counters.postings += sums.counts().0;
         }
         mezzanine[shown..].sort_unstable_by_key(by_bound);
     }
@@ -364,19 +364,19 @@ impl<'a, 'v> Probe<'a, 'v> {
 
     /// Shows the records that have left the lists, in order.
     fn unlisted(&mut self) -> ControlFlow<()> {
-        (0..self.index.listed_from).try_for_each(|record| self.look_at(record as u32))
+        (0..self.index.listed_from).try_for_each(|record| self.compare_sketch(record as u32))
     }
 
     /// Shows the unfiled records from number `from` on, in order.
-    fn fresh(&mut self, from: usize) -> ControlFlow<()> {
+    fn unfiled(&mut self, from: usize) -> ControlFlow<()> {
         for record in self.index.settled().max(from)..self.index.len() {
-            self.look_at(record as u32)?;
+            self.compare_sketch(record as u32)?;
         }
         ControlFlow::Continue(())
     }
 
     /// Compares sketches, and shows the record if its bound reaches the goal.
-    fn look_at(&mut self, record: u32) -> ControlFlow<()> {
+    fn compare_sketch(&mut self, record: u32) -> ControlFlow<()> {
         self.counters.sketches += 1;
         self.counters.candidates += 1;
         self.show(record, self.index.sketches.bound(&self.sketch, record as usize))

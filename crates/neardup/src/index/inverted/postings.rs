@@ -3,17 +3,17 @@
 //! | length | kept as |
 //! |---|---|
 //! | 1 | a posting in the term's own slot: most terms |
-//! | up to 256 | an unsorted block of a common array ([`ShortLists`]) |
-//! | up to 16,384 | one array by impact class, heavy ones first ([`Packed`]): a probe can read the heavy end only |
-//! | more | streams of 16-bit numbers ([`Dense`]), in half the space: these lists are read least |
+//! | up to 256 | an unsorted block of a common array ([`SmallLists`]) |
+//! | up to 16,384 | one array by impact class, heavy ones first ([`ImpactList`]): a probe can read the heavy end only |
+//! | more | streams of 16-bit numbers ([`WindowedList`]), in half the space: these lists are read least |
 
 use std::io::{self, Read, Write};
 
 use super::impact_classes::{class_of, pack, record_of};
 use super::memory::{heap_bytes, make_room};
-use super::postings_by_impact::{self, Packed};
-use super::postings_small::{self, ShortLists};
-use super::postings_windowed::Dense;
+use super::postings_by_impact::{self, ImpactList};
+use super::postings_small::{self, SmallLists};
+use super::postings_windowed::WindowedList;
 use super::prefetch::{in_line, prefetch};
 use super::tuning::Tuning;
 use crate::model::TermId;
@@ -21,22 +21,22 @@ use crate::model::arrays::{read_array, read_number, write_array, write_number};
 
 /// All lists. Eight bytes a term, and about 4.4 or 2.2 a posting.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct InvertedLists {
     /// Slot by term id.
     slots: Vec<Slot>,
-    short: ShortLists,
-    packed: Vec<Packed>,
-    /// Empty places in `packed`.
+    small: SmallLists,
+    by_impact: Vec<ImpactList>,
+    /// Empty places in `by_impact`.
     vacant: Vec<u32>,
-    dense: Vec<Dense>,
-    /// Heap bytes of the `packed` and `dense` lists.
+    windowed: Vec<WindowedList>,
+    /// Heap bytes of the `by_impact` and `windowed` lists.
     long_bytes: usize,
 }
 
 /// Where a term's list is.
 ///
 /// `at` is the posting itself in a list of one, a block in a list up to [`postings_small::LONGEST`], an index into
-/// `packed` up to [`postings_by_impact::LONGEST`], else an index into `dense`.
+/// `by_impact` up to [`postings_by_impact::LONGEST`], else an index into `windowed`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     len: u32,
@@ -48,9 +48,9 @@ struct Slot {
 enum Shape {
     None,
     One,
-    Short,
-    Packed,
-    Dense,
+    Small,
+    ByImpact,
+    Windowed,
 }
 
 impl Slot {
@@ -59,9 +59,9 @@ impl Slot {
         match self.len as usize {
             0 => Shape::None,
             1 => Shape::One,
-            2..LONG => Shape::Short,
-            LONG..=postings_by_impact::LONGEST => Shape::Packed,
-            _ => Shape::Dense,
+            2..LONG => Shape::Small,
+            LONG..=postings_by_impact::LONGEST => Shape::ByImpact,
+            _ => Shape::Windowed,
         }
     }
 }
@@ -70,14 +70,14 @@ impl Slot {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum List<'a> {
     /// At most [`postings_small::LONGEST`] postings, in no order.
-    Short(&'a [u32]),
+    Small(&'a [u32]),
     /// Divided into classes.
-    Packed(&'a Packed),
+    ByImpact(&'a ImpactList),
     /// Divided into classes.
-    Dense(&'a Dense),
+    Windowed(&'a WindowedList),
 }
 
-impl Lists {
+impl InvertedLists {
     /// Adds a record to a term's list. Records must ascend.
     pub(super) fn push(&mut self, term: TermId, record: u32, share: u16) {
         while self.slots.len() <= term.index() {
@@ -92,16 +92,16 @@ impl Lists {
         let Slot { len, at } = self.slots[term.index()];
         let moved = match len as usize {
             0 => posting,
-            1 => self.short.begin(at, posting),
-            len if len < postings_small::LONGEST => self.short.push(at, len, posting),
-            postings_small::LONGEST => self.begin_packed(at, posting),
+            1 => self.small.begin(at, posting),
+            len if len < postings_small::LONGEST => self.small.push(at, len, posting),
+            postings_small::LONGEST => self.begin_by_impact(at, posting),
             len if len < postings_by_impact::LONGEST => {
-                self.long_bytes += self.packed[at as usize].push(posting);
+                self.long_bytes += self.by_impact[at as usize].push(posting);
                 at
             }
-            postings_by_impact::LONGEST => self.begin_dense(at, posting),
+            postings_by_impact::LONGEST => self.begin_windowed(at, posting),
             _ => {
-                self.long_bytes += self.dense[at as usize].push(posting);
+                self.long_bytes += self.windowed[at as usize].push(posting);
                 at
             }
         };
@@ -119,9 +119,9 @@ impl Lists {
         let (at, len) = (slot.at as usize, slot.len as usize);
         match slot.shape() {
             Shape::None | Shape::One => {}
-            Shape::Short => self.short.prefetch_end(slot.at, len),
-            Shape::Packed => self.packed[at].prefetch_head(len),
-            Shape::Dense => self.dense[at].prefetch_head(len),
+            Shape::Small => self.small.prefetch_end(slot.at, len),
+            Shape::ByImpact => self.by_impact[at].prefetch_head(len),
+            Shape::Windowed => self.windowed[at].prefetch_head(len),
         }
     }
 
@@ -135,9 +135,9 @@ impl Lists {
             let at = slot.at as usize;
             match slot.shape() {
                 Shape::None | Shape::One => {}
-                Shape::Short => self.short.prefetch_start(slot.at, slot.len as usize),
-                Shape::Packed => self.packed[at].prefetch_counts(),
-                Shape::Dense => self.dense[at].prefetch_counts(),
+                Shape::Small => self.small.prefetch_start(slot.at, slot.len as usize),
+                Shape::ByImpact => self.by_impact[at].prefetch_counts(),
+                Shape::Windowed => self.windowed[at].prefetch_counts(),
             }
         }
     }
@@ -148,11 +148,11 @@ impl Lists {
         const MOST: usize = Tuning::LIST_START_LINES * LINE;
         for (term, from) in openings {
             let postings = match self.get(term) {
-                List::Short(postings) => postings,
-                List::Packed(list) => list.read(from),
-                List::Dense(list) => {
+                List::Small(postings) => postings,
+                List::ByImpact(list) => list.read(from),
+                List::Windowed(list) => {
                     list.prefetch_starts(from);
-                    list.waiting()
+                    list.buffered()
                 }
             };
             postings[..postings.len().min(MOST)].iter().step_by(LINE).for_each(prefetch);
@@ -166,13 +166,13 @@ impl Lists {
 
     /// Returns a term's list; an empty one for an unknown term.
     pub(super) fn get(&self, term: TermId) -> List<'_> {
-        let Some(slot) = self.slots.get(term.index()) else { return List::Short(&[]) };
+        let Some(slot) = self.slots.get(term.index()) else { return List::Small(&[]) };
         match slot.shape() {
-            Shape::None => List::Short(&[]),
-            Shape::One => List::Short(std::slice::from_ref(&slot.at)),
-            Shape::Short => List::Short(self.short.get(slot.at, slot.len as usize)),
-            Shape::Packed => List::Packed(&self.packed[slot.at as usize]),
-            Shape::Dense => List::Dense(&self.dense[slot.at as usize]),
+            Shape::None => List::Small(&[]),
+            Shape::One => List::Small(std::slice::from_ref(&slot.at)),
+            Shape::Small => List::Small(self.small.get(slot.at, slot.len as usize)),
+            Shape::ByImpact => List::ByImpact(&self.by_impact[slot.at as usize]),
+            Shape::Windowed => List::Windowed(&self.windowed[slot.at as usize]),
         }
     }
 
@@ -192,9 +192,9 @@ impl Lists {
             match slot.shape() {
                 Shape::None => {}
                 Shape::One => keep(slot.at),
-                Shape::Short => old.short.get(slot.at, slot.len as usize).iter().copied().for_each(keep),
-                Shape::Packed => std::mem::take(&mut old.packed[slot.at as usize]).postings().for_each(keep),
-                Shape::Dense => std::mem::take(&mut old.dense[slot.at as usize]).postings().for_each(keep),
+                Shape::Small => old.small.get(slot.at, slot.len as usize).iter().copied().for_each(keep),
+                Shape::ByImpact => std::mem::take(&mut old.by_impact[slot.at as usize]).postings().for_each(keep),
+                Shape::Windowed => std::mem::take(&mut old.windowed[slot.at as usize]).postings().for_each(keep),
             }
         }
     }
@@ -205,33 +205,33 @@ impl Lists {
             out,
             &self.slots.iter().map(|slot| u64::from(slot.len) << 32 | u64::from(slot.at)).collect::<Vec<_>>(),
         )?;
-        self.short.save(out)?;
-        write_number(out, self.packed.len() as u64)?;
-        self.packed.iter().try_for_each(|list| list.save(out))?;
+        self.small.save(out)?;
+        write_number(out, self.by_impact.len() as u64)?;
+        self.by_impact.iter().try_for_each(|list| list.save(out))?;
         write_array(out, &self.vacant)?;
-        write_number(out, self.dense.len() as u64)?;
-        self.dense.iter().try_for_each(|list| list.save(out))
+        write_number(out, self.windowed.len() as u64)?;
+        self.windowed.iter().try_for_each(|list| list.save(out))
     }
 
     /// Reads what [`save`](Self::save) wrote.
     pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
-        let slot = |packed: u64| Slot { len: (packed >> 32) as u32, at: packed as u32 };
+        let slot = |word: u64| Slot { len: (word >> 32) as u32, at: word as u32 };
         let mut lists = Self {
             slots: read_array(input)?.into_iter().map(slot).collect(),
-            short: ShortLists::load(input)?,
+            small: SmallLists::load(input)?,
             ..Self::default()
         };
         for _ in 0..read_number::<u64>(input)? {
-            let list = Packed::load(input)?;
+            let list = ImpactList::load(input)?;
             lists.long_bytes += list.bytes();
-            make_room(&mut lists.packed);
-            lists.packed.push(list);
+            make_room(&mut lists.by_impact);
+            lists.by_impact.push(list);
         }
         lists.vacant = read_array(input)?;
         for _ in 0..read_number::<u64>(input)? {
-            let list = Dense::load(input)?;
+            let list = WindowedList::load(input)?;
             lists.long_bytes += list.bytes();
-            lists.dense.push(list);
+            lists.windowed.push(list);
         }
         Ok(lists)
     }
@@ -239,40 +239,40 @@ impl Lists {
     /// Returns the memory held, in bytes.
     pub(super) fn bytes(&self) -> usize {
         heap_bytes(&self.slots)
-            + self.short.bytes()
-            + heap_bytes(&self.packed)
+            + self.small.bytes()
+            + heap_bytes(&self.by_impact)
             + heap_bytes(&self.vacant)
-            + heap_bytes(&self.dense)
+            + heap_bytes(&self.windowed)
             + self.long_bytes
     }
 
-    /// Converts a full short list to a packed one.
+    /// Converts a full short list to one by impact.
     #[inline(never)]
-    fn begin_packed(&mut self, at: u32, posting: u32) -> u32 {
-        let mut postings = self.short.get(at, postings_small::LONGEST).to_vec();
+    fn begin_by_impact(&mut self, at: u32, posting: u32) -> u32 {
+        let mut postings = self.small.get(at, postings_small::LONGEST).to_vec();
         postings.push(posting);
-        self.short.free(at, postings_small::LONGEST);
-        let list = Packed::new(&postings);
+        self.small.free(at, postings_small::LONGEST);
+        let list = ImpactList::new(&postings);
         self.long_bytes += list.bytes();
         if let Some(vacant) = self.vacant.pop() {
-            self.packed[vacant as usize] = list;
+            self.by_impact[vacant as usize] = list;
             return vacant;
         }
-        make_room(&mut self.packed);
-        self.packed.push(list);
-        self.packed.len() as u32 - 1
+        make_room(&mut self.by_impact);
+        self.by_impact.push(list);
+        self.by_impact.len() as u32 - 1
     }
 
-    /// Converts a full packed list to a dense one.
+    /// Converts a full list by impact to a windowed one.
     #[inline(never)]
-    fn begin_dense(&mut self, at: u32, posting: u32) -> u32 {
-        let list = std::mem::take(&mut self.packed[at as usize]);
+    fn begin_windowed(&mut self, at: u32, posting: u32) -> u32 {
+        let list = std::mem::take(&mut self.by_impact[at as usize]);
         self.vacant.push(at);
-        let dense = Dense::new(list.postings().chain([posting]));
-        self.long_bytes = self.long_bytes + dense.bytes() - list.bytes();
-        make_room(&mut self.dense);
-        self.dense.push(dense);
-        self.dense.len() as u32 - 1
+        let windowed = WindowedList::new(list.postings().chain([posting]));
+        self.long_bytes = self.long_bytes + windowed.bytes() - list.bytes();
+        make_room(&mut self.windowed);
+        self.windowed.push(windowed);
+        self.windowed.len() as u32 - 1
     }
 }
 
@@ -288,19 +288,19 @@ impl List<'_> {
             }
         };
         match self {
-            List::Short(postings) => postings.iter().copied().for_each(visit_posting),
-            List::Packed(list) => {
+            List::Small(postings) => postings.iter().copied().for_each(visit_posting),
+            List::ByImpact(list) => {
                 list.read(from).iter().copied().for_each(&mut visit_posting);
-                list.waiting().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
+                list.buffered().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
             }
-            List::Dense(list) => {
+            List::Windowed(list) => {
                 for class in from..CLASSES {
                     for run in list.runs(class) {
                         let record = |&low: &u16| (run.window << 16) as u32 | u32::from(low);
                         run.records.iter().for_each(|low| visit_posting(pack(record(low), class)));
                     }
                 }
-                list.waiting().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
+                list.buffered().iter().filter(|&&posting| class_in(posting) >= from).copied().for_each(visit_posting);
             }
         }
     }
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_growing_list_keeps_every_record_and_never_understates_its_share() {
-        let mut lists = Lists::default();
+        let mut lists = InvertedLists::default();
         let term = TermId(3);
         let mut checks = (0..200).chain([1_000, 16_383, 16_384, 16_385, 70_000, 140_000]).peekable();
         for record in 0..=140_000 {
@@ -341,12 +341,12 @@ mod tests {
     #[test]
     fn what_a_partial_read_leaves_out_is_below_the_class_read() {
         for records in [1_000, 20_000] {
-            let mut lists = Lists::default();
+            let mut lists = InvertedLists::default();
             (0..records).for_each(|record| lists.push(TermId(0), record, share(record)));
             let reads = match lists.get(TermId(0)) {
-                List::Short(_) => panic!("a thousand records are a long list"),
-                List::Packed(list) => std::array::from_fn(|class| list.read_len(class)),
-                List::Dense(list) => list.reads(),
+                List::Small(_) => panic!("a thousand records are a long list"),
+                List::ByImpact(list) => std::array::from_fn(|class| list.read_len(class)),
+                List::Windowed(list) => list.reads(),
             };
             assert!(reads.is_sorted_by(|a, b| a >= b) && reads[0] >= records);
             for (from, &most_read) in reads.iter().enumerate().skip(1) {
@@ -363,15 +363,15 @@ mod tests {
     #[test]
     fn lists_of_all_shapes_come_back_from_a_snapshot_and_grow_on() {
         let lens = [0, 1, 2, 16, 17, 18, 41, 42, 5_000, 16_384, 16_385, 20_000];
-        let mut lists = Lists::default();
+        let mut lists = InvertedLists::default();
         for (term, len) in (0..).zip(lens) {
             (0..len).for_each(|record| lists.push(TermId(term), record, share(record)));
         }
         let mut bytes = Vec::new();
         lists.save(&mut bytes).unwrap();
-        let mut loaded = Lists::load(&mut &bytes[..]).unwrap();
+        let mut loaded = InvertedLists::load(&mut &bytes[..]).unwrap();
         for (term, len) in (0..).zip(lens) {
-            let postings = |lists: &Lists| {
+            let postings = |lists: &InvertedLists| {
                 let mut seen = Vec::new();
                 lists.get(TermId(term)).for_each(0, |record, bound| seen.push((record, bound)));
                 seen.sort_unstable();
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn many_lists_grow_side_by_side_without_touching_each_other() {
-        let mut lists = Lists::default();
+        let mut lists = InvertedLists::default();
         for record in 0..2_000u32 {
             for term in 0..40 {
                 if record % (term + 1) == 0 {

@@ -2,7 +2,7 @@
 //!
 //! Gaps between the classes, filled with [`GAP`], receive later postings. When a class has no gap left, the whole
 //! list is laid out again with larger ones. So the heavy end of a list is the front of one array, read without a
-//! branch. New postings go to the list's write buffer first ([`Waiting`]).
+//! branch. New postings go to the list's write buffer first ([`WriteBuffer`]).
 
 use std::io::{self, Read, Write};
 
@@ -11,7 +11,7 @@ use super::memory::heap_bytes;
 use super::postings_small;
 use super::prefetch::prefetch;
 use super::tuning::Tuning;
-use super::write_buffer::Waiting;
+use super::write_buffer::WriteBuffer;
 use crate::model::arrays::{read_array, write_array};
 
 /// The shortest list of this shape: its buffer is empty.
@@ -21,14 +21,14 @@ const SHORTEST: usize = postings_small::LONGEST + 1;
 pub(super) const LONGEST: usize = 16_384;
 
 /// Postings in the write buffer: with it, a list's head takes four cache lines.
-const MOST_WAITING: usize = 25;
+const BUFFERED_MOST: usize = 25;
 
 /// A list of middle length. Regions are counted from the heaviest class on: region 0 is class 30.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub(super) struct Packed {
+pub(super) struct ImpactList {
     /// Postings that are not in their regions yet.
-    waiting: Waiting<MOST_WAITING>,
+    buffered: WriteBuffer<BUFFERED_MOST>,
     postings: Vec<u32>,
     /// The last region has no postings and begins where everything ends.
     regions: [Region; CLASSES + 1],
@@ -41,7 +41,7 @@ struct Region {
     len: u16,
 }
 
-impl Packed {
+impl ImpactList {
     /// Creates a list of these postings, in any order.
     pub(super) fn new(postings: &[u32]) -> Self {
         let mut list = Self::default();
@@ -54,17 +54,17 @@ impl Packed {
 
     /// Adds a posting, and returns by how many bytes the list grew.
     pub(super) fn push(&mut self, posting: u32) -> usize {
-        if self.waiting.push(posting) { self.file() } else { 0 }
+        if self.buffered.push(posting) { self.file() } else { 0 }
     }
 
     /// Returns the postings that are not in their regions yet, of any class.
-    pub(super) fn waiting(&self) -> &[u32] {
-        self.waiting.postings()
+    pub(super) fn buffered(&self) -> &[u32] {
+        self.buffered.postings()
     }
 
     /// Returns how many postings are read from this class up, gaps and the write buffer included.
     pub(super) fn read_len(&self, class: usize) -> u32 {
-        self.end_of(region_of(class)) as u32 + self.waiting.read_len(class)
+        self.end_of(region_of(class)) as u32 + self.buffered.read_len(class)
     }
 
     /// Returns the filed postings from class `from` up, with gaps.
@@ -84,19 +84,19 @@ impl Packed {
     /// ascend.
     pub(super) fn postings(&self) -> impl Iterator<Item = u32> {
         let filed = self.read(0).iter().filter(|&&posting| posting != GAP);
-        filed.chain(self.waiting()).copied()
+        filed.chain(self.buffered()).copied()
     }
 
     /// Prefetches what [`read_len`](Self::read_len) reads.
     pub(super) fn prefetch_counts(&self) {
-        prefetch(&self.waiting);
+        prefetch(&self.buffered);
         self.prefetch_regions();
     }
 
     /// Prefetches what a push touches in the head of a list of this length.
     pub(super) fn prefetch_head(&self, len: usize) {
-        self.waiting.prefetch(len - SHORTEST);
-        if Waiting::<MOST_WAITING>::is_last(len - SHORTEST) {
+        self.buffered.prefetch(len - SHORTEST);
+        if WriteBuffer::<BUFFERED_MOST>::is_last(len - SHORTEST) {
             prefetch(&self.postings);
             self.prefetch_regions();
         }
@@ -113,13 +113,13 @@ impl Packed {
         write_array(out, &self.regions.map(|region| region.start))?;
         write_array(out, &self.regions.map(|region| region.len))?;
         write_array(out, &self.postings)?;
-        self.waiting.save(out)
+        self.buffered.save(out)
     }
 
     /// Reads what [`save`](Self::save) wrote.
     pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
         let (starts, lens) = (read_array(input)?, read_array(input)?);
-        let mut list = Self { postings: read_array(input)?, waiting: Waiting::load(input)?, ..Self::default() };
+        let mut list = Self { postings: read_array(input)?, buffered: WriteBuffer::load(input)?, ..Self::default() };
         for (region, (start, len)) in list.regions.iter_mut().zip(starts.into_iter().zip(lens)) {
             *region = Region { start, len };
         }
@@ -139,15 +139,15 @@ impl Packed {
     #[inline(never)]
     fn file(&mut self) -> usize {
         let before = self.bytes();
-        for place in 0..self.waiting.postings().len() {
-            let posting = self.waiting.postings()[place];
+        for place in 0..self.buffered.postings().len() {
+            let posting = self.buffered.postings()[place];
             let region = region_of(class_in(posting));
             if self.end_of(region) == usize::from(self.regions[region + 1].start) {
-                self.make_gaps(&self.lens_with(&self.waiting.postings()[place..]));
+                self.make_gaps(&self.lens_with(&self.buffered.postings()[place..]));
             }
             self.put(region, posting);
         }
-        self.waiting.clear();
+        self.buffered.clear();
         self.bytes() - before
     }
 

@@ -12,9 +12,9 @@ pub(super) const LONGEST: usize = 256;
 /// Number of block sizes: 2, 4, 8, … 256 postings.
 const SIZES: usize = LONGEST.ilog2() as usize;
 
-/// Lists of 2 to [`LONGEST`] postings, in order of arrival.
+/// InvertedLists of 2 to [`LONGEST`] postings, in order of arrival.
 #[derive(Debug, Default)]
-pub(super) struct ShortLists {
+pub(super) struct SmallLists {
     sizes: [Blocks; SIZES],
 }
 
@@ -26,7 +26,7 @@ struct Blocks {
     free: Vec<u32>,
 }
 
-impl ShortLists {
+impl SmallLists {
     /// Returns the postings of a list of this length at this place.
     pub(super) fn get(&self, at: u32, len: usize) -> &[u32] {
         let start = (at as usize) << bits(len);

@@ -1,7 +1,7 @@
 //! A long list: one stream of 16-bit numbers for each class, and a write buffer.
 //!
 //! The end of a class's stream is two or three cold memory reads away. So new postings go to the buffer in the list's
-//! head ([`Waiting`]) and are filed together when it is full.
+//! head ([`WriteBuffer`]) and are filed together when it is full.
 //!
 //! Records are divided into windows of 2¹⁶. A stream holds, for each window in which the class has records: the
 //! window's number, the number of records less one, and the low half of each record's number. That is little more
@@ -13,21 +13,21 @@ use std::io::{self, Read, Write};
 use super::impact_classes::{CLASSES, class_in, pack, record_of};
 use super::memory::{heap_bytes, make_room};
 use super::prefetch::prefetch;
-use super::write_buffer::Waiting;
+use super::write_buffer::WriteBuffer;
 use crate::model::arrays::{read_array, read_number, write_array, write_number};
 
 /// Records in a window.
 pub(super) const WINDOW: usize = 1 << 16;
 
 /// Postings in the write buffer: with it, a list's head takes ten cache lines.
-const MOST_WAITING: usize = 125;
+const BUFFERED_MOST: usize = 125;
 
 /// A long list.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub(super) struct Dense {
+pub(super) struct WindowedList {
     /// Postings that are not in their streams yet.
-    waiting: Waiting<MOST_WAITING>,
+    buffered: WriteBuffer<BUFFERED_MOST>,
     classes: Box<[Stream; CLASSES]>,
     /// Postings in each stream, side by side for planning.
     counts: [u32; CLASSES],
@@ -50,7 +50,7 @@ pub(super) struct Run<'a> {
     pub(super) records: &'a [u16],
 }
 
-impl Dense {
+impl WindowedList {
     /// Creates a list of postings. Within each class records must ascend.
     pub(super) fn new(postings: impl Iterator<Item = u32>) -> Self {
         let mut list = Self::default();
@@ -62,12 +62,12 @@ impl Dense {
 
     /// Adds a posting, and returns by how many bytes the list grew. Within each class records must ascend.
     pub(super) fn push(&mut self, posting: u32) -> usize {
-        if self.waiting.push(posting) { self.file() } else { 0 }
+        if self.buffered.push(posting) { self.file() } else { 0 }
     }
 
     /// Returns the postings that are not in their streams yet, of any class.
-    pub(super) fn waiting(&self) -> &[u32] {
-        self.waiting.postings()
+    pub(super) fn buffered(&self) -> &[u32] {
+        self.buffered.postings()
     }
 
     /// Returns, for each class, how many postings are read from it up.
@@ -76,7 +76,7 @@ impl Dense {
         let mut reads = [0; CLASSES];
         for class in (0..CLASSES).rev() {
             in_streams += self.counts[class];
-            reads[class] = in_streams + self.waiting.read_len(class);
+            reads[class] = in_streams + self.buffered.read_len(class);
         }
         reads
     }
@@ -104,12 +104,12 @@ impl Dense {
                 run.records.iter().map(posting)
             })
         });
-        in_streams.chain(self.waiting().iter().copied())
+        in_streams.chain(self.buffered().iter().copied())
     }
 
     /// Prefetches what [`reads`](Self::reads) reads.
     pub(super) fn prefetch_counts(&self) {
-        prefetch(&self.waiting);
+        prefetch(&self.buffered);
         prefetch(&self.counts[0]);
         prefetch(&self.counts[CLASSES - 1]);
     }
@@ -121,8 +121,8 @@ impl Dense {
 
     /// Prefetches what a push touches in the head of a list of this length.
     pub(super) fn prefetch_head(&self, len: usize) {
-        self.waiting.prefetch(len);
-        if Waiting::<MOST_WAITING>::is_last(len) {
+        self.buffered.prefetch(len);
+        if WriteBuffer::<BUFFERED_MOST>::is_last(len) {
             prefetch(&self.classes);
             self.prefetch_counts();
         }
@@ -131,7 +131,7 @@ impl Dense {
     /// Writes the list to a snapshot.
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, &self.counts)?;
-        self.waiting.save(out)?;
+        self.buffered.save(out)?;
         self.classes.iter().try_for_each(|stream| {
             write_number(out, stream.last)?;
             write_array(out, &stream.words)
@@ -144,7 +144,7 @@ impl Dense {
         for (count, read) in list.counts.iter_mut().zip(read_array(input)?) {
             *count = read;
         }
-        list.waiting = Waiting::load(input)?;
+        list.buffered = WriteBuffer::load(input)?;
         for stream in list.classes.iter_mut() {
             let (last, words): (u32, Vec<u16>) = (read_number(input)?, read_array(input)?);
             let last = last.min(words.len() as u32);
@@ -163,11 +163,11 @@ impl Dense {
     #[inline(never)]
     fn file(&mut self) -> usize {
         let mut grown = 0;
-        for &posting in self.waiting.postings() {
+        for &posting in self.buffered.postings() {
             self.counts[class_in(posting)] += 1;
             grown += self.classes[class_in(posting)].push(record_of(posting));
         }
-        self.waiting.clear();
+        self.buffered.clear();
         grown
     }
 }

@@ -14,17 +14,17 @@
 //! How many candidates a plan leaves cannot be predicted. So a plan grows in *stages*, each taken only while the
 //! candidates left by the last stage cost more.
 
-use super::cost_curve::{Hull, Point};
-use super::cost_histogram::{Market, PRICES, price};
+use super::cost_curve::{CostCurve, ReadDepth};
+use super::cost_histogram::{CostHistogram, PRICES, price};
 use super::impact_classes::{CLASSES, class_in, class_of, top_of};
-use super::postings::{List, Lists};
+use super::postings::{InvertedLists, List};
 use super::tuning::Tuning;
 use super::{postings_by_impact, postings_small};
 use crate::model::TermId;
 
 /// One list to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Opening {
+pub(super) struct PlannedList {
     pub(super) term: TermId,
     /// The probe's share.
     pub(super) share: u16,
@@ -34,9 +34,9 @@ pub(super) struct Opening {
     pub(super) from: u8,
 }
 
-/// A segment of a list's hull.
+/// A segment of a list's cost curve.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+struct CurveSegment {
     opening: u32,
     cost: u32,
     /// Price bucket; it does not fall along one list.
@@ -50,15 +50,15 @@ const ROUNDS: [usize; 3] = [postings_small::LONGEST, postings_by_impact::LONGEST
 
 /// What a probe reads. Reused from probe to probe to save allocations.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    openings: Vec<Opening>,
-    segments: Vec<Segment>,
+pub(super) struct QueryPlan {
+    openings: Vec<PlannedList>,
+    segments: Vec<CurveSegment>,
     /// Numbers of the segments by rising price.
     order: Vec<u32>,
     /// Segments of `order` that are taken.
     taken: usize,
     /// The openings before the last stage.
-    before: Vec<Opening>,
+    before: Vec<PlannedList>,
     /// Postings that had to be read.
     needed: u64,
     /// Stages that are left.
@@ -67,36 +67,36 @@ pub(super) struct Plan {
     cost: u64,
     /// Records in the lists.
     records: f32,
-    market: Market,
+    histogram: CostHistogram,
     /// Lengths of the lists of the probe's terms.
     lens: Vec<u32>,
-    hull: Hull,
+    curve: CostCurve,
 }
 
-impl Plan {
+impl QueryPlan {
     /// Plans a probe. Afterwards `unseen() < goal`.
     ///
     /// Once the lists considered so far suffice, a list of a later round is considered only if its cheapest unit of
     /// weight could cost less than the dearest one needed. Most long lists are never considered.
-    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, goal: u32) {
+    pub(super) fn make(&mut self, shares: &[(TermId, u16)], lists: &InvertedLists, records: usize, goal: u32) {
         self.openings.clear();
         self.segments.clear();
-        self.market.clear();
+        self.histogram.clear();
         self.records = records as f32;
         let mut lens = std::mem::take(&mut self.lens);
         lists.look_up(shares, &mut lens);
         let with_lens = || lens.iter().map(|&len| len as usize).zip(shares);
         self.unseen = with_lens().filter(|(len, _)| *len > 0).map(|(_, &(_, share))| u32::from(share)).sum();
         let most = with_lens().map(|(len, _)| len).max().unwrap_or(0);
-        let (mut least, mut dearest) = (1, PRICES as u16);
+        let (mut least, mut max_price) = (1, PRICES as u16);
         for longest in ROUNDS {
             for (_, &(term, share)) in with_lens().filter(|(len, _)| (least..=longest).contains(len)) {
                 match lists.get(term) {
-                    List::Short(postings) => self.consider_short(term, share, postings),
-                    List::Packed(list) => self.consider_long(term, share, dearest, |class| list.read_len(class)),
-                    List::Dense(list) => {
+                    List::Small(postings) => self.consider_short(term, share, postings),
+                    List::ByImpact(list) => self.consider_long(term, share, max_price, |class| list.read_len(class)),
+                    List::Windowed(list) => {
                         let reads = list.reads();
-                        self.consider_long(term, share, dearest, |class| reads[class]);
+                        self.consider_long(term, share, max_price, |class| reads[class]);
                     }
                 }
             }
@@ -104,8 +104,11 @@ impl Plan {
                 break;
             }
             least = longest + 1;
-            dearest =
-                self.market.dearest(self.unseen, |needed| with_percent(needed, stages(needed, records, goal)[0]), goal);
+            max_price = self.histogram.max_price(
+                self.unseen,
+                |needed| with_percent(needed, stages(needed, records, goal)[0]),
+                goal,
+            );
         }
         self.lens = lens;
         self.sort_segments();
@@ -132,19 +135,25 @@ impl Plan {
     ///
     /// Lists that nearly all `records` are in are left out: they tell none from another. `unseen()` may be above any
     /// goal.
-    pub(super) fn make_whole(&mut self, shares: &[(TermId, u16)], lists: &Lists, records: usize, most: u64) {
+    pub(super) fn plan_whole_lists(
+        &mut self,
+        shares: &[(TermId, u16)],
+        lists: &InvertedLists,
+        records: usize,
+        most: u64,
+    ) {
         self.openings.clear();
         (self.unseen, self.stages) = (0, &[]);
-        let mut priced: Vec<(u16, u64, Opening)> = Vec::with_capacity(shares.len());
+        let mut priced: Vec<(u16, u64, PlannedList)> = Vec::with_capacity(shares.len());
         for &(term, share) in shares {
             let len = lists.len_of(term);
             self.unseen += if len > 0 { u32::from(share) } else { 0 };
             if len > 0 && len <= records / 8 * Tuning::REFINE_EIGHTHS {
                 let cost = Tuning::OPENING_COST + len as u32;
-                priced.push((price(cost, share.into()), cost.into(), Opening { term, share, floor: 0, from: 0 }));
+                priced.push((price(cost, share.into()), cost.into(), PlannedList { term, share, floor: 0, from: 0 }));
             }
         }
-        priced.sort_unstable_by_key(|&(price, cost, Opening { term, .. })| (price, cost, term));
+        priced.sort_unstable_by_key(|&(price, cost, PlannedList { term, .. })| (price, cost, term));
         let mut left = most;
         for (_, cost, opening) in priced {
             let Some(after) = left.checked_sub(cost) else { break };
@@ -156,12 +165,12 @@ impl Plan {
     }
 
     /// Returns the lists to read.
-    pub(super) fn openings(&self) -> impl DoubleEndedIterator<Item = &Opening> {
+    pub(super) fn openings(&self) -> impl DoubleEndedIterator<Item = &PlannedList> {
         self.openings.iter().filter(|opening| usize::from(opening.from) < CLASSES)
     }
 
     /// Returns the lists that are read deeper since the last stage: before, unread or not, and now.
-    pub(super) fn deepened(&self) -> impl DoubleEndedIterator<Item = (&Opening, &Opening)> {
+    pub(super) fn deepened(&self) -> impl DoubleEndedIterator<Item = (&PlannedList, &PlannedList)> {
         self.before.iter().zip(&self.openings).filter(|(before, now)| before.floor > now.floor)
     }
 
@@ -183,20 +192,20 @@ impl Plan {
         };
         let opening = self.open(term, share, closed);
         let cost = Tuning::OPENING_COST + postings.len() as u32;
-        self.offer(opening, Point { cost: 0, floor: closed, from: 0 }, Point { cost, floor: 0, from: 0 }, 0);
+        self.offer(opening, ReadDepth { cost: 0, floor: closed, from: 0 }, ReadDepth { cost, floor: 0, from: 0 }, 0);
     }
 
     /// Considers a list of classes. `read` returns the postings read from a class up.
-    fn consider_long(&mut self, term: TermId, share: u16, dearest: u16, read: impl Fn(usize) -> u32) {
+    fn consider_long(&mut self, term: TermId, share: u16, max_price: u16, read: impl Fn(usize) -> u32) {
         let own = class_of(share);
         let heaviest = (0..=own).rev().find(|&class| read(class) > 0).unwrap_or(0);
         let closed = if heaviest == own { share } else { top_of(heaviest) };
-        if price(Tuning::OPENING_COST + read(heaviest), f32::from(closed)) > dearest {
+        if price(Tuning::OPENING_COST + read(heaviest), f32::from(closed)) > max_price {
             self.unseen -= u32::from(share - closed);
             return;
         }
         let all = read(0);
-        self.hull.begin(closed);
+        self.curve.begin(closed);
         // In a short list a finer choice costs more than it saves.
         let step = if all < Tuning::FINE_STEPS_FROM { Tuning::SHORT_LIST_STEP } else { Tuning::LONG_LIST_STEP };
         // Down to the share's own class everything has the same worth.
@@ -204,15 +213,15 @@ impl Plan {
             let cost = read(class);
             let is_all = cost == all;
             let (floor, from) = if is_all { (0, 0) } else { (share.min(top_of(class - 1)), class as u8) };
-            self.hull.add(Point { cost: Tuning::OPENING_COST + cost, floor, from });
+            self.curve.add(ReadDepth { cost: Tuning::OPENING_COST + cost, floor, from });
             if is_all {
                 break;
             }
         }
         let opening = self.open(term, share, closed);
         let mut least = 0;
-        for end in 1..self.hull.points().len() {
-            let (before, after) = (self.hull.points()[end - 1], self.hull.points()[end]);
+        for end in 1..self.curve.points().len() {
+            let (before, after) = (self.curve.points()[end - 1], self.curve.points()[end]);
             least = self.offer(opening, before, after, least);
         }
     }
@@ -220,23 +229,23 @@ impl Plan {
     /// Adds a list of which nothing is read yet. Its floor is at most the share, which counted as unseen so far.
     fn open(&mut self, term: TermId, share: u16, floor: u16) -> u32 {
         self.unseen -= u32::from(share - floor);
-        self.openings.push(Opening { term, share, floor, from: CLASSES as u8 });
+        self.openings.push(PlannedList { term, share, floor, from: CLASSES as u8 });
         self.openings.len() as u32 - 1
     }
 
     /// Adds a segment that costs no less than the one before it, and returns its price.
-    fn offer(&mut self, opening: u32, before: Point, after: Point, least: u16) -> u16 {
+    fn offer(&mut self, opening: u32, before: ReadDepth, after: ReadDepth, least: u16) -> u16 {
         let (cost, mass) = (after.cost - before.cost, before.floor - after.floor);
-        let price = price(cost, f32::from(mass) * self.telling(after.cost)).max(least);
-        self.segments.push(Segment { opening, cost, price, floor: after.floor, from: after.from });
-        self.market.add(price, cost, mass);
+        let price = price(cost, f32::from(mass) * self.discrimination(after.cost)).max(least);
+        self.segments.push(CurveSegment { opening, cost, price, floor: after.floor, from: after.from });
+        self.histogram.add(price, cost, mass);
         price
     }
 
     /// Returns the worth of a unit of weight in a list of which this many postings are read.
     ///
     /// A term that every record contains, as in a template, tells none from another.
-    fn telling(&self, postings: u32) -> f32 {
+    fn discrimination(&self, postings: u32) -> f32 {
         (1.0 - postings as f32 / self.records).max(Tuning::DISCRIMINATION_LEAST)
     }
 
@@ -309,8 +318,8 @@ mod tests {
 
     use super::*;
 
-    fn lists(postings: &[(u32, u16)]) -> Lists {
-        let mut lists = Lists::default();
+    fn lists(postings: &[(u32, u16)]) -> InvertedLists {
+        let mut lists = InvertedLists::default();
         for (record, &(term, share)) in (0..).zip(postings) {
             lists.push(TermId(term), record, share);
         }
@@ -319,7 +328,7 @@ mod tests {
 
     #[test]
     fn nothing_is_read_where_the_lists_cannot_reach_the_goal() {
-        let mut plan = Plan::default();
+        let mut plan = QueryPlan::default();
         plan.make(&[(TermId(0), 60_000), (TermId(1), 5_000), (TermId(9), 535)], &lists(&[(1, 9), (1, 8)]), 2, 50_000);
         assert!(plan.openings().next().is_none());
         assert_eq!(plan.unseen(), 5_000);
@@ -329,7 +338,7 @@ mod tests {
     fn the_cheap_list_is_read_and_the_dear_one_left() {
         let mut postings = vec![(0, 100); 500];
         postings.push((1, 40_000));
-        let mut plan = Plan::default();
+        let mut plan = QueryPlan::default();
         plan.make(&[(TermId(0), 30_000), (TermId(1), 35_535)], &lists(&postings), 501, 33_000);
         assert_eq!(plan.openings().map(|opening| opening.term).collect::<Vec<_>>(), [TermId(1)]);
         assert_eq!(plan.unseen(), 112, "the frequent term's records have at most the class's top");
@@ -337,12 +346,12 @@ mod tests {
 
     #[test]
     fn a_plan_grows_stage_by_stage_as_long_as_candidates_are_worth_it() {
-        let mut lists = Lists::default();
+        let mut lists = InvertedLists::default();
         (0..10_000).for_each(|number| lists.push(TermId(number % 10), number / 10, 7_000));
         let query: Vec<_> = (0..10).map(|term| (TermId(term), 6_554)).collect();
-        let mut plan = Plan::default();
+        let mut plan = QueryPlan::default();
         plan.make(&query, &lists, 1_000_000, 60_000);
-        let read = |plan: &Plan| (plan.openings().count(), plan.unseen());
+        let read = |plan: &QueryPlan| (plan.openings().count(), plan.unseen());
         assert_eq!(read(&plan), (1, 9 * 6_554), "six tenths of a list more are none");
         assert!(!plan.deepen(|| 1_000) && read(&plan) == (1, 9 * 6_554), "a thousand postings are cheaper");
         assert!(plan.deepen(|| 2_000) && read(&plan) == (2, 8 * 6_554));
@@ -362,11 +371,11 @@ mod tests {
         ) {
             let lists = lists(&postings);
             let query: Vec<_> = query.into_iter().map(|(term, share)| (TermId(term), share)).collect();
-            let mut plan = Plan::default();
+            let mut plan = QueryPlan::default();
             plan.make(&query, &lists, records, goal);
             for _ in 1..stages {
                 let (unseen, cost) = (plan.unseen(), plan.cost());
-                let sunk = |plan: &Plan| plan.deepened().map(|(before, now)| u32::from(before.floor - now.floor)).sum::<u32>();
+                let sunk = |plan: &QueryPlan| plan.deepened().map(|(before, now)| u32::from(before.floor - now.floor)).sum::<u32>();
                 if plan.deepen(|| u64::MAX) {
                     prop_assert!(plan.unseen() == unseen - sunk(&plan) && plan.cost() >= cost);
                 } else {

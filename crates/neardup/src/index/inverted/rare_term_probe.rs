@@ -6,17 +6,17 @@
 //! sooner: the plan finds all the others.
 
 use super::impact_classes::record_of;
-use super::postings::{List, Lists};
+use super::postings::{InvertedLists, List};
 use super::tuning::Tuning;
 use crate::model::TermId;
 
 /// Replaces `likely` by the records that share most rare terms with the probe, most first.
-pub(super) fn find(shares: &[(TermId, u16)], lists: &Lists, likely: &mut Vec<u32>) {
+pub(super) fn find(shares: &[(TermId, u16)], lists: &InvertedLists, likely: &mut Vec<u32>) {
     likely.clear();
     // The newest terms are the rarest.
     for &(term, _) in shares.iter().rev() {
         if lists.len_of(term) <= Tuning::RARE_LIST_LONGEST
-            && let List::Short(postings) = lists.get(term)
+            && let List::Small(postings) = lists.get(term)
         {
             likely.extend(postings.iter().map(|&posting| record_of(posting)));
             if likely.len() >= Tuning::RARE_POSTINGS {

@@ -12,20 +12,20 @@ use crate::model::arrays::{read_array, write_array};
 
 /// Up to `MOST` postings of any class.
 #[derive(Debug)]
-pub(super) struct Waiting<const MOST: usize> {
+pub(super) struct WriteBuffer<const MOST: usize> {
     len: u16,
     /// The highest class in the buffer.
     heaviest: u16,
     postings: [u32; MOST],
 }
 
-impl<const MOST: usize> Default for Waiting<MOST> {
+impl<const MOST: usize> Default for WriteBuffer<MOST> {
     fn default() -> Self {
         Self { len: 0, heaviest: 0, postings: [0; MOST] }
     }
 }
 
-impl<const MOST: usize> Waiting<MOST> {
+impl<const MOST: usize> WriteBuffer<MOST> {
     /// Adds a posting, and returns whether the buffer is full now.
     pub(super) fn push(&mut self, posting: u32) -> bool {
         self.postings[usize::from(self.len)] = posting;
@@ -69,12 +69,15 @@ impl<const MOST: usize> Waiting<MOST> {
     pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
         let postings: Vec<u32> = read_array(input)?;
         if postings.len() >= MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "more postings in a write buffer than it has room for"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "more postings in a write buffer than it has room for",
+            ));
         }
-        let mut waiting = Self::default();
+        let mut buffered = Self::default();
         for posting in postings {
-            waiting.push(posting);
+            buffered.push(posting);
         }
-        Ok(waiting)
+        Ok(buffered)
     }
 }

@@ -34,7 +34,8 @@ mod keywords;
 
 use std::borrow::Cow;
 
-use super::{Measure, Page, Similarity};
+use super::Measure;
+use crate::detect::page_match::{Page, Similarity};
 use crate::model::{Score, TermId, Threshold};
 
 pub use bands::{Band, BandCounts};

@@ -26,7 +26,7 @@ pub(super) struct Direction<'a> {
 }
 
 /// Two sentences that are not related by shared words alone.
-struct Open {
+struct OpenPair {
     s: usize,
     t: usize,
     shared: u64,
@@ -70,7 +70,7 @@ impl<'a> Direction<'a> {
     }
 
     /// Returns how many pairs are related by shared words, and the other pairs; it stops when `enough` are related.
-    fn by_shared_words(&self, enough: u64) -> (u64, Vec<Open>) {
+    fn by_shared_words(&self, enough: u64) -> (u64, Vec<OpenPair>) {
         let (holders, places) = (self.to.holders(), self.from.places_in(self.to));
         let (mut related, mut open) = (0, Vec::new());
         let mut shared = vec![0u64; self.to.sentences.len()];
@@ -83,7 +83,7 @@ impl<'a> Direction<'a> {
                 if shared * u64::from(ONE) > self.bar(sentence) {
                     related += 1;
                 } else {
-                    open.push(Open { s, t, shared });
+                    open.push(OpenPair { s, t, shared });
                 }
             }
             if related >= enough {
@@ -98,7 +98,7 @@ impl<'a> Direction<'a> {
         self.sentence_threshold * sentence.len() as u64
     }
 
-    fn is_related(&mut self, pair: &Open) -> bool {
+    fn is_related(&mut self, pair: &OpenPair) -> bool {
         let (from, to) = (self.from, self.to);
         let (sentence, other) = (&from.sentences[pair.s], &to.sentences[pair.t]);
         let bar = self.bar(sentence);

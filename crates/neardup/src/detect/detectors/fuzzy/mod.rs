@@ -40,7 +40,8 @@ use std::io::{self, Read, Write};
 use self::article::Article;
 use self::collection::Collection;
 use self::direction::Direction;
-use super::{Measure, Page, Similarity};
+use super::Measure;
+use crate::detect::page_match::{Page, Similarity};
 use crate::model::{PageInput, Score, Sequence, Term, TermId, Threshold, Verdict};
 
 pub use results::{FuzzySets, Results};

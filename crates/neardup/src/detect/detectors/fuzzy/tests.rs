@@ -224,7 +224,7 @@ proptest! {
         let verdicts: Vec<_> = judged.iter().map(|judged| judged.verdict).collect();
         prop_assert_eq!(verdicts.iter().map(named).collect::<Vec<_>>(), plainly(&pages, &options));
 
-        // In two parts, with a snapshot between them: nothing learnt is lost.
+        // In two parts, with a snapshot between them: nothing learned is lost.
         let (first, second) = candidates.split_at(cut.index(candidates.len()));
         let mut decider = Decider::in_memory(options.clone());
         let mut resumed = decider.decide(first.to_vec()).unwrap();
@@ -234,7 +234,7 @@ proptest! {
         restored.load(&mut &saved[..]).unwrap();
         let mut again = Vec::new();
         restored.save(&mut again).unwrap();
-        prop_assert!(saved == again, "what was learnt is loaded");
+        prop_assert!(saved == again, "what was learned is loaded");
         resumed.extend(decider.decide(second.to_vec()).unwrap());
         prop_assert_eq!(resumed.iter().map(|judged| judged.verdict).collect::<Vec<_>>(), verdicts);
     }
@@ -259,7 +259,7 @@ fn named(verdict: &Verdict) -> Option<(u32, u32)> {
     }
 }
 
-/// The stream by brute force: what was judged is learnt after every eighth page.
+/// The stream by brute force: what was judged is learned after every eighth page.
 fn plainly(pages: &[Page], options: &Options) -> Vec<Option<(u32, u32)>> {
     let mut plain = Plain { articles: Vec::new(), options: &options.fuzzy };
     let (mut stored, mut fresh, mut verdicts): (Vec<(u32, &Page)>, Vec<Page>, Vec<_>) = Default::default();

@@ -25,7 +25,7 @@ impl Numbering {
     }
 
     /// Returns a verdict with the numbers used outside the decider.
-    pub(super) fn told(self, verdict: Verdict) -> Verdict {
+    pub(super) fn to_outside(self, verdict: Verdict) -> Verdict {
         verdict.renumbered(|page| self.outside(page))
     }
 }
