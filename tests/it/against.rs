@@ -14,8 +14,7 @@ use crate::words::words_of;
 
 const PAGES: usize = 12;
 
-/// A site of which, when it `has_changed`, a third of the pages is as before, a third says nearly the same and a third
-/// something else.
+/// A site whose pages change: a third stays the same, a third becomes a near-duplicate, a third is rewritten.
 struct Changing {
     has_changed: Arc<AtomicBool>,
 }
@@ -61,7 +60,7 @@ fn number(line: &Value) -> Option<usize> {
     line["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().ok()
 }
 
-/// What a changed site comes to: outcome, page that is repeated and its folder, by number.
+/// The outcome of each page of the changed site, the page that it repeats and that page's folder.
 fn told(lines: &[Value]) -> BTreeMap<usize, (String, Option<String>, Option<String>)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let tell =
@@ -79,7 +78,7 @@ fn expected(web: &Web) -> BTreeMap<usize, (String, Option<String>, Option<String
     (0..PAGES).map(|page| (page, expected(page))).collect()
 }
 
-/// All files of a folder but those that a reader of the store may touch.
+/// All files of a folder except those that a reader of the store may change.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -131,7 +130,7 @@ fn a_crawl_that_was_stopped_goes_on_against_the_same_pages_only() {
     assert_eq!(told(&pages(&place.path("new"))), expected(&web));
     place.run(["verify", "new"]).finish().expect_code(0);
 
-    // A crawl that went on in the earlier folder would change what is compared with.
+    // Resuming the earlier crawl would change the pages to compare with.
     place.crawl(&[format!("{}/{PAGES}", web.origins()[0])]).finish().expect_code(0);
     let changed = again(&place, &web).finish();
     assert_eq!(changed.code, Some(5), "{}", changed.stderr);
@@ -141,7 +140,7 @@ fn a_crawl_that_was_stopped_goes_on_against_the_same_pages_only() {
 fn a_crawl_that_was_killed_goes_on_against_the_same_pages() {
     let (web, place) = changed();
     let lines = || fs::read_to_string(place.path("new/pages.jsonl")).is_ok_and(|text| text.lines().count() > 2);
-    // Slow enough to be killed in the middle: a commit a second at the latest.
+    // Slow enough to be killed midway: it commits at least once a second.
     let slow = ["--host-concurrency", "1", "--delay", "300ms"];
     let mut running = again(&place, &web).args(slow).start();
     assert!(running.wait_until(lines), "it ended before it was killed");

@@ -1,4 +1,4 @@
-//! Pages that scripts draw, by a real Chromium. Without one the tests say so and pass.
+//! Pages rendered by scripts, with a real Chromium.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
 
-/// The answer to a path, if there is one.
+/// Returns the response for a path, if there is one.
 type Answers = dyn Fn(&str) -> Option<Answer> + Send + Sync;
 
-/// What a web answers to a path.
+/// A function from paths to responses.
 struct Site {
     origins: Vec<String>,
     robots: &'static str,
@@ -39,13 +39,13 @@ fn web(robots: &'static str, answer: impl Fn(&str) -> Option<Answer> + Send + Sy
     Web::start(1, |origins| Arc::new(Site { origins: origins.to_vec(), robots, answer: Box::new(answer) }))
 }
 
-/// Chromium takes much of a machine: one test at a time has it.
+/// Chromium needs much of a machine: one test runs it at a time.
 fn alone() -> Option<std::sync::MutexGuard<'static, ()>> {
     static ALONE: Mutex<()> = Mutex::new(());
     has_all(&[Program("chromium")]).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A crawl whose temporary files lie in a folder of its own.
+/// A crawl with its own folder for temporary files.
 fn drawing(place: &Place, web: &Web, source: &str) -> Run {
     let temporary = place.path("tmp");
     std::fs::create_dir_all(&temporary).unwrap();
@@ -53,7 +53,7 @@ fn drawing(place: &Place, web: &Web, source: &str) -> Run {
     place.crawl(web.origins()).args(flags).env("TMPDIR", temporary.to_str().unwrap())
 }
 
-/// A profile that is left behind, or a process that has it.
+/// A leftover profile, or a process that uses it.
 fn is_left(place: &Place) -> Option<String> {
     let left: Vec<_> = std::fs::read_dir(place.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let is_profile = |path: &PathBuf| path.to_string_lossy().contains("ndcrawl-browser-");
@@ -86,7 +86,7 @@ fn line<'a>(lines: &'a Lines, web: &Web, path: &str) -> &'a serde_json::Value {
 const SHELL: &str = "<!DOCTYPE html><title>shell</title><link rel=stylesheet href='/style.css'>\
     <div id=\"root\"></div><img src='/picture.png'><script src='/app.js'></script>";
 
-/// Asks for what the page says, in passing for what robots.txt forbids, and draws it.
+/// A script that requests the page's text, and a URL that robots.txt forbids, and renders the text.
 const APP: &str = "(async () => {
     fetch('/api/secret.json').catch(() => {});
     fetch('/api/written.json', { method: 'POST', body: 'x' }).catch(() => {});
@@ -142,11 +142,11 @@ fn a_scripted_site_is_empty_without_a_browser_and_complete_with_it() {
     assert_folder_is_sound(&place);
     assert_nothing_is_left(&place);
     let requests = place.run(["status", "out", "--json"]).finish().json()["requests"].as_u64();
-    // Of both crawls, robots.txt included, the first one had the front page alone.
+    // The first of both crawls requested only robots.txt and the front page.
     assert_eq!(requests, Some(web.requests().len() as u64 - 2));
 }
 
-/// By the server's log of the second crawl: robots.txt first, and the gaps, which no jitter halves.
+/// Checks the server's log of the second crawl: robots.txt first, then delays, which jitter never halves.
 fn assert_manners(web: &Web) {
     let requests = web.requests();
     let requests = &requests[2..];
@@ -156,7 +156,7 @@ fn assert_manners(web: &Web) {
     }
 }
 
-/// A shell that never changes, and says so, around data that do.
+/// A shell that answers 304, around data that change.
 #[derive(Default)]
 struct Renewed {
     version: AtomicU32,
@@ -293,7 +293,7 @@ fn a_hostile_page_stays_within_its_limits() {
     assert_nothing_is_left(&place);
 }
 
-/// Chromium is killed in the middle: it is started again.
+/// Chromium is killed midway and restarted.
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn a_crash_of_the_browser_is_survived() {
@@ -327,7 +327,7 @@ fn a_crash_of_the_browser_is_survived() {
     }
 }
 
-/// A single-page application with a router of its own, made with Preact as npm has it.
+/// A single-page application with a router, made with Preact from npm.
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "needs chromium")]
 fn a_killed_crawler_leaves_no_browser_behind() {

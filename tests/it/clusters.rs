@@ -1,4 +1,4 @@
-//! Which page of a cluster is elected, on a site that says who wrote what and when.
+//! The election of a cluster's page, on a site with authors and dates.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::program::{Finished, Place};
 use crate::web::{Answer, Content, Web};
 
-/// An article at two addresses, nearly the same article by its first author, and a front page.
+/// An article at two URLs, a near-duplicate by its first author, and a front page.
 struct Press;
 
 impl Press {
@@ -87,7 +87,7 @@ fn the_page_of_the_earliest_date_is_elected_whichever_came_first() {
     let pages = clusters[0]["pages"].as_array().unwrap();
     assert!(pages.iter().all(|page| page["archived"] == true), "{pages:?}");
     assert!(pages.iter().all(|page| page["trust"]["score"].is_number() && page["trust"]["coverage"].is_null()));
-    // An exact copy of a near-duplicate inherits its score, one of the stored page has none.
+    // An exact copy of a near-duplicate inherits its score; a copy of the stored page has none.
     let all = place.run(["clusters", "--json", "--min-mwo", "0.8", "out"]).finish().expect_code(0);
     assert_eq!(objects(&all)[0]["pages"].as_array().unwrap().len(), 3);
     let copies = place.run(["clusters", "--json", "--min-mwo", "1", "out"]).finish().expect_code(0);

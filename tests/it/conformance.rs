@@ -1,7 +1,6 @@
-//! Suites of cases, most of them other projects' own tests, put to `ndcrawl check`.
+//! Conformance suites, most of them from other projects, run through `ndcrawl check`.
 //!
-//! Every case that fails stands in [`KNOWN`] with the reason; a case that stands there and passes
-//! fails the test.
+//! [`KNOWN`] lists every failing case with the reason; a listed case that passes fails the test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::needs::data;
 
-/// Cases that fail, by file, and why that is right or cannot be helped.
+/// Failing cases by file, and why they may fail.
 const KNOWN: [(&str, &[&str], &str); 5] = [
     (
         "url_wpt.json",
@@ -34,18 +33,18 @@ const KNOWN: [(&str, &[&str], &str); 5] = [
     ("encoding_w3lib.json", &["w3enc-118"], "nothing is declared, and a detector guesses from a single byte"),
 ];
 
-/// How much a case binds.
+/// Requirement level of a case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Level {
     Must,
     Should,
-    /// What others do; counted and no more.
+    /// Behavior of other programs; only counted.
     Informative,
 }
 
 use Level::{Informative, Must, Should};
 
-/// The cases of one file, and how they went.
+/// The cases of one file and their results.
 struct Suite {
     file: &'static str,
     cases: Vec<Value>,
@@ -62,7 +61,7 @@ impl Suite {
         Self { file, cases, passed: BTreeMap::new(), failed: Vec::new() }
     }
 
-    /// One answer for each case.
+    /// Pairs each case with its answer.
     fn answers(&self, kind: &str, question: impl Fn(&Value) -> Value) -> Vec<(Value, Value)> {
         let questions: Vec<Value> = self.cases.iter().map(question).collect();
         self.cases.iter().cloned().zip(ask(kind, &questions)).collect()
@@ -76,7 +75,7 @@ impl Suite {
         }
     }
 
-    /// Tells the figures; fails where a case fails that is not known to, or the other way round.
+    /// Prints the figures; fails if a case fails that is not known to, or passes that is.
     fn finish(self) {
         let known = KNOWN.iter().filter(|(file, _, _)| *file == self.file);
         let known: BTreeMap<&str, &str> = known.flat_map(|(_, ids, why)| ids.iter().map(|id| (*id, *why))).collect();
@@ -105,7 +104,7 @@ impl Suite {
     }
 }
 
-/// Puts the questions to `ndcrawl check KIND`.
+/// Runs `ndcrawl check KIND` on the questions.
 fn ask(kind: &str, questions: &[Value]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("questions");
@@ -126,7 +125,7 @@ fn ask(kind: &str, questions: &[Value]) -> Vec<Value> {
     answers
 }
 
-/// The named members of a case that it has.
+/// Those of the named members that the case has.
 fn members(case: &Value, names: &[&str]) -> Value {
     let found = names.iter().filter_map(|name| Some(((*name).to_owned(), case.get(*name)?.clone())));
     Value::Object(found.collect())
@@ -140,7 +139,7 @@ fn texts(value: &Value) -> BTreeSet<String> {
     value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-/// The canonical form, or none.
+/// The canonical form, if the text is a URL.
 fn canonical(text: &str) -> Option<String> {
     Normaliser::default().absolute(text).ok().map(|url| url.to_string())
 }
@@ -239,7 +238,7 @@ fn encodings_by_the_prescan() {
     suite.finish();
 }
 
-/// The name that the standard has for a codec of Python.
+/// The standard's name of a Python codec.
 fn encoding_of_codec(codec: &str) -> String {
     let known = [("utf-16", "utf-8"), ("big5hkscs", "big5"), ("cp1252", "windows-1252"), ("cp949", "euc-kr")];
     let known = known.into_iter().find(|(name, _)| *name == codec).map(|(_, name)| name.to_owned());
@@ -261,12 +260,12 @@ fn encodings_as_w3lib_reads_them() {
         }
     };
     for (case, answer) in suite.answers("html", question) {
-        // A mark of the order of bytes is told with its own length.
+        // A byte order mark comes with its length.
         let expected = if case["out"].is_array() { &case["out"][0] } else { &case["out"] };
         let got = text(&answer, "encoding").to_ascii_lowercase();
         let passes = match expected.as_str() {
             Some(codec) => got == encoding_of_codec(codec),
-            // Nothing is said: the default, what a detector takes it for, or no text at all.
+            // No declaration: the default, a detector's guess, or no text.
             None => matches!(got.as_str(), "" | "windows-1252" | "utf-8"),
         };
         suite.tell(Should, &case, passes, &answer["encoding"]);
@@ -353,7 +352,7 @@ fn retry_after_values() {
     for (case, answer) in suite.answers("retry-after", question) {
         let passes = match case["seconds"].as_str() {
             Some("cap") => answer["seconds"] == json!(MAX),
-            // Two answers are right.
+            // Two answers are correct.
             Some(_) => answer["error"].is_null(),
             None => answer["seconds"] == case["seconds"] && answer["error"].is_null(),
         };
@@ -404,7 +403,7 @@ fn texts_of_pages_are_escaped() {
 fn registrable_domains() {
     let mut suite = Suite::open("psl.json");
     for case in suite.cases.clone() {
-        // A host that no URL can have has no domain either; a name without one stands for itself.
+        // An invalid host has no domain; a name without one is its own domain.
         let got = Normaliser::default().absolute(&format!("http://{}/", text(&case, "host"))).ok();
         let got = got.filter(|_| !text(&case, "host").starts_with('.'));
         let got = got.filter(|url| url.registrable_domain() != url.host() || !case["registrable"].is_null());
@@ -438,7 +437,7 @@ fn references() {
     suite.finish();
 }
 
-/// The canonical forms of URLs, as `check` tells them.
+/// The canonical forms of URLs, by `ndcrawl check`.
 fn normalised(inputs: impl Iterator<Item = Value>) -> Vec<Value> {
     ask("url", &inputs.map(|input| json!({ "input": input, "normalise": true })).collect::<Vec<_>>())
 }
@@ -453,7 +452,7 @@ fn canonical_urls() {
     for (((case, answer), expected), again) in cases.iter().zip(&answers).zip(&expected).zip(&again) {
         let is_must = matches!(text(case, "level"), "whatwg" | "whatwg-nofragment" | "rfc3986-percent");
         let is_stable = answer["url"].is_null() || answer == again;
-        // What is expected is no URL to crawl: then this must be none either.
+        // The expected form is not crawlable, so the canonical form must not be either.
         let agrees = answer["url"] == expected["url"];
         suite.tell(if is_must { Must } else { Informative }, case, agrees && is_stable, answer);
         assert!(is_stable, "{case}: {answer}, then {again}");

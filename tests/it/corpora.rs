@@ -12,8 +12,8 @@ use crate::invariants::{assert_duplicates_name_stored_pages, lines};
 use crate::needs::{Corpora, Need, Program, first_missing, reason, run, shared, skip};
 use crate::program::{BY_WEIGHTS, Place};
 
-/// Clusters that may be missed: sibling pages of one template share more words than the threshold
-/// asks for. The weights of the paper at 0.8 miss one of these sites' 217.
+/// Clusters that may be missed: sibling pages of one template can reach the threshold.
+/// The paper's weights at 0.8 miss one of the 217 clusters of these sites.
 const MISSED: f64 = 1.0;
 
 const SITES: [&str; 3] = ["maint-guide", "debfaq", "gtk2"];
@@ -33,10 +33,10 @@ const MANNERS: [&str; 13] = [
     "host",
     "--allow-private",
 ];
-/// Copies stored beyond one a cluster, as a share of what was stored.
+/// The highest share of stored pages that may be extra copies of a cluster.
 const EXTRA_RATE: f64 = 0.05;
 
-/// The sites on nginx; dropping it ends the service.
+/// The sites on nginx; dropping it stops the server.
 struct Served {
     script: PathBuf,
     folder: PathBuf,
@@ -47,7 +47,7 @@ impl Served {
     fn start(script: PathBuf, folder: PathBuf) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let served = Self { script, folder, port };
-        // A server that an earlier run left behind would keep the old port.
+        // A leftover server of an earlier run would keep the old port.
         let _ = served.command("stop").output();
         // nginx keeps the streams it was given open, so they must not be pipes.
         assert!(served.command("start").status().unwrap().success());
@@ -60,7 +60,7 @@ impl Served {
         command
     }
 
-    /// The front pages by address, of the tested sites only.
+    /// The front pages of the tested sites, by address.
     fn seeds(&self) -> Vec<String> {
         let urls = run(&mut self.command("urls"));
         let sites = urls.lines().filter_map(|line| {
@@ -77,7 +77,7 @@ impl Drop for Served {
     }
 }
 
-/// The sites of the labelled crawl; the reason if there are none.
+/// Returns the folder of the labelled sites, or why there is none.
 pub fn sites() -> Result<PathBuf, String> {
     fetch_sites("sites", &SITES)
 }
@@ -86,7 +86,7 @@ fn require(needs: &[Need]) -> Result<(), String> {
     first_missing(needs).map_or(Ok(()), |need| Err(reason(need)))
 }
 
-/// Downloads these sites, once for all runs, into a folder of this name; the reason if that fails.
+/// Downloads these sites, once for all runs, into a folder of this name; returns why if that fails.
 pub fn fetch_sites(folder: &str, sites: &[&str]) -> Result<PathBuf, String> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +105,7 @@ pub fn fetch_sites(folder: &str, sites: &[&str]) -> Result<PathBuf, String> {
     if fetched.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&fetched.stderr).trim().to_owned()) }
 }
 
-/// Whether a fetched site is made of the package versions that the list of sites names.
+/// Whether a fetched site has the package versions of the list of sites.
 pub fn is_as_listed(folder: &Path, site: &str) -> bool {
     let versions = std::fs::read_to_string(folder.join("VERSIONS.tsv")).unwrap_or_default();
     let mut of_site = versions.lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -125,9 +125,9 @@ fn score(corpora: &Path, out: &Path) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// A crawl of the real sites into the folder `out`; the reason if there can be none.
+/// Crawls the real sites into the folder `out`; returns why if that is impossible.
 pub fn crawl() -> Result<Place, String> {
-    // The sites are fetched into one folder, and a folder is served once at a time.
+    // All tests share the folder of the sites, and one server at a time may use it.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     require(&[Program("nginx"), Program("python3")])?;

@@ -1,7 +1,6 @@
-//! What is made of a folder whose files are damaged: no command panics, each says what is wrong, and a crawl
-//! goes on with what it can rebuild, or not at all.
+//! Commands on damaged folders: none panics, each names the damage, and a crawl either resumes correctly or refuses.
 //!
-//! `NDCRAWL_CORRUPTION_ROUNDS` asks for more rounds than are run each time.
+//! `NDCRAWL_CORRUPTION_ROUNDS` sets the number of rounds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +20,7 @@ fn rounds() -> usize {
     std::env::var("NDCRAWL_CORRUPTION_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS)
 }
 
-/// What was done to which file.
+/// One damage to one file.
 #[derive(Debug)]
 struct Damage {
     file: String,
@@ -34,7 +33,7 @@ impl Damage {
     }
 }
 
-/// All files of an output folder that somebody reads, by their names in it.
+/// All files of an output folder that a command reads, by their names in it.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -61,10 +60,10 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Flips bits, cuts the end off, puts zeros in the place of a part, or removes the file.
+/// Flips bits, truncates, zeroes a part, or removes the file.
 fn damage(folder: &Path, random: &mut SeededRng) -> Damage {
     let all = files(folder);
-    // Most of what there is to be damaged lies in the database, the archive and the lines.
+    // Most of the bytes are in the database, the archive and the lines.
     let large: Vec<&String> =
         all.iter().filter(|name| *name == "store/db" || *name == "pages.jsonl" || name.starts_with("warc/")).collect();
     let file = match random.below(2) {
@@ -73,7 +72,7 @@ fn damage(folder: &Path, random: &mut SeededRng) -> Damage {
     };
     let path = folder.join(&file);
     let mut bytes = fs::read(&path).unwrap();
-    // The database keeps room behind what it has written.
+    // The database preallocates space after its data.
     let used = bytes.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
     let kind = match random.below(8) {
         0 => "removed",
@@ -103,7 +102,7 @@ fn damage(folder: &Path, random: &mut SeededRng) -> Damage {
     Damage { file, kind }
 }
 
-/// A command ends with one of these codes, and if it fails it says in one line why, naming the folder.
+/// Checks that a command ends with one of these codes, and a failing one explains it in one line with the folder.
 #[track_caller]
 fn told(run: Run, codes: &[i32], damage: &Damage) -> Finished {
     let ended = run.finish();
@@ -127,7 +126,7 @@ fn outcomes(lines: &Lines) -> BTreeMap<String, &str> {
     lines.iter().map(|(url, line)| (path(url).to_owned(), outcome(line))).collect()
 }
 
-/// One round on a copy of a sound folder. Gives whether something was noticed and whether the crawl went on.
+/// Runs one round on a copy of a sound folder. Returns whether the damage was noticed and whether the crawl resumed.
 fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut SeededRng) -> (bool, bool) {
     let out = place.path("out");
     let _ = fs::remove_dir_all(&out);
@@ -136,7 +135,7 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
 
     let verified = told(place.run(["verify", "out"]), &[0, 1, 4], &damage);
     let is_sound = verified.code == Some(0);
-    // A person is told what is wrong, in few lines even if it is in the middle of a long file.
+    // The report is short, even for damage in the middle of a long file.
     assert!(is_sound || verified.code == Some(4) || verified.stdout.contains("problem: "), "{verified:?}");
     let status = told(place.run(["status", "out"]), &[0, 2, 4], &damage);
     assert!(status.code == Some(0) || damage.is_in("status.json"), "{damage:?}: {status:?}");
@@ -150,7 +149,7 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
         made_anew(place, graph, &damage);
     }
     let after = told(place.run(["verify", "out"]), &[0, 1, 4], &damage);
-    // What was written before is not read again by a crawl that goes on; who asks is told.
+    // A resumed crawl does not read all earlier files again; `verify` does.
     let is_written = damage.is_in("warc/") || damage.is_in("pages.jsonl");
     if goes_on && (is_sound || !is_written) {
         assert_eq!(after.code, Some(0), "{damage:?}: {after:?}\n{resumed:?}");
@@ -162,8 +161,8 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
     (!is_sound, goes_on)
 }
 
-/// What is refused is made anew from lines and archive, and the crawl comes to its right end; unless these or the
-/// settings are what is damaged.
+/// Rebuilds a refused store from lines and archive and finishes the crawl correctly, unless these or the settings are
+/// damaged.
 fn made_anew(place: &Place, graph: &Graph, damage: &Damage) {
     let rebuilt = told(place.run(["reindex", "out", "--force", "--json"]), &[0, 4], damage);
     if rebuilt.code == Some(4) {
@@ -173,18 +172,18 @@ fn made_anew(place: &Place, graph: &Graph, damage: &Damage) {
     let rebuilt = rebuilt.json();
     assert_eq!(rebuilt["rebuilt"], true, "{damage:?}: {rebuilt}");
     told(place.crawl(&graph.seeds()).args(["--max-pages", "1000"]), &[0], damage);
-    // What can't be read of the archive stays where it is.
+    // Unreadable parts of the archive stay in place.
     told(
         place.run(["verify", "out"]),
         if damage.is_in("warc/") || damage.is_in("pages.jsonl") { &[0, 1] } else { &[0] },
         damage,
     );
     let is_whole = rebuilt["unreadable_count"] == 0 && rebuilt["damaged_lines"] == 0;
-    // A letter of an address or of a reason can be another one unnoticed.
+    // A changed letter of a URL or reason can go unnoticed.
     if is_whole && !damage.is_in("pages.jsonl") {
         let lines = lines(&place.path("out"));
         let found = outcomes(&lines);
-        // What only duplicates name is lost with their links.
+        // Pages that only duplicates link to are lost with those links.
         let mut expected = expected(graph);
         expected.retain(|path, _| !path.starts_with("/hidden/") || found.contains_key(path));
         assert_eq!(found, expected, "{damage:?}: {rebuilt}");
@@ -206,7 +205,7 @@ fn a_damaged_folder_is_refused_with_the_reason_or_its_crawl_ends_correctly() {
     });
     let graph = graph.unwrap();
     let place = Place::new();
-    // One crawl has come to its end, the other was stopped on its way.
+    // One finished crawl and one stopped midway.
     let sound: Vec<PathBuf> = [("half", "20"), ("whole", "1000")]
         .into_iter()
         .map(|(name, most)| {

@@ -31,7 +31,7 @@ fn planned_web(hosts: usize, options: Options) -> (Web, Arc<Graph>) {
     (web, graph.unwrap())
 }
 
-/// Slow enough to be caught in the middle.
+/// Slow enough to be interrupted midway.
 fn slow() -> Options {
     let delay = (Duration::from_millis(30), Duration::from_millis(60));
     Options { pages: 120, oddities: false, delay, ..Options::default() }
@@ -67,7 +67,7 @@ fn assert_redirects_name_the_next_hop(lines: &Lines, graph: &Graph) {
     }
 }
 
-/// `requests` of each line is what the server counted; only flaky pages were asked twice.
+/// Checks that `requests` of each line is the server's count, and that only flaky pages have two.
 fn assert_requests_are_counted(lines: &Lines, web: &Web) {
     let asked = web.asked();
     for (url, line) in lines {
@@ -266,7 +266,7 @@ fn a_second_interrupt_does_not_wait_for_responses() {
 #[test]
 fn unreachable_seeds_are_reported_one_by_one() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    // Connections are taken by the system and never answered.
+    // The system accepts the connections, and nobody answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let seeds = [format!("http://{closed}/"), format!("http://{}/", silent.local_addr().unwrap())];
     let place = Place::new();
@@ -288,7 +288,7 @@ fn private_addresses_are_not_contacted_unless_allowed() {
     assert!(web.requests().is_empty());
 }
 
-/// Takes connections and answers nothing; counts those that are open, and the most that ever were.
+/// Accepts connections and never answers; counts the open ones and their peak.
 fn listen_silently(address: &str, open: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> String {
     let listener = TcpListener::bind(address).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

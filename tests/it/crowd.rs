@@ -1,4 +1,4 @@
-//! Many names on few addresses, and a log of who was asked when, by the clock of the server.
+//! Many hosts on few addresses, with a log of all requests by the servers' clock.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -13,15 +13,15 @@ use tokio::sync::oneshot;
 
 use crate::words::{sentences, words_of};
 
-/// Names that share an address.
+/// Hosts on one address.
 const SHARE: usize = 2;
-/// One page in so many leads to a page at another name, which nothing else leads to.
+/// One page in so many redirects to a page of another host that nothing else links to.
 const REDIRECTS: usize = 9;
-/// One page in so many takes its time.
+/// One page in so many is slow.
 const SLOW: usize = 50;
 const SLOWNESS: Duration = Duration::from_millis(80);
 
-/// Sites that know of each other; dropping it ends them.
+/// Sites that link to each other; dropping it stops them.
 pub struct Crowd {
     port: u16,
     addresses: usize,
@@ -37,32 +37,32 @@ type Log = Arc<Mutex<Vec<Visit>>>;
 #[derive(Clone, Copy)]
 struct Visit {
     name: usize,
-    /// Whether there is such a page; others are asked for to learn how a site says that there is none.
+    /// Whether the page exists; soft-404 probes request pages that do not.
     is_known: bool,
     begin: Instant,
     end: Instant,
 }
 
-/// What the log says of the manners of whoever came.
+/// Figures of the log about the crawler's politeness.
 #[derive(Debug)]
 pub struct Manners {
     #[allow(dead_code)] // for the measurement
     pub requests: usize,
-    /// Of these, requests for what there is.
+    /// Of these, requests for pages that exist.
     pub known: usize,
     /// From the first request to the last one.
     #[allow(dead_code)] // for the measurement
     pub elapsed: Duration,
-    /// The least time from one request to the next at a name, start to start.
+    /// The shortest delay between two requests to a host, start to start.
     pub least_by_name: Duration,
-    /// The least time from one request to the next at an address.
+    /// The shortest delay between two requests to an address.
     pub least_by_address: Duration,
-    /// The most requests that an address was at work on at once.
+    /// The most concurrent requests to an address.
     pub most_at_once: usize,
 }
 
 impl Crowd {
-    /// Two names on each of so many addresses (127.0.0.2 ...), and so many pages a name.
+    /// Starts two hosts on each of so many addresses (127.0.0.2 ...), with so many pages each.
     pub fn start(addresses: usize, pages: usize) -> Self {
         let listeners = listeners(addresses);
         let port = listeners[0].local_addr().unwrap().port();
@@ -81,19 +81,18 @@ impl Crowd {
         (0..self.names()).map(|name| format!("{}/\n", origin(name, self.port))).collect()
     }
 
-    /// What tells the program where the names are.
+    /// The arguments that resolve the hosts.
     pub fn resolve(&self) -> Vec<String> {
         let at = |name: usize| format!("{}:127.0.0.{}", host(name), 2 + name / SHARE);
         (0..self.names()).flat_map(|name| ["--resolve".to_owned(), at(name)]).collect()
     }
 
-    /// How many requests it takes to fetch all: robots.txt, the front page, its links, and what some of
-    /// them lead to.
+    /// The number of requests for a complete crawl: robots.txt, the front page, its links and their redirects.
     pub fn requests(&self) -> usize {
         self.names() * (2 + self.pages + (0..self.pages).filter(|page| page % REDIRECTS == 0).count())
     }
 
-    /// The most requests a second that such gaps allow.
+    /// The highest rate that these delays allow, in requests a second.
     #[allow(dead_code)] // for the measurement
     pub fn fastest(&self, by_name: Duration, by_address: Duration) -> f64 {
         let of_names = self.names() as f64 / by_name.as_secs_f64();
@@ -134,7 +133,7 @@ fn least_gap(visits: &BTreeMap<usize, Vec<Visit>>) -> Duration {
     gaps.min().unwrap_or_default()
 }
 
-/// The visits are in the order of their beginnings.
+/// Computes the figures; the visits are sorted by their beginnings.
 fn most_at_once(visits: &[Visit]) -> usize {
     let beside = |(place, visit): (usize, &Visit)| {
         1 + visits[..place].iter().rev().take(64).filter(|earlier| earlier.end > visit.begin).count()
@@ -150,7 +149,7 @@ fn origin(name: usize, port: u16) -> String {
     format!("http://{}:{port}", host(name))
 }
 
-/// A port that is free on all addresses is found by trying.
+/// Tries ports until one is free on all addresses.
 fn listeners(addresses: usize) -> Vec<TcpListener> {
     for _ in 0..50 {
         let first = TcpListener::bind("127.0.0.2:0").unwrap();

@@ -1,4 +1,4 @@
-//! The dashboard of a crawl that runs: as programs ask for it, and as it is seen in a browser.
+//! The dashboard of a running crawl, for programs and in a browser.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use crate::program::{Place, Running};
 use crate::web::{Answer, Content, Web};
 use crate::words::words_of;
 
-/// A site that never ends, where every third page repeats another.
+/// An endless site where every third page is a duplicate.
 struct Endless;
 
 impl Content for Endless {
@@ -28,7 +28,7 @@ impl Content for Endless {
     }
 }
 
-/// A crawl of that site at work, and the address of its dashboard.
+/// Starts a crawl of that site; returns it with the address of its dashboard.
 fn watched(place: &Place) -> (Web, Running, String) {
     let web = Web::start(1, |_| Arc::new(Endless));
     let seeds = [format!("{}/1", web.origins()[0])];
@@ -39,7 +39,7 @@ fn watched(place: &Place) -> (Web, Running, String) {
     (web, running, address.trim_end_matches('/').to_owned())
 }
 
-/// The head and the body of an answer.
+/// Returns the head and the body of a response.
 fn ask(address: &str, method: &str, path: &str, host: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
@@ -55,7 +55,7 @@ fn get(address: &str, path: &str) -> (String, String) {
     (head, body)
 }
 
-/// How the crawl stands, as soon as it has compared pages.
+/// Returns the status of the crawl, once it has compared pages.
 fn figures(address: &str, running: &mut Running) -> Value {
     let told = || -> Value { serde_json::from_str(&get(address, "/status.json").1).unwrap() };
     assert!(running.wait_until(|| told()["duplicate_rate"].as_f64() > Some(0.0)));
@@ -87,7 +87,7 @@ fn the_dashboard_serves_what_status_prints() {
     assert!(TcpStream::connect(&address).is_err(), "the dashboard ends with the crawl");
 }
 
-/// The samples that Prometheus's client finds are those that stand there.
+/// Checks that Prometheus's client reads all samples.
 fn read_by_prometheus(place: &Place, metrics: &str) {
     if !has_for_part(&[PythonModule("prometheus_client")]) {
         return;
@@ -140,8 +140,8 @@ fn a_taken_or_public_address_is_refused_before_anything_is_written() {
     assert!(served.stderr.contains("dashboard: http://0.0.0.0:"), "{}", served.stderr);
 }
 
-/// In a browser: the figures change by themselves, nothing is asked for elsewhere, and the end is told.
-/// `AXE_FOLDER` names a folder in which the npm packages `axe-core` and `puppeteer-core` are installed.
+/// In a browser, the figures update, no other origin is contacted, and the end is shown.
+/// `AXE_FOLDER` names a folder with the npm packages `axe-core` and `puppeteer-core`.
 #[test]
 #[cfg_attr(not(can_use_axe), ignore = "needs node, chromium and AXE_FOLDER")]
 fn a_browser_shows_the_progress_of_a_crawl() {

@@ -1,4 +1,4 @@
-//! Judging pages that a crawl, or anybody else, has fetched before.
+//! Deduplicating pages that a crawl, or another program, fetched before.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ fn dedup(place: &Place, input: &str, out: &str) -> crate::program::Run {
     place.run(["dedup", input, "-o", out, "--weights", "paper", "-t", "0.8", "--min-free", "0", "--json"])
 }
 
-/// What was said of each page that was compared: outcome, the page it repeats, the score.
+/// The verdict on each compared page: outcome, the page it repeats, the score.
 fn verdicts(place: &Place, out: &str) -> BTreeMap<String, (String, Value, Value)> {
     let judged = lines(&place.path(out)).into_iter().filter(|(_, line)| {
         ["stored", "near-duplicate", "exact-duplicate"].contains(&line["outcome"].as_str().unwrap_or_default())
@@ -67,11 +67,11 @@ fn dedup_of_an_archive_repeats_the_verdicts_of_its_crawl() {
     assert_eq!(told["damaged"], 0, "{told}");
     assert_eq!(told["answers"], verdicts(&place, "out").len(), "{told}");
 
-    // Once more, there is nothing left to do.
+    // A second run has nothing left to do.
     let told = summary(&dedup(&place, "out/warc", "again").finish().expect_code(0).stdout);
     assert_eq!(told["known"], told["answers"], "{told}");
     place.run(["verify", "again"]).finish().expect_code(0);
-    // A crawl in that folder is refused, and the other way round.
+    // A crawl in that folder is refused, and vice versa.
     place.run(["http://127.0.0.1:1/", "-o", "again"]).finish().expect_code(5);
     dedup(&place, "out/warc", "out").finish().expect_code(5);
 }
@@ -79,7 +79,7 @@ fn dedup_of_an_archive_repeats_the_verdicts_of_its_crawl() {
 #[test]
 fn verdicts_do_not_depend_on_threads_and_files_may_come_one_by_one() {
     let place = crawled();
-    // The archive as one stream without compression, as other crawlers write it, and cut in two.
+    // The archive as one uncompressed stream, as other crawlers write it, and cut in two.
     let mut text = Vec::new();
     for archive in archives(&place) {
         let file = std::fs::File::open(archive).unwrap();
@@ -162,7 +162,7 @@ fn dedup_of_a_parquet_file_repeats_the_verdicts_of_its_crawl() {
     let told = summary(&dedup(&place, "pages.parquet", "again").finish().expect_code(0).stdout);
     assert_eq!((&told["damaged"], &told["answers"]), (&0.into(), &verdicts(&place, "out").len().into()), "{told}");
     assert_eq!(verdicts(&place, "again"), verdicts(&place, "out"));
-    // Its directory stands at its end.
+    // Its footer is at its end.
     let refused = dedup(&place, "-", "stream").reading(&place.path("pages.parquet")).finish();
     assert!(refused.stderr.contains("cannot be read from a stream"), "{}", refused.stderr);
 }
@@ -182,9 +182,9 @@ fn an_archive_of_wget_gets_the_verdicts_of_a_crawl_in_the_same_order() {
     let place = Place::new();
     let mut wget = Command::new("wget");
     wget.current_dir(place.path("")).env("no_proxy", "*").args(["-q", "-r", "-l", "inf", "-nd", "--delete-after"]);
-    // Some pages come compressed, asked for or not.
+    // Some pages come compressed, requested or not.
     wget.arg("--compression=auto");
-    // It says with an exit code that links were dead.
+    // Its exit code reports dead links.
     wget.arg("--warc-file=wget").args(graph.unwrap().seeds()).status().unwrap();
     let told = summary(&dedup(&place, "wget.warc.gz", "apart").finish().expect_code(0).stdout);
     assert_eq!(told["damaged"], 0, "{told}");

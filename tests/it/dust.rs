@@ -1,4 +1,4 @@
-//! Rules that foretell duplicates: what they save, and that nothing is lost by them.
+//! Rules that predict duplicates: the requests they save, and that they lose nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
 
 const PAGES: u32 = 240;
-/// Pages of the guide that the second edition has rewritten: those from this one on.
+/// The first page of the guide that the second edition rewrote.
 const REWRITTEN: u32 = 180;
 
 /// A site, and a second host that has the same pages. The site also has each page with the number of a session, as a
@@ -83,7 +83,7 @@ fn web() -> Web {
     Web::start(2, |origins| Arc::new(Site { origins: origins.to_vec() }))
 }
 
-/// One request at a time, so that the pages arrive in the same order in every run.
+/// One request at a time, so that the order of pages is the same in every run.
 fn crawl(place: &Place, web: &Web, predicted: &str) -> Run {
     let seeds: Vec<String> = web.origins().iter().map(|origin| format!("{origin}/")).collect();
     let policy = ["--duplicate-links", "follow", "--concurrency", "1", "--predicted", predicted];
@@ -115,7 +115,7 @@ fn rules_predict_duplicates_and_lose_no_unique_page() {
     println!("{without} requests, {repeated} of them for duplicates, without rules; {with} with them");
     assert_eq!(outcomes(&pages).len(), outcomes(&everything).len(), "each URL has one line");
     assert!((without - with) * 10 > repeated * 6, "{} of {repeated} saved", without - with);
-    // What is kept may be the copy on the other host; but each text is kept once.
+    // The stored page may be the copy on the other host, but each text is stored once.
     let kept = with_outcome(&pages, "stored");
     assert!(kept.len() * 100 >= stored.len() * 99, "{} of {} unique pages are kept", kept.len(), stored.len());
 
@@ -164,11 +164,11 @@ fn a_kill_loses_no_more_pages_than_a_wrong_rule() {
     running.kill();
     crawl(&killed, &web, "skip").finish().expect_code(0);
     let (pages, undisturbed) = (killed.pages(), place.pages());
-    // What was fetched and not committed comes in another order, and rules are learned in another.
+    // Uncommitted pages are fetched in another order, which changes the order of rules.
     let stored = [&pages, &undisturbed].map(|pages| with_outcome(pages, "stored").len());
     assert!(stored.iter().min().unwrap() * 100 >= stored.iter().max().unwrap() * 99, "{stored:?}");
     assert_eq!(outcomes(&pages).len(), outcomes(&undisturbed).len());
-    // What was drawn before the kill is on record.
+    // Samples from before the kill are recorded.
     killed.run(["report", "out"]).finish().expect_code(0);
     let report = std::fs::read_to_string(killed.path("out/report.html")).unwrap();
     assert!(report.contains("fetched all the same, drawn by lot"), "{report}");
@@ -190,7 +190,7 @@ fn rules_can_be_imported_and_switched_off() {
     let learning = Place::new();
     crawl(&learning, &web, "skip").finish().expect_code(0);
     let without_rules = web.pages_asked() - asked - with_rules;
-    // A few are asked for to learn, or for a rule that is withdrawn later, in an order that is not always the same.
+    // A few are fetched to learn, or for a rule that is withdrawn later, in varying order.
     assert!(with_rules * 100 < without_rules * 102, "{with_rules} requests with rules, {without_rules} without");
     let stored = [&second, &learning].map(|place| with_outcome(&place.pages(), "stored").len());
     assert!(stored.iter().min().unwrap() * 100 >= stored.iter().max().unwrap() * 99, "{stored:?}");
@@ -206,12 +206,12 @@ fn rules_can_be_imported_and_switched_off() {
     first.run(["rules", "out", "--off", "9999"]).finish().expect_code(2);
 }
 
-/// The rules by which pages were left out. There may be some that no earlier crawl has seen.
+/// The rules that left pages out; some may be unknown to the earlier crawl.
 fn rules_that_foretold(place: &Place) -> BTreeSet<String> {
     place.pages().iter().filter_map(|line| line["rule"].as_str()).map(str::to_owned).collect()
 }
 
-/// Rules as they are told, of lines that list them.
+/// The rules in lines that list them.
 fn texts(listed: &str) -> BTreeSet<String> {
     let rules = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     rules.map(|rule| rule["text"].as_str().unwrap().to_owned()).collect()
@@ -221,7 +221,7 @@ fn listed(place: &Place) -> String {
     place.run(["rules", "out", "--json"]).finish().expect_code(0).stdout
 }
 
-/// The rules in the folder, off or not.
+/// The rules in the folder, switched off or not.
 fn switched_off(place: &Place) -> Vec<bool> {
     let listed = listed(place);
     listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["off"] == true).collect()
@@ -257,14 +257,14 @@ fn switching_a_rule_takes_effect_on_resume_and_is_refused_during_a_crawl() {
     let now_off = switched_off(&place);
     assert_eq!(now_off.iter().filter(|is_off| **is_off).count(), rules.len(), "{now_off:?}");
 
-    // Switched on again it is learned as if it had never been off.
+    // Switched on again, the rule is learned as if it had never been off.
     switch("--on", now_off.len()).expect_code(0);
     crawl(&place, &web, "skip").finish().expect_code(0);
     assert!(switched_off(&place).into_iter().all(|is_off| !is_off));
     place.run(["verify", "out"]).finish().expect_code(0);
 }
 
-/// Sites that have a mirror each.
+/// Sites with a mirror each.
 const MIRRORED: u32 = 8;
 
 /// Sites at 127.0.1.N, each with a mirror at 127.0.2.N. Site 1 names one more of each late, of which the second has the
@@ -319,7 +319,7 @@ fn crawl_family(place: &Place, web: &Web, predicted: &str) -> Run {
     place.run(&seeds[..late]).args(["-o", "out"]).args(UNSPARING).args(BY_WEIGHTS).args(policy)
 }
 
-/// The texts that were kept: the numbers of page and site of the stored pages, and the edition.
+/// The stored texts: page, site and edition of each.
 fn kept_of_family(pages: &[Value]) -> BTreeSet<String> {
     let late = format!(".{}:", MIRRORED + 1);
     let text = |url: &str| {
@@ -342,7 +342,7 @@ fn rules_common_to_mirrors_apply_to_the_next_mirror_and_a_lookalike_loses_nothin
     assert_eq!(kept_of_family(&everything).len(), 1 + 2 * 60 + MIRRORED as usize * 25);
     assert_eq!(kept_of_family(&pages), kept_of_family(&everything));
 
-    // By rules that prove themselves for each host, 8 of its 24 pages could be saved at most.
+    // Rules that must prove themselves on each host would save at most 8 of its 24 pages.
     let copies = 24 * MIRRORED as usize;
     println!("{without} requests, {copies} of them for copies, without rules; {with} with them");
     assert!(2 * (without - with) > copies, "{} of {copies} saved", without - with);

@@ -1,9 +1,9 @@
-//! A web without end: page k links to as many new pages as asked for, none of which comes again.
+//! An endless web: each page links to a given number of new pages.
 
 use crate::web::{Answer, Content};
 use crate::words::{sentences, words_of};
 
-/// For limits, and for the question whether memory stays flat while the frontier grows.
+/// For tests of limits, and of memory while the frontier grows.
 pub struct Endless {
     origin: String,
     links: u64,

@@ -1,4 +1,4 @@
-//! `eval` on labelled pages: made ones, and real ones where they are at hand.
+//! `eval` on labelled pages, synthetic and real.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -111,7 +111,7 @@ fn pairs_are_counted_by_kind_for_each_detector_and_threshold() {
     }
     let all = &objects(&finished)[0];
     assert_eq!(numbers(all, &["precision", "recall", "f1"]), [0.666667, 1.0, 0.8]);
-    // In the index when a page asks: nothing, `a`, `a`; `d` is a copy, and does not ask.
+    // The index holds nothing, then `a`, then `a`; `d` is an exact copy and makes no query.
     assert_eq!(numbers(&all["cost"], &["probes", "records_per_probe"]), [3.0, 0.666667]);
     let closest = &all["borderlines"][0];
     assert_eq!((closest["right"].as_bool(), closest["label"].as_str()), (Some(false), Some("distinct")));
@@ -174,7 +174,7 @@ fn tables_are_readable_and_the_page_loads_nothing() {
     }
 }
 
-/// A mistake ends the program with this code and one line that names it.
+/// Checks that a mistake ends the program with this code and one line that names it.
 #[track_caller]
 fn assert_refused(place: &Place, arguments: &[&str], code: i32, named: &str) {
     let finished = place.run([&["eval"], arguments].concat()).finish().expect_code(code);
@@ -197,7 +197,7 @@ fn senseless_arguments_are_refused_by_name() {
     assert_refused(&place, &["--pairs", "gone.tsv", "--pages", "pages"], 1, "no pages found");
 }
 
-/// Three of the nine sites: the clusters of the others are not there.
+/// Three of the nine labelled sites.
 #[test]
 #[cfg_attr(not(can_fetch_sites), ignore = "needs shared/corpora beside the checkout, and apt-get")]
 fn few_clusters_of_real_sites_are_missed() {

@@ -1,4 +1,4 @@
-//! What crawls decided, held against brute force, and decided over again.
+//! Decisions of crawls, compared with brute force and with replays of their logs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -56,18 +56,18 @@ fn borderlines(verdicts: &[Verdict]) -> Vec<u32> {
     [0, scores.len() / 2, scores.len() - 1].into_iter().flat_map(|place| [scores[place], scores[place] + 1]).collect()
 }
 
-/// Where these verdicts are not those of brute force.
+/// Where these verdicts differ from brute force.
 fn differences(log: &Log, options: &Options, verdicts: &[Verdict]) -> Vec<AuditDifference> {
     Audit::new(options.clone(), log.pages.iter().map(|page| page.judged()).collect(), verdicts).differences()
 }
 
-/// What brute force says if it decides the whole stream by itself.
+/// The verdicts of brute force on the whole stream.
 fn brute_force(log: &Log, options: &Options) -> Vec<Verdict> {
     let mut oracle = BruteForce::new(options.clone());
     log.pages.iter().map(|page| oracle.decide(log.candidate(page))).collect()
 }
 
-/// Pages that take up to 40 ms each, by lot, so that they arrive in another order than they are asked for.
+/// Pages with random delays of up to 40 ms, so that they arrive out of order.
 fn unsteady_web(hosts: usize) -> (Web, Arc<Graph>) {
     let mut graph = None;
     let web = Web::start(hosts, |origins| {
@@ -79,7 +79,7 @@ fn unsteady_web(hosts: usize) -> (Web, Arc<Graph>) {
     (web, graph.unwrap())
 }
 
-/// A crawl with so many workers.
+/// Runs a crawl with so many workers.
 fn crawled(graph: &Graph, workers: &str) -> Place {
     let place = Place::new();
     place.crawl(&graph.seeds()).args(["-c", workers]).finish().expect_code(0);

@@ -1,11 +1,11 @@
-//! Why a URL has its outcome, and what two pages have in common, on the site of the demo.
+//! Explanations of outcomes, and comparisons of two pages, on the demo site.
 
 use regex::Regex;
 use serde_json::Value;
 
 use crate::program::{Place, pages};
 
-/// The demo, crawled; its origin and its lines.
+/// Crawls the demo; returns its origin and its lines.
 fn demo() -> (Place, String, Vec<Value>) {
     let place = Place::new();
     place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
@@ -24,7 +24,7 @@ fn object(place: &Place, arguments: &[&str]) -> Value {
     serde_json::from_str(&explained(place, &arguments)).unwrap()
 }
 
-/// What differs from run to run, made the same.
+/// Masks everything that differs from run to run.
 fn settled(text: &str, origin: &str) -> String {
     let text = text.replace(origin, "http://demo");
     [(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"), (r"NDCRAWL-\S+?\.warc\.gz", "WARC"), (r"offset \d+", "offset N")]

@@ -1,4 +1,4 @@
-//! What is exported of a crawl, read back; and by the tools that people read it with.
+//! Exports of a crawl, read back, also by common tools.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -181,7 +181,7 @@ fn rates_add_up_to_the_crawl() {
     assert!(by_type.starts_with("type,pages,") && by_type.contains("text/html,"), "{by_type}");
 }
 
-/// Pages in two languages, one of which is not to be passed on, and one that is written in another charset.
+/// Pages in two languages, one of them marked noarchive, one in another charset.
 struct Tongues;
 
 impl Content for Tongues {
@@ -255,7 +255,7 @@ fn a_running_crawl_a_missing_folder_and_a_damaged_archive_have_their_own_errors(
     }
 }
 
-/// A site that never ends.
+/// An endless site.
 struct Slow;
 
 impl Content for Slow {
@@ -290,7 +290,7 @@ fn a_reader_may_leave_early() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
-/// What the scripts of `tests/tools` import.
+/// Python modules that the scripts of `tests/tools` import.
 const TOOLS: [(&str, &str); 8] = [
     ("pyarrow", "pyarrow"),
     ("duckdb", "duckdb"),
@@ -305,12 +305,12 @@ const TOOLS: [(&str, &str); 8] = [
 fn script(name: &str) -> Command {
     let mut command = Command::new("python3");
     command.arg(tool(name));
-    // Nothing is to be looked up in the network.
+    // The network must not be used.
     command.env("HF_HUB_OFFLINE", "1").env("HF_DATASETS_OFFLINE", "1");
     command
 }
 
-/// A crawl of real sites if they can be had, otherwise one of the demo.
+/// A crawl of real sites if possible, otherwise of the demo.
 fn crawled() -> Place {
     corpora::crawl().unwrap_or_else(|reason| {
         skip(&format!("real sites: {reason}; the demo's is taken"));
@@ -318,7 +318,7 @@ fn crawled() -> Place {
     })
 }
 
-/// URLs as no test site has them, with the keys that are made of them here.
+/// Unusual URLs with their sort-friendly keys (SURT).
 fn keys() -> String {
     let urls = [
         "http://www.example.com/",
@@ -378,7 +378,7 @@ fn pywb_replays_a_stored_page() {
     export(&place, &["--format", "warc", "-o", "pages.warc.gz"]).expect_code(0);
     let mut replay = script("replay.py");
     replay.arg(place.path("")).arg("pages");
-    // Without a browser the page is asked for over HTTP alone.
+    // Without a browser the script requests the page over HTTP only.
     if has_for_part(&[Program("chromium")]) {
         replay.arg("chromium");
     }

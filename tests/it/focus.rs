@@ -1,4 +1,4 @@
-//! Crawls that look for a topic: what is about it is fetched first, and nothing else changes.
+//! Focused crawls: pages on the topic are fetched first, and nothing else changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::words::{sentences, word, words_of};
 
 const SECTIONS: usize = 8;
 const PAGES: usize = 15;
-/// The section that is looked for. Its index is the last that the start page names.
+/// The section on the topic. The start page names its index last.
 const WANTED: usize = SECTIONS - 1;
 
 /// A start page that names sections, each with an index that names its pages. The pages of a section share
@@ -59,7 +59,7 @@ fn shared_words(section: usize) -> Vec<String> {
     words_of(section as u64, "section", 12)
 }
 
-/// What a section is called: two of its words.
+/// The name of a section: two of its words.
 fn topic(section: usize) -> String {
     shared_words(section)[..2].join(" ")
 }
@@ -84,12 +84,12 @@ fn web() -> Web {
     Web::start(1, |origins| Arc::new(Site { origin: origins[0].clone() }))
 }
 
-/// One request at a time, so that the order is that of the frontier.
+/// One request at a time, so that requests come in the frontier's order.
 fn crawl(place: &Place, web: &Web) -> Run {
     place.crawl(&[format!("{}/", web.origins()[0])]).args(["-c", "1", "--soft-404", "off"])
 }
 
-/// The paths in the order in which they were asked for.
+/// The paths in the order of requests.
 fn order(web: &Web) -> Vec<String> {
     let paths = web.requests().into_iter().map(|request| request.url[web.origins()[0].len()..].to_owned());
     paths.filter(|path| path != "/robots.txt").collect()
@@ -99,7 +99,7 @@ fn is_wanted(path: &str) -> bool {
     path.starts_with(&format!("/s{WANTED}/")) && path.ends_with(".html")
 }
 
-/// How many of the first pages are looked for.
+/// How many of the first pages are on the topic.
 fn wanted_among(order: &[String], first: usize) -> usize {
     order.iter().take(first).filter(|path| is_wanted(path)).count()
 }
@@ -178,7 +178,7 @@ fn a_killed_crawl_resumes_with_its_topic() {
     running.kill();
     crawl(&place, &web).args(["--focus", &topic]).finish().expect_code(0);
     let order = order(&web);
-    // What was fetched and not yet committed when it was killed is fetched again.
+    // Pages that were fetched and not committed before the kill are fetched again.
     let mut first = BTreeSet::new();
     first.extend(order.iter().take(PAGES + 14).filter(|path| is_wanted(path)));
     assert_eq!(first.len(), PAGES, "{order:?}");

@@ -1,6 +1,6 @@
 //! Golden outputs: verdicts and texts of the program, compared with those kept in `tests/golden`.
 //!
-//! Verdicts change only with a decision to change them; texts change with every reworded help or message.
+//! A change of verdicts must be deliberate; texts change with every reworded help or message.
 //! `NDCRAWL_GOLDEN=write cargo test --test it golden` renews the files, and `NDCRAWL_GOLDEN_PROGRAM=PATH`
 //! names another build of the program to take the outputs from.
 
@@ -119,7 +119,7 @@ impl Content for Sites {
     }
 }
 
-/// A place with the program at the path `ndcrawl`, so that its help always has the same name.
+/// A place with the program named `ndcrawl`, so that help texts are independent of its path.
 struct Stage {
     place: Place,
 }
@@ -188,7 +188,7 @@ fn assert_golden(name: &str, found: &str) {
 fn layout(sites: &[&str]) -> Option<PathBuf> {
     let folder = fetch_sites("golden-sites", sites).map_err(|reason| skip(&reason)).ok()?;
     let other = sites.iter().find(|site| !is_as_listed(&folder, site));
-    // The distribution moves on, which is no fault of the machine.
+    // The distribution updates its packages, which is no fault of the machine.
     other.into_iter().for_each(|site| say(&format!("{site} has a newer version: its verdicts are not compared")));
     other.is_none().then_some(folder)
 }

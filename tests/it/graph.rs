@@ -1,4 +1,4 @@
-//! A web that a seed settles, with the truth about each URL.
+//! A synthetic web from a seed, with the truth about each URL.
 //!
 //! A copy is linked only from the page it repeats (and from its own kind), so that every crawl
 //! judges the original first: which pages are stored does not depend on the order of arrival.
@@ -11,7 +11,7 @@ use ndcrawl::seeded::SeededRng;
 use crate::web::{Answer, Content};
 use crate::words::{sentences, word, words};
 
-/// What is true of a URL.
+/// The truth about a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Truth {
     Unique,
@@ -32,7 +32,7 @@ pub enum Truth {
     OutOfScope,
 }
 
-/// What a crawl should say of a URL.
+/// The expected outcome of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     pub outcome: &'static str,
@@ -43,13 +43,13 @@ pub struct Expected {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub seed: u64,
-    /// Unique pages in the tree that all else hangs on.
+    /// Unique pages in the tree that all other pages hang on.
     pub pages: usize,
     /// Every so many pages have a near-duplicate, an exact copy, a redirect chain ...
     pub copies_every: usize,
     /// Whether dead links, flaky pages, loops and pages under robots rules are planted.
     pub oddities: bool,
-    /// Each page takes a time between these.
+    /// Bounds of each page's response time.
     pub delay: (Duration, Duration),
 }
 
@@ -115,7 +115,7 @@ impl Graph {
         self.pages[url].flaky
     }
 
-    /// The page that stands for this one and its copies.
+    /// The original of this page.
     pub fn original<'a>(&'a self, url: &'a str) -> &'a str {
         match &self.pages[url].truth {
             Truth::Near { of, .. } | Truth::Exact { of } => of,
@@ -123,7 +123,7 @@ impl Graph {
         }
     }
 
-    /// What a crawl without limits says, each URL that it sees once.
+    /// The expected outcome of each URL in a crawl without limits.
     pub fn expected(&self, follow_duplicates: bool) -> BTreeMap<String, Expected> {
         let mut expected = BTreeMap::new();
         let mut behind_duplicates = Vec::new();
@@ -159,7 +159,7 @@ impl Graph {
         format!("{}/{folder}/{number}", self.origins[number % self.origins.len()])
     }
 
-    /// The URL by the number of its host, which is the same whatever port the web listens on.
+    /// The URL with its host's number, which does not depend on the port.
     fn key(&self, url: &str) -> String {
         let host = self.origins.iter().position(|origin| url.starts_with(origin.as_str()));
         format!("{host:?} {}", path(url))
@@ -257,7 +257,7 @@ impl Graph {
         self.plant_bare(&url, Truth::Exact { of });
     }
 
-    /// Two hops to a page that is found in no other way.
+    /// Two redirects to a page that nothing else links to.
     fn plant_redirects(&mut self, number: usize) {
         let (url, target) = (self.url(number), self.beside(number, "target"));
         let hops = [self.beside(number, "moved"), self.beside(number, "moved-again")];
@@ -266,7 +266,7 @@ impl Graph {
         self.plant_bare(&hops[1], Truth::Redirect { to: target });
     }
 
-    /// A page that has the title of another one and less than half of its words, which is no duplicate.
+    /// A page with the title of another one and less than half of its words: no duplicate.
     fn plant_partly_alike(&mut self, number: usize) {
         let (of, url) = (self.url(number), self.beside(number, "partly"));
         let words = self.reworded(&of, 0.6, &url);
@@ -305,7 +305,7 @@ impl Graph {
         words
     }
 
-    /// Pages are written when all links are known; exact copies last.
+    /// Writes the pages when all links are known; exact copies last.
     fn write(&mut self) {
         for page in self.pages.values_mut() {
             page.html = html(page);
@@ -358,7 +358,7 @@ impl Content for Graph {
     }
 }
 
-/// The path of a URL, which is the same whatever port the web listens on.
+/// The path of a URL, which does not depend on the port.
 pub fn path(url: &str) -> &str {
     let after_scheme = url.find("://").map_or(0, |at| at + 3);
     url[after_scheme..].find('/').map_or("/", |at| &url[after_scheme + at..])

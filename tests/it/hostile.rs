@@ -1,4 +1,4 @@
-//! Manners towards a server that misbehaves on purpose, and what becomes of what it says.
+//! Politeness towards a hostile server, and the outcomes of its pages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::needs::{Program, has_all, run, tool};
 use crate::program::Place;
 
-/// The server takes so many ports from the first one on.
+/// The number of consecutive ports that the server uses.
 const PORTS: u16 = 41;
 
-/// What the checker of manners is to make sure of, besides the gap.
+/// Checks of politeness besides the delay.
 const MANNERS: [&str; 12] = [
     "--max-conc",
     "1",
@@ -32,20 +32,20 @@ const MANNERS: [&str; 12] = [
     "/t/calendar=200",
 ];
 
-/// Where no page may be asked for, and what the crawl says of it. They are named as seeds, since what
-/// leads there may be left out as a duplicate.
+/// Forbidden URLs and their outcomes. They are seeds, because pages that link to them may be left out
+/// as duplicates.
 const FORBIDDEN: [(&str, &str, &str); 3] = [
     ("origin robots-redirect", "/private/x", "robots"),
     ("origin robots-huge", "/early/x", "robots"),
     ("origin robots-500", "/p1", "robots-unreachable"),
 ];
 
-/// Where the server says what is expected of its behaviours.
+/// The path of the server's list of expectations.
 const EXPECTATIONS: &str = "/expect.json";
-/// What the page with a hundred thousand links links to.
+/// The targets of the page with 100,000 links.
 const MANY_LINKS: &str = "/t/links-100k/";
 
-/// The server; dropping it ends it.
+/// The server; dropping it stops it.
 struct Hostile {
     child: Child,
     port: u16,
@@ -106,11 +106,11 @@ fn free_ports() -> u16 {
         .expect("no row of free ports")
 }
 
-/// A crawl of the whole server that has ended.
+/// A finished crawl of the whole server.
 struct Crawled {
     place: Place,
     lines: BTreeMap<String, Value>,
-    /// The requests by URL, each with how often it was made.
+    /// The number of requests by URL.
     asked: BTreeMap<String, usize>,
     beginnings: BTreeMap<String, String>,
 }
@@ -172,18 +172,18 @@ impl Seen<'_> {
         &self.url[..host + self.url[host..].find('/').unwrap()]
     }
 
-    /// Its line; null if it was never seen.
+    /// Its line, or null if the crawl never saw the URL.
     fn line(&self) -> &Value {
         self.crawled.lines.get(&self.url).unwrap_or(&Value::Null)
     }
 
-    /// Its outcome, followed by the reason if there is one.
+    /// Its outcome, followed by the reason, if any.
     fn outcome(&self) -> String {
         let words = ["outcome", "reason"].iter().filter_map(|field| self.line()[*field].as_str());
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Its outcome and how often it was asked for.
+    /// Whether it has this outcome and number of requests.
     fn is(&self, outcome: &str, requests: usize) -> bool {
         self.outcome() == outcome && self.asked() == requests && self.line()["requests"] == requests
     }
@@ -196,7 +196,7 @@ impl Seen<'_> {
         self.is("stored", 1) && self.line()["truncated"] == true && self.line()["bytes"] == 10 << 20
     }
 
-    /// Whether it was fetched, with whatever outcome.
+    /// Whether it was fetched, with any outcome.
     fn is_fetched(&self) -> bool {
         self.asked() > 0 && self.line()["status"] == 200
     }
@@ -211,7 +211,7 @@ impl Seen<'_> {
         self.crawled.asked.iter().filter(|(url, _)| url.starts_with(&start)).map(|(_, times)| times).sum()
     }
 
-    /// The URLs that were first seen here.
+    /// The URLs first seen on this page.
     fn named(&self) -> Vec<&str> {
         let here = |line: &&Value| line["referrer"] == self.url;
         self.crawled.lines.values().filter(here).map(|line| line["url"].as_str().unwrap()).collect()
@@ -229,7 +229,7 @@ impl Seen<'_> {
 
 type Behaviour = (&'static str, &'static str, fn(&Seen<'_>) -> bool);
 
-/// What becomes of each behaviour, by the name that the server gives it.
+/// The expected outcome of each behavior, by the server's name.
 const BEHAVIOURS: &[Behaviour] = &[
     ("slow-body", "a body that trickles is given up when its time is over", |url| url.is("failed timeout", 3)),
     ("stall-headers", "an answer that does not come is given up when its time is over", |url| {
@@ -325,7 +325,7 @@ const BEHAVIOURS: &[Behaviour] = &[
     ("origin robots-huge", "a robots.txt is read up to its limit", |url| url.is_fetched()),
     ("origin crawl-delay", "an origin with a Crawl-delay is crawled", |url| url.asked_under("/p") >= 5),
     ("origin polite", "a plain site is crawled to its end", |url| {
-        // What is asked to see how a page is missed has a name of letters, which may begin with a p.
+        // A soft-404 probe is a name of letters, which may begin with a p.
         (0..40).all(|page| url.beside(&format!("/p{page}")).asked() == 1)
     }),
     ("origin slow", "a slow origin is crawled", |url| url.is_fetched()),

@@ -1,4 +1,4 @@
-//! What must be true of every crawl, however it came to its end.
+//! Invariants of every crawl, however it ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub fn lines(out: &Path) -> Lines {
     lines
 }
 
-/// A text field of a line, empty if it is not there.
+/// A text field of a line; empty if it is missing.
 pub fn text<'a>(line: &'a Value, field: &str) -> &'a str {
     line[field].as_str().unwrap_or_default()
 }
@@ -38,7 +38,7 @@ pub fn with_outcome<'a>(lines: &'a Lines, name: &str) -> BTreeSet<&'a str> {
     lines.iter().filter(|(_, line)| outcome(line) == name).map(|(url, _)| url.as_str()).collect()
 }
 
-/// Every duplicate names a stored page, byte for byte, and a near-duplicate its score.
+/// Checks that every duplicate names a stored page, and every near-duplicate its score.
 pub fn assert_duplicates_name_stored_pages(lines: &Lines) {
     let stored = with_outcome(lines, "stored");
     for (url, line) in lines {
@@ -55,7 +55,7 @@ pub fn assert_duplicates_name_stored_pages(lines: &Lines) {
     }
 }
 
-/// No two stored pages were planted as the same, and duplicates name the one they were planted from.
+/// Checks that planted copies are stored once, and that duplicates name their original.
 pub fn assert_planted_copies_meet(lines: &Lines, graph: &Graph) {
     let mut kept = BTreeMap::new();
     for url in with_outcome(lines, "stored") {
@@ -68,7 +68,7 @@ pub fn assert_planted_copies_meet(lines: &Lines, graph: &Graph) {
     }
 }
 
-/// The lines say what the plan of the web says, no URL more or less.
+/// Checks that the lines equal the plan of the web, URL by URL.
 pub fn assert_as_expected(lines: &Lines, expected: &BTreeMap<String, Expected>) {
     let mut wrong = String::new();
     for (url, expected) in expected {
@@ -85,13 +85,13 @@ pub fn assert_as_expected(lines: &Lines, expected: &BTreeMap<String, Expected>) 
 }
 
 fn agrees(line: &Value, expected: &Expected) -> bool {
-    // Where two redirects point at each other a crawler may also say that they lead nowhere.
+    // A redirect loop may also count as a failure.
     let looping = text(line, "url").contains("/loop/") && outcome(line) == "failed";
     (outcome(line) == expected.outcome || looping)
         && expected.reason.is_none_or(|reason| text(line, "reason") == reason)
 }
 
-/// `ndcrawl verify` and foreign readers find nothing wrong.
+/// Checks that `ndcrawl verify` and readers of other projects find no fault.
 pub fn assert_folder_is_sound(place: &Place) {
     place.run(["verify", "out"]).finish().expect_code(0);
     let mut archives: Vec<_> =

@@ -1,4 +1,4 @@
-//! The log of a finished crawl, judged over again.
+//! Replays the log of a finished crawl.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,24 +9,24 @@ use ndcrawl::store::{Result, StoreReader, read_json_file};
 
 const CACHE: u64 = 64 << 20;
 
-/// All judged pages of a crawl in the order of judgement, and what they were judged by.
+/// All judged pages of a crawl in their order, and the settings of the decider.
 pub struct Log {
     pub options: Options,
     pub pages: Vec<PageRow>,
     pub terms: Vec<TermRow>,
 }
 
-/// What a decider of today says of the pages of a log.
+/// The verdicts of a new decider on the pages of a log.
 #[allow(dead_code)] // tests do not measure
 pub struct Replay {
     pub judged: Vec<Judged>,
     pub stats: DeciderStats,
-    /// The time that the decider took, and nothing else.
+    /// The time in the decider alone.
     pub took: Duration,
 }
 
 impl Log {
-    /// Reads the folder of a crawl that nobody is writing to.
+    /// Reads the folder of a crawl that is not running.
     pub fn read(out: &Path) -> Result<Self> {
         let (reader, _) = StoreReader::open(out, CACHE)?;
         let pages = reader.all_pages()?.map(|row| Ok(row?.1)).collect::<Result<_>>()?;
@@ -34,12 +34,12 @@ impl Log {
         Ok(Self { options: options(out)?, pages, terms })
     }
 
-    /// What the crawl itself said of each page.
+    /// The crawl's own verdict on each page.
     pub fn verdicts(&self) -> Vec<Verdict> {
         self.pages.iter().map(|page| page.verdict).collect()
     }
 
-    /// Hands the pages to a new decider in the order of the log, so many at a time.
+    /// Passes the pages to a new decider in the order of the log, in batches of this size.
     pub fn replay(&self, options: &Options, batch: usize) -> Replay {
         let mut decider = Decider::in_memory(options.clone());
         let mut judged = Vec::new();
@@ -54,7 +54,7 @@ impl Log {
         Replay { judged, stats: decider.stats(), took }
     }
 
-    /// The page as the decider saw it, but that its terms come in the order of their numbers.
+    /// The page as the decider saw it, except that its terms are sorted by number.
     pub fn candidate(&self, page: &PageRow) -> PageInput {
         let counted =
             |(term, counts): (ndcrawl::model::TermId, _)| TermCounts { term: self.terms[term.index()].clone(), counts };
@@ -76,7 +76,7 @@ impl Replay {
     }
 }
 
-/// The options by which the crawl decided, from the settings that it wrote down.
+/// The decider's options, from the settings in the crawl's folder.
 fn options(out: &Path) -> Result<Options> {
     let file = read_json_file(&out.join("crawl.json"))?.expect("a crawl has a crawl.json");
     let setting = |name: &str| {
@@ -97,7 +97,7 @@ fn options(out: &Path) -> Result<Options> {
             serde_json::Value::String(word) => word.parse().unwrap(),
             share => share.to_string().parse().unwrap(),
         },
-        // A crawl of before there was a choice says nothing of it.
+        // Crawls from before this setting do not name it.
         mode: serde_json::from_value(file["settings"]["dedup.matching"].clone()).unwrap_or_default(),
         min_terms: serde_json::from_value(setting("dedup.min_terms")).unwrap(),
         weights: setting("dedup.field_weights").as_str().unwrap().parse().unwrap(),

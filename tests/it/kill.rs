@@ -1,7 +1,7 @@
-//! What is left after SIGKILL, at any moment, again and again.
+//! Recovery from repeated SIGKILLs at random moments.
 //!
-//! `NDCRAWL_KILL_ROUNDS` asks for more kills than are dealt each time, a quarter of them to each of crawl, dedup,
-//! export and report, and as many to reindex.
+//! `NDCRAWL_KILL_ROUNDS` sets the number of kills: a quarter each for crawl, dedup, export and report, and as many
+//! for reindex.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,19 +22,19 @@ use crate::invariants::{
 use crate::program::{ALL_FETCHED, BY_WEIGHTS, Place, Run, UNSPARING};
 use crate::web::Web;
 
-/// A run is killed so often before it is left alone.
+/// The number of kills of a run before it may finish.
 const KILLS: usize = 25;
 const CONCURRENCY: usize = 16;
 const BATCH: usize = 256;
-/// Kills come at a random moment between these after the start.
+/// Bounds of the random time between start and kill.
 const MOMENTS: (u64, u64) = (60, 1000);
 
-/// How often one of the four is killed at least, all in all.
+/// The least number of kills of each command.
 fn kills_of_each(few: usize) -> usize {
     std::env::var("NDCRAWL_KILL_ROUNDS").ok().and_then(|text| text.parse::<usize>().ok()).map_or(few, |all| all / 4)
 }
 
-/// Slow pages make the crawl last longer than all moments together.
+/// Slow pages, so that the crawl outlasts all kills.
 fn options(seed: u64, pages: usize, slowest: u64) -> Options {
     let delay = (Duration::from_millis(slowest / 2), Duration::from_millis(slowest));
     Options { seed, pages, oddities: false, delay, ..Options::default() }
@@ -50,12 +50,12 @@ fn planned_web(seed: u64, pages: usize, slowest: u64) -> (Web, Arc<Graph>) {
     (web, graph.unwrap())
 }
 
-/// All planted copies are fetched: what comes of each is compared with the plan.
+/// Fetches all planted copies, to compare each with the plan.
 fn crawl(place: &Place, graph: &Graph) -> Run {
     place.crawl(&graph.seeds()).args(["-c", &CONCURRENCY.to_string()])
 }
 
-/// Runs the crawl to its end and tells how often it was killed on the way.
+/// Runs the crawl to its end and returns the number of kills.
 fn crawl_under_fire(place: &Place, graph: &Graph, moments: &mut SeededRng) -> usize {
     for kills in 0..KILLS {
         let mut running = crawl(place, graph).start();
@@ -85,7 +85,7 @@ fn assert_little_was_fetched_twice(web: &Web, kills: usize) {
     println!("{kills} kills, {} pages, {again} fetched again", asked.len());
 }
 
-/// Gives how often the crawl was killed.
+/// Returns the number of kills.
 fn killed_crawl(seed: u64, moments: &mut SeededRng) -> usize {
     let (web, graph) = planned_web(seed, 500, 120);
     let place = Place::new();
@@ -119,7 +119,7 @@ fn a_repeatedly_killed_crawl_loses_nothing_and_stores_nothing_twice() {
     println!("crawl: {kills} kills");
 }
 
-/// The folder of a crawl that has come to its end, with the bodies of all pages.
+/// The folder of a finished crawl with the bodies of all pages.
 fn crawled(pages: usize) -> Place {
     let (_web, graph) = planned_web(25, pages, 0);
     let place = Place::new();
@@ -127,7 +127,7 @@ fn crawled(pages: usize) -> Place {
     place
 }
 
-/// Whether the run was killed at a random moment of the time that it takes, and not at its end before.
+/// Whether the run was killed at a random moment before its end.
 fn is_killed(run: Run, time: Duration, moments: &mut SeededRng) -> bool {
     let mut running = run.start();
     std::thread::sleep(Duration::from_micros(moments.next_u64() % time.as_micros() as u64));
@@ -143,7 +143,7 @@ fn dedup(place: &Place, out: &str) -> Run {
     place.run(["dedup", "out/warc", "-o", out, "--weights", "paper", "-t", "0.8", "--min-free", "0"])
 }
 
-/// The lines without what depends on the moment.
+/// Outcome, repeated page and score of each line, by URL.
 fn verdicts(place: &Place, out: &str) -> BTreeMap<String, [String; 3]> {
     let fields = |line: &serde_json::Value| ["outcome", "duplicate_of", "score"].map(|field| line[field].to_string());
     lines(&place.path(out)).iter().map(|(url, line)| (url.clone(), fields(line))).collect()
@@ -168,14 +168,14 @@ fn a_repeatedly_killed_dedup_ends_with_the_same_verdicts() {
     println!("dedup: {kills} kills, {time:?} undisturbed");
 }
 
-/// What a folder holds, by name.
+/// The files of a folder by name.
 fn contents(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(place.path(folder)).unwrap().map(Result::unwrap);
     entries.map(|entry| (entry.file_name().into_string().unwrap(), content(&entry.path()))).collect()
 }
 
-/// What a file holds, without the moment at which it was written. A WARC file names it in its first record, whose
-/// length, and with it all offsets in its index, may depend on it.
+/// The content of a file without the time of writing. The first record of a WARC file holds that time; its length,
+/// and with it all offsets in the index, may depend on it.
 fn content(path: &Path) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();
     let mut text = String::new();
@@ -189,8 +189,8 @@ fn content(path: &Path) -> Vec<u8> {
     }
 }
 
-/// Runs what writes files into a folder until it was killed so often. A file has its final name only when it is whole,
-/// and until then another of that name stays.
+/// Kills a command that writes files so often. A file gets its final name only when it is complete;
+/// until then an older file of that name stays.
 fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl Fn(&str) -> Run) {
     const BEFORE: &[u8] = b"what was there before";
     for folder in ["calm", "killed"] {
@@ -248,7 +248,7 @@ fn a_killed_report_leaves_no_partial_page_and_can_be_repeated() {
     assert_only_whole_files("report", kills_of_each(3), &place, report);
 }
 
-/// What reindex leaves: its lines, what it says of them, and its generations.
+/// The results of reindex: its lines, its summary and its generations.
 fn reindexed(place: &Place, out: &str) -> (Vec<Vec<u8>>, Vec<String>, serde_json::Value) {
     let files = ["pages.jsonl", "errors.jsonl", "earlier/1/pages.jsonl", "earlier/1/crawl.json"];
     let files = files.map(|name| fs::read(place.path(out).join(name)).unwrap()).into();
@@ -262,7 +262,7 @@ fn reindexed(place: &Place, out: &str) -> (Vec<Vec<u8>>, Vec<String>, serde_json
     (files, names, verified)
 }
 
-/// What must not be done in a folder whose store is in part, and by whom.
+/// Commands that must refuse a folder with a partial store.
 fn assert_refused(place: &Place, out: &str, seed: &str) {
     let before = tree(&place.path(out));
     let page = "http://127.0.0.1/";
@@ -286,7 +286,7 @@ fn assert_refused(place: &Place, out: &str, seed: &str) {
     assert_eq!(tree(&place.path(out)), before, "a command that is refused leaves the folder as it is");
 }
 
-/// All files below a folder with their lengths, but for the lock.
+/// All files below a folder with their lengths, except the lock.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -316,7 +316,7 @@ fn a_killed_reindex_leaves_a_folder_that_is_refused_until_it_is_repeated() {
     while kills < wanted || in_part == 0 {
         copy_folder(&place.path("out"), &place.path("killed"));
         let is_over = || place.path("killed/earlier/1").exists() && !place.path("killed/rebuilding.json").exists();
-        // Again and again, also in the middle of what one that was killed has left.
+        // Also on the remains of a killed run.
         while is_killed(reindex("killed"), calm.elapsed, &mut moments) {
             kills += 1;
             if place.path("killed/rebuilding.json").exists() {

@@ -1,43 +1,43 @@
 //! Black-box tests: the built program against webs on loopback, synthetic and real.
 //!
-//! | module | asks |
+//! | module | checks |
 //! |---|---|
 //! | `surface` | flags, exit codes, streams |
-//! | `conformance` | the answers of parsers and rules, held against suites of cases |
+//! | `conformance` | parsers and rules against conformance suites |
 //! | `crawl` | outcomes, limits, resuming, signals |
-//! | `dashboard` | how a running crawl is watched, by programs and in a browser |
-//! | `against` | pages of earlier crawls, compared with |
-//! | `browser` | pages that scripts draw, with the feature of that name |
+//! | `dashboard` | the dashboard, for programs and in a browser |
+//! | `against` | comparing with pages of earlier crawls |
+//! | `browser` | pages rendered by scripts (feature `browser`) |
 //! | `clusters` | which page of a cluster is elected |
-//! | `export` | what is exported, read back, by other tools too |
-//! | `explain` | why a URL has its outcome |
+//! | `export` | exports, read back, also by common tools |
+//! | `explain` | the explanation of every outcome |
 //! | `report` | that a report is true and harmless |
-//! | `recrawl` | what becomes of a crawl that is done again |
-//! | `reindex` | a store that is made anew from lines and archive |
+//! | `recrawl` | crawling a finished crawl again |
+//! | `reindex` | rebuilding a store from lines and archive |
 //! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
-//! | `kill` | what is left after SIGKILL at any moment |
-//! | `corruption` | what is made of a folder whose files are damaged |
-//! | `manners` | that gaps are kept by the clock of those who are asked |
-//! | `hostile` | manners towards a server that misbehaves, and what becomes of what it says |
-//! | `traps` | what is not asked for of sites without end |
-//! | `soft_404` | what becomes of pages that answer 200 and mean 404 |
-//! | `focus` | crawls that look for a topic |
-//! | `sampling` | what is estimated of what skipping loses, against what it loses |
-//! | `spider` | what the other engine asks for, and that its manners are ours |
-//! | `malice` | that what is said to do harm does none |
+//! | `kill` | recovery from SIGKILL at any moment |
+//! | `corruption` | commands on damaged folders |
+//! | `manners` | that delays hold by the servers' clock |
+//! | `hostile` | politeness towards a hostile server, and the outcomes of its pages |
+//! | `traps` | bounds on endless sites |
+//! | `soft_404` | pages that answer 200 and mean 404 |
+//! | `focus` | focused crawls |
+//! | `sampling` | the estimate of what skipping links loses, against the truth |
+//! | `spider` | requests and politeness of the spider engine |
+//! | `malice` | malicious responses |
 //! | `corpora` | real sites on a real server |
-//! | `rendering` | that both parsers find the same on real pages |
-//! | `exactness` | that every decision is that of brute force, in whatever batches |
-//! | `evaluation` | what `eval` says of labelled pages |
-//! | `planted` | that the planted distances are what they claim to be |
-//! | `synthetic` | that the sets on which the index is measured are always the same |
+//! | `rendering` | that both parsers agree on real pages |
+//! | `exactness` | that every decision equals brute force, in any batches |
+//! | `evaluation` | figures of `eval` on labelled pages |
+//! | `planted` | that planted near-duplicates have the planted distance |
+//! | `synthetic` | that the benchmark sets of the index are reproducible |
 //! | `docs` | that the documentation is true |
-//! | `golden` | that verdicts and texts are those that were kept |
+//! | `golden` | that verdicts and texts are unchanged |
 //! | `architecture` | who imports whom |
 //!
-//! The rest is equipment: `program` runs the program, `web` serves what `graph` or `endless` plan, `crowd`
-//! serves many names on few addresses, `invariants` holds what must be true of every finished crawl, `judged` judges its log over again, `needs` finds the
-//! programs and data that tests need.
+//! The other modules are helpers: `program` runs the program, `web` serves the pages of `graph` or `endless`, `crowd`
+//! serves many hosts on few addresses. `invariants` checks every finished crawl, `judged` replays its log, `needs`
+//! finds the programs and data that tests need.
 
 #![allow(clippy::unwrap_used)]
 

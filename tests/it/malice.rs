@@ -1,5 +1,4 @@
-//! What servers say to do harm, byte by byte: a page costs at most its limits, and the other hosts do
-//! not notice.
+//! Malicious responses, byte by byte: a page costs at most its limits, and other hosts are not affected.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -15,13 +14,13 @@ use serde_json::Value;
 use crate::program::{Place, UNSPARING};
 use crate::words::{sentences, words_of};
 
-/// Nothing is said for longer, should nobody hang up.
+/// The duration of an endless response if nobody closes the connection.
 const ENOUGH: Duration = Duration::from_secs(30);
 
-/// What a server says when it is asked for a path.
+/// Writes a server's response to a path.
 type Say = dyn Fn(&str, &mut TcpStream) -> io::Result<()> + Send + Sync;
 
-/// Answers one request a connection, each on a thread of its own, for as long as the tests run.
+/// Answers one request a connection, each on its own thread, while the tests run.
 fn serve(listener: TcpListener, say: Arc<Say>) {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -43,7 +42,7 @@ fn answer(mut stream: TcpStream, say: &Say) -> io::Result<()> {
     say(request.split(' ').nth(1).unwrap_or_default(), &mut stream)
 }
 
-/// Listens on these addresses with one port, which is found by trying.
+/// Listens on these addresses with one port; tries ports until one is free.
 fn listeners(addresses: &[&str]) -> Vec<TcpListener> {
     for _ in 0..50 {
         let first = TcpListener::bind((addresses[0], 0)).unwrap();
@@ -65,7 +64,7 @@ fn forbid(listener: TcpListener, reached: Arc<AtomicUsize>) {
     });
 }
 
-/// A whole answer with further lines in its header.
+/// A complete response with additional header lines.
 fn send(stream: &mut TcpStream, status: &str, header: &str, body: &[u8]) -> io::Result<()> {
     let length = body.len();
     write!(stream, "HTTP/1.1 {status}\r\n{header}Content-Length: {length}\r\nConnection: close\r\n\r\n")?;
@@ -76,7 +75,7 @@ fn page(stream: &mut TcpStream, body: impl AsRef<[u8]>) -> io::Result<()> {
     send(stream, "200 OK", HTML, body.as_ref())
 }
 
-/// Says the same until nobody listens.
+/// Repeats the same bytes until the connection closes.
 fn forever(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> io::Result<()> {
     let started = Instant::now();
     while started.elapsed() < ENOUGH {
@@ -86,7 +85,7 @@ fn forever(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> io::Result<
     Ok(())
 }
 
-/// Begins an answer that never ends.
+/// Begins an endless response.
 fn endless(stream: &mut TcpStream, beginning: &str, bytes: &str) -> io::Result<()> {
     stream.write_all(beginning.as_bytes())?;
     forever(stream, bytes.as_bytes(), Duration::from_millis(1))
@@ -98,19 +97,19 @@ fn packed(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A text of its own, so that nothing here is a duplicate of anything.
+/// A unique text, so that no page is a duplicate.
 fn text(purpose: &str) -> String {
     format!("<p>{}</p>", sentences(&words_of(1, purpose, 60)))
 }
 
 const HTML: &str = "Content-Type: text/html\r\n";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
-/// Clears the screen, renames the window, and is a formula besides.
+/// A title that clears the screen, renames the window and is a formula.
 const TITLE: &str = "=cmd|' /C calc'!A0 \u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m";
 
 type Malice = (&'static str, &'static str, &'static str, fn(&mut TcpStream) -> io::Result<()>);
 
-/// Path, sentence, outcome with reason, and what is said.
+/// Path, sentence, outcome with reason, and response.
 const MALICE: &[Malice] = &[
     ("/slow-header", "a header that trickles is given up", "failed timeout", |stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nX: ")?;
@@ -193,7 +192,7 @@ const MALICE: &[Malice] = &[
     }),
 ];
 
-/// Spellings of hosts at which only a private address can be found.
+/// Spellings of hosts with private addresses only.
 const PRIVATE: [&str; 21] = [
     "127.0.0.1",
     "2130706433",
@@ -218,7 +217,7 @@ const PRIVATE: [&str; 21] = [
     "LOCALHOST",
 ];
 
-/// What the malicious server says.
+/// The responses of the malicious server.
 fn malice(origin: &str, port: u16) -> Arc<Say> {
     let origin = origin.to_owned();
     Arc::new(move |path, stream| {
@@ -249,7 +248,7 @@ fn malice(origin: &str, port: u16) -> Arc<Say> {
     })
 }
 
-/// Control characters but for ends of lines and tabs.
+/// Control characters other than line ends and tabs.
 fn controls(text: &str) -> Vec<char> {
     text.replace("\r\n", "\n")
         .chars()
@@ -300,7 +299,7 @@ fn malicious_responses_stay_within_the_limits_and_reach_no_private_host() {
     assert_harmless(&place, &origin, &[crawled.stdout, crawled.stderr]);
 }
 
-/// What people look at holds no escape sequence and no formula.
+/// Checks that output for people has no escape sequence and no formula.
 fn assert_harmless(place: &Place, origin: &str, of_crawl: &[String]) {
     let titled = format!("{origin}/title");
     let copy = format!("{origin}/title-copy");
@@ -323,7 +322,7 @@ fn assert_harmless(place: &Place, origin: &str, of_crawl: &[String]) {
     assert!(told[0].contains("calc"), "the title is told: {}", told[0]);
 }
 
-/// Pages of the host that must not notice.
+/// Pages of the host that must not be affected.
 const PAGES: usize = 20;
 
 #[test]
@@ -340,7 +339,7 @@ fn an_unresponsive_host_does_not_delay_another() {
         }
         holds()
     };
-    // The one answers when the other has been asked for everything, the other when the one is silent.
+    // One host answers after the other got all requests; the other answers while the first is silent.
     serve(silent, {
         let (begun, asked) = (Arc::clone(&begun), Arc::clone(&asked));
         Arc::new(move |path, stream| {

@@ -1,4 +1,4 @@
-//! That the gaps are kept which were asked for, by the clock of those who were asked.
+//! Politeness delays by the servers' clock.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! A plain measure of likeness, written apart from the program's own: the overlap of weighted bags
-//! of words.
+//! A simple similarity, independent of the program: the overlap of weighted bags of words.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! That the planted distances are what they claim to be, by a measure that is not the program's.
+//! Checks planted distances by a similarity that is not the program's.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Flags for a web on loopback that need not be spared.
+/// Flags for a web on loopback, where no politeness is needed.
 pub const UNSPARING: [&str; 10] =
     ["--delay", "0", "--ip-delay", "0", "--host-concurrency", "8", "--allow-private", "--scope", "host", "--depth=50"];
 
-/// What is planted in made webs is planned by weights, down to the first pages of a host; the second
-/// condition has an oracle beside its code, and real sites.
+/// Synthetic webs plant distances by weights, from the first pages of a host on. The second check has its own
+/// oracle beside its code, and real sites.
 pub const BY_WEIGHTS: [&str; 2] = ["--weights", "paper"];
 
-/// Duplicates that are planted are to be fetched, however soon a rule would foretell them.
+/// Fetches planted duplicates even if a rule predicts them.
 pub const ALL_FETCHED: [&str; 2] = ["--predicted", "fetch"];
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder in which the program runs, with nothing in it.
+/// An empty folder in which the program runs.
 pub struct Place {
     folder: TempDir,
 }
@@ -43,7 +43,7 @@ impl Place {
         path
     }
 
-    /// The names of all that stands in the folder, but for the streams of programs.
+    /// The names of all files in the folder, except the programs' streams.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -73,7 +73,7 @@ pub fn pages(out: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
 }
 
-/// A run to be.
+/// A run that has not started.
 pub struct Run {
     command: Command,
     folder: PathBuf,
@@ -105,7 +105,7 @@ impl Run {
         self
     }
 
-    /// What comes on standard input.
+    /// Sets standard input.
     pub fn reading(mut self, file: &Path) -> Self {
         self.command.stdin(File::open(file).unwrap());
         self
@@ -132,7 +132,7 @@ impl Run {
     }
 }
 
-/// A run that is under way; dropping it kills it.
+/// A running program; dropping it kills it.
 pub struct Running {
     child: Child,
     line: String,
@@ -148,13 +148,13 @@ impl Running {
         assert!(sent.success(), "kill -{name}");
     }
 
-    /// What it has written to stderr so far.
+    /// Its stderr so far.
     pub fn stderr(&self) -> String {
         let [_, stderr] = self.texts();
         stderr
     }
 
-    /// Kills the program at once, if it still runs.
+    /// Kills the program, if it still runs.
     pub fn kill(mut self) -> Finished {
         self.child.kill().unwrap();
         self.finish()
@@ -212,7 +212,7 @@ impl Drop for Running {
     }
 }
 
-/// A run that has ended.
+/// A finished run.
 #[derive(Debug)]
 pub struct Finished {
     pub line: String,
@@ -247,7 +247,7 @@ impl Finished {
         value
     }
 
-    /// The lines of stderr that tell of an error.
+    /// The error lines of stderr.
     pub fn errors(&self) -> Vec<&str> {
         self.stderr.lines().filter(|line| line.starts_with("error:")).collect()
     }

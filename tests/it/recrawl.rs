@@ -1,4 +1,4 @@
-//! A crawl that is done again: servers need not send what is as it was, and a page is never its own duplicate.
+//! Recrawls: servers need not send unchanged pages, and a page is never its own duplicate.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,9 +16,9 @@ use crate::words::{sentences, words_of};
 /// A site that changes from one crawl to the next.
 #[derive(Default)]
 struct Changing {
-    /// How often it was changed.
+    /// The number of changes.
     version: AtomicU32,
-    /// Bodies that were sent.
+    /// The number of bodies sent.
     bodies: AtomicUsize,
     delay: Duration,
 }
@@ -27,7 +27,7 @@ const PAGES: [&str; 9] =
     ["/etag", "/date", "/plain", "/changed", "/touched", "/copy", "/gone", "/like-old", "/unasked"];
 
 impl Changing {
-    /// What a page says in a version of the site; `None` if it is not there.
+    /// The text of a page in a version of the site; `None` if it does not exist.
     fn body(&self, path: &str, version: u32) -> Option<String> {
         let body = match path {
             "/" => PAGES.iter().map(|page| format!("<a href='{page}'>{page}</a> ")).collect(),
@@ -58,7 +58,7 @@ impl Content for Changing {
         let Some(body) = self.body(path, version) else { return Answer::error(404) };
         let is_sent = |name: &str, value: &str| headers.get(name).is_some_and(|sent| sent == value);
         let mut answer = Answer { delay: self.delay, ..Answer::html(body.clone()) };
-        // The start page and pages that don't say when they change are sent each time.
+        // The start page and pages without validators are sent each time.
         match path {
             "/" | "/plain" => {}
             "/date" => {
@@ -105,7 +105,7 @@ fn line<'a>(lines: &'a Lines, path: &str) -> &'a serde_json::Value {
     lines.iter().find(|(url, _)| url.ends_with(path)).unwrap().1
 }
 
-/// What is exported of kept pages: their text by path.
+/// The exported text of stored pages by path.
 fn exported(place: &Place) -> BTreeMap<String, String> {
     let run = place.run(["export", "out", "--format", "jsonl", "-o", "-"]).finish().expect_code(0);
     let rows = run.stdout.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
@@ -143,7 +143,7 @@ fn unchanged_pages_are_not_sent_again_and_changed_ones_are_judged_again() {
             assert_eq!(line(&second, page)[field], line(&first, page)[field], "{page} {field}");
         }
     }
-    // The page that it is most like is its own older version, or that of another page: neither is there any more.
+    // The most similar page is an older version of itself or of another page, and neither exists any more.
     for page in ["/changed", "/touched", "/like-old"] {
         assert_eq!(found[page], "stored", "{page}");
     }
@@ -157,7 +157,7 @@ fn unchanged_pages_are_not_sent_again_and_changed_ones_are_judged_again() {
     assert!(kept.values().all(|text| !text.is_empty()), "every kept page has its body");
     assert!(place.path("out/earlier/1/pages.jsonl").exists());
 
-    // A third time nothing has changed; a server that says so unasked is not believed.
+    // The third time nothing has changed; an unsolicited 304 is not trusted.
     site.version.store(2, Ordering::SeqCst);
     let run = again(&place, &web).args(["--json"]).finish().expect_code(0);
     assert_eq!(run.json()["not_modified"], 5, "{}", run.stdout);
@@ -187,7 +187,7 @@ fn a_recrawl_survives_kills() {
         kills += 1;
     }
     assert!(kills > 2, "{kills} kills are no test");
-    // Nothing is begun anew unless the crawl was over.
+    // Only a finished crawl starts over.
     crawl(&place, &web).finish().expect_code(0);
     assert_folder_is_sound(&place);
     let found = lines(&place.path("out"));
@@ -214,7 +214,7 @@ fn recrawl_needs_a_finished_crawl_and_resumes_an_unfinished_one() {
     let run = again(&place, &web).finish().expect_code(0);
     assert!(run.stderr.contains("had not finished"), "{}", run.stderr);
     assert!(!place.path("out/earlier").exists());
-    // Without a seed, those of before are taken.
+    // Without seeds, the crawl uses those of before.
     place
         .run(["--recrawl", "-o", "out", "--allow-private", "--delay", "0", "--ip-delay", "0", "--weights", "paper"])
         .finish()

@@ -1,4 +1,4 @@
-//! A store that is made anew from what was written beside it.
+//! Rebuilding a store from the files beside it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ fn outcomes(lines: &Lines) -> BTreeMap<String, &str> {
     lines.iter().map(|(url, line)| (path(url).to_owned(), outcome(line))).collect()
 }
 
-/// A crawl that is interrupted, loses its store and goes on; `damage` is done to the store.
+/// Interrupts a crawl, applies `damage` to its store, rebuilds it and resumes.
 fn crawled_with(damage: impl Fn(&Place)) {
     let (web, graph) = planned_web();
     let place = Place::new();
@@ -36,7 +36,7 @@ fn crawled_with(damage: impl Fn(&Place)) {
     assert!(running.wait_until(has_lines), "the crawl was over too early");
     running.kill();
     let text = fs::read_to_string(out.join("pages.jsonl")).unwrap();
-    // The kill may have cut the last line short, which then does not count.
+    // The kill may have truncated the last line, which then does not count.
     let whole_lines = text.rfind('\n').map_or("", |end| &text[..end]);
     let kept = whole_lines.matches("\"stored\"").count();
     damage(&place);
@@ -63,7 +63,7 @@ fn crawled_with(damage: impl Fn(&Place)) {
     assert_as_expected(&found, &expected);
     assert_duplicates_name_stored_pages(&found);
     assert_folder_is_sound(&place);
-    // What a calm crawl finds is there, and nothing else.
+    // The result equals that of an undisturbed crawl.
     let calm = Place::new();
     calm.crawl(&graph.seeds()).args(["-c", "4"]).finish().expect_code(0);
     let mut calmly = lines(&calm.path("out"));
@@ -71,7 +71,7 @@ fn crawled_with(damage: impl Fn(&Place)) {
     assert_eq!(outcomes(&found), outcomes(&calmly));
 }
 
-/// Whether only pages name it whose links are lost with the store.
+/// Whether only pages link to it whose links are lost with the store.
 fn is_forgotten(url: &str) -> bool {
     ["/hidden/", "/behind-noindex/"].iter().any(|part| url.contains(part))
 }

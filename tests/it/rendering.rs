@@ -1,4 +1,4 @@
-//! The parser that reads in one pass against the one that builds a tree, on real pages.
+//! The one-pass parser against the tree parser, on real pages.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use crate::needs::skip;
 #[path = "../../benches/shared/html.rs"]
 mod html;
 
-/// Pages that may be left to the parser that builds a tree.
+/// The share of pages that may fall back to the tree parser.
 const DETOURS: f64 = 0.02;
-/// So many bytes lie between two cuts of a page.
+/// Bytes between two cuts of a page.
 const STEP: usize = 97;
 
 fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
@@ -38,7 +38,7 @@ fn page(body: &[u8]) -> Fetched {
     }
 }
 
-/// The bodies of all pages; the reason if they cannot be had.
+/// Returns the bodies of all pages, or why there are none.
 fn bodies() -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let folder = sites()?;
     Ok(html::html_files(&folder).into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect())
@@ -91,7 +91,7 @@ fn real_pages_cut_anywhere_render_the_same_by_both_parsers() {
     let mut short: Vec<&[u8]> = bodies.iter().map(|(_, body)| &**body).filter(|body| body.len() < 12_000).collect();
     short.truncate(12);
     for body in short {
-        // Every offset by one parser, some by both.
+        // One parser takes every offset, both take some.
         for end in 0..body.len() {
             let page = page(&body[..end]);
             let rendered = fast.render(&page);

@@ -1,4 +1,4 @@
-//! The report on a crawl: what it says is true, and what pages say does it no harm.
+//! The report on a crawl: its figures are right, and hostile pages do it no harm.
 
 use std::fs;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ fn a_crawl_ends_with_its_report_and_the_command_writes_the_same() {
     place.run(["report", "nowhere"]).finish().expect_code(2);
 }
 
-/// Pages whose titles, texts and addresses do harm where they are taken for markup; each has a copy.
+/// Pages with titles, texts and URLs that are harmful as markup; each has a copy.
 struct Hostile(Vec<String>);
 
 impl Content for Hostile {
@@ -181,8 +181,8 @@ fn hostile_titles_texts_and_urls_are_shown_escaped() {
     }
 }
 
-/// Looked at by a tool that knows the rules of accessibility, if that and a browser are there: `AXE_FOLDER` names a
-/// folder in which the npm packages `axe-core` and `puppeteer-core` are installed.
+/// Checks the rules of accessibility in a browser. `AXE_FOLDER` names a folder with the npm packages `axe-core` and
+/// `puppeteer-core`.
 #[test]
 #[cfg_attr(not(can_use_axe), ignore = "needs node, chromium and AXE_FOLDER")]
 fn a_report_is_accessible_light_and_dark_wide_and_narrow() {

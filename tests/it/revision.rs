@@ -1,4 +1,4 @@
-//! Pages that look like copies while little is known of their site, and are not.
+//! Pages that look like duplicates until the site's template is known.
 
 use std::sync::Arc;
 use std::time::Duration;

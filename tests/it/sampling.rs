@@ -1,4 +1,4 @@
-//! What skipping the links of duplicates loses, estimated from a share of them, against what it really loses.
+//! The estimate of what skipping links of duplicates loses, against the true loss.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use crate::program::Place;
 use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
 
-/// Crawls, of which so many intervals of 95 % are to hold the truth: the lot goes by URL, and ports differ from run
-/// to run, so that right intervals miss 90 of 100 in one run of some eighty, and 85 in one of thousands ...
+/// The number of crawls, and the least number of 95% intervals that must hold the truth. Sampling goes by URL, and
+/// ports differ from run to run: correct intervals hold fewer than 90 of 100 in about one run of 80, and fewer than
+/// 85 in one of thousands.
 const CRAWLS: usize = 100;
 const LEAST: usize = 85;
-/// ... though they are not wider than this, on average: pages for a thousand requests.
+/// The largest mean width of the intervals, in pages for a thousand requests.
 const WIDEST: f64 = 500.0;
 
 const ORIGINALS: usize = 20;
 const DUPLICATES: usize = 40;
 /// Gates that each duplicate names.
 const GATES: usize = 2;
-/// The most pages in a row behind a gate.
+/// The longest chain of pages behind a gate.
 const BEHIND: usize = 6;
 
 /// A start page that names originals and copies of them. Each copy names gates, behind each of which lies a row
@@ -88,7 +89,7 @@ fn text(purpose: &str) -> String {
     sentences(&words_of(11, purpose, 40))
 }
 
-/// The links have no text, so that pages may say the same and lead elsewhere.
+/// The links have no text, so that equal pages can have different links.
 fn html(said: &str, links: impl IntoIterator<Item = String>) -> Answer {
     let links: String = links.into_iter().map(|link| format!("<a href=\"{link}\"></a>")).collect();
     Answer::html(format!(

@@ -1,5 +1,4 @@
-//! Sites that answer 200 where they mean 404: their pages are kept, what they answer to wrong addresses is
-//! not, and of a site that answers 404 nothing changes.
+//! Soft 404s: real pages are kept, responses to wrong URLs are not, and sites that answer 404 are not affected.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ const PAGES: usize = 12;
 const DEAD: usize = 10;
 const MENU: &str = "<p>Start Products Prices Company History Contact Imprint Privacy Terms Careers Press</p>";
 
-/// What a site answers to wrong addresses.
+/// A site's response to wrong URLs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wrong {
     /// 404.
@@ -44,7 +43,7 @@ struct Site {
 impl Site {
     fn wrong(&self, path: &str, before: usize) -> Answer {
         let menu = MENU.repeat(4);
-        // Each request has another count, each address another advice.
+        // The count changes with each request, the advice with each URL.
         let advice = words_of(7, path, 1).remove(0);
         let links = "<a href=\"/\">to the start</a> <a href=\"/only/by/the/lost\">or</a>";
         match self.wrong {
@@ -91,11 +90,11 @@ impl Site {
         }
     }
 
-    /// The paths of its pages.
+    /// The paths of all pages.
     fn paths() -> BTreeSet<String> {
         let articles = (0..PAGES).flat_map(|number| ["a", "b", "c"].map(|folder| address(folder, number)));
         let photos = (0..PAGES).map(|number| format!("/photo/{number}"));
-        // Of the articles with other endings the first is linked by nobody.
+        // Nothing links to the first of the articles with other suffixes.
         let unlinked = [address("b", 0), address("c", 0)];
         let others = ["/", "/errors/about"].map(str::to_owned);
         articles.chain(photos).chain(others).filter(|path| !unlinked.contains(path)).collect()
@@ -162,18 +161,18 @@ fn with_outcome(outcomes: &BTreeMap<String, String>, outcome: &str) -> BTreeSet<
     those.map(|(path, _)| path.clone()).collect()
 }
 
-/// The wrong addresses that pages link to.
+/// The wrong URLs that pages link to.
 fn dead_links() -> BTreeSet<String> {
     ["a", "b", "c"].into_iter().flat_map(|folder| (0..DEAD).map(move |number| dead(folder, number))).collect()
 }
 
-/// What was asked for and has no line.
+/// Requested URLs without a line: the probes.
 fn probes(web: &Web, outcomes: &BTreeMap<String, String>) -> Vec<String> {
     let asked = web.asked().into_keys().map(|url| url[web.origins()[0].len()..].to_owned());
     asked.filter(|path| !outcomes.contains_key(path)).collect()
 }
 
-/// Pages that are kept or repeat each other: the thin ones do.
+/// Pages that are stored or duplicates: the thin ones repeat each other.
 fn judged(outcomes: &BTreeMap<String, String>) -> BTreeSet<String> {
     let kinds = ["stored", "near-duplicate", "exact-duplicate"];
     kinds.iter().flat_map(|kind| with_outcome(outcomes, kind)).collect()
@@ -311,7 +310,7 @@ fn probes_obey_robots_and_scope() {
     let seed = format!("{}{}", web.origins()[0], address("b", 1));
     place.crawl(&[seed]).args(["--include", "/b/|/a/", "--exclude", r"/b/[a-z]+\.html"]).finish().expect_code(0);
     let outcomes = outcomes(&place);
-    // Dead links have a hyphen: they may be asked for, and what is made up beside them may not.
+    // Dead links have a hyphen: they may be requested, and probes beside them may not.
     assert!(dead_links().iter().any(|path| path.starts_with("/b/") && judged(&outcomes).contains(path)));
     assert!(probes(&web, &outcomes).is_empty(), "{:?}", probes(&web, &outcomes));
 }

@@ -1,4 +1,4 @@
-//! The engine that is the crate spider: another opinion on what to fetch next, with the same manners.
+//! The spider engine: another order of requests, with the same politeness.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn planned_web(hosts: usize, options: Options) -> (Web, Arc<Graph>) {
     (web, graph.unwrap())
 }
 
-/// Pages that are all different, by path, each with its links and what else stands in its body.
+/// Unique pages by path, each with its links and additional markup.
 struct Pages {
     origins: Vec<String>,
     body: fn(&str) -> Option<String>,
@@ -84,8 +84,8 @@ fn both_engines_agree_on_every_url_and_fetch_nothing_behind_a_duplicate() {
     }
 }
 
-/// By the server's log: each page once (twice, if the first answer was an error), nothing forbidden, nothing that
-/// only duplicates name, and robots.txt before anything else.
+/// Checks the server's log: each page once (twice after an error), nothing forbidden, nothing that only duplicates
+/// link to, and robots.txt first.
 fn assert_only_what_may_be_asked_for(web: &Web, lines: &Lines) {
     let asked = web.asked();
     for (url, line) in lines {
@@ -109,7 +109,7 @@ fn links_of_duplicates_are_followed_by_spider_too_if_asked() {
     assert_as_expected(&lines(&place.path("out")), &graph.expected(true));
 }
 
-/// With a single permit spider ends its crawl as soon as a page has no new links.
+/// With a single permit, spider ends its crawl at the first page without new links.
 #[test]
 fn one_request_at_a_time_loses_no_page() {
     let web = web_of(tree, "", Duration::ZERO);
@@ -140,7 +140,7 @@ fn the_politeness_delay_holds_by_the_servers_clock() {
     assert_eq!(manners.most_at_once, 1, "{manners:?}");
 }
 
-/// Of a first page that names `_ssgManifest.js`, spider would fetch that with a client of its own.
+/// If the first page names `_ssgManifest.js`, spider would fetch it with its own client.
 #[test]
 fn spider_makes_no_requests_of_its_own() {
     fn body(path: &str) -> Option<String> {
@@ -181,7 +181,7 @@ fn limits_hold_and_unfetched_urls_are_recorded() {
     assert_eq!((with_outcome(&flat, "stored").len(), reasons(&flat, "depth")), (4, 9), "{flat:?}");
 }
 
-/// A link that spider does not see, since it stands in a frame, is on record as not asked for.
+/// A link in a frame, which spider does not see, is recorded as not fetched.
 #[test]
 fn urls_that_spider_never_requests_are_reported() {
     fn body(path: &str) -> Option<String> {
@@ -251,7 +251,7 @@ fn a_stopped_spider_crawl_is_complete_and_cannot_be_resumed() {
         "{}",
         refused.stderr
     );
-    // The other engine knows nothing of what spider had yet to ask for.
+    // The other engine does not know spider's queue.
     place.crawl(web.origins()).finish().expect_code(5);
     assert_eq!(web.pages_asked(), asked);
     start().args(["--resume"]).finish().expect_code(2);

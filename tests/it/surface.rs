@@ -13,7 +13,7 @@ use crate::program::{Finished, Place};
 use crate::web::Web;
 
 const SEED: &str = "http://127.0.0.1:9/";
-/// What stands on stdout after a crawl is for people or machines; these begin the lines of a log.
+/// The beginnings of log lines, which must not be on stdout.
 const LOG_LINE: &str = r"(?m)^(\d{4}-\d\d-\d\dT|\s*(TRACE|DEBUG|INFO|WARN|ERROR)\b)";
 
 fn small_web() -> Web {
@@ -35,11 +35,11 @@ fn a_closed_pipe_causes_no_panic() {
     assert!(output.stderr.is_empty(), "{output:?}");
 }
 
-/// A mistake ends the program with 2 and one line that names it, before anything is written.
+/// Checks that a mistake ends the program with 2 and one line that names it, before anything is written.
 #[track_caller]
 fn assert_refused(arguments: &[&str], files: &[(&str, &str)], named: &str) {
     let mut last = None;
-    // The machine may be busy with other tests: one quick run of three will do.
+    // The machine may be busy with other tests: one quick run of three suffices.
     for _ in 0..3 {
         let place = Place::new();
         files.iter().for_each(|(name, text)| drop(place.write(name, text)));
@@ -106,7 +106,7 @@ fn one_usable_seed_suffices() {
     assert!(finished.stderr.contains('1'), "the number of the bad line is not told: {}", finished.stderr);
 }
 
-/// The delay in seconds that a dry run would keep.
+/// The delay in seconds in the plan of a dry run.
 fn planned_delay(place: &Place, arguments: &[&str], environment: &[(&str, &str)]) -> f64 {
     let mut run = place.run(["--dry-run", "--json", "-o", "out", SEED]).args(arguments);
     for (name, value) in environment {

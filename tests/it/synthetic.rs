@@ -1,4 +1,4 @@
-//! That the sets on which the index is measured are the same for all, and like what they stand for.
+//! The benchmark sets of the index: reproducible, and similar to real crawls.
 
 use ndcrawl::model::Threshold;
 use ndcrawl::seeded::SeededRng;

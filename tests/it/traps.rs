@@ -1,4 +1,4 @@
-//! Sites without end: what is not asked for, and that nothing is lost by it.
+//! Endless sites: the crawl is bounded and loses nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const COLOURS: u32 = 9;
 const ORDERS: u32 = 12;
 const VIEWS: u32 = 6;
 const CHAPTERS: u32 = 60;
-/// Chapters that only the second version of the manual has.
+/// Chapters of the second version of the manual only.
 const NEW_CHAPTERS: u32 = 5;
 /// Months of the calendar in which there is something, counted from the one that it begins with.
 const EVENTS: [i64; 4] = [-5, -1, 3, 8];
@@ -37,7 +37,7 @@ impl Traps {
                 let colour = value(query, "colour")?;
                 let others = (0..ORDERS * VIEWS)
                     .map(|other| format!("/list?colour={colour}&sort={}&view={}", other / VIEWS, other % VIEWS));
-                // The last colour is found late, when the orders and views have long been closed.
+                // The last color comes late, long after the orders and views are closed.
                 let late = (colour == 1).then(|| "/about/1".to_owned());
                 html(&format!("colour {colour}"), &others.chain(late).collect::<Vec<_>>())
             }
@@ -69,7 +69,7 @@ impl Traps {
         colours.chain(traps).chain(manual(1)).chain(manual(2)).chain(new).collect()
     }
 
-    /// Pages that are unique, whatever leads to them.
+    /// The unique pages.
     fn unique(&self) -> usize {
         let chapters = CHAPTERS + NEW_CHAPTERS;
         // The front page, one empty month and one page of the counter; the steps to the last colour.
@@ -111,8 +111,8 @@ fn web() -> (Web, Arc<Traps>) {
     (web, traps.unwrap())
 }
 
-/// One request at a time, so that the pages arrive in the same order in every run.
-/// Without rules that foretell duplicates: here it is the patterns that end what has no end.
+/// One request at a time, so that the order of pages is the same in every run. Without rules that predict
+/// duplicates, so that only the trap guard bounds the crawl.
 fn crawl(place: &Place, web: &Web, guard: &str) -> Run {
     let limits = ["--duplicate-links", "follow", "--depth", "30", "--max-pages-per-host", "2500"];
     place.crawl(&[format!("{}/", web.origins()[0])]).args(limits).args([
@@ -123,7 +123,7 @@ fn crawl(place: &Place, web: &Web, guard: &str) -> Run {
     ])
 }
 
-/// The patterns that were closed.
+/// The closed patterns.
 fn patterns(pages: &[Value]) -> BTreeSet<&str> {
     pages.iter().filter_map(|line| line["pattern"].as_str()).collect()
 }

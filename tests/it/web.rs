@@ -15,7 +15,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tokio::sync::oneshot;
 
-/// What a web answers to one request.
+/// The response to one request.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub status: u16,
@@ -47,21 +47,21 @@ impl Answer {
 
 /// The pages of a web.
 pub trait Content: Send + Sync + 'static {
-    /// The answer for this URL, which has been asked `before` times; robots.txt is one of them.
+    /// The response for this URL, which was requested `before` times; robots.txt is one of the URLs.
     fn answer(&self, url: &str, before: usize) -> Answer;
 
-    /// The answer to a request with these headers.
+    /// The response to a request with these headers.
     fn answer_to(&self, url: &str, before: usize, _: &HeaderMap) -> Answer {
         self.answer(url, before)
     }
 
-    /// Whether it is of interest what was asked for; if not, `before` is always 0.
+    /// Whether requests are logged; if not, `before` is always 0.
     fn is_logged(&self) -> bool {
         true
     }
 }
 
-/// One request as the web saw it.
+/// One request as the server saw it.
 #[derive(Clone, Debug)]
 #[allow(dead_code)] // `at` and `remote` are for reading in failure messages
 pub struct Request {
@@ -70,7 +70,7 @@ pub struct Request {
     pub remote: SocketAddr,
 }
 
-/// A running web; dropping it ends it.
+/// A running web; dropping it stops it.
 pub struct Web {
     origins: Vec<String>,
     seen: Arc<Seen>,
@@ -87,7 +87,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Notes a request, and says how many there were for the same.
+    /// Logs a request and returns the number of earlier ones for the same URL.
     fn note(&self, url: &str, remote: SocketAddr) -> usize {
         self.log.lock().unwrap().push(Request { at: Instant::now(), url: url.to_owned(), remote });
         let mut asked = self.asked.lock().unwrap();
@@ -130,12 +130,12 @@ impl Web {
         self.seen.log.lock().unwrap().clone()
     }
 
-    /// How many pages were asked for, robots.txt left out.
+    /// The number of requests without robots.txt.
     pub fn pages_asked(&self) -> usize {
         self.asked().values().sum()
     }
 
-    /// How often each URL was asked for, robots.txt left out.
+    /// The number of requests by URL, without robots.txt.
     pub fn asked(&self) -> BTreeMap<String, usize> {
         let asked = self.seen.asked.lock().unwrap();
         asked
@@ -145,7 +145,7 @@ impl Web {
             .collect()
     }
 
-    /// The most requests that were in flight at once.
+    /// The most concurrent requests.
     pub fn peak(&self) -> usize {
         self.seen.peak.load(Ordering::SeqCst)
     }
@@ -160,7 +160,7 @@ impl Drop for Web {
     }
 }
 
-/// A port that is free on all addresses is found by trying.
+/// Tries ports until one is free on all addresses.
 fn listeners(addresses: &[String]) -> Vec<TcpListener> {
     let (first, others) = addresses.split_first().unwrap();
     for _ in 0..50 {
@@ -193,7 +193,7 @@ fn serve(
         }
         let _ = stopped.await;
     });
-    // Connections that a killed program left behind end with the runtime.
+    // Leftover connections of a killed program end with the runtime.
     runtime.shutdown_background();
 }
 
@@ -204,7 +204,7 @@ struct Site {
     seen: Arc<Seen>,
 }
 
-/// Counts a request as in flight for as long as it lives, also if the client goes away.
+/// Counts a request as in flight while it lives, also if the client disconnects.
 struct InFlight(Arc<Seen>);
 
 impl InFlight {

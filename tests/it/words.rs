@@ -1,5 +1,5 @@
-//! Seeded words: made up, so that two pages share only what is planted, and set among English
-//! function words, so that every page is taken for English.
+//! Seeded words: made up, so that two pages share only planted words. English function words stand between
+//! them, so that every page is detected as English.
 
 use ndcrawl::seeded::SeededRng;
 
