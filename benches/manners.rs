@@ -1,7 +1,7 @@
 //! *Are the gaps kept under load, and is no time lost by it?*
 //!
-//! Runs the program with 500 requests at a time against sixty names on thirty addresses, which redirect
-//! to each other, until it has asked for all of their pages. What it did is told by the servers.
+//! Runs the program with 500 requests at a time against 60 hosts on 30 addresses, which redirect to each other,
+//! until it has fetched all of their pages. The servers log what it did.
 //!
 //! `cargo bench --bench manners`
 
@@ -13,6 +13,9 @@ mod crowd;
 #[allow(dead_code)]
 #[path = "../tests/it/program.rs"]
 mod program;
+#[allow(dead_code)]
+#[path = "../tests/it/web.rs"]
+mod web;
 #[allow(dead_code)]
 #[path = "../tests/it/words.rs"]
 mod words;

@@ -146,7 +146,7 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
     let resumed = told(place.crawl(&graph.seeds()).args(["--max-pages", "1000"]), &[0, 4, 5], &damage);
     let goes_on = resumed.code == Some(0);
     if resumed.code == Some(4) {
-        made_anew(place, graph, &damage);
+        rebuilt_by_reindex(place, graph, &damage);
     }
     let after = told(place.run(["verify", "out"]), &[0, 1, 4], &damage);
     // A resumed crawl does not read all earlier files again; `verify` does.
@@ -163,7 +163,7 @@ fn round(place: &Place, graph: &Graph, sound: &Path, sought: &str, random: &mut 
 
 /// Rebuilds a refused store from lines and archive and finishes the crawl correctly, unless these or the settings are
 /// damaged.
-fn made_anew(place: &Place, graph: &Graph, damage: &Damage) {
+fn rebuilt_by_reindex(place: &Place, graph: &Graph, damage: &Damage) {
     let rebuilt = told(place.run(["reindex", "out", "--force", "--json"]), &[0, 4], damage);
     if rebuilt.code == Some(4) {
         assert!(damage.is_in("crawl.json"), "{damage:?}: {rebuilt:?}");
@@ -188,7 +188,7 @@ fn made_anew(place: &Place, graph: &Graph, damage: &Damage) {
         expected.retain(|path, _| !path.starts_with("/hidden/") || found.contains_key(path));
         assert_eq!(found, expected, "{damage:?}: {rebuilt}");
     }
-    println!("{:8} {:40} made anew: {rebuilt}", "", "");
+    println!("{:8} {:40} rebuilt: {rebuilt}", "", "");
 }
 
 fn expected(graph: &Graph) -> BTreeMap<String, &'static str> {

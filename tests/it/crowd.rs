@@ -1,16 +1,12 @@
 //! Many hosts on few addresses, with a log of all requests by the servers' clock.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
-use tokio::sync::oneshot;
+use axum::http::{HeaderMap, header};
 
+use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
 
 /// Hosts on one address.
@@ -23,12 +19,10 @@ const SLOWNESS: Duration = Duration::from_millis(80);
 
 /// Sites that link to each other; dropping it stops them.
 pub struct Crowd {
-    port: u16,
+    web: Web,
     addresses: usize,
     pages: usize,
     log: Log,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 type Log = Arc<Mutex<Vec<Visit>>>;
@@ -64,13 +58,17 @@ pub struct Manners {
 impl Crowd {
     /// Starts two hosts on each of so many addresses (127.0.0.2 ...), with so many pages each.
     pub fn start(addresses: usize, pages: usize) -> Self {
-        let listeners = listeners(addresses);
-        let port = listeners[0].local_addr().unwrap().port();
         let log = Log::default();
-        let (stop, stopped) = oneshot::channel();
-        let site = Site { port, names: addresses * SHARE, pages, log: log.clone() };
-        let thread = std::thread::spawn(move || serve(listeners, &site, stopped));
-        Self { port, addresses, pages, log, stop: Some(stop), thread: Some(thread) }
+        let of_web: Vec<String> = (0..addresses).map(address).collect();
+        let web = Web::start_at(&of_web, |origins| {
+            let port = origins[0].rsplit(':').next().unwrap().to_owned();
+            Arc::new(Hosts { port, names: addresses * SHARE, pages, log: log.clone() })
+        });
+        Self { web, addresses, pages, log }
+    }
+
+    fn port(&self) -> &str {
+        self.web.origins()[0].rsplit(':').next().unwrap()
     }
 
     fn names(&self) -> usize {
@@ -78,12 +76,12 @@ impl Crowd {
     }
 
     pub fn seeds(&self) -> String {
-        (0..self.names()).map(|name| format!("{}/\n", origin(name, self.port))).collect()
+        (0..self.names()).map(|name| format!("{}/\n", origin(name, self.port()))).collect()
     }
 
     /// The arguments that resolve the hosts.
     pub fn resolve(&self) -> Vec<String> {
-        let at = |name: usize| format!("{}:127.0.0.{}", host(name), 2 + name / SHARE);
+        let at = |name: usize| format!("{}:{}", host(name), address(name / SHARE));
         (0..self.names()).flat_map(|name| ["--resolve".to_owned(), at(name)]).collect()
     }
 
@@ -119,21 +117,12 @@ impl Crowd {
     }
 }
 
-impl Drop for Crowd {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 fn least_gap(visits: &BTreeMap<usize, Vec<Visit>>) -> Duration {
     let gaps = visits.values().flat_map(|visits| visits.windows(2).map(|pair| pair[1].begin - pair[0].begin));
     gaps.min().unwrap_or_default()
 }
 
-/// Computes the figures; the visits are sorted by their beginnings.
+/// The most concurrent visits; `visits` are sorted by their beginnings.
 fn most_at_once(visits: &[Visit]) -> usize {
     let beside = |(place, visit): (usize, &Visit)| {
         1 + visits[..place].iter().rev().take(64).filter(|earlier| earlier.end > visit.begin).count()
@@ -145,83 +134,77 @@ fn host(name: usize) -> String {
     format!("name{name:02}.test")
 }
 
-fn origin(name: usize, port: u16) -> String {
+fn origin(name: usize, port: &str) -> String {
     format!("http://{}:{port}", host(name))
 }
 
-/// Tries ports until one is free on all addresses.
-fn listeners(addresses: usize) -> Vec<TcpListener> {
-    for _ in 0..50 {
-        let first = TcpListener::bind("127.0.0.2:0").unwrap();
-        let port = first.local_addr().unwrap().port();
-        let others = (3..addresses + 2).map(|address| TcpListener::bind(format!("127.0.0.{address}:{port}")));
-        if let Ok(others) = others.collect::<Result<Vec<_>, _>>() {
-            return std::iter::once(first).chain(others).collect();
-        }
-    }
-    panic!("no port is free on {addresses} loopback addresses");
+fn address(number: usize) -> String {
+    format!("127.0.0.{}", 2 + number)
 }
 
-fn serve(listeners: Vec<TcpListener>, site: &Site, stopped: oneshot::Receiver<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async move {
-        for listener in listeners {
-            listener.set_nonblocking(true).unwrap();
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            let router = Router::new().fallback(answer).with_state(site.clone());
-            tokio::spawn(async move { axum::serve(listener, router).await });
-        }
-        let _ = stopped.await;
-    });
-    runtime.shutdown_background();
-}
-
-#[derive(Clone)]
-struct Site {
-    port: u16,
+struct Hosts {
+    port: String,
     names: usize,
     pages: usize,
     log: Log,
-}
-
-async fn answer(State(site): State<Site>, headers: HeaderMap, uri: Uri) -> Response<String> {
-    let begin = Instant::now();
-    let named = headers[header::HOST].to_str().unwrap();
-    let name: usize = named["name".len()..].split('.').next().unwrap().parse().unwrap();
-    let response = site.answer(name, uri.path());
-    if number_in(uri.path(), "/page/").is_some_and(|page| page % SLOW == SLOW - 1) {
-        tokio::time::sleep(SLOWNESS).await;
-    }
-    let is_known = response.status() != StatusCode::NOT_FOUND;
-    site.log.lock().unwrap().push(Visit { name, is_known, begin, end: Instant::now() });
-    response
 }
 
 fn number_in(path: &str, prefix: &str) -> Option<usize> {
     path.strip_prefix(prefix)?.parse().ok()
 }
 
-impl Site {
-    fn answer(&self, name: usize, path: &str) -> Response<String> {
+/// The number of the host that a request names.
+fn name_in(headers: &HeaderMap) -> usize {
+    let named = headers[header::HOST].to_str().unwrap();
+    named["name".len()..].split('.').next().unwrap().parse().unwrap()
+}
+
+/// The path of a URL, which the web builds from the address.
+fn path_in(url: &str) -> &str {
+    let rest = &url["http://".len()..];
+    &rest[rest.find('/').unwrap()..]
+}
+
+impl Content for Hosts {
+    fn answer(&self, _: &str, _: usize) -> Answer {
+        Answer::error(404)
+    }
+
+    fn answer_to(&self, url: &str, _: usize, headers: &HeaderMap) -> Answer {
+        let path = path_in(url);
+        let is_slow = number_in(path, "/page/").is_some_and(|page| page % SLOW == SLOW - 1);
+        let delay = if is_slow { SLOWNESS } else { Duration::ZERO };
+        Answer { delay, ..self.page(name_in(headers), path) }
+    }
+
+    fn is_logged(&self) -> bool {
+        false
+    }
+
+    fn finished(&self, _: &str, headers: &HeaderMap, status: u16, begin: Instant) {
+        let visit = Visit { name: name_in(headers), is_known: status != 404, begin, end: Instant::now() };
+        self.log.lock().unwrap().push(visit);
+    }
+}
+
+impl Hosts {
+    fn page(&self, name: usize, path: &str) -> Answer {
         if path == "/robots.txt" {
-            return Response::builder().body("User-agent: *\nDisallow: /private/\n".to_owned()).unwrap();
+            return Answer::text("User-agent: *\nDisallow: /private/\n");
         }
         let page = number_in(path, "/page/").filter(|page| *page < self.pages);
         let from = path.strip_prefix("/from/").and_then(|rest| rest.rsplit('/').next()?.parse::<usize>().ok());
         if path != "/" && page.or(from).is_none() {
-            return Response::builder().status(404).body("There is no such page.".to_owned()).unwrap();
+            return Answer { status: 404, ..Answer::text("There is no such page.") };
         }
-        let redirected = page.filter(|page| page % REDIRECTS == 0);
-        if let Some(page) = redirected {
-            let elsewhere = origin((name + 1 + page) % self.names, self.port);
-            let target = format!("{elsewhere}/from/{name}/{page}");
-            return Response::builder().status(301).header(header::LOCATION, target).body(String::new()).unwrap();
+        if let Some(page) = page.filter(|page| page % REDIRECTS == 0) {
+            let elsewhere = origin((name + 1 + page) % self.names, &self.port);
+            return Answer::redirect(&format!("{elsewhere}/from/{name}/{page}"));
         }
         let links = if path == "/" { self.pages } else { 0 };
         let links: String = (0..links).map(|page| format!("<a href=\"/page/{page}\">to the</a>\n")).collect();
         let words = words_of(name as u64, path, 60);
         let text = sentences(&words);
-        let body = format!("<!DOCTYPE html><html lang=\"en\"><title>{}</title><p>{text}</p>{links}</html>", words[0]);
-        Response::builder().header(header::CONTENT_TYPE, "text/html; charset=utf-8").body(body).unwrap()
+        Answer::html(format!("<!DOCTYPE html><html lang=\"en\"><title>{}</title><p>{text}</p>{links}</html>", words[0]))
     }
 }

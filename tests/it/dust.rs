@@ -119,16 +119,16 @@ fn rules_predict_duplicates_and_lose_no_unique_page() {
     let kept = with_outcome(&pages, "stored");
     assert!(kept.len() * 100 >= stored.len() * 99, "{} of {} unique pages are kept", kept.len(), stored.len());
 
-    let foretold: Vec<&Value> = pages.iter().filter(|line| line["outcome"] == "predicted-duplicate").collect();
-    assert_eq!(summary["predicted"], foretold.len());
-    for line in &foretold {
+    let predicted: Vec<&Value> = pages.iter().filter(|line| line["outcome"] == "predicted-duplicate").collect();
+    assert_eq!(summary["predicted"], predicted.len());
+    for line in &predicted {
         assert!(kept.contains(line["duplicate_of"].as_str().unwrap()), "{line}");
         assert!(
             line["rule"].is_string() && line["validity"].as_f64().unwrap() > 0.5 && line["requests"] == 0,
             "{line}"
         );
     }
-    let rules: BTreeSet<&str> = foretold.iter().filter_map(|line| line["rule"].as_str()).collect();
+    let rules: BTreeSet<&str> = predicted.iter().filter_map(|line| line["rule"].as_str()).collect();
     for part in ["?session=", "/print/", "index.html"] {
         assert!(rules.iter().any(|rule| rule.contains(part)), "{part} is in none of {rules:?}");
     }
@@ -138,18 +138,18 @@ fn rules_predict_duplicates_and_lose_no_unique_page() {
     let (predicting, brought_back) = (&summary["predicting"], told.iter().filter(|told| told["was_left_out"] == true));
     let brought_back = brought_back.count();
     assert_eq!([&predicting["drawn"], &predicting["brought_back"]], [told.len() - brought_back, brought_back]);
-    let lost = 1000.0 * stored.len().saturating_sub(kept.len()) as f64 / foretold.len() as f64;
+    let lost = 1000.0 * stored.len().saturating_sub(kept.len()) as f64 / predicted.len() as f64;
     let [low, high] = [0, 1].map(|end| predicting["interval"][end].as_f64().unwrap());
     assert!(told.len() > brought_back && low <= high && lost <= high, "{lost} {predicting}");
 
-    let url = foretold[0]["url"].as_str().unwrap();
+    let url = predicted[0]["url"].as_str().unwrap();
     let told = place.run(["explain", "out", url]).finish().expect_code(0).stdout;
     assert!(told.contains("a rule predicts"), "{told}");
     place.run(["verify", "out"]).finish().expect_code(0);
     let listed = listed(&place);
     let saved: u64 =
         listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["saved"].as_u64().unwrap()).sum();
-    assert_eq!(saved, foretold.len() as u64);
+    assert_eq!(saved, predicted.len() as u64);
 }
 
 #[test]
@@ -202,12 +202,12 @@ fn rules_can_be_imported_and_switched_off() {
     first.run(arguments.into_iter().chain(all)).finish().expect_code(0);
     let third = Place::new();
     crawl(&third, &web, "skip").args(["--rules", off.to_str().unwrap()]).finish().expect_code(0);
-    assert!(rules_that_foretold(&third).is_disjoint(&texts(&std::fs::read_to_string(&off).unwrap())));
+    assert!(rules_that_predicted(&third).is_disjoint(&texts(&std::fs::read_to_string(&off).unwrap())));
     first.run(["rules", "out", "--off", "9999"]).finish().expect_code(2);
 }
 
 /// The rules that left pages out; some may be unknown to the earlier crawl.
-fn rules_that_foretold(place: &Place) -> BTreeSet<String> {
+fn rules_that_predicted(place: &Place) -> BTreeSet<String> {
     place.pages().iter().filter_map(|line| line["rule"].as_str()).map(str::to_owned).collect()
 }
 
@@ -252,7 +252,7 @@ fn switching_a_rule_takes_effect_on_resume_and_is_refused_during_a_crawl() {
     place.run(["rules", "out"]).finish().expect_code(0);
     running.kill();
     crawl(&place, &web, "skip").finish().expect_code(0);
-    let believed = rules_that_foretold(&place);
+    let believed = rules_that_predicted(&place);
     assert!(believed.is_disjoint(&off), "what was left out by {believed:?} is fetched");
     let now_off = switched_off(&place);
     assert_eq!(now_off.iter().filter(|is_off| **is_off).count(), rules.len(), "{now_off:?}");

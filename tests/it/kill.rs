@@ -200,14 +200,14 @@ fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl
     let expected = contents(place, "calm");
     let (mut moments, mut kills) = (SeededRng::new(9, what), 0);
     while kills < wanted {
-        let begins_anew = moments.below(2) == 0;
-        for name in expected.keys().filter(|_| !begins_anew) {
+        let starts_over = moments.below(2) == 0;
+        for name in expected.keys().filter(|_| !starts_over) {
             fs::write(place.path("killed").join(name), BEFORE).unwrap();
         }
         kills += usize::from(is_killed(write("killed"), time, &mut moments));
         for (name, bytes) in contents(place, "killed") {
             let is_whole = expected.get(&name).is_none_or(|whole| bytes == *whole);
-            assert!(is_whole || (!begins_anew && bytes == BEFORE), "{what}: half of {name} has its final name");
+            assert!(is_whole || (!starts_over && bytes == BEFORE), "{what}: half of {name} has its final name");
         }
         write("killed").finish().expect_code(0);
         assert!(contents(place, "killed") == expected, "{what}: what a kill has left shows");

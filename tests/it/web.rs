@@ -59,6 +59,9 @@ pub trait Content: Send + Sync + 'static {
     fn is_logged(&self) -> bool {
         true
     }
+
+    /// Called when the response to a request, which came at `begin`, is ready to be sent.
+    fn finished(&self, _url: &str, _headers: &HeaderMap, _status: u16, _begin: Instant) {}
 }
 
 /// One request as the server saw it.
@@ -227,11 +230,13 @@ async fn answer(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response<Body> {
+    let begin = Instant::now();
     let _in_flight = InFlight::begin(&site.seen);
     let url = format!("{}{}", site.origin, uri.path_and_query().map_or("/", |path| path.as_str()));
     let before = if site.content.is_logged() { site.seen.note(&url, remote) } else { 0 };
     let answer = site.content.answer_to(&url, before, &headers);
     tokio::time::sleep(answer.delay).await;
+    site.content.finished(&url, &headers, answer.status, begin);
     let mut response = Response::builder().status(answer.status);
     for (name, value) in &answer.headers {
         response = response.header(*name, value);
