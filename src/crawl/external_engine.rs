@@ -245,5 +245,5 @@ fn is_way_into_scope(kind: LinkKind) -> bool {
 
 /// What was seen is queued, leased or done, unless it is out of scope and now named in a way that takes it in.
 fn may_be_asked_for(named: &Named, offered: &Offered) -> bool {
-    offered.decision != None || is_way_into_scope(named.discovery.kind)
+    offered.decision.is_some() || is_way_into_scope(named.discovery.kind)
 }

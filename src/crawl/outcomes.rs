@@ -80,7 +80,7 @@ impl LeaseOutcomes {
     }
 
     fn count_new(&mut self, offered: &[Offered]) {
-        self.stage.building.urls += offered.iter().filter(|offered| offered.decision != None).count();
+        self.stage.building.urls += offered.iter().filter(|offered| offered.decision.is_some()).count();
     }
 
     /// The page that was decided before, if the lease is there to decide it once more.
@@ -221,7 +221,7 @@ impl LeaseOutcomes {
             let offered = self.offer(vec![next], Some(lease))?;
             let id = offered.first().map(|offered| offered.id);
             outcome = Outcome::Redirected { to: text, id };
-            if let Some(Some(UrlState::Excluded(rule))) = offered.first().map(|offered| offered.decision) {
+            if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {
                 self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
             }
         }

@@ -1,50 +1,25 @@
-//! What is expected of the URLs that wait, in a focused crawl.
+//! Scores of the queued URLs, in a focused crawl.
 //!
-//! The frontier is then best-first: a URL's place follows from the clues on the pages that name it, and
-//! from what was found near it, which is learnt while the crawl goes:
+//! A focused crawl is best-first. A URL's score has these parts, besides the clues on the pages that name it:
 //!
-//! - *siblings*: what the other links of a page that names it led to; before any was followed, the page's own
-//!   relevance, somewhat less. So the one page that lists a topic is found out after a few of its links.
-//! - *region*: what was found in its directory. A directory of which little is known is judged by the one
-//!   above it, down from the host and the whole crawl.
+//!  - *siblings*: the relevance of the pages behind the other links of a page that names it. Before the first of these, the
+//!    relevance of that page counts, somewhat less. So a few links show whether a page is a list about the topic.
+//!  - *region*: the relevance of the pages in its directory. A directory with few pages takes from the one above it, down
+//!    from the host and the whole crawl.
 //!
-//! Expectations change with every page, so all that wait are put in order anew: after every page while
-//! they are few, and after as many pages as keeps that at [`REORDERED_PER_PAGE`] URLs a page. A share of the URLs is
-//! taken out of turn, so that what lies behind unpromising pages is found too.
+//! Scores change with every page, so the frontier reorders its queues: after every page while they are short, and so
+//! often that it reorders [`REORDERED_PER_PAGE`] URLs for each page.
 //!
-//! *Unknown hosts* (of which no page was had, or none that tells anything) are tried besides: of `n` leases
-//! `10 · √n` at most may go to them, and each of these the more likely the less is expected of the best that is known.
-//! What is expected of a host before its first page is a guess, and the same for all that one page lists by name only;
-//! so best-first alone stays where the first tolerable pages were. That the number of hosts to try grows with the root
-//! of the time is the rule for bandits with more arms than can be tried (Berry et al. 1997; Wang, Audibert and Munos
-//! 2008): it is enough to find a good one, and what it costs in a long crawl is little. A page that says nothing, such
-//! as the listing of a directory, leaves its host unknown, and what lies behind it is looked at next, three times at
-//! most.
+//! **Exploration.** The crawl leases a share of the URLs out of turn, and tries *unknown hosts*: hosts without a page
+//! of conclusive relevance. Of `n` leases at most `10 · √n` are tries, the likelier the lower the best score is. That
+//! is the rule for bandits with more arms than can be tried (Berry et al. 1997; Wang, Audibert and Munos 2008). Few
+//! tries run at a time, since each result tells which host to try next. A probable mirror of a known host comes later,
+//! a certain one never ([`RuleLearner::mirrored_origins`](crate::dust::RuleLearner::mirrored_origins)).
 //!
-//! What was found at one host tells which is to be tried next, so few are tried at a time: two, and one more after every
-//! 32. One that is likely a copy of a host that was met or comes first, since others of its kind are
-//! ([`RuleLearner::copied`](crate::dust::RuleLearner::copied)), comes after those that are not, and is the less worth a try; of
-//! many copies the first is not doubted. One that is believed to be a copy is not tried.
+//! **Patience.** While a URL with at least twice the score is on lease, or due within seconds, the rest waits.
 //!
-//! Measured from one page that lists 92 hosts (23 manuals, each four times) by name only, 200 requests, eleven topics
-//! of words, each document of a manual about it counted once, as a part of what an order that knows the answer finds
-//! (area under the recall, two runs or more): breadth-first 0.03 on average, this 0.41, and no topic less than
-//! breadth-first. Without tries 0.27, but five topics next to nothing: what reads like the topic on other hosts took all
-//! requests. With tries, but any number at a time and all hosts alike if no copy is believed, 0.23 and two topics less
-//! than breadth-first; with doubts 0.24; with four at a time, but not those tried for their own sake, 0.31. With
-//! [`CERTAIN_SCORE`] at 0.4 0.46, and one topic less than breadth-first (0.02 against 0.03 of pages of any of its hosts); at
-//! 0.8 0.38, at 1 0.36. One at a time is no better than two. Crawls of one host are as before. Of six further topics,
-//! which had no part in the choice of the numbers, two are less than breadth-first by their labels: for string utilities
-//! and threads the pages of another manual are found, where they are as much at home, and one as much, as the listings
-//! of its hosts begin with another language.
-//!
-//! Requests are not spent on what promises little only because a better server must be spared: while
-//! something of which at least twice as much is expected is being fetched, or can be within seconds, the
-//! rest waits.
-//!
-//! Only what was expected is restored after a restart: clues as they were at first sight, and all that was
-//! learnt of regions and siblings. Memory for a waiting URL: about 50 bytes, and for a region or a page with
-//! links about 20.
+//! A restart restores the clues of first sights, regions and siblings. Memory: about 50 bytes for a queued URL, 20 for
+//! a region or a page with links. Measurements: `docs/design/frontier.md`.
 
 use std::time::{Duration, Instant};
 
@@ -54,36 +29,36 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::FocusOptions;
 use crate::model::{Clue, Expectation, Relevance, UrlId};
 
-/// URLs put in order anew for each page that is fetched.
+/// URLs to reorder for each fetched page.
 const REORDERED_PER_PAGE: usize = 2048;
-/// Pages that name a URL of which the siblings are looked at: the most promising.
+/// The most pages that name a URL to consider: those with the best siblings.
 const MAX_LINKING_PAGES: usize = 4;
-/// What is known of the level above counts for so many pages.
+/// The weight of the level above, in pages.
 const PARENT_WEIGHT: f64 = 3.0;
-/// A page's own relevance counts for so many of its links.
+/// The weight of a page's own relevance, in links.
 const OWN_WEIGHT: f64 = 2.0;
-/// What is expected of a link before any other of its page was followed, as a part of the page's relevance.
+/// The expected relevance of a page's first link, as a share of the page's own.
 const INHERITED: f64 = 0.7;
-/// What is expected before anything was fetched.
+/// The expected relevance before the first page.
 const DEFAULT_RELEVANCE: f64 = 0.1;
-/// Nothing of which less than this part is expected is fetched while better is on its way ...
+/// A URL below this share of a better score waits for the better one.
 const MIN_SHARE: f64 = 0.5;
-/// ... or can be asked for within this time.
+/// How long a URL waits for a better one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// Of `n` leases, `TRIES_PER_ROOT · √n` may go to hosts of which nothing is known: the first hundred, a third of a thousand.
+/// Of `n` leases, `TRIES_PER_ROOT · √n` may be tries of unknown hosts: the first hundred, a third of a thousand.
 const TRIES_PER_ROOT: f64 = 10.0;
-/// Where so much is expected of the best, no unknown host is preferred to it; where less is, in proportion more often.
+/// The best score from which no unknown host is tried; below it, tries are proportionally more likely.
 const CERTAIN_SCORE: f64 = 0.6;
-/// So many unknown hosts are tried at a time ...
+/// Unknown hosts to try at a time.
 const TRIES_AT_ONCE: u64 = 2;
-/// ... and one more after so many tries ...
+/// Tries after which one more may run at a time.
 const TRIES_PER_SLOT: u64 = 32;
-/// ... each waited for so long.
+/// How long a try keeps other tries waiting.
 const TRY_PATIENCE: Duration = Duration::from_secs(2);
-/// Levels of directories that are told apart.
+/// The most directory levels to tell apart.
 const MAX_LEVELS: usize = 8;
 
-/// How much is expected of a URL, as a place in the order: the smaller, the more.
+/// A quantized score; smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ScoreRank(u16);
 
@@ -92,12 +67,12 @@ impl ScoreRank {
     pub(super) const FIRST: Self = Self(0);
     const LAST: f64 = 1023.0;
 
-    /// Whether so much more is expected that the other had better wait for it.
+    /// Whether the other should wait for this one.
     pub(super) fn is_worth_waiting_for(self, other: Self) -> bool {
         other.score() < MIN_SHARE * self.score()
     }
 
-    /// How much is expected, in [0, 1].
+    /// Returns the score, in [0, 1].
     fn score(self) -> f64 {
         1.0 - f64::from(self.0) / Self::LAST
     }
@@ -108,7 +83,7 @@ impl ScoreRank {
     }
 }
 
-/// What was found so far in one region.
+/// The mean relevance of some pages.
 #[derive(Clone, Copy, Default)]
 struct RelevanceMean {
     worth: f64,
@@ -121,7 +96,7 @@ impl RelevanceMean {
         self.pages += 1.0;
     }
 
-    /// The mean, in which `before` counts for `pages` further pages.
+    /// Returns the mean, with `before` as the mean of `pages` further pages.
     fn mean(self, before: f64, pages: f64) -> f64 {
         (self.worth + before * pages) / (self.pages + pages)
     }
@@ -144,14 +119,14 @@ struct ScoredUrl {
 }
 
 struct ActiveLease {
-    /// What was expected.
+    /// The score at the time of the lease.
     rank: ScoreRank,
     since: Instant,
-    /// Whether nothing was known of its host.
+    /// Whether the host was unknown.
     is_try: bool,
 }
 
-/// What is expected of the URLs that wait.
+/// The scores of the queued URLs.
 pub(super) struct BestFirst {
     options: FocusOptions,
     seed: u64,
@@ -162,12 +137,12 @@ pub(super) struct BestFirst {
     regions: Vec<Region>,
     region_numbers: HashMap<u64, u32>,
     all: RelevanceMean,
-    /// Pages since all were put in order.
+    /// Pages since the last reordering.
     pages_since_reorder: usize,
 }
 
 impl BestFirst {
-    /// Of nothing yet.
+    /// Scores without any page.
     pub(super) fn new(options: FocusOptions, seed: u64) -> Self {
         Self {
             options,
@@ -183,13 +158,13 @@ impl BestFirst {
         }
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         let tables = self.waiting.allocation_size() + self.on_lease.allocation_size() + self.sources.allocation_size();
         tables + self.region_numbers.allocation_size() + self.regions.capacity() * size_of::<Region>()
     }
 
-    /// Notes a URL that is to be fetched, or that another page names.
+    /// Notes a link to a URL that is queued.
     pub(super) fn note_link(&mut self, id: UrlId, url: &str, clue: Clue, source: Option<UrlId>) {
         let region = match self.waiting.get(&id.0) {
             Some(scored) => scored.region,
@@ -212,7 +187,7 @@ impl BestFirst {
         }
     }
 
-    /// Takes a page among those that name a URL, in place of the least promising if there is no room.
+    /// Adds a page that names a URL; replaces the least promising one if there is no room.
     fn add_linking_page(&self, sources: &mut [Option<UrlId>; MAX_LINKING_PAGES], source: UrlId) {
         if sources.contains(&Some(source)) {
             return;
@@ -224,12 +199,12 @@ impl BestFirst {
         }
     }
 
-    /// The clues to a URL that waits.
+    /// Returns the clues to a queued URL.
     pub(super) fn clue(&self, id: UrlId) -> Option<Clue> {
         self.waiting.get(&id.0).map(|scored| scored.clue)
     }
 
-    /// What is expected of a URL that waits.
+    /// Returns the score of a queued URL and its parts.
     pub(super) fn expectation(&self, id: UrlId) -> Option<Expectation> {
         let ScoredUrl { clue, region, sources } = self.waiting.get(&id.0)?;
         let siblings = sources.iter().flatten().map(|source| self.siblings(*source)).fold(0.0, f64::max);
@@ -243,19 +218,19 @@ impl BestFirst {
             region: self.mean_of(*region),
             ..Expectation::default()
         };
-        // What is on record is what is gone by.
+        // The parts are rounded as they are reported.
         expectation.siblings = thousandths(expectation.siblings);
         expectation.region = thousandths(expectation.region);
         expectation.score = thousandths(self.options.weights.score(&expectation));
         Some(expectation)
     }
 
-    /// Its place in the order; first, if there is nothing to go by: a seed.
+    /// Returns the quantized score; the first without clues, as for a seed.
     pub(super) fn rank(&self, id: UrlId) -> ScoreRank {
         self.expectation(id).map_or(ScoreRank::FIRST, |expectation| ScoreRank::of(expectation.score))
     }
 
-    /// Learns from what was found at a URL, which waits no longer. `None`: nothing that tells of others.
+    /// Learns the relevance of a page, whose URL leaves the queue. `None` if it is inconclusive.
     pub(super) fn learn(&mut self, id: UrlId, worth: Option<Relevance>) {
         self.end(id);
         let Some(ScoredUrl { region, sources, .. }) = self.waiting.remove(&id.0) else { return };
@@ -274,7 +249,7 @@ impl BestFirst {
         }
     }
 
-    /// Whether it is time to put all in order anew; if so, that is taken for done.
+    /// Whether it is time to reorder; if so, counts that as done.
     pub(super) fn is_due(&mut self) -> bool {
         let is_due = self.pages_since_reorder > self.waiting.len() / REORDERED_PER_PAGE;
         if is_due {
@@ -283,14 +258,14 @@ impl BestFirst {
         is_due
     }
 
-    /// Whether the next URL is to be taken out of turn, and a number to choose it by.
+    /// Whether to lease the next URL out of turn, with a number to choose it by.
     pub(super) fn explore(&self) -> Option<u64> {
         let (share, dice) = self.dice(self.seed);
         (share < self.options.exploration).then_some(dice)
     }
 
-    /// How likely a host of which nothing is known must be no copy to be tried next, after so many tries, although
-    /// this is the best that could be had; `None` if none is tried.
+    /// Returns how novel an unknown host must be to be tried in place of the best URL, after so many tries. `None` if
+    /// none is tried.
     pub(super) fn min_novelty(&self, best: ScoreRank, tries: u64) -> Option<f64> {
         let (share, _) = self.dice(!self.seed);
         let is_due = (tries as f64) < TRIES_PER_ROOT * (self.leases as f64).sqrt();
@@ -298,18 +273,18 @@ impl BestFirst {
         (self.options.exploration > 0.0 && is_due && least < 1.0).then_some(least)
     }
 
-    /// A share and a number by chance, for the next lease.
+    /// Returns a random share and a random number for the next lease.
     fn dice(&self, seed: u64) -> (f64, u64) {
         let dice = xxh3_64_with_seed(&self.leases.to_le_bytes(), seed);
         ((dice >> 32) as f64 / f64::from(u32::MAX), dice & u64::from(u32::MAX))
     }
 
-    /// A lease of an earlier run.
+    /// Counts a lease of an earlier run.
     pub(super) fn count_lease(&mut self) {
         self.leases += 1;
     }
 
-    /// A URL is leased, of which this is expected; `is_try` if nothing is known of its host.
+    /// Begins a lease of a URL with this score; `is_try` if its host is unknown.
     pub(super) fn begin(&mut self, id: UrlId, rank: ScoreRank, is_try: bool, now: Instant) {
         self.leases += 1;
         if rank != ScoreRank::FIRST {
@@ -317,19 +292,18 @@ impl BestFirst {
         }
     }
 
-    /// A URL is not on lease any more.
+    /// Ends a lease.
     pub(super) fn end(&mut self, id: UrlId) {
         self.on_lease.remove(&id.0);
     }
 
-    /// The most that is expected of a URL on lease, and how long it is waited for.
+    /// Returns the best score on lease, and how long to wait for it.
     pub(super) fn best_on_lease(&self, now: Instant) -> Option<(ScoreRank, Instant)> {
         let awaited = self.on_lease.values().map(|on_lease| (on_lease.rank, on_lease.since + PATIENCE));
         awaited.filter(|(_, until)| *until > now).min()
     }
 
-    /// If as many unknown hosts are being tried as may be at a time, after so many tries: until when the first of them
-    /// is waited for.
+    /// Returns until when to wait for a running try, if as many run as may at a time.
     pub(super) fn awaited_try(&self, tries: u64, now: Instant) -> Option<Instant> {
         let tried = self.on_lease.values().filter(|on_lease| on_lease.is_try);
         let awaited = tried.map(|on_lease| on_lease.since + TRY_PATIENCE).filter(|until| *until > now);
@@ -357,10 +331,10 @@ impl BestFirst {
         })
     }
 
-    /// The number of a URL's directory.
+    /// Returns the number of a URL's directory.
     fn region(&mut self, url: &str) -> u32 {
         let path = url.split(['?', '#']).next().unwrap_or(url);
-        // After the slashes of the scheme: the origin, then a level with each directory.
+        // Behind the slashes of the scheme: the origin, then one level for each directory.
         let root = path.find("://").and_then(|at| path[at + 3..].find('/').map(|slash| at + 3 + slash));
         let root = root.unwrap_or(path.len());
         let ends = std::iter::once(root)

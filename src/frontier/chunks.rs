@@ -1,4 +1,4 @@
-//! A table that grows without moving what it holds.
+//! A table that grows without moving its items.
 
 /// Items in a chunk.
 const CHUNK: usize = 1 << 14;
@@ -17,7 +17,7 @@ impl<T> Chunks<T> {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         self.chunks.len() * CHUNK * size_of::<T>()
     }

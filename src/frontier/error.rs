@@ -1,33 +1,32 @@
-//! What can go wrong in the frontier.
+//! Errors of the frontier.
 
 use std::error::Error;
 
 use crate::model::{UrlError, UrlId};
 
-/// Why the frontier could not do what it was asked. None of these is the fault of a page: all say
-/// that the crawl cannot go on.
+/// Why the frontier failed. No page is to blame: the crawl cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontierError {
-    /// The log could not be read.
+    /// The log cannot be read.
     #[error("cannot read URL {id} back from the log")]
     Log {
-        /// The URL that was asked for.
+        /// The wanted URL.
         id: UrlId,
-        /// What the log says.
+        /// The log's error.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The log ends before a URL that was reported as committed.
+    /// The log ends before a committed URL.
     #[error("URL {0} is not in the log")]
     Missing(UrlId),
-    /// The log holds a text that no canonical URL has.
+    /// The log has a text that is no canonical URL.
     #[error("URL {id} in the log is damaged")]
     Damaged {
-        /// The URL that was asked for.
+        /// The wanted URL.
         id: UrlId,
-        /// What is wrong with it.
+        /// What is wrong with the text.
         source: UrlError,
     },
-    /// The numbers for URLs are used up.
+    /// All numbers for URLs are in use.
     #[error("more than {} URLs", u32::MAX)]
     Full,
 }

@@ -1,9 +1,9 @@
-//! What waits at one origin.
+//! The queue of one origin.
 //!
-//! Order: rank, then what is suspected to be a duplicate last, then what is expected of it in a focused crawl, then
-//! depth, then arrival; a URL that was given back
-//! goes to the front of its priority once it is due. Memory for a URL: 4 bytes, in blocks that are freed as they are
-//! emptied; one that was given back and is not yet due costs about 40.
+//! Order: rank, then suspected duplicates last, then the score in a focused crawl, then depth, then arrival. A URL that
+//! was given back goes to the front of its priority once it is due.
+//!
+//! Memory for a URL: 4 bytes, in blocks that are freed when empty; about 40 bytes for one given back and not yet due.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
@@ -11,13 +11,13 @@ use std::time::Instant;
 use super::best_first::ScoreRank;
 use crate::model::UrlId;
 
-/// The order among the URLs of an origin before arrival: the smaller first.
+/// The order among the URLs of an origin before arrival; smaller ones first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Priority {
     pub(super) rank: u8,
-    /// Not 0 if a rule that is not believed yet says of it that it repeats a page: its lot among those.
+    /// 0 for most URLs. A suspected duplicate has 1 plus its hash group, see `predicted_duplicates`.
     pub(super) suspicion: u8,
-    /// What is expected of it; the same for all unless the crawl is focused.
+    /// The score; the same for all unless the crawl is focused.
     pub(super) score: ScoreRank,
     pub(super) depth: u16,
 }
@@ -34,7 +34,7 @@ const BLOCK: usize = 1024;
 #[derive(Default)]
 struct IdQueue {
     blocks: VecDeque<Vec<u32>>,
-    /// How many of the first block are gone.
+    /// Numbers of the first block that were taken.
     head: usize,
 }
 
@@ -89,32 +89,32 @@ impl IdQueue {
     }
 }
 
-/// What waits at one origin.
+/// The queue of one origin.
 #[derive(Default)]
 pub(super) struct HostQueue {
-    /// Descending, so that the first to serve is the last; there are few priorities, and a table
-    /// costs an origin with a single URL a tenth of what a tree would.
+    /// Descending, so that the first to serve is the last. There are few priorities, and for an origin with a single
+    /// URL a vector costs a tenth of a tree.
     ready: Vec<(Priority, IdQueue)>,
-    /// Given back and not yet due; the number tells apart what is due at one moment.
+    /// URLs given back and not yet due; the counter tells apart those due at one moment.
     waiting: BTreeMap<(Instant, u64), (Priority, u32)>,
     given_back: u64,
     len: usize,
 }
 
 impl HostQueue {
-    /// How many URLs wait here, due or not.
+    /// Returns the number of URLs, due or not.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes that it takes, but for what it takes empty.
+    /// Returns the bytes in use, without those of an empty queue.
     pub(super) fn bytes(&self) -> usize {
         let queues = self.ready.iter().map(|(_, queue)| queue.bytes()).sum::<usize>();
         let waiting = self.waiting.len() * size_of::<((Instant, u64), (Priority, u32))>();
         queues + waiting + self.ready.capacity() * size_of::<(Priority, IdQueue)>()
     }
 
-    /// When something here is due: `Some(None)` is at once, `None` is never.
+    /// Returns when a URL is due: `Some(None)` is at once, `None` is never.
     pub(super) fn due(&self) -> Option<Option<Instant>> {
         if !self.ready.is_empty() {
             return Some(None);
@@ -122,32 +122,32 @@ impl HostQueue {
         self.waiting.keys().next().map(|&(moment, _)| Some(moment))
     }
 
-    /// Puts a URL behind all others of its priority.
+    /// Adds a URL behind all others of its priority.
     pub(super) fn push(&mut self, priority: Priority, id: UrlId) {
         self.of(priority).push_back(id.0);
         self.len += 1;
     }
 
-    /// Puts a URL before all others of its priority, once it is due.
+    /// Adds a URL before all others of its priority, once it is due.
     pub(super) fn give_back(&mut self, priority: Priority, id: UrlId, not_before: Instant) {
         self.waiting.insert((not_before, self.given_back), (priority, id.0));
         self.given_back += 1;
         self.len += 1;
     }
 
-    /// The URL to fetch next at `now`.
+    /// Returns the URL to fetch next at `now`.
     pub(super) fn front(&mut self, now: Instant) -> Option<(Priority, UrlId)> {
         self.promote(now);
         let (priority, queue) = self.ready.last()?;
         queue.front().map(|id| (*priority, UrlId(id)))
     }
 
-    /// The most that is expected of what was due when it was last looked at.
+    /// Returns the best score among the URLs that were due at the last look.
     pub(super) fn best(&self) -> Option<ScoreRank> {
         self.ready.last().map(|(priority, _)| priority.score)
     }
 
-    /// Takes away what [`HostQueue::front`] has named.
+    /// Removes the URL that [`HostQueue::front`] returns.
     pub(super) fn pop(&mut self) -> Option<UrlId> {
         let (_, queue) = self.ready.last_mut()?;
         let id = queue.pop_front()?;
@@ -158,7 +158,7 @@ impl HostQueue {
         Some(UrlId(id))
     }
 
-    /// The queue of this priority.
+    /// Returns the queue of this priority.
     fn of(&mut self, priority: Priority) -> &mut IdQueue {
         let place = match self.ready.binary_search_by(|(other, _)| priority.cmp(other)) {
             Ok(place) => place,
@@ -173,7 +173,7 @@ impl HostQueue {
         &mut self.ready[place].1
     }
 
-    /// Moves what has become due to the front; what was due first goes first.
+    /// Moves URLs that have become due to the front; those due first go first.
     fn promote(&mut self, now: Instant) {
         if self.waiting.keys().next().is_none_or(|&(moment, _)| moment > now) {
             return;
@@ -184,8 +184,7 @@ impl HostQueue {
         }
     }
 
-    /// Takes one that is due out of turn and puts it before all others: the first of some priority, any of
-    /// which may be chosen by `dice`.
+    /// Moves one due URL before all others: the first of some priority, chosen by `dice`.
     pub(super) fn bring_forward(&mut self, dice: usize, now: Instant) {
         self.promote(now);
         let Some(chosen) = dice.checked_rem(self.ready.len()) else { return };
@@ -197,7 +196,7 @@ impl HostQueue {
         self.of(Priority::FIRST).push_front(id);
     }
 
-    /// Gives each URL that is due the priority that it has by now.
+    /// Gives each due URL its present priority.
     pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
         for (before, queue) in std::mem::take(&mut self.ready).into_iter().rev() {
             for id in queue.into_ids() {
@@ -206,7 +205,7 @@ impl HostQueue {
         }
     }
 
-    /// Keeps only some of the URLs that are due, in their order.
+    /// Keeps only some of the due URLs, in their order.
     pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
         for (priority, queue) in std::mem::take(&mut self.ready) {
             for id in queue.into_ids() {

@@ -1,13 +1,12 @@
-//! Which origin is next?
+//! *Which origin is next?*
 //!
-//! Every origin (scheme, host and port) has a queue of its own, as the back queues of Mercator
-//! (Heydon and Najork 1999, section 3.2). The calendar holds the origins of which something can be
-//! leased, by the moment at which it can: finding the next one costs the logarithm of their number.
-//! Of several that are due, the one that has waited longest is next, and goes to the end of the line
-//! when it has been served; so all take turns, and none can starve another.
+//! Every origin (scheme, host and port) has its own queue, like the back queues of Mercator (Heydon and Najork 1999,
+//! section 3.2). The calendar holds the origins with something to lease, by the time at which it can be leased. Finding
+//! the next one costs the logarithm of their number. Of several that are due, the one that has waited longest is next.
+//! After its lease it goes to the end of the line. So all take turns, and none starves another.
 //!
-//! An origin is not in the calendar while nothing waits there, while it has as many leases as it may
-//! have, and while its host has had its pages. Memory: some 530 bytes for an origin with a URL.
+//! An origin is not in the calendar while its queue is empty, while it has all its leases, and while its host has its
+//! pages. Memory: about 530 bytes for an origin with a URL.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -18,41 +17,41 @@ use super::host_queue::{HostQueue, Priority};
 use super::names::{Names, OriginParts};
 use crate::model::UrlId;
 
-/// A place in the calendar: when (`None` is before all else), in which turn, which origin.
+/// An entry of the calendar: the time (`None` is before all others), the turn, the origin.
 type Turn = (Option<Instant>, u64, u32);
 
-/// HostQueues that are due and whose first URLs are compared, in a focused crawl.
+/// Due origins whose first URLs a focused crawl compares.
 const MAX_COMPARED: usize = 1024;
-/// After so many pages that say nothing a host is taken for known, in a focused crawl.
+/// Pages without a conclusive relevance after which a focused crawl takes a host as known.
 const MAX_TRIES: u8 = 3;
 
-/// An origin at which URLs wait.
+/// An origin with queued URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedOrigin {
     /// `scheme://host:port`.
     pub origin: String,
-    /// URLs that wait, due or not.
+    /// Queued URLs, due or not.
     pub queued: u64,
-    /// What keeps the next one from being leased.
+    /// What keeps the next URL from being leased.
     pub hold: OriginHold,
 }
 
 /// What keeps an origin's next URL from being leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginHold {
-    /// Nothing but the turn of others.
+    /// Only the turns of other origins.
     Turn,
-    /// It has as many leases as it may have.
+    /// It has all its leases.
     Leases,
-    /// Its host has had its pages.
+    /// Its host has its pages.
     Pages,
     /// It is postponed to this moment.
     Postponed(Instant),
-    /// All its URLs were given back, the first one up to this moment.
+    /// All its URLs were given back, the first one until this moment.
     GivenBack(Instant),
 }
 
-/// How likely it is that a host is a copy of another one, from not at all to believed.
+/// How likely a host is a mirror of another, from 0 to certain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MirrorLikelihood(u8);
 
@@ -61,17 +60,17 @@ impl MirrorLikelihood {
     const CERTAIN: Self = Self(u8::MAX);
 
     fn of(likelihood: f64) -> Self {
-        // In [0, 255]; what is less than certain is not believed.
+        // In [0, 255]. Rounds down, so that only certainty is certain.
         Self((likelihood.clamp(0.0, 1.0) * f64::from(u8::MAX)).floor() as u8)
     }
 
-    /// What is left of the worth of a try.
+    /// Returns the remaining value of a try.
     pub(super) fn novelty(self) -> f64 {
         1.0 - f64::from(self.0) / f64::from(u8::MAX)
     }
 }
 
-/// What to lease next.
+/// The first URL of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueuedUrl {
     pub(super) origin: u32,
@@ -85,7 +84,7 @@ struct Origin {
     queue: HostQueue,
     leases: usize,
     not_before: Option<Instant>,
-    /// Its place in the calendar, and the moment from which that was derived.
+    /// Its calendar entry, and the time from which that follows.
     place: Option<(Turn, Option<Instant>)>,
     is_busy: bool,
 }
@@ -94,14 +93,14 @@ struct Origin {
 struct Host {
     pages: u64,
     leases: u64,
-    /// How often it was tried, in a focused crawl; [`MAX_TRIES`] if it is known.
+    /// How often a focused crawl has tried the host; [`MAX_TRIES`] if it is known.
     tries: u8,
-    /// As far as it was looked up.
+    /// As of the last lookup.
     mirror: MirrorLikelihood,
     origins: Vec<u32>,
 }
 
-/// All origins, their queues, and whose turn it is.
+/// All origins, their queues, and the calendar.
 pub(super) struct HostQueues {
     max_leases: usize,
     /// 0 for no bound.
@@ -112,17 +111,17 @@ pub(super) struct HostQueues {
     hosts: Vec<Host>,
     calendar: BTreeSet<Turn>,
     turns: u64,
-    /// Leases of hosts that were not known.
+    /// Leases of unknown hosts.
     tries: u64,
-    /// The latest moment that was heard of.
+    /// The latest time that a caller has passed.
     now: Option<Instant>,
     busy: u64,
-    /// Room to write the name of an origin.
+    /// A buffer for the name of an origin.
     name: String,
 }
 
 impl HostQueues {
-    /// So many leases of one origin at a time; so many pages of one host, 0 for no bound.
+    /// Bounds the leases of one origin at a time and the pages of one host (0 for no bound).
     pub(super) fn new(max_leases: usize, max_pages: u64, seed: u64) -> Self {
         Self {
             max_leases: max_leases.max(1),
@@ -140,7 +139,7 @@ impl HostQueues {
         }
     }
 
-    /// The number of the origin of a canonical URL; `None` if it is not one.
+    /// Returns the number of a canonical URL's origin; `None` if the URL is not canonical.
     pub(super) fn number(&mut self, url: &str) -> Option<u32> {
         let parts = OriginParts::of(url)?;
         parts.write(&mut self.name);
@@ -156,12 +155,12 @@ impl HostQueues {
         Some(number)
     }
 
-    /// HostQueues with something queued or leased.
+    /// Returns the number of origins with something queued or leased.
     pub(super) fn busy(&self) -> u64 {
         self.busy
     }
 
-    /// Bytes that they and what waits at them take. Costs a look at every origin.
+    /// Returns the bytes in use. Costs a look at every origin.
     pub(super) fn bytes(&self) -> usize {
         let queues = self.origins.iter().map(|origin| origin.queue.bytes()).sum::<usize>();
         let hosts = self.hosts.iter().map(|host| host.origins.capacity() * size_of::<u32>()).sum::<usize>();
@@ -176,7 +175,7 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
-    /// What to lease next at `now`, if anything is due.
+    /// Returns what to lease next at `now`, if anything is due.
     pub(super) fn next(&mut self, now: Instant) -> Option<QueuedUrl> {
         let now = self.now.map_or(now, |latest| latest.max(now));
         self.now = Some(now);
@@ -185,15 +184,15 @@ impl HostQueues {
         Some(QueuedUrl { origin, priority, id })
     }
 
-    /// What to lease next at `now` if what is best goes first, at whichever origin that is due it waits.
+    /// Returns the best URL at `now` among all due origins.
     pub(super) fn next_best(&mut self, now: Instant) -> Option<QueuedUrl> {
-        // Of equals the first: that origin has waited longest.
+        // The first of equals: that origin has waited longest.
         self.fronts(now, |_| true).map(|(next, ..)| next).min_by_key(|next| next.priority)
     }
 
-    /// What to lease next at `now` to learn of what kind a host is. One of which something was had that did not tell
-    /// goes first, so that what lies one level behind a mere list is seen soon; then the host that is the least likely
-    /// a copy; then what is best. A host that is believed to be a copy is not tried.
+    /// Returns what to lease at `now` to get to know a host. A host with an inconclusive page goes first, so that the
+    /// crawl soon sees what lies one level behind a mere list; then the least likely mirror; then the best score. Never
+    /// tries a certain mirror.
     pub(super) fn next_unknown_host(&mut self, now: Instant) -> Option<QueuedUrl> {
         let is_eligible =
             |host: &Host| host.tries < MAX_TRIES && host.leases == 0 && host.mirror < MirrorLikelihood::CERTAIN;
@@ -201,8 +200,8 @@ impl HostQueues {
         fronts.min_by_key(|(next, tries, mirror)| (Reverse(*tries), *mirror, next.priority)).map(|(next, ..)| next)
     }
 
-    /// The first URL of each origin that is due and of which the host is wanted, how often that was tried, and how
-    /// likely it is a copy; the one that has waited longest first.
+    /// Returns the first URL of each due origin with an eligible host, how often the host was tried, and how likely it
+    /// is a mirror. The origin that has waited longest comes first.
     fn fronts(
         &mut self,
         now: Instant,
@@ -222,17 +221,17 @@ impl HostQueues {
         })
     }
 
-    /// Leases so far of hosts of which nothing was known.
+    /// Returns the leases of unknown hosts so far.
     pub(super) fn tries(&self) -> u64 {
         self.tries
     }
 
-    /// Whether nothing is known of what is there, and that was not tried often enough.
+    /// Whether the host is unknown and was not tried often enough.
     pub(super) fn is_unknown(&self, origin: u32) -> bool {
         self.hosts[self.origins[origin as usize].host as usize].tries < MAX_TRIES
     }
 
-    /// A page is leased, in a focused crawl: a try, if nothing is known of the host. Whether it is one.
+    /// Counts a lease of a page, in a focused crawl. Returns whether it is a try of an unknown host.
     pub(super) fn try_host(&mut self, origin: u32) -> bool {
         let host = self.origins[origin as usize].host;
         let host = &mut self.hosts[host as usize];
@@ -242,15 +241,16 @@ impl HostQueues {
         is_try
     }
 
-    /// How likely it is that a host is a copy of one of these origins, of those that were tried or came before it: the
-    /// first of many copies is not doubted. Nor is one that was tried: it is the copy whose links are known.
-    pub(super) fn mirror_likelihood(&mut self, origin: u32, copied: &[(String, f64)]) -> MirrorLikelihood {
+    /// Returns how likely a host is a mirror of one of these origins. Only origins count that were tried or came
+    /// earlier: the first of many mirrors is no mirror. A host that was tried counts as the original, since its links
+    /// are known.
+    pub(super) fn mirror_likelihood(&mut self, origin: u32, mirrored: &[(String, f64)]) -> MirrorLikelihood {
         let host = self.origins[origin as usize].host;
         if self.hosts[host as usize].tries > 0 {
             return MirrorLikelihood::NONE;
         }
-        let likelihoods = copied.iter().filter_map(|(copied, likelihood)| {
-            OriginParts::of(copied)?.write(&mut self.name);
+        let likelihoods = mirrored.iter().filter_map(|(origin, likelihood)| {
+            OriginParts::of(origin)?.write(&mut self.name);
             let found = &self.origins[self.origin_names.find(&self.name)? as usize];
             let other = &self.hosts[found.host as usize];
             let is_tried = other.tries > 0 || other.leases > 0;
@@ -260,18 +260,18 @@ impl HostQueues {
         likelihoods.max().unwrap_or(MirrorLikelihood::NONE)
     }
 
-    /// Notes how likely a host is a copy. Whether it is more likely than it was.
+    /// Sets the likelihood that a host is a mirror. Returns whether it has grown.
     pub(super) fn set_mirror_likelihood(&mut self, origin: u32, mirror: MirrorLikelihood) -> bool {
         let host = &mut self.hosts[self.origins[origin as usize].host as usize];
         std::mem::replace(&mut host.mirror, mirror) < mirror
     }
 
-    /// Takes no host for a copy: it may be that none is.
+    /// Takes no host for a mirror any more.
     pub(super) fn clear_mirror_likelihoods(&mut self) {
         self.hosts.iter_mut().for_each(|host| host.mirror = MirrorLikelihood::NONE);
     }
 
-    /// What was found there tells of what kind the host is, in this run or an earlier one.
+    /// Marks a host as known: one of its pages, in this run or an earlier one, had a conclusive relevance.
     pub(super) fn mark_host_known(&mut self, origin: u32) {
         let host = self.origins[origin as usize].host;
         let host = &mut self.hosts[host as usize];
@@ -279,7 +279,7 @@ impl HostQueues {
         host.tries = MAX_TRIES;
     }
 
-    /// The most that is expected of what can be leased after `now` and within a time, and when it can be.
+    /// Returns the best score among URLs that become due soon, and when.
     pub(super) fn best_soon(&self, now: Instant, within: Duration) -> Option<(ScoreRank, Instant)> {
         let later = self.calendar.range((Some(now), u64::MAX, u32::MAX)..).take(MAX_COMPARED);
         let places = later.filter_map(|(due, _, origin)| {
@@ -289,24 +289,24 @@ impl HostQueues {
         places.min()
     }
 
-    /// What to lease next at `now` if it is to be taken out of turn, chosen by `dice`.
+    /// Returns what to lease next at `now` out of turn, chosen by `dice`.
     pub(super) fn next_out_of_turn(&mut self, now: Instant, dice: u64) -> Option<QueuedUrl> {
         let QueuedUrl { origin, .. } = self.next(now)?;
         self.origins[origin as usize].queue.bring_forward(dice as usize, self.now.unwrap_or(now));
         self.next(now)
     }
 
-    /// Gives each URL that is due the priority that it has by now.
+    /// Gives each due URL its present priority.
     pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
         self.origins.iter_mut().for_each(|origin| origin.queue.reorder(&priority));
     }
 
-    /// When the next origin is due: `Some(None)` is at once, `None` is never.
+    /// Returns when the next origin is due: `Some(None)` is at once, `None` is never.
     pub(super) fn next_due(&self) -> Option<Option<Instant>> {
         self.calendar.first().map(|&(due, ..)| due)
     }
 
-    /// Takes away what [`HostQueues::next`] has named. The origin goes to the end of the line.
+    /// Removes the first URL of an origin for a lease. The origin goes to the end of the line.
     pub(super) fn begin_lease(&mut self, origin: u32) {
         self.unschedule(origin);
         let entry = &mut self.origins[origin as usize];
@@ -317,7 +317,7 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
-    /// Takes away what [`HostQueues::next`] has named, and nothing more.
+    /// Removes the first URL of an origin.
     pub(super) fn drop_front(&mut self, origin: u32) {
         self.origins[origin as usize].queue.pop();
         self.reschedule(origin);
@@ -335,26 +335,26 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
-    /// Ends a lease and puts its URL back.
+    /// Ends a lease and gives its URL back.
     pub(super) fn give_back(&mut self, origin: u32, priority: Priority, id: UrlId, not_before: Instant) {
         self.origins[origin as usize].queue.give_back(priority, id, not_before);
         self.end_lease(origin, false);
     }
 
-    /// Nothing of this origin is due before `not_before`. An earlier promise of more is kept.
+    /// Makes nothing of this origin due before `not_before`. A later time set before stays.
     pub(super) fn postpone(&mut self, origin: u32, not_before: Instant) {
         let entry = &mut self.origins[origin as usize];
         entry.not_before = entry.not_before.max(Some(not_before));
         self.reschedule(origin);
     }
 
-    /// Counts a page that was fetched in an earlier run.
+    /// Counts a page of an earlier run.
     pub(super) fn count_page(&mut self, origin: u32) {
         let host = self.origins[origin as usize].host;
         self.change_host(host, |host| host.pages += 1);
     }
 
-    /// A page that was counted is to be fetched again.
+    /// Uncounts a page that the crawl fetches again.
     pub(super) fn discount_page(&mut self, origin: u32) {
         let host = self.origins[origin as usize].host;
         self.change_host(host, |host| host.pages = host.pages.saturating_sub(1));
@@ -368,7 +368,7 @@ impl HostQueues {
         }
     }
 
-    /// The origins at which most URLs wait, most first. Costs a look at every origin.
+    /// Returns the origins with the longest queues, longest first. Costs a look at every origin.
     pub(super) fn longest_queues(&self, most: usize) -> Vec<QueuedOrigin> {
         let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
         order.retain(|&origin| self.origins[origin as usize].queue.len() > 0);
@@ -398,7 +398,7 @@ impl HostQueues {
         }
     }
 
-    /// Changes a host. All its origins are looked at only if it became full or is so no longer.
+    /// Changes a host. Looks at all its origins only if it became full or is full no longer.
     fn change_host(&mut self, host: u32, change: impl FnOnce(&mut Host)) {
         let was_full = self.is_full(host);
         change(&mut self.hosts[host as usize]);
@@ -409,14 +409,13 @@ impl HostQueues {
         }
     }
 
-    /// Whether the host has its pages, if all its leases bring one.
+    /// Whether the host has its pages, if each lease brings one.
     fn is_full(&self, host: u32) -> bool {
         let host = &self.hosts[host as usize];
         self.max_pages > 0 && host.pages + host.leases >= self.max_pages
     }
 
-    /// When something of this origin can be leased: `Some(None)` is at once, `None` is never as
-    /// things are.
+    /// Returns when something of this origin can be leased: `Some(None)` is at once, `None` is never as things stand.
     fn due(&self, origin: u32) -> Option<Option<Instant>> {
         let entry = &self.origins[origin as usize];
         if entry.leases >= self.max_leases || self.is_full(entry.host) {
@@ -425,8 +424,7 @@ impl HostQueues {
         entry.queue.due().map(|due| due.max(entry.not_before))
     }
 
-    /// Puts an origin in its place after something has changed. While the moment at which it is due
-    /// stays the same, it keeps its turn.
+    /// Updates the calendar entry of an origin after a change. The origin keeps its turn while its due time stays.
     fn reschedule(&mut self, origin: u32) {
         let due = self.due(origin);
         let place = self.origins[origin as usize].place;

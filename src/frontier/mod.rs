@@ -1,9 +1,8 @@
-//! *What do we fetch next, and what have we seen?*
+//! *Which URL do we fetch next, and which have we seen?*
 //!
-//! A URL is offered, and in the same step marked as seen and queued, deferred or excluded. It is
-//! leased when its origin is due, and acked with its outcome or given back. The crawl is over when
-//! nothing that could be leased is queued and no lease is alive; [`Wait`](crate::model::Wait) says
-//! so exactly, so that nobody need poll.
+//! The crawl offers a URL, and in the same step the frontier marks it as seen and queues, defers or excludes it. The
+//! crawl leases URLs whose origins are due, and acks each with its outcome or gives it back. The crawl is over when no
+//! URL can be leased and no lease is alive. [`Wait`](crate::model::Wait) says so exactly, so nobody need poll.
 //!
 //! ```text
 //! offer ──► queued ──lease──► leased ──ack──► done
@@ -12,41 +11,32 @@
 //!       └─► excluded ──offered as a seed──► queued
 //!
 //! queued ──its pattern is closed──► closed ──it is opened again──► queued
-//! queued ──a rule foretells it──► predicted ──the rule is withdrawn──► queued
+//! queued ──a rule predicts it──► predicted ──the rule is withdrawn──► queued
 //! ```
 //!
-//! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::model::UrlRow)s, and a URL's
-//! number is its place there. What is held here is derived from it: [`FrontierChanges`] go into each commit,
-//! and at the next start the log is read back row by row. Texts of URLs are not held: those of leased
-//! ones are read back through [`UrlLog`], a few at a time.
+//! **Order.** Between origins: the one due first, in turn among those that are due. Within an origin: rank, then depth,
+//! then arrival. A focused crawl takes the best score first and also tries unknown hosts. A URL keeps the depth at which
+//! it was first queued, even if a shorter path turns up while it waits.
 //!
-//! | held in memory for | bytes |
+//! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::model::UrlRow)s, and a URL's number is its place
+//! there. All state here follows from the log: [`FrontierChanges`] go into each commit, and the next start reads the log
+//! row by row. The texts of leased URLs come from [`UrlLog`], a few at a time. A queued URL costs 26 bytes of memory;
+//! `docs/design/frontier.md` lists the rest.
+//!
+//! **Parts.** [`EmbeddedFrontier`] locks `engine`, which asks each part and applies its effects (`effect`):
+//!
+//! | file | question |
 //! |---|---|
-//! | a seen URL: hash, place in the table, state | 15 to 20.5 |
-//! | a queued URL: its number, besides | 4 |
-//! | a queued URL that was deferred or excluded before: its better path, besides | 30 to 60 |
-//! | a URL that was given back and is not yet due, besides | about 100 |
-//! | an origin with something queued | about 530 |
-//! | a page or redirect that is done, for what may repeat it | 16 |
-//! | a URL that a rule foretells to be a duplicate, besides | about 50 |
-//! | one that is fetched all the same, besides, until it is done; for good if it is a near-duplicate | about 50 |
-//! | a link from a page to itself, or to what looks like another edition of it, a million at most | 9 to 18 |
-//! | a page that has named URLs first, where the links of duplicates are followed, besides | 14 to 28 |
-//! | a pattern of URLs that repeats itself, 65,536 of them at most | about 60 |
-//! | a URL not yet committed: its row | 64 and its text |
-//! | rows read ahead, in all | 8,192 rows |
+//! | `state`, `url_state`, `seen`, `rows` | What was seen, and where is each URL in its life? |
+//! | `scope`, `trap` | Does a URL belong to the crawl? |
+//! | `host_queues`, `host_queue`, `leases` | Which origin is next, and which URLs are on lease? |
+//! | `lease_choice`, `best_first` | Which URL promises most, in a focused crawl? |
+//! | `trap_guard`, `trap_patterns` | Which patterns of URLs keep repeating each other? |
+//! | `predicted_duplicates`, `sampling`, `discoveries` | Which URLs will repeat a page, and which of them are fetched? |
+//! | `restore` | What did an earlier run leave? |
 //!
-//! The test `a_queued_url_costs_less_than_100_bytes_of_resident_memory` measures it, and
-//! `cargo test --lib frontier::tests::memory -- --nocapture` prints the figure:
-//! 26 bytes for each of 200,000 URLs of 1,000 hosts, and as many for each of a million of one host.
-//!
-//! **Order.** Between origins by the time at which they are due, and in turn among those that are;
-//! within an origin by rank, then depth, then arrival; in a focused crawl what promises most goes first, within an
-//! origin and among those that are due, but hosts of which nothing is known are tried besides. A URL keeps the depth at
-//! which it was first queued: if a shorter path is found while it waits, its links still count from the longer one.
-//!
-//! **Invariants.** Nothing here fetches, sleeps, reads a clock, or knows the store. A URL is on lease
-//! at most once. The number of pages and living leases together never exceeds a budget.
+//! **Invariants.** Nothing here fetches, sleeps, reads a clock or knows the store. A URL is on lease at most once. Pages
+//! and living leases together never exceed a budget.
 
 mod best_first;
 mod chunks;

@@ -1,9 +1,9 @@
-//! Texts that are known by a number: hosts and origins.
+//! Interned names of hosts and origins.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Texts, each kept once, numbered in order of appearance.
+/// Interned texts, numbered in order of appearance.
 pub(super) struct Names {
     seed: u64,
     texts: Vec<Box<str>>,
@@ -15,13 +15,13 @@ impl Names {
         Self { seed, texts: Vec::new(), table: HashTable::new() }
     }
 
-    /// The number of a text, a new one if it was not seen before.
+    /// Returns the number of a text; a new one if it is new.
     pub(super) fn number(&mut self, text: &str) -> u32 {
         let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
         if let Some(&number) = self.table.find(hash, |&number| self.text(number) == text) {
             return number;
         }
-        // There are fewer hosts and origins than URLs, and those are counted in 32 bits.
+        // There are fewer hosts and origins than URLs, which have 32-bit numbers.
         let number = self.texts.len() as u32;
         self.texts.push(text.into());
         let hash_of = |&n: &u32| xxh3_64_with_seed(self.texts[n as usize].as_bytes(), self.seed);
@@ -29,25 +29,25 @@ impl Names {
         number
     }
 
-    /// The number of a text that was seen before.
+    /// Returns the number of a known text.
     pub(super) fn find(&self, text: &str) -> Option<u32> {
         let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
         self.table.find(hash, |&number| self.text(number) == text).copied()
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.texts.iter().map(|text| text.len()).sum::<usize>();
         texts + self.texts.capacity() * size_of::<Box<str>>() + self.table.allocation_size()
     }
 
-    /// The text with this number.
+    /// Returns the text with this number.
     pub(super) fn text(&self, number: u32) -> &str {
         self.texts.get(number as usize).map_or("", |text| text)
     }
 }
 
-/// The parts of an origin as they stand in a canonical URL.
+/// The parts of an origin, as written in a canonical URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OriginParts<'a> {
     scheme: &'a str,
@@ -56,8 +56,8 @@ pub(super) struct OriginParts<'a> {
 }
 
 impl<'a> OriginParts<'a> {
-    /// Cuts them out of a canonical URL or of `scheme://host:port`. That is all there is to do, since
-    /// a canonical URL has no user name, and it is quicker than to parse the whole.
+    /// Splits a canonical URL or `scheme://host:port`. Splitting is enough, since a canonical URL has no user name, and
+    /// faster than parsing.
     pub(super) fn of(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let authority = rest.split(['/', '?']).next().filter(|authority| !authority.is_empty())?;

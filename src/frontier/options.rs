@@ -1,64 +1,63 @@
-//! The frontier's settings.
+//! The frontier's options.
 
 use regex::Regex;
 
 use crate::dust::ListedRule;
 use crate::model::PartWeights;
 
-/// What belongs to the crawl, seen from its seeds.
+/// Which URLs belong to the crawl, seen from its seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// The hosts of the seeds, by name, whatever the scheme and port.
+    /// The hosts of the seeds, whatever the scheme and port.
     #[default]
     Host,
-    /// The registrable domains of the seeds; an address is its own.
+    /// The registrable domains of the seeds; an IP address is its own.
     Domain,
     /// The hosts and directories of the seeds, whatever the scheme and port.
     Prefix,
-    /// Everything.
+    /// All URLs.
     Any,
 }
 
-/// The frontier's settings.
+/// The frontier's options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What belongs to the crawl.
+    /// Which URLs belong to the crawl.
     pub scope: ScopeKind,
     /// If there are any, a URL must match one of them. Seeds need not.
     pub include: Vec<Regex>,
     /// A URL must match none of them. Seeds may.
     pub exclude: Vec<Regex>,
-    /// URLs with more links between them and a seed are deferred.
+    /// The most links between a seed and a URL; the frontier defers URLs beyond it.
     pub depth: u16,
-    /// So many pages in all; 0 for no bound.
+    /// The most pages in all; 0 for no bound.
     pub max_pages: u64,
-    /// So many pages of one host, by name; 0 for no bound.
+    /// The most pages of one host, by name; 0 for no bound.
     pub max_pages_per_host: u64,
-    /// So many leases of one origin at a time, at least 1.
+    /// The most leases of one origin at a time, at least 1.
     pub host_concurrency: usize,
-    /// Whether URLs that look like traps are excluded, see [`Trap`](super::Trap), and patterns of URLs that
-    /// keep repeating themselves are closed.
+    /// Whether to exclude URLs that look like traps (see [`Trap`](super::Trap)), and to close patterns of URLs that
+    /// keep repeating each other.
     pub trap_guard: bool,
-    /// If set, what promises most is fetched first.
+    /// If set, the crawl is focused: it fetches the best score first.
     pub focus: Option<FocusOptions>,
-    /// Whether URLs that a rule foretells to be duplicates are left out; otherwise rules are only measured.
+    /// Whether to leave predicted duplicates out; otherwise the frontier only measures the rules.
     pub skip_predicted: bool,
-    /// Whether the links of duplicates are followed like others: then no page is left out that leads to URLs which
+    /// Whether the crawl follows the links of duplicates. Then the frontier leaves no page out that leads to URLs which
     /// nobody has named yet.
     pub follows_duplicates: bool,
-    /// Rules from elsewhere to begin with.
+    /// Imported rules to begin with.
     pub rules: Vec<ListedRule>,
     /// Seed of all sampling.
     pub random_seed: u64,
 }
 
-/// In which order a focused crawl goes.
+/// The order of a focused crawl.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FocusOptions {
-    /// The share of URLs that are taken out of turn, in [0, 1]. With 0, hosts of which nothing is known are not tried
-    /// for their own sake either.
+    /// The share of URLs to lease out of turn, in [0, 1]. With 0, the crawl does not try unknown hosts either.
     pub exploration: f64,
-    /// What speaks for a URL, and how much.
+    /// The weights of the parts of a score.
     pub weights: PartWeights,
 }
 

@@ -1,4 +1,4 @@
-//! Where the texts of URLs are: on disk, but for those not yet committed and a few read ahead.
+//! The texts of URLs: on disk, but for those not yet committed and a few read ahead.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -8,14 +8,14 @@ use hashbrown::HashMap;
 use super::FrontierError;
 use crate::model::{UrlId, UrlRow};
 
-/// Rows that are read at a time: what a page names together is mostly fetched together.
+/// Rows to read at a time: the crawl mostly fetches together what a page names together.
 const READ_AHEAD: u32 = 32;
-/// Blocks of [`READ_AHEAD`] rows that are kept: about 1 MB.
+/// Blocks of [`READ_AHEAD`] rows to cache: about 1 MiB.
 const BLOCKS_KEPT: usize = 256;
 
-/// The log of URLs as the frontier reads it back: a URL's number is its place in the log.
+/// The log of URLs, for reading back. A URL's number is its place in the log.
 pub trait UrlLog: Send + Sync {
-    /// Why rows could not be read.
+    /// Why rows cannot be read.
     type Error: Error + Send + Sync + 'static;
 
     /// Reads at most `count` committed rows, without a gap, from `first` on; fewer if the log ends.
@@ -25,13 +25,13 @@ pub trait UrlLog: Send + Sync {
 /// All rows: the committed ones through the log, the others from memory.
 pub(super) struct Rows<L> {
     log: L,
-    /// Rows that are not known to be committed, and the number of the first of them.
+    /// Rows from number `committed` on, which are not known to be in the log.
     pending: VecDeque<UrlRow>,
     committed: u32,
-    /// Rows below this number have been taken for a commit.
+    /// Rows below this number were taken for a commit.
     taken: u32,
     blocks: HashMap<u32, Vec<UrlRow>>,
-    /// The blocks in the order in which they were read.
+    /// The cached blocks, oldest first.
     order: VecDeque<u32>,
 }
 
@@ -40,7 +40,7 @@ impl<L: UrlLog> Rows<L> {
         Self { log, pending: VecDeque::new(), committed: 0, taken: 0, blocks: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Bytes that those in memory take. Costs a look at each.
+    /// Returns the bytes in use. Costs a look at each row in memory.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.pending.iter().chain(self.blocks.values().flatten()).map(|row| row.url.capacity());
         let kept = self.blocks.values().map(|rows| rows.capacity() * size_of::<UrlRow>());
@@ -52,21 +52,20 @@ impl<L: UrlLog> Rows<L> {
         self.pending.push_back(row);
     }
 
-    /// Counts a row that the log has had since an earlier run.
+    /// Counts a row that an earlier run has written to the log.
     pub(super) fn skip(&mut self) {
         self.committed += 1;
         self.taken += 1;
     }
 
-    /// The rows since the last call.
+    /// Takes the rows since the last call.
     pub(super) fn take(&mut self) -> Vec<UrlRow> {
         let rows: Vec<UrlRow> = self.pending.range((self.taken - self.committed) as usize..).cloned().collect();
         self.taken += rows.len() as u32;
         rows
     }
 
-    /// The rows below this number can be read through the log. Of rows that were not taken nothing is
-    /// believed.
+    /// Forgets rows that the log has. Ignores rows that were never taken.
     pub(super) fn forget_below(&mut self, urls: u32) {
         let gone = urls.min(self.taken).saturating_sub(self.committed);
         self.pending.drain(..gone as usize);
@@ -76,7 +75,7 @@ impl<L: UrlLog> Rows<L> {
         }
     }
 
-    /// The row of a URL. Costs a read of [`READ_AHEAD`] rows if it is neither pending nor kept.
+    /// Returns the row of a URL. Costs a read of [`READ_AHEAD`] rows if it is neither pending nor cached.
     pub(super) fn get(&mut self, id: UrlId) -> Result<UrlRow, FrontierError> {
         if let Some(place) = id.0.checked_sub(self.committed) {
             return self.pending.get(place as usize).cloned().ok_or(FrontierError::Missing(id));
@@ -95,7 +94,7 @@ impl<L: UrlLog> Rows<L> {
         self.log.read(UrlId(block * READ_AHEAD), READ_AHEAD as usize)
     }
 
-    /// A block that was read while the log ended in it is read and kept again.
+    /// Caches a block. Replaces one that was read while the log ended in it.
     fn keep(&mut self, block: u32, rows: Vec<UrlRow>) {
         if self.blocks.insert(block, rows).is_some() {
             return;

@@ -1,10 +1,9 @@
-//! Does a URL belong to the crawl?
+//! *Does a URL belong to the crawl?*
 //!
-//! The scope is derived from the seeds and grows with them. A seed never falls out of it. A
-//! redirect that leads from a seed to another host of a seed's registrable domain (`example.com`
-//! to `www.example.com`) takes that host into scope, since otherwise the crawl would end there.
-//! The `include` expressions do not apply to the target of such a redirect, as they do not apply
-//! to the seed that it stands for; the `exclude` expressions and the trap guard do.
+//! The scope follows from the seeds and grows with them; a seed never falls out of it. A redirect from a seed to
+//! another host of its registrable domain (`example.com` to `www.example.com`) takes that host into scope. Otherwise
+//! the crawl would end there. The `include` expressions do not apply to the target of such a redirect, as they do not
+//! apply to the seed. The `exclude` expressions and the trap guard do.
 //!
 //! Memory: the hosts, domains and directories of the seeds.
 
@@ -14,16 +13,16 @@ use regex::Regex;
 use super::{Options, ScopeKind, Trap};
 use crate::model::{CanonicalUrl, Exclusion};
 
-/// How close a URL is to the seeds.
+/// How a URL relates to the seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SeedRelation {
-    /// It is a seed.
+    /// A seed.
     Seed,
-    /// A redirect leads to it from a seed, or from such a redirect.
+    /// The target of a redirect from a seed, or from such a redirect.
     SeedRedirect,
-    /// The robots.txt of a crawled host names it as a sitemap.
+    /// A sitemap that the robots.txt of a crawled host names.
     Sitemap,
-    /// A link leads to it.
+    /// The target of a link.
     Other,
 }
 
@@ -34,7 +33,7 @@ impl SeedRelation {
     }
 }
 
-/// What belongs to the crawl.
+/// Which URLs belong to the crawl.
 pub(super) struct Scope {
     kind: ScopeKind,
     include: Vec<Regex>,
@@ -59,9 +58,9 @@ impl Scope {
         }
     }
 
-    /// Takes into scope what a seed or the redirect of a seed brings with it.
-    pub(super) fn widen(&mut self, url: &CanonicalUrl, standing: SeedRelation) {
-        match standing {
+    /// Takes the surroundings of a seed, or of a seed's redirect, into scope.
+    pub(super) fn widen(&mut self, url: &CanonicalUrl, relation: SeedRelation) {
+        match relation {
             SeedRelation::Seed => {
                 self.domains.insert(url.registrable_domain().to_owned());
                 self.add_surroundings(url);
@@ -87,10 +86,10 @@ impl Scope {
         }
     }
 
-    /// The rule that keeps a URL out, if any.
-    pub(super) fn judge(&self, url: &CanonicalUrl, standing: SeedRelation) -> Option<Exclusion> {
-        let stands_for_seed = standing == SeedRelation::SeedRedirect && self.is_domain_of_seed(url);
-        if matches!(standing, SeedRelation::Seed | SeedRelation::Sitemap) {
+    /// Returns the rule that keeps a URL out, if any.
+    pub(super) fn judge(&self, url: &CanonicalUrl, relation: SeedRelation) -> Option<Exclusion> {
+        let stands_for_seed = relation == SeedRelation::SeedRedirect && self.is_domain_of_seed(url);
+        if matches!(relation, SeedRelation::Seed | SeedRelation::Sitemap) {
             None
         } else if !stands_for_seed && !self.contains(url) {
             Some(Exclusion::Scope)
@@ -122,7 +121,7 @@ impl Scope {
     }
 }
 
-/// The path up to its last slash.
+/// Returns the path up to its last slash.
 fn directory(url: &CanonicalUrl) -> &str {
     let path = url.as_url().path();
     path.rfind('/').map_or("/", |slash| &path[..=slash])

@@ -1,13 +1,11 @@
-//! Which URLs were seen?
+//! *Which URLs have we seen?*
 //!
-//! Of a URL only a 64-bit hash is kept (XXH3, seeded). Two URLs with the same hash are taken as
-//! one. Among `n` URLs that happens with a chance of `n(n-1)/2 / 2^64`: 2.7e-8 at a million, 2.7e-4
-//! at a hundred million. The seed is drawn for each crawl, so that nobody can prepare URLs whose
-//! hashes meet.
+//! The set keeps only a 64-bit hash of a URL (XXH3, seeded). Two URLs with the same hash count as one. Among `n` URLs
+//! that happens with a probability of `n(n-1)/2 / 2^64`: 2.7e-8 for a million, 2.7e-4 for a hundred million. Each crawl
+//! has its own random seed, so that nobody can prepare URLs with colliding hashes.
 //!
-//! Memory for a URL: 8 bytes of hash and 5 of table at a load between 7/16 and 7/8, which makes
-//! 13.7 to 19.4. The table is in [`SHARDS`] parts that grow one at a time, so that growing doubles
-//! a sixty-fourth and takes no noticeable time.
+//! Memory for a URL: 8 bytes of hash and 5 of table at a load between 7/16 and 7/8, together 13.7 to 19.4 bytes. The
+//! table has [`SHARDS`] parts that grow one at a time. So growing doubles a sixty-fourth and takes no noticeable time.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -34,23 +32,23 @@ impl SeenSet {
         self.hashes.len()
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         self.hashes.bytes() + self.shards.iter().map(HashTable::allocation_size).sum::<usize>()
     }
 
-    /// The hash by which a URL is known.
+    /// Returns the hash of a URL.
     pub(super) fn hash(&self, url: &str) -> u64 {
         xxh3_64_with_seed(url.as_bytes(), self.seed)
     }
 
-    /// The number of the URL with this hash.
+    /// Returns the number of the URL with this hash.
     pub(super) fn find(&self, hash: u64) -> Option<UrlId> {
         let is_it = |&id: &u32| self.hashes.get(id as usize) == Some(&hash);
         self.shards[shard(hash)].find(hash, is_it).copied().map(UrlId)
     }
 
-    /// Gives the next number to a URL, without a look whether it was seen.
+    /// Gives the next number to a URL, without a check whether it was seen.
     pub(super) fn push(&mut self, hash: u64) -> Result<UrlId, FrontierError> {
         let id = u32::try_from(self.hashes.len()).ok().filter(|&id| id < u32::MAX).ok_or(FrontierError::Full)?;
         self.hashes.push(hash);
@@ -61,8 +59,8 @@ impl SeenSet {
     }
 }
 
-/// Bits that the table itself uses neither for the place (the low ones) nor for the tag (the high
-/// ones).
+/// Returns the shard of a hash, from bits that the table uses neither for the place (the low ones) nor for the tag (the
+/// high ones).
 fn shard(hash: u64) -> usize {
     (hash >> 40) as usize % SHARDS
 }

@@ -1,16 +1,17 @@
-//! Sites without end: the shapes of URLs that give them away.
+//! The shapes of URLs that give endless sites away.
 //!
 //! The rules are those of Heritrix 3, `PathologicalPathDecideRule` (`.*?/(.*?/)\1{2,}.*`) and
-//! `TooManyPathSegmentsDecideRule` (20), with its default values. Departures: the host is no
-//! segment, and the slashes of `http://` and of the query are not counted as path depth.
-//! What neither rule sees (calendars, session marks) is bounded by depth and by pages per host, and is
-//! closed when its pages turn out to repeat each other, see `patterns`.
+//! `TooManyPathSegmentsDecideRule` (20), with its default values. Departures: the host is no segment, and the slashes
+//! of `http://` and of the query do not count as path depth.
+//!
+//! Traps of other shapes (calendars, session ids) are bounded by depth and by pages per host. `trap_patterns` closes
+//! them when their pages repeat each other.
 
 use crate::model::CanonicalUrl;
 
-/// Segments of a path beyond which it is a trap.
+/// The most segments of a path.
 const MAX_SEGMENTS: usize = 20;
-/// Times in a row that a group of segments may stand.
+/// How often in a row a group of segments may occur.
 const MAX_REPETITIONS: usize = 2;
 
 /// Why a URL looks like a trap.
@@ -23,7 +24,7 @@ pub enum Trap {
 }
 
 impl Trap {
-    /// Looks at the shape of a URL. Linear in its length.
+    /// Checks the shape of a URL. Linear in its length.
     pub fn of(url: &CanonicalUrl) -> Option<Self> {
         let (path, query) = (url.as_url().path(), url.as_url().query());
         if path.strip_suffix('/').unwrap_or(path).matches('/').count() > MAX_SEGMENTS {
@@ -33,7 +34,7 @@ impl Trap {
         repeats.then_some(Trap::RepeatedSegments)
     }
 
-    /// The name used in messages.
+    /// Returns the name for messages.
     pub fn name(self) -> &'static str {
         match self {
             Trap::RepeatedSegments => "repeated-segments",
@@ -42,7 +43,7 @@ impl Trap {
     }
 }
 
-/// Whether a group of segments, each with a slash before and behind it, stands too often in a row.
+/// Whether a group of segments, each between two slashes, occurs too often in a row.
 fn has_repetition(text: &str) -> bool {
     let mut segments: Vec<&str> = text.split('/').skip(1).collect();
     segments.pop();
@@ -50,8 +51,8 @@ fn has_repetition(text: &str) -> bool {
     (1..=longest).any(|period| has_period(&segments, period))
 }
 
-/// Whether `period` segments stand more than [`MAX_REPETITIONS`] times in a row: then so many
-/// times as many segments in a row equal the one that is a period further on.
+/// Whether `period` segments occur more than [`MAX_REPETITIONS`] times in a row. Then a run of so many times as many
+/// segments equals the segments one period further on.
 fn has_period(segments: &[&str], period: usize) -> bool {
     let mut run = 0;
     segments.iter().zip(&segments[period..]).any(|(here, there)| {

@@ -1,55 +1,50 @@
-//! Regions of a site that keep repeating themselves: calendars, facets, counters, session marks.
+//! Patterns of URLs that keep repeating each other: calendars, facets, counters, session ids.
 //!
-//! A **pattern** is what URLs of a host have in common: a directory (three levels down at most), the
-//! whole path, or the name of a query parameter; runs of digits are one and the same. A trap is a
-//! pattern whose pages repeat *each other*, ever the same few: the empty months of a calendar, one list
-//! in a hundred orders. So a duplicate is charged to what it has in common with the page that it
-//! repeats, or, if both have one path, to the parameters in which they differ: those made no difference.
-//! A second version of a manual repeats pages that lie elsewhere, each another one, and is charged to
-//! nothing that would ever be closed.
+//! A **pattern** is what URLs of a host have in common: a directory (at most three levels down), the whole path, or the
+//! name of a query parameter; runs of digits count as equal. In a trap the pages of a pattern repeat *each other*: the
+//! empty months of a calendar, one list in a hundred orders. So a duplicate counts for the patterns that it shares with
+//! its original. If both have one path, it counts for the parameters in which they differ: those made no difference. A
+//! second version of a manual repeats pages elsewhere, each a different one, and closes no pattern.
 //!
-//! Of each pattern the run of duplicates since its last unique page is held: how many, and of how many
-//! pages. A pattern is *demoted* when the run is [`DEMOTE_RUN`] long: what belongs to it is fetched last.
-//! It is *closed* when the run is [`CLOSE_RUN`] long, in both cases if there are many duplicates to each
-//! page repeated. One in [`SAMPLE_ONE_IN`] of the URLs of a closed pattern, as long as there are not
-//! [`MAX_SAMPLES`], is still fetched. A unique page ends the run and opens the pattern again: what was left
-//! out is queued.
+//! The guard counts the run of duplicates since a pattern's last unique page, and their originals. It demotes a pattern
+//! after a run of [`DEMOTE_RUN`], and closes it after a run of [`CLOSE_RUN`], if there are many duplicates to each
+//! original. The crawl fetches demoted URLs last. Of a closed pattern it still fetches 1 in [`SAMPLE_ONE_IN`] URLs, up
+//! to [`MAX_SAMPLES`]. A unique page ends the run and opens the pattern again; the frontier then queues its URLs.
 //!
-//! All this follows from the outcomes in their order, which the log keeps; so it is the same after a
-//! restart. Memory: some 60 bytes for each pattern with a run, of which there are [`MAX_PATTERNS`] at most.
+//! All this follows from the outcomes in the order of the log, so it is the same after a restart. Memory: about 60
+//! bytes for each pattern with a run, of which there are at most [`MAX_PATTERNS`].
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::UrlId;
 
-/// Duplicates in a row after which a pattern is fetched last, and how many there must be to each
-/// page that they repeat.
+/// Duplicates in a row that demote a pattern, and duplicates to each original.
 const DEMOTE_RUN: (u32, u32) = (12, 4);
-/// Duplicates in a row after which a pattern is closed, and how many there must be to each page.
+/// Duplicates in a row that close a pattern, and duplicates to each original.
 const CLOSE_RUN: (u32, u32) = (32, 8);
-/// One in so many URLs of a closed pattern may still be fetched ...
+/// The crawl may fetch 1 in so many URLs of a closed pattern.
 const SAMPLE_ONE_IN: u64 = 8;
-/// ... until there have been so many.
+/// The most fetched URLs of a closed pattern.
 const MAX_SAMPLES: u8 = 16;
-/// TrapPatterns of which a run is held.
+/// The most patterns with a run.
 const MAX_PATTERNS: usize = 1 << 16;
-/// Repeated pages of a run that are told apart; further ones count each time.
+/// Originals of a run to tell apart; further ones count each time.
 const MAX_ORIGINALS: usize = 64;
-/// Directories below the root that are patterns.
+/// Directory levels that are patterns.
 const MAX_LEVELS: usize = 3;
-/// Parameters of a URL that are looked at.
+/// The most parameters of a URL to look at.
 const MAX_PARAMETERS: usize = 8;
 
 /// The duplicates of a pattern since its last unique page.
 #[derive(Default)]
 struct DuplicateRun {
     duplicates: u32,
-    /// The pages that they repeat.
+    /// Their originals.
     originals: Vec<UrlId>,
-    /// Duplicates of pages that had no more room there.
+    /// Duplicates of originals beyond the limit.
     others: u32,
-    /// Duplicates since it was closed.
+    /// Duplicates since the pattern was closed.
     samples: u8,
 }
 
@@ -81,23 +76,23 @@ pub(super) struct TrapPatterns {
     is_on: bool,
     runs: HashMap<u64, DuplicateRun>,
     closed: usize,
-    /// Whether one was opened again since this was last asked.
+    /// Whether a pattern was opened again since the last call of [`take_reopened`](Self::take_reopened).
     reopened: bool,
 }
 
 impl TrapPatterns {
-    /// `is_on`: whether anything is demoted and closed at all.
+    /// `is_on`: whether to demote and close patterns at all.
     pub(super) fn new(is_on: bool, seed: u64) -> Self {
         Self { seed, is_on, runs: HashMap::new(), closed: 0, reopened: false }
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         let originals = self.runs.values().map(|run| run.originals.capacity() * size_of::<UrlId>()).sum::<usize>();
         originals + self.runs.allocation_size()
     }
 
-    /// Whether duplicates count.
+    /// Whether the guard is on.
     pub(super) fn is_on(&self) -> bool {
         self.is_on
     }
@@ -107,12 +102,12 @@ impl TrapPatterns {
         self.runs.is_empty()
     }
 
-    /// Whether nothing is closed.
+    /// Whether no pattern is closed.
     pub(super) fn are_open(&self) -> bool {
         self.closed == 0
     }
 
-    /// A page was unique.
+    /// Records a unique page.
     pub(super) fn note_unique(&mut self, url: &str) {
         for pattern in UrlShape::of(url).patterns() {
             if let Some(run) = self.runs.remove(&self.hash(&pattern)) {
@@ -121,7 +116,7 @@ impl TrapPatterns {
         }
     }
 
-    /// A page repeated another, whose number is `number`.
+    /// Records a page that repeats `original`, whose number is `number`.
     pub(super) fn note_duplicate(&mut self, url: &str, original: &str, number: UrlId) {
         for pattern in in_common(url, original) {
             let hash = self.hash(&pattern);
@@ -147,12 +142,12 @@ impl TrapPatterns {
         }
     }
 
-    /// Whether the URL is to be fetched after those that belong to no such pattern.
+    /// Whether to fetch the URL after those of other patterns.
     pub(super) fn is_demoted(&self, url: &str) -> bool {
         !self.is_empty() && self.runs_of(url).any(|(_, run)| run.is_beyond(DEMOTE_RUN))
     }
 
-    /// The closed pattern to which the URL belongs, if it is not one of the samples.
+    /// Returns the closed pattern of a URL, unless the URL is a sample.
     pub(super) fn closed_pattern(&self, url: &str) -> Option<String> {
         if self.are_open() {
             return None;
@@ -177,7 +172,7 @@ impl TrapPatterns {
     }
 }
 
-/// A canonical URL, cut.
+/// A canonical URL, split.
 struct UrlShape<'a> {
     origin: &'a str,
     path: &'a str,
@@ -195,13 +190,12 @@ impl<'a> UrlShape<'a> {
         }
     }
 
-    /// Everything that it belongs to.
+    /// Returns all patterns of the URL.
     fn patterns(&self) -> Vec<String> {
         self.regions().into_iter().chain(self.parameters().map(|(name, _)| self.parameter(name))).collect()
     }
 
-    /// Directories from the top down, and the path if there are digits in it: `http://h/a/`,
-    /// `http://h/a/b-*.html`.
+    /// Returns the directories from the top down, and the path if it has digits: `http://h/a/`, `http://h/a/b-*.html`.
     fn regions(&self) -> Vec<String> {
         let shape = shape(self.path);
         let slashes = shape.match_indices('/').map(|(place, _)| place).skip(1).take(MAX_LEVELS);
@@ -212,7 +206,7 @@ impl<'a> UrlShape<'a> {
         regions
     }
 
-    /// A parameter of the host: `http://h/?name=`.
+    /// Returns the pattern of a parameter: `http://h/?name=`.
     fn parameter(&self, name: &str) -> String {
         format!("{}/?{}=", self.origin, shape(name))
     }
@@ -223,7 +217,7 @@ impl<'a> UrlShape<'a> {
     }
 }
 
-/// What a page and the page that it repeats have in common, or the parameters that tell them apart.
+/// Returns the patterns that a page shares with its original, or the parameters in which both differ.
 fn in_common(url: &str, original: &str) -> Vec<String> {
     let (url, original) = (UrlShape::of(url), UrlShape::of(original));
     if url.origin != original.origin {
@@ -238,7 +232,7 @@ fn in_common(url: &str, original: &str) -> Vec<String> {
     differing.map(|(name, _)| url.parameter(name)).collect()
 }
 
-/// The text with each run of digits as one star.
+/// Replaces each run of digits by a star.
 fn shape(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for character in text.chars() {
