@@ -1,11 +1,11 @@
-//! Hosts of which nothing is known, in a focused crawl.
+//! Unknown hosts, in a focused crawl.
 
 use super::*;
 use crate::dust::{ListedRule, RuleConfidence, RuleState, infer_rule};
 use crate::frontier::{FocusOptions, ScopeKind};
 use crate::model::{Clue, Relevance, Wait};
 
-/// Nothing is taken out of turn by chance, unless `exploration` is more than next to nothing.
+/// Leases nothing out of turn by chance, unless `exploration` is more than next to nothing.
 fn options(exploration: f64) -> Options {
     let focus = Some(FocusOptions { exploration, ..FocusOptions::default() });
     Options { scope: ScopeKind::Any, focus, ..Options::default() }
@@ -43,7 +43,7 @@ fn portal(options: Options) -> Bench {
     bench
 }
 
-/// The hosts of the next leases; what is found there is worth as much as this says.
+/// Returns the hosts of the next leases, whose pages have this relevance.
 fn hosts(bench: &Bench, count: usize, worth: impl Fn(&str) -> Option<f64>) -> Vec<String> {
     let next = |_| {
         let lease = bench.lease(1, 0).leases.remove(0);
@@ -68,7 +68,7 @@ fn every_host_is_tried_soon_though_one_is_known_where_more_is_expected() {
 }
 
 #[test]
-fn no_host_is_tried_for_its_own_sake_if_nothing_is_to_be_explored() {
+fn no_unknown_host_is_tried_without_exploration() {
     let hosts = hosts(&portal(options(0.0)), 100, found);
     assert!(hosts.iter().all(|host| host == "known.test"), "{hosts:?}");
 }
@@ -79,7 +79,7 @@ fn what_lies_behind_a_mere_list_is_seen_before_the_next_host_is_tried_but_not_fo
     let portal = bench.offer(link("http://portal.test/", 0)).id;
     bench.offer(page("http://known.test/", portal, 0.0));
     for _ in 0..2 {
-        // So nothing is expected of anything, and no lease is left to what promises more.
+        // So all scores are equal, and no lease goes to a better one.
         let worthless = bench.lease(1, 0).leases.remove(0);
         ack(&bench, worthless.id, Some(0.0));
     }
@@ -96,7 +96,7 @@ fn what_lies_behind_a_mere_list_is_seen_before_the_next_host_is_tried_but_not_fo
     assert_eq!(hosts, ["unknown-0.test", "unknown-0.test", "unknown-1.test", "unknown-2.test"]);
 }
 
-/// Hosts of which nothing is known or expected.
+/// Unknown hosts without clues.
 fn unknown(names: &[&str]) -> Bench {
     let bench = Bench::new(options(NEXT_TO_NOTHING));
     let portal = bench.offer(link("http://portal.test/", 0)).id;
@@ -135,7 +135,7 @@ fn seeds_are_all_fetched_at_once() {
 }
 
 #[test]
-fn a_host_that_is_likely_a_copy_is_tried_after_those_that_are_not() {
+fn a_probable_mirror_is_tried_after_other_hosts() {
     let of = |name: &str| (0..5).map(|n| format!("{name}{n}")).collect::<Vec<_>>();
     let order = [of("mirror-"), of(""), vec!["lone".to_owned()]].concat();
     let bench = unknown(&order.iter().map(String::as_str).collect::<Vec<_>>());
@@ -176,7 +176,7 @@ fn a_host_that_an_earlier_run_knew_is_not_tried_again() {
     assert!(hosts.iter().all(|host| host == "known.test"), "{hosts:?}");
 }
 
-/// A rule of an earlier crawl that was right so often as to be believed.
+/// A proven rule of an earlier crawl.
 fn proven(url: &str, original: &str) -> ListedRule {
     ListedRule {
         text: String::new(),
@@ -197,7 +197,7 @@ fn proven(url: &str, original: &str) -> ListedRule {
 }
 
 #[test]
-fn a_host_that_is_said_to_be_a_copy_of_another_one_is_not_tried_unless_that_was_never_met() {
+fn a_certain_mirror_is_not_tried_unless_its_original_was_never_met() {
     let mirrors = (0..4).map(|n| proven(&format!("http://mirror-{n}.test/"), &format!("http://{n}.test/")));
     let bench = portal(Options { rules: mirrors.collect(), ..options(NEXT_TO_NOTHING) });
     for n in 0..5 {

@@ -1,7 +1,6 @@
 //! How much memory a queued URL takes.
 //!
-//! Resident memory is a matter of the whole process, so the figure is taken in a process of its own
-//! that runs nothing but [`measure`].
+//! Resident memory belongs to the whole process, so a process of its own runs nothing but [`measure`].
 
 use std::process::Command;
 
@@ -79,7 +78,7 @@ fn a_queued_url_costs_less_than_100_bytes_of_resident_memory() {
         (Some(resident), Some(stated)) => {
             println!("{LINE}{resident} at {URLS} URLs of {HOSTS} hosts; {STATED}{stated}");
             assert!(resident < 100.0, "{resident}");
-            // Not all that is allocated is resident, and the allocator takes some, too.
+            // Not all allocated memory is resident, and the allocator takes some, too.
             assert!((0.6..1.4).contains(&stated), "{stated}");
         }
         _ => println!("skipped: this system does not say how much memory a process has"),
@@ -99,7 +98,7 @@ fn the_stated_bytes_grow_with_the_urls() {
     let per_url: Vec<f64> = stated.windows(2).zip([URLS / 4, URLS / 4, URLS / 2]).map(growth).collect();
     println!("{per_url:?} bytes for each further URL");
     assert!(per_url.iter().all(|bytes| (15.0..80.0).contains(bytes)), "{per_url:?}");
-    // What has its outcome leaves its queue, and is remembered.
+    // URLs with an outcome leave their queues and stay seen.
     (0..URLS).for_each(|id| frontier.restore_done(UrlId(id), true));
     frontier.restored();
     assert!(frontier.bytes() < stated[3] && frontier.bytes() > u64::from(URLS) * 13, "{} bytes", frontier.bytes());

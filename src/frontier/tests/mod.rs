@@ -44,7 +44,7 @@ fn link_from(page: UrlId, url: &str, depth: u16) -> Link {
     Link { discovery: Discovery::new(LinkKind::Page, Some(page), depth), ..link(url, depth) }
 }
 
-/// The row of a link like any other.
+/// The row of a usual link.
 pub(super) fn row(n: u32) -> UrlRow {
     UrlRow {
         url: format!("http://a.test/{n}"),
@@ -93,7 +93,7 @@ impl Bench {
         self.frontier.ack(vec![Ack { id, kind, repeats: None, worth: None }]).unwrap();
     }
 
-    /// A page was found there, which repeats another or none.
+    /// Acks a page that repeats another or none.
     fn ack_page(&self, id: UrlId, repeats: Option<UrlId>) {
         let kind = page_kind(repeats);
         self.frontier.ack(vec![Ack { id, kind, repeats, worth: None }]).unwrap();
@@ -114,7 +114,7 @@ impl Bench {
         changes
     }
 
-    /// A frontier restored from this one's log, as it would be after the process had died.
+    /// Restores a frontier from this one's log, as after the death of the process.
     fn reopen(&self, options: Options, history: &History) -> Result<Self, FrontierError> {
         let frontier = EmbeddedFrontier::new(options, self.log.clone(), 1);
         for row in self.log.rows() {
@@ -140,7 +140,7 @@ impl Bench {
 struct History {
     requeued: Vec<crate::model::Requeue>,
     outcomes: Vec<(UrlId, bool)>,
-    /// Pages, each with what it repeats.
+    /// Pages, each with its original.
     pages: Vec<(UrlId, Option<UrlId>)>,
     /// Pages, each with another edition that it links to.
     counterparts: Vec<(UrlId, UrlId)>,

@@ -1,4 +1,4 @@
-//! A naive model of the frontier that looks at everything every time.
+//! A naive model of the frontier that scans everything every time.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) struct Url {
     pub(super) text: String,
     pub(super) state: State,
     pub(super) priority: (u8, u16),
-    /// ScoreRank among those of its priority; what was given back stands before all others.
+    /// Place among those of its priority; a URL that was given back stands before all others.
     pub(super) arrival: Option<u64>,
     pub(super) not_before: u64,
     pub(super) deliveries: u32,
@@ -105,7 +105,7 @@ impl Model {
         self.in_state(State::Leased).filter(|url| name(&url.text) == of).count() as u64
     }
 
-    /// When this queued URL can be leased at the earliest; `None` is never as things are.
+    /// Returns when this queued URL can be leased at the earliest; `None` is never as things stand.
     fn due(&self, url: &Url) -> Option<u64> {
         let (origin, host) = (origin(&url.text), host(&url.text));
         let is_full = |pages: u64, leased: u64, most: u64| most > 0 && pages + leased >= most;
@@ -120,7 +120,7 @@ impl Model {
         Some(url.not_before.max(self.postponed.get(&origin).copied().unwrap_or(0)))
     }
 
-    /// Checks that this lease was allowed and in order, and takes note of it.
+    /// Checks that this lease was allowed and in order, and records it.
     pub(super) fn lease(&mut self, lease: &Lease, now: u64) {
         let url = &self.urls[lease.id.index()];
         assert_eq!(url.state, State::Queued, "leased twice, or not to be leased: {url:?}");
@@ -166,7 +166,7 @@ impl Model {
         }
     }
 
-    /// What the death of the process leaves of this state if it was committed.
+    /// Returns what the death of the process leaves of this state, if it was committed.
     pub(super) fn die(&mut self, history: &History) {
         self.postponed.clear();
         let requeued = |id: usize| history.requeued.iter().rposition(|path| path.url.index() == id);

@@ -1,4 +1,4 @@
-//! What rules foretell to be duplicates.
+//! Predicted duplicates.
 
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ fn what_may_be_a_copy_is_fetched_after_all_else_of_its_site() {
     assert!(fetched.len() > originals + 10 && left_out(&bench).len() > PAGES as usize / 2);
 }
 
-/// The page of the site that a URL of the mirror has a copy of, if all is mirrored.
+/// Returns the page of which a URL of the mirror has a copy, if all is mirrored.
 fn counterpart(id: UrlId) -> Option<UrlId> {
     match id.0 {
         0 => None,
@@ -66,7 +66,7 @@ impl Judge {
     }
 }
 
-/// Fetches what there is, so many at a time. `copy_of` tells of which page of the site a URL has a copy.
+/// Fetches all URLs, so many at a time. `copy_of` returns the page of which a URL has a copy.
 fn fetch_all(bench: &Bench, most: usize, copy_of: impl Fn(UrlId) -> Option<UrlId>) -> Fetched {
     fetch_rest(bench, most, &mut Judge::default(), copy_of)
 }
@@ -116,7 +116,7 @@ fn most_pages_of_a_mirror_are_not_fetched_and_name_the_page_and_the_rule() {
 }
 
 #[test]
-fn of_what_is_fetched_all_the_same_it_is_told_how_likely_that_was() {
+fn a_sampled_url_tells_its_sampling_share() {
     let bench = mirrored(options());
     let mut judge = Judge::default();
     let late = |id: UrlId| counterpart(id).filter(|_| id.0 < 2 + PAGES + 150);
@@ -134,7 +134,7 @@ fn of_what_is_fetched_all_the_same_it_is_told_how_likely_that_was() {
     let left = left_out(&bench);
     let foretold = drawn.iter().chain(&brought_back);
     assert!(foretold.clone().all(|(id, share)| [0.25, 0.125, 0.0625].contains(share) && !left.contains(id)));
-    // A page on which the lot fell has withdrawn the rule, and what it left out was fetched later.
+    // A sampled page has withdrawn the rule, and the crawl fetched later what the rule had left out.
     assert!(drawn.iter().any(|(id, _)| late(*id).is_none()) && !brought_back.is_empty(), "{drawn:?}");
     let all = (drawn.len() + brought_back.len() + left.len()) as f64;
     let stand_for = drawn.iter().map(|(_, share)| 1.0 / share).sum::<f64>();
@@ -142,7 +142,7 @@ fn of_what_is_fetched_all_the_same_it_is_told_how_likely_that_was() {
 }
 
 #[test]
-fn a_url_on_which_the_lot_fell_is_fetched_at_a_second_try_too_though_fewer_are_drawn_by_then() {
+fn a_sampled_url_is_fetched_at_a_second_try_too_though_fewer_are_sampled_by_then() {
     let bench = mirrored(options());
     let mut judge = Judge::default();
     let mut drawn = std::collections::HashSet::new();
@@ -213,7 +213,7 @@ fn nothing_waits_for_ever_for_a_host_that_has_its_pages() {
 }
 
 #[test]
-fn a_seed_is_fetched_whatever_is_foretold() {
+fn a_seed_is_fetched_whatever_a_rule_predicts() {
     let bench = mirrored(options());
     fetch_all(&bench, 4, counterpart);
     let id = left_out(&bench)[0];
@@ -247,7 +247,7 @@ fn redirects_to_the_site_are_evidence_too() {
 }
 
 /// Fetches a site and its mirror, of which each begins with links to 60 lists, of which each names two pages. Gives how
-/// many URLs are seen in the end, and how many are left out. In between the process may die.
+/// many URLs are seen at the end, and how many are left out. In between the process may die.
 fn crawl_lists(options: &Options, dies_after: usize) -> (u64, usize) {
     let mut bench = Bench::new(options.clone());
     for host in ["site", "mirror"] {

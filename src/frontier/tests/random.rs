@@ -49,7 +49,7 @@ fn options(model: &Model) -> Options {
     }
 }
 
-/// Both sides, and what a store would have of them.
+/// Both sides, and what a store would hold of them.
 struct Pair {
     bench: Bench,
     model: Model,
@@ -160,7 +160,7 @@ impl Pair {
         self.outcomes.clear();
     }
 
-    /// Fetches whatever can be fetched until the frontier says that it is over.
+    /// Fetches until the frontier says that the crawl is over.
     fn finish(&mut self) {
         for _ in 0..10 * URLS {
             self.lease(3);

@@ -1,4 +1,4 @@
-//! TrapPatterns of URLs that keep repeating themselves.
+//! Patterns of URLs that keep repeating each other.
 
 use super::*;
 use crate::frontier::HeldBack;
@@ -20,7 +20,7 @@ fn calendar(options: Options) -> Bench {
     bench
 }
 
-/// Leases what there is; the seed and the first month are unique, and all other months repeat that.
+/// Leases all URLs; the seed and the first month are unique, and all other months repeat the first.
 fn fetch_all(bench: &Bench) -> Vec<(UrlId, Option<UrlId>)> {
     let mut pages = Vec::new();
     loop {
