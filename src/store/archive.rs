@@ -10,8 +10,8 @@ use crate::model::{CommitMark, DecidedBy, Digest, PageId, PageRow, PutPage, Verd
 
 use super::error::{Error, Result};
 use super::gzip::Gzip;
+use super::mutex::locked;
 use super::reader::StoreReader;
-use super::shared::locked;
 use super::warc::{Draft, Kind};
 use super::warc_files::WarcFiles;
 use super::warc_reader::{WarcReader, WarcRecord};

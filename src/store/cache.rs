@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::block::Block;
-use super::shared::locked;
+use super::mutex::locked;
 
 /// Two generations of blocks by the id of their first row: when the young one is full it becomes
 /// the old one, and the old one is forgotten. What is still asked for moves back to the young one.

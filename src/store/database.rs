@@ -10,7 +10,7 @@ use crate::model::CommitMark;
 
 use super::disk::Disk;
 use super::error::{Error, Result};
-use super::host::HostKey;
+use super::host_key::HostKey;
 use super::options::{FORMAT, Identity};
 use super::table::{Loader, Table};
 

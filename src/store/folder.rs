@@ -1,13 +1,11 @@
 //! Where things lie in the output folder, and the lock that says whose it is.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{Error, Result};
-use super::generations::Generation;
-use super::rebuilding::expect_whole_locked;
 
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
@@ -68,9 +66,8 @@ impl Folder {
         builder.create(&self.root).map_err(|e| Error::io("make", &self.root, e))
     }
 
-    /// Fails if there is output that a new crawl would overwrite. The archive of a generation before it is
-    /// none.
-    pub(crate) fn expect_no_output(&self, generation: Option<&Generation>) -> Result<()> {
+    /// Fails if there is output that a new crawl would overwrite. With an earlier generation, the archive is its.
+    pub(crate) fn expect_no_output(&self, has_earlier: bool) -> Result<()> {
         let has_bytes = |path: &Path| fs::metadata(path).is_ok_and(|m| m.len() > 0);
         let has_entries = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
         for file in [self.pages(), self.errors()] {
@@ -78,11 +75,7 @@ impl Folder {
                 return Err(Error::NotEmpty { file });
             }
         }
-        if generation.is_none() && has_entries(&self.warc()) {
-            Err(Error::NotEmpty { file: self.warc() })
-        } else {
-            Ok(())
-        }
+        if !has_earlier && has_entries(&self.warc()) { Err(Error::NotEmpty { file: self.warc() }) } else { Ok(()) }
     }
 
     /// Takes the folder for this process. The lock goes with the returned value, or with the
@@ -134,24 +127,6 @@ pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
         deleted.map_err(|e| Error::io("delete", path, e))?;
     }
     Ok(())
-}
-
-/// Keeps crawls out of an output folder that is to be read. A folder into which nobody may write is
-/// read without: no crawl can be at work there.
-///
-/// # Errors
-/// [`Error::InUse`], [`Error::Rebuilding`], [`Error::Io`].
-pub fn hold(folder: &Path) -> Result<Option<Lock>> {
-    let lock = match Folder::new(folder).lock() {
-        Err(Error::Io { source, .. })
-            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-        {
-            None
-        }
-        lock => Some(lock?),
-    };
-    expect_whole_locked(folder)?;
-    Ok(lock)
 }
 
 /// A folder that is taken, until this is dropped.

@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::CommitMark;
+
 /// The version of the keys and values that this program writes. A folder of another version is
 /// refused.
 pub const FORMAT: u32 = 8;
@@ -78,6 +80,17 @@ impl Identity {
 fn new_name() -> String {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     format!("{:016x}", RandomState::new().hash_one((nanos, std::process::id())))
+}
+
+/// What was found when the folder was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// How far the crawl got.
+    pub mark: CommitMark,
+    /// Which crawl it is: the caller's identity for a new one, else the one that was written down.
+    pub identity: Identity,
+    /// Whether the crawl was just made.
+    pub fresh: bool,
 }
 
 #[cfg(test)]

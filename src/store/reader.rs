@@ -15,10 +15,10 @@ use super::database::Trees;
 use super::error::{Error, Result};
 use super::folder::Folder;
 use super::host;
+use super::options::Opened;
 use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::Shared;
 use super::table::{Entries, Table};
-use super::writer::Opened;
 
 /// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all
 /// come before links to counterparts, these before what duplicates repeat, and that before outcomes.

@@ -6,6 +6,7 @@
 //! was moved yet.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::crawl_file::{read_json_file, write_json_file};
 use super::disk::Disk;
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::{Folder, Lock};
 use super::generations;
 
 /// The file that says so.
@@ -35,6 +36,24 @@ pub fn expect_whole(folder: &Path) -> Result<()> {
     }
     let _lock = Folder::new(folder).lock()?;
     expect_whole_locked(folder)
+}
+
+/// Keeps crawls out of an output folder that is to be read. A folder into which nobody may write is
+/// read without: no crawl can be at work there.
+///
+/// # Errors
+/// [`Error::InUse`], [`Error::Rebuilding`], [`Error::Io`].
+pub fn hold(folder: &Path) -> Result<Option<Lock>> {
+    let lock = match Folder::new(folder).lock() {
+        Err(Error::Io { source, .. })
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            None
+        }
+        lock => Some(lock?),
+    };
+    expect_whole_locked(folder)?;
+    Ok(lock)
 }
 
 /// As [`expect_whole`], of a folder that this process has.

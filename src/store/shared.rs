@@ -1,6 +1,6 @@
 //! What writer and readers have in common: the open database and the last commit.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use crate::model::CommitMark;
 
@@ -73,9 +73,4 @@ impl Shared {
     pub(crate) fn set_mark(&self, mark: CommitMark) {
         *self.mark.write().unwrap_or_else(PoisonError::into_inner) = mark;
     }
-}
-
-/// Takes a mutex whether or not a thread panicked while it had it.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

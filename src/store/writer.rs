@@ -19,7 +19,7 @@ use super::folder::Folder;
 use super::generations::Generation;
 use super::host::HostWriter;
 use super::log_file::LogFile;
-use super::options::{Identity, Options};
+use super::options::{Identity, Opened, Options};
 use super::reader::{DoneRow, StoreReader};
 use super::rebuilding::expect_whole_locked;
 use super::shared::Shared;
@@ -28,17 +28,6 @@ use super::warc_files::WarcFiles;
 
 /// Lines of URLs that were never leased are appended this many bytes at a time.
 const LINES_BYTES: usize = 256 * 1024;
-
-/// What was found when the folder was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
-    /// How far the crawl got.
-    pub mark: CommitMark,
-    /// Which crawl it is: the caller's identity for a new one, else the one that was written down.
-    pub identity: Identity,
-    /// Whether the crawl was just made.
-    pub fresh: bool,
-}
 
 /// The folder of a crawl, held for writing.
 ///
@@ -101,10 +90,10 @@ impl Store {
         expect(folder.root())?;
         let generation = Generation::last(folder.root())?;
         if !folder.store().exists() {
-            folder.expect_no_output(generation.as_ref())?;
+            folder.expect_no_output(generation.is_some())?;
         }
         let trees = Trees::open(&folder.store(), options.cache_bytes)?;
-        let opened = identify(&folder, &trees, identity, generation.as_ref(), &disk)?;
+        let opened = identify(&folder, &trees, identity, generation.is_some(), &disk)?;
         let mut mark = opened.mark.clone();
         let first_warc = generation.map_or(0, |generation| generation.next_warc);
         if mark.number == 0 {
@@ -341,17 +330,11 @@ impl Store {
 }
 
 /// Compares identities, or writes down a new one.
-fn identify(
-    folder: &Folder,
-    trees: &Trees,
-    identity: &Identity,
-    generation: Option<&Generation>,
-    disk: &Disk,
-) -> Result<Opened> {
+fn identify(folder: &Folder, trees: &Trees, identity: &Identity, has_earlier: bool, disk: &Disk) -> Result<Opened> {
     let store = folder.store();
     let Some(found) = trees.identity(&store)? else {
         Witness::of(&store).check(0)?;
-        folder.expect_no_output(generation)?;
+        folder.expect_no_output(has_earlier)?;
         trees.set_identity(identity, disk)?;
         return Ok(Opened { mark: CommitMark::default(), identity: identity.clone(), fresh: true });
     };
