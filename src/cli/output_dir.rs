@@ -181,7 +181,7 @@ fn empty(folder: &Path, found: &[PathBuf]) -> Result<(), CliError> {
 }
 
 /// Refuses to resume a crawl that was started with other settings or other reference crawls.
-pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Option<&Against>) -> Result<(), CliError> {
+pub(super) fn compare(settings: &Settings, opened: &store::OpenedStore, against: Option<&Against>) -> Result<(), CliError> {
     if opened.fresh {
         return Ok(());
     }
@@ -208,7 +208,7 @@ pub(super) fn compare(settings: &Settings, opened: &store::Opened, against: Opti
 pub(super) const START_OVER: &str = "start over with --fresh --force, or choose another folder with --out";
 
 /// Refuses to resume a crawl of the engine spider, whose queue was only in memory.
-pub(super) fn expect_resumable(settings: &Settings, opened: &store::Opened) -> Result<(), CliError> {
+pub(super) fn expect_resumable(settings: &Settings, opened: &store::OpenedStore) -> Result<(), CliError> {
     if opened.fresh || settings.engine != EngineKind::Spider {
         return Ok(());
     }

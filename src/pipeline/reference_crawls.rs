@@ -217,7 +217,7 @@ impl Row {
 }
 
 /// Waits for a crawl that reads the folder just now.
-fn open(folder: &Path) -> Result<(StoreReader, crate::store::Opened), StoreError> {
+fn open(folder: &Path) -> Result<(StoreReader, crate::store::OpenedStore), StoreError> {
     let began = Instant::now();
     loop {
         match StoreReader::open(folder, CACHE_BYTES) {

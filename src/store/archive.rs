@@ -30,7 +30,7 @@ use super::warc_reader::{WarcReader, WarcRecord};
 /// may wait.
 #[derive(Clone)]
 pub struct Archive {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ArchiveState>>,
     reader: StoreReader,
     enabled: bool,
     level: u32,
@@ -38,17 +38,17 @@ pub struct Archive {
     first_file: u32,
 }
 
-struct State {
+struct ArchiveState {
     files: WarcFiles,
     /// Pages put since the last commit, and since the one before it.
-    recent: [Recent; 2],
+    recent: [RecentPages; 2],
     /// Lent to one page at a time; others make their own.
     gzip: Option<Gzip>,
 }
 
 /// Pages that readers of the store may not see yet.
 #[derive(Default)]
-struct Recent {
+struct RecentPages {
     locations: HashMap<PageId, WarcLocation>,
     /// Pages with a response record, by URL and time of fetch.
     bodies: HashMap<(String, i64), (PageId, Digest)>,
@@ -57,7 +57,7 @@ struct Recent {
 impl Archive {
     pub(crate) fn new(files: WarcFiles, reader: StoreReader, enabled: bool, first_file: u32) -> Self {
         let level = files.gzip_level();
-        let state = State { files, recent: Default::default(), gzip: None };
+        let state = ArchiveState { files, recent: Default::default(), gzip: None };
         Self { state: Arc::new(Mutex::new(state)), reader, enabled, level, first_file }
     }
 
@@ -163,7 +163,7 @@ impl Archive {
     }
 }
 
-impl State {
+impl ArchiveState {
     fn remember(&mut self, page: &PutPage, location: WarcLocation) {
         let [young, _] = &mut self.recent;
         young.locations.insert(page.page, location);

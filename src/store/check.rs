@@ -6,7 +6,7 @@ use super::error::{Error, Result};
 
 /// How far the logs reach after a batch.
 #[derive(Clone, Copy)]
-pub(crate) struct Reach {
+pub(crate) struct LogExtent {
     pub(crate) urls: u32,
     pub(crate) terms: u32,
     pub(crate) pages: u32,
@@ -17,11 +17,11 @@ pub(crate) struct Reach {
 /// # Errors
 /// [`Error::Batch`] if it names a URL, term or page that is in neither, if ids are not in order, or
 /// if the crawl is over.
-pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<Reach> {
+pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<LogExtent> {
     if mark.finished.is_some() {
         return fault("the crawl is finished and was not taken up again".to_owned());
     }
-    let reach = Reach {
+    let reach = LogExtent {
         urls: grown("URLs", mark.urls, batch.urls.len())?,
         terms: grown("terms", mark.terms, batch.terms.len())?,
         pages: grown("pages", mark.pages, batch.pages.len())?,
@@ -48,7 +48,7 @@ pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<Reach> {
     }
 }
 
-fn check_page(page: &PageRow, sequence: u32, reach: Reach) -> Result<()> {
+fn check_page(page: &PageRow, sequence: u32, reach: LogExtent) -> Result<()> {
     if let Some(url) = page.links.iter().chain([&page.url]).find(|url| url.0 >= reach.urls) {
         return fault(format!("page {sequence} names URL {url}, the log ends before {}", reach.urls));
     }

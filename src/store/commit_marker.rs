@@ -12,13 +12,13 @@ use super::error::{Error, Result};
 
 /// A file with one number in it, of as many digits as any has: it is written over where it stands, since to make
 /// a file anew costs as much as to log fifteen pages.
-pub(crate) struct Witness {
+pub(crate) struct CommitMarker {
     path: PathBuf,
     /// Once something was noted.
     file: Option<File>,
 }
 
-impl Witness {
+impl CommitMarker {
     /// The witness of the database in this folder.
     pub(crate) fn of(store: &Path) -> Self {
         Self { path: store.join("last-commit"), file: None }
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_store_that_has_forgotten_commits_is_damaged() {
         let folder = tempfile::tempdir().unwrap();
-        let mut witness = Witness::of(folder.path());
+        let mut witness = CommitMarker::of(folder.path());
         witness.check(0).unwrap();
         [8, 9, 10, 12].into_iter().for_each(|number| witness.note(number));
         witness.check(12).unwrap();

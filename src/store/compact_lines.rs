@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::disk::Disk;
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::OutputFolder;
 use super::log_file::LogFile;
 
 /// Bytes of lines that are written at a time.
@@ -56,7 +56,7 @@ pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Dis
 
 /// Puts the file that was made for the last commit in its place, and deletes what was made for one
 /// that did not happen. Whether there was one to be put in place.
-pub(super) fn settle(folder: &Folder, number: u64, disk: &Disk) -> Result<bool> {
+pub(super) fn settle(folder: &OutputFolder, number: u64, disk: &Disk) -> Result<bool> {
     let mut is_replaced = false;
     let entries = fs::read_dir(folder.root()).map_err(|e| Error::io("read", folder.root(), e))?;
     for entry in entries {
@@ -74,7 +74,7 @@ pub(super) fn settle(folder: &Folder, number: u64, disk: &Disk) -> Result<bool> 
 }
 
 /// Puts the file that was made for a commit in its place.
-pub(super) fn put_in_place(folder: &Folder, number: u64, disk: &Disk) -> Result<()> {
+pub(super) fn put_in_place(folder: &OutputFolder, number: u64, disk: &Disk) -> Result<()> {
     let (from, to) = (folder.rewritten(number), folder.pages());
     disk.rename(&from, &to).map_err(|e| Error::io("rename", &from, e))?;
     disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))

@@ -12,11 +12,11 @@ use super::disk::Disk;
 use super::error::{Error, Result};
 use super::host_key::HostKey;
 use super::options::{FORMAT, Identity};
-use super::table::{Loader, Table};
+use super::table::{Table, TableWriter};
 
 /// The database, open.
 #[derive(Clone)]
-pub(crate) struct Trees {
+pub(crate) struct Database {
     pub(crate) db: sled::Db,
     pub(crate) url: Table,
     pub(crate) term: Table,
@@ -35,7 +35,7 @@ const IDENTITY: &[u8] = b"identity";
 /// How long a database that was just closed may take to let go of its file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Trees {
+impl Database {
     /// Opens the database, or makes it.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Trees {
     /// Writes down which crawl this is, for good.
     pub(crate) fn set_identity(&self, identity: &Identity, disk: &Disk) -> Result<()> {
         let bytes = postcard::to_stdvec(identity).map_err(|e| Error::Batch(e.to_string()))?;
-        let mut loader = Loader::new(disk, &self.meta);
+        let mut loader = TableWriter::new(disk, &self.meta);
         loader.put(IDENTITY, &bytes)?;
         loader.finish()?;
         // The format comes last: with it the identity counts.
@@ -133,7 +133,7 @@ impl Trees {
                 *known = commit.max(*known);
             }
         }
-        let mut loader = Loader::new(disk, &self.host);
+        let mut loader = TableWriter::new(disk, &self.host);
         for key in keys() {
             let (key, HostKey { origin, commit }) = key?;
             if newest.get(&origin) != Some(&commit) {
@@ -183,7 +183,7 @@ fn remove_half_snapshots(store: &Path) -> Result<()> {
 }
 
 fn remove_from(table: &Table, first: &[u8], disk: &Disk) -> Result<()> {
-    let mut loader = Loader::new(disk, table);
+    let mut loader = TableWriter::new(disk, table);
     for key in table.piece_keys(first) {
         loader.remove(key?)?;
     }

@@ -9,7 +9,7 @@ use super::error::{Error, Result};
 
 /// The kinds of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DiskStep {
     /// Bytes are appended to a file.
     Append,
     /// A file is made durable.
@@ -20,7 +20,7 @@ pub enum Step {
     Rename,
     /// A file is removed.
     Remove,
-    /// Entries are handed to the database.
+    /// TableEntries are handed to the database.
     Apply,
     /// The database is made durable.
     Flush,
@@ -30,7 +30,7 @@ pub enum Step {
 /// append that fails has then written half its bytes.
 pub trait Faults: Send + Sync {
     /// Lets the step happen, or says how it fails.
-    fn before(&self, step: Step) -> io::Result<()>;
+    fn before(&self, step: DiskStep) -> io::Result<()>;
 
     /// Told when what was written so far to a file, or the names in a folder, would outlast a power
     /// failure. Of the database the folder's name is told, without its path.
@@ -48,7 +48,7 @@ impl Disk {
         Self { faults: Some(faults) }
     }
 
-    fn before(&self, step: Step) -> io::Result<()> {
+    fn before(&self, step: DiskStep) -> io::Result<()> {
         self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step))
     }
 
@@ -61,7 +61,7 @@ impl Disk {
     /// Writes `bytes` at `offset`, the end of what counts.
     pub(crate) fn append(&self, file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
         file.seek(SeekFrom::Start(offset))?;
-        if let Err(fault) = self.before(Step::Append) {
+        if let Err(fault) = self.before(DiskStep::Append) {
             file.write_all(&bytes[..bytes.len() / 2])?;
             return Err(fault);
         }
@@ -69,30 +69,30 @@ impl Disk {
     }
 
     pub(crate) fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.before(Step::Sync)?;
+        self.before(DiskStep::Sync)?;
         file.sync_data()?;
         self.durable(path);
         Ok(())
     }
 
     pub(crate) fn cut(&self, file: &File, length: u64) -> io::Result<()> {
-        self.before(Step::Cut)?;
+        self.before(DiskStep::Cut)?;
         file.set_len(length)
     }
 
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.before(Step::Rename)?;
+        self.before(DiskStep::Rename)?;
         fs::rename(from, to)
     }
 
     pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
-        self.before(Step::Remove)?;
+        self.before(DiskStep::Remove)?;
         fs::remove_file(path)
     }
 
     /// Makes names in a folder durable (new files, renamed files).
     pub(crate) fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        self.before(Step::Sync)?;
+        self.before(DiskStep::Sync)?;
         if cfg!(unix) {
             File::open(folder)?.sync_all()?;
         }
@@ -101,12 +101,12 @@ impl Disk {
     }
 
     pub(crate) fn apply(&self, tree: &sled::Tree, batch: sled::Batch) -> sled::Result<()> {
-        self.before(Step::Apply).map_err(sled::Error::Io)?;
+        self.before(DiskStep::Apply).map_err(sled::Error::Io)?;
         tree.apply_batch(batch)
     }
 
     pub(crate) fn flush(&self, db: &sled::Db) -> sled::Result<()> {
-        self.before(Step::Flush).map_err(sled::Error::Io)?;
+        self.before(DiskStep::Flush).map_err(sled::Error::Io)?;
         // The blocking call: flush_async of this version can hang.
         db.flush()?;
         self.durable(Path::new("store"));

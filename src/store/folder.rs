@@ -12,11 +12,11 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The paths of an output folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Folder {
+pub(crate) struct OutputFolder {
     root: PathBuf,
 }
 
-impl Folder {
+impl OutputFolder {
     pub(crate) fn new(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
@@ -80,7 +80,7 @@ impl Folder {
 
     /// Takes the folder for this process. The lock goes with the returned value, or with the
     /// process, however it ends; the file stays.
-    pub(crate) fn lock(&self) -> Result<Lock> {
+    pub(crate) fn lock(&self) -> Result<FolderLock> {
         let path = self.root.join("ndcrawl.lock");
         let mut file = OpenOptions::new()
             .read(true)
@@ -104,7 +104,7 @@ impl Folder {
         file.set_len(0)
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(|e| Error::io("write", &path, e))?;
-        Ok(Lock { _file: file })
+        Ok(FolderLock { _file: file })
     }
 
     fn in_use(&self, file: &mut File) -> Error {
@@ -121,7 +121,7 @@ impl Folder {
 /// # Errors
 /// [`Error::InUse`], [`Error::Io`].
 pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
-    let _lock = Folder::new(folder).lock()?;
+    let _lock = OutputFolder::new(folder).lock()?;
     for path in paths {
         let deleted = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         deleted.map_err(|e| Error::io("delete", path, e))?;
@@ -131,7 +131,7 @@ pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
 
 /// A folder that is taken, until this is dropped.
 #[derive(Debug)]
-pub struct Lock {
+pub struct FolderLock {
     _file: File,
 }
 
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_new_folder_is_for_the_user_alone() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = Folder::new(&parent.path().join("a/b"));
+        let folder = OutputFolder::new(&parent.path().join("a/b"));
         folder.create().unwrap();
         #[cfg(unix)]
         {
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn the_second_taker_is_told_who_has_the_folder() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = Folder::new(parent.path());
+        let folder = OutputFolder::new(parent.path());
         let lock = folder.lock().unwrap();
         match folder.lock() {
             Err(Error::InUse { pid, .. }) => assert_eq!(pid, std::process::id().to_string()),
@@ -167,10 +167,10 @@ mod tests {
     #[test]
     fn output_without_a_store_is_not_overwritten() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = Folder::new(parent.path());
+        let folder = OutputFolder::new(parent.path());
         fs::write(folder.pages(), "").unwrap();
-        folder.expect_no_output(None).unwrap();
+        folder.expect_no_output(false).unwrap();
         fs::write(folder.pages(), "{}\n").unwrap();
-        assert!(matches!(folder.expect_no_output(None), Err(Error::NotEmpty { file }) if file == folder.pages()));
+        assert!(matches!(folder.expect_no_output(false), Err(Error::NotEmpty { file }) if file == folder.pages()));
     }
 }

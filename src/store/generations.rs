@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::crawl_file::write_json_file;
 use super::disk::Disk;
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::OutputFolder;
 use super::page_lines::PageLines;
 use super::warc_files;
 
@@ -33,7 +33,7 @@ const PART: &str = "part";
 
 /// What is written down of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Note {
+struct GenerationNote {
     /// The serial number of the first WARC file of the next generation.
     next_warc: u32,
 }
@@ -59,7 +59,7 @@ impl Generation {
         let generation = place(folder, number);
         let path = generation.join(NOTE);
         let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-        let note: Note =
+        let note: GenerationNote =
             serde_json::from_slice(&text).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
         Ok(Some(Self { number, folder: generation, next_warc: note.next_warc }))
     }
@@ -69,7 +69,7 @@ impl Generation {
     /// # Errors
     /// [`Error::Io`].
     pub fn error_lines(&self) -> Result<Vec<String>> {
-        let path = Folder::new(&self.folder).errors();
+        let path = OutputFolder::new(&self.folder).errors();
         let bytes = match fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             read => read.map_err(|error| Error::io("read", &path, error))?,
@@ -86,7 +86,7 @@ impl Generation {
 /// # Errors
 /// [`Error::InUse`], [`Error::Io`]; who tries again goes on with it.
 pub fn set_aside(folder: &Path) -> Result<()> {
-    let _lock = Folder::new(folder).lock()?;
+    let _lock = OutputFolder::new(folder).lock()?;
     complete_locked(folder)?;
     set_aside_locked(folder)
 }
@@ -117,7 +117,7 @@ pub(crate) fn set_aside_locked(folder: &Path) -> Result<()> {
     fs::create_dir_all(&part).map_err(|error| Error::io("make", &part, error))?;
     let last_named = last_named(folder);
     let files = warc_files::close_all(&folder.join("warc"), |name| last_named.get(name).copied().unwrap_or_default())?;
-    let note = Note { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
+    let note = GenerationNote { next_warc: files.last().map_or(0, |(serial, _)| serial + 1) };
     write_json_file(&part.join(NOTE), &serde_json::json!(note))?;
     complete_locked(folder)
 }
@@ -142,7 +142,7 @@ pub fn complete(folder: &Path) -> Result<()> {
     if part(folder)?.is_none() {
         return Ok(());
     }
-    let _lock = Folder::new(folder).lock()?;
+    let _lock = OutputFolder::new(folder).lock()?;
     complete_locked(folder)
 }
 

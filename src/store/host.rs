@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Digest, HostRow};
 
-use super::database::Trees;
+use super::database::Database;
 use super::disk::Disk;
 use super::error::{Error, Result};
 use super::host_key::HostKey;
-use super::table::Loader;
+use super::table::TableWriter;
 
 /// A row as it is written: the body of robots.txt is replaced by its digest.
 #[derive(Serialize, Deserialize)]
@@ -31,9 +31,9 @@ pub(crate) struct HostWriter {
 impl HostWriter {
     /// Writes rows under `commit` and removes those that the commit before replaced. After a
     /// failure [`HostWriter::forget`] must be called.
-    pub(crate) fn write(&mut self, trees: &Trees, hosts: &[HostRow], commit: u64, disk: &Disk) -> Result<()> {
-        let mut bodies = Loader::new(disk, &trees.robots);
-        let mut rows = Loader::new(disk, &trees.host);
+    pub(crate) fn write(&mut self, database: &Database, hosts: &[HostRow], commit: u64, disk: &Disk) -> Result<()> {
+        let mut bodies = TableWriter::new(disk, &database.robots);
+        let mut rows = TableWriter::new(disk, &database.host);
         for key in std::mem::take(&mut self.replaced) {
             rows.remove(key)?;
         }
@@ -41,7 +41,7 @@ impl HostWriter {
             let key = HostKey::new(&host.origin, commit);
             let stored = self.without_body(host, &mut bodies)?;
             rows.put(&key.bytes(), &postcard::to_stdvec(&stored).map_err(|e| Error::Batch(e.to_string()))?)?;
-            for older in trees.host.piece_keys_of(&key.origin) {
+            for older in database.host.piece_keys_of(&key.origin) {
                 let older = older?;
                 if HostKey::read(&older).is_some_and(|older| older.commit < commit) {
                     self.replaced.push(older);
@@ -57,7 +57,7 @@ impl HostWriter {
         *self = Self::default();
     }
 
-    fn without_body(&mut self, host: &HostRow, bodies: &mut Loader<'_>) -> Result<StoredHost> {
+    fn without_body(&mut self, host: &HostRow, bodies: &mut TableWriter<'_>) -> Result<StoredHost> {
         let mut row = host.clone();
         let Some(robots) = &mut row.robots else { return Ok(StoredHost { row, robots_body: None }) };
         let body = std::mem::take(&mut robots.body);
@@ -70,9 +70,9 @@ impl HostWriter {
 }
 
 /// All rows as of commit `last`, ascending by the hash of the origin.
-pub(crate) fn hosts(trees: &Trees, last: u64) -> impl Iterator<Item = Result<HostRow>> + use<> {
-    let trees = trees.clone();
-    let mut entries = trees.host.entries(&[]).peekable();
+pub(crate) fn hosts(database: &Database, last: u64) -> impl Iterator<Item = Result<HostRow>> + use<> {
+    let database = database.clone();
+    let mut entries = database.host.entries(&[]).peekable();
     std::iter::from_fn(move || {
         let mut newest = None;
         loop {
@@ -81,7 +81,7 @@ pub(crate) fn hosts(trees: &Trees, last: u64) -> impl Iterator<Item = Result<Hos
                 Some(Err(error)) => return Some(Err(error)),
                 None => break,
             };
-            let Some(key) = HostKey::read(&key) else { return Some(Err(trees.host.damaged(&key, "key too short"))) };
+            let Some(key) = HostKey::read(&key) else { return Some(Err(database.host.damaged(&key, "key too short"))) };
             if key.commit <= last {
                 newest = Some((key, value));
             }
@@ -90,15 +90,16 @@ pub(crate) fn hosts(trees: &Trees, last: u64) -> impl Iterator<Item = Result<Hos
                 break;
             }
         }
-        newest.map(|(key, value)| read(&trees, key, &value))
+        newest.map(|(key, value)| read(&database, key, &value))
     })
 }
 
-fn read(trees: &Trees, key: HostKey, value: &[u8]) -> Result<HostRow> {
+fn read(database: &Database, key: HostKey, value: &[u8]) -> Result<HostRow> {
     let StoredHost { mut row, robots_body } =
-        postcard::from_bytes(value).map_err(|e| trees.host.damaged(&key.bytes(), e))?;
+        postcard::from_bytes(value).map_err(|e| database.host.damaged(&key.bytes(), e))?;
     if let (Some(robots), Some(digest)) = (&mut row.robots, robots_body) {
-        robots.body = trees.robots.get(&digest.0)?.ok_or_else(|| trees.robots.damaged(&digest.0, "it is missing"))?;
+        robots.body =
+            database.robots.get(&digest.0)?.ok_or_else(|| database.robots.damaged(&digest.0, "it is missing"))?;
     }
     Ok(row)
 }

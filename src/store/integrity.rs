@@ -13,10 +13,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation};
 
-use super::commit_marker::Witness;
+use super::commit_marker::CommitMarker;
 use super::crawl_file::read_json_file;
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::OutputFolder;
 use super::generations::Generation;
 use super::reader::{DoneRow, StoreReader};
 use super::warc::{self, Kind};
@@ -31,7 +31,7 @@ const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 /// What was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Checked {
+pub struct CheckedCounts {
     pub urls: u64,
     pub terms: u64,
     pub pages: u64,
@@ -47,7 +47,7 @@ pub struct Checked {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// What was looked at.
-    pub checked: Checked,
+    pub checked: CheckedCounts,
     /// The first problems, in words, each naming its place.
     pub problems: Vec<String>,
     /// All problems, also those that are not spelled out.
@@ -82,7 +82,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
     let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
     let mut verifier = Verifier {
         first_warc: Generation::last(folder)?.map_or(0, |generation| generation.next_warc),
-        folder: Folder::new(folder),
+        folder: OutputFolder::new(folder),
         reader,
         mark: opened.mark,
         report: VerifyReport::default(),
@@ -91,7 +91,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
         revised: HashSet::new(),
         pages: HashMap::new(),
     };
-    let witnessed = Witness::of(&verifier.folder.store()).check(verifier.mark.number);
+    let witnessed = CommitMarker::of(&verifier.folder.store()).check(verifier.mark.number);
     verifier.report.noted(witnessed);
     for name in ["crawl.json", "status.json"] {
         verifier.report.noted(read_json_file(&folder.join(name)));
@@ -108,7 +108,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
 }
 
 struct Verifier {
-    folder: Folder,
+    folder: OutputFolder,
     /// The first WARC file of this generation: of earlier ones, pages that are as they were may be used.
     first_warc: u32,
     reader: StoreReader,
@@ -121,11 +121,11 @@ struct Verifier {
     /// URLs that were judged anew and have another outcome since.
     revised: HashSet<UrlId>,
     /// What is expected at each place of the archive.
-    pages: HashMap<(u32, u64), Expected>,
+    pages: HashMap<(u32, u64), ExpectedRecord>,
 }
 
 /// A page as its row says it is archived.
-struct Expected {
+struct ExpectedRecord {
     sequence: Sequence,
     page: crate::model::PageId,
     body_digest: Digest,
@@ -221,7 +221,7 @@ impl Verifier {
     fn expect(&mut self, sequence: Sequence, row: &PageRow) {
         let Some(WarcLocation { file, offset, length }) = row.location else { return };
         let (page, body_digest, unique) = (row.page, row.body_digest, row.verdict.is_unique());
-        let expected = Expected { sequence, page, body_digest, unique, length };
+        let expected = ExpectedRecord { sequence, page, body_digest, unique, length };
         if let Some(other) = self.pages.insert((file, offset), expected) {
             self.report.problem(format!("pages {} and {sequence} have the same place in the archive", other.sequence));
         }
@@ -400,7 +400,7 @@ fn wrong_digests(record: &WarcRecord) -> Vec<String> {
 }
 
 /// Whether a record is the one that the page's row speaks of. `id` is its name, if it is one of this generation.
-fn agrees(record: &WarcRecord, id: Option<&str>, expected: &Expected) -> Result<(), &'static str> {
+fn agrees(record: &WarcRecord, id: Option<&str>, expected: &ExpectedRecord) -> Result<(), &'static str> {
     let kinds: &[Kind] =
         if expected.unique { &[Kind::Response] } else { &[Kind::Response, Kind::Revisit, Kind::Metadata] };
     let kind = kinds.iter().find(|kind| kind.name() == record.kind()).ok_or("a record of another type")?;

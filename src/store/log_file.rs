@@ -106,14 +106,14 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::super::disk::{Faults, Step};
+    use super::super::disk::{DiskStep, Faults};
     use super::*;
 
     struct Full(AtomicBool);
 
     impl Faults for Full {
-        fn before(&self, step: Step) -> io::Result<()> {
-            let full = step == Step::Append && self.0.load(Ordering::Relaxed);
+        fn before(&self, step: DiskStep) -> io::Result<()> {
+            let full = step == DiskStep::Append && self.0.load(Ordering::Relaxed);
             if full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         }
     }

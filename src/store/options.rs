@@ -84,7 +84,7 @@ fn new_name() -> String {
 
 /// What was found when the folder was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedStore {
     /// How far the crawl got.
     pub mark: CommitMark,
     /// Which crawl it is: the caller's identity for a new one, else the one that was written down.

@@ -10,7 +10,7 @@ use memchr::memmem;
 use crate::model::PageLine;
 
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::OutputFolder;
 
 /// The lines of a crawl's `pages.jsonl`, one a URL. Passed over are a last line without its end, as a crawl
 /// that was killed may leave, and, of a crawl that was stopped, what was said of pages before they were
@@ -32,7 +32,7 @@ impl PageLines {
     /// # Errors
     /// [`Error::NotACrawl`] if it is not there, [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Self> {
-        let path = Folder::new(folder).pages();
+        let path = OutputFolder::new(folder).pages();
         let file = File::open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::NotACrawl { folder: folder.to_owned() },
             _ => Error::io("open", &path, error),

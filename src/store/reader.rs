@@ -10,15 +10,15 @@ use crate::model::{CommitMark, HostRow, OutcomeRow, PageRow, Requeue, Sequence, 
 
 use super::block::Block;
 use super::cache::BlockCache;
-use super::commit_marker::Witness;
-use super::database::Trees;
+use super::commit_marker::CommitMarker;
+use super::database::Database;
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::OutputFolder;
 use super::host;
-use super::options::Opened;
+use super::options::OpenedStore;
 use super::rebuilding::{expect_whole, expect_whole_locked};
-use super::shared::Shared;
-use super::table::{Entries, Table};
+use super::shared::SharedStore;
+use super::table::{Table, TableEntries};
 
 /// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all
 /// come before links to counterparts, these before what duplicates repeat, and that before outcomes.
@@ -37,11 +37,11 @@ pub enum DoneRow {
 /// Reads a store. Clones are cheap and share a small cache; what is read is committed.
 #[derive(Clone)]
 pub struct StoreReader {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStore>,
 }
 
 impl StoreReader {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedStore>) -> Self {
         Self { shared }
     }
 
@@ -50,22 +50,22 @@ impl StoreReader {
     ///
     /// # Errors
     /// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], [`Error::Corrupt`].
-    pub fn open(folder: &Path, cache_bytes: u64) -> Result<(Self, Opened)> {
-        let folder = Folder::new(folder);
+    pub fn open(folder: &Path, cache_bytes: u64) -> Result<(Self, OpenedStore)> {
+        let folder = OutputFolder::new(folder);
         expect_whole(folder.root())?;
         if !folder.store().is_dir() {
             return Err(Error::NotACrawl { folder: folder.root().to_owned() });
         }
         let lock = folder.lock()?;
         expect_whole_locked(folder.root())?;
-        let trees = Trees::open(&folder.store(), cache_bytes)?;
-        let Some(identity) = trees.identity(&folder.store())? else {
-            Witness::of(&folder.store()).check(0)?;
+        let database = Database::open(&folder.store(), cache_bytes)?;
+        let Some(identity) = database.identity(&folder.store())? else {
+            CommitMarker::of(&folder.store()).check(0)?;
             return Err(Error::NotACrawl { folder: folder.root().to_owned() });
         };
-        let mark = trees.mark()?;
-        let opened = Opened { mark: mark.clone(), identity, fresh: false };
-        Ok((Self::new(Arc::new(Shared::new(folder, cache_bytes, trees, mark, lock))), opened))
+        let mark = database.mark()?;
+        let opened = OpenedStore { mark: mark.clone(), identity, fresh: false };
+        Ok((Self::new(Arc::new(SharedStore::new(folder, cache_bytes, database, mark, lock))), opened))
     }
 
     /// The last commit.
@@ -76,37 +76,37 @@ impl StoreReader {
     /// The URL with this number, if it is committed.
     pub fn url(&self, id: UrlId) -> Result<Option<UrlRow>> {
         let known = self.shared.with_mark(|mark| mark.urls);
-        self.row(id.0, known, &self.shared.url_blocks, |trees| &trees.url)
+        self.row(id.0, known, &self.shared.url_blocks, |database| &database.url)
     }
 
     /// The judged page with this number, if it is committed.
     pub fn page(&self, sequence: Sequence) -> Result<Option<PageRow>> {
         let known = self.shared.with_mark(|mark| mark.pages);
-        self.row(sequence.0, known, &self.shared.page_blocks, |trees| &trees.page)
+        self.row(sequence.0, known, &self.shared.page_blocks, |database| &database.page)
     }
 
     /// At most `count` URLs from `first` on.
     pub fn urls(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>> {
         let known = self.shared.with_mark(|mark| mark.urls);
-        self.rows(first.0, known, |trees| &trees.url)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
+        self.rows(first.0, known, |database| &database.url)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
     }
 
     /// At most `count` terms from `first` on.
     pub fn terms(&self, first: TermId, count: usize) -> Result<Vec<TermRow>> {
         let known = self.shared.with_mark(|mark| mark.terms);
-        self.rows(first.0, known, |trees| &trees.term)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
+        self.rows(first.0, known, |database| &database.term)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
     }
 
     /// All URLs, in order, block by block.
     pub fn all_urls(&self) -> Result<impl Iterator<Item = Result<(UrlId, UrlRow)>> + use<>> {
         let known = self.shared.with_mark(|mark| mark.urls);
-        Ok(self.rows(0, known, |trees| &trees.url)?.map(|row| row.map(|(id, row)| (UrlId(id), row))))
+        Ok(self.rows(0, known, |database| &database.url)?.map(|row| row.map(|(id, row)| (UrlId(id), row))))
     }
 
     /// All terms from `first` on, in order.
     pub fn terms_from(&self, first: TermId) -> Result<impl Iterator<Item = Result<(TermId, TermRow)>> + use<>> {
         let known = self.shared.with_mark(|mark| mark.terms);
-        Ok(self.rows(first.0, known, |trees| &trees.term)?.map(|row| row.map(|(id, row)| (TermId(id), row))))
+        Ok(self.rows(first.0, known, |database| &database.term)?.map(|row| row.map(|(id, row)| (TermId(id), row))))
     }
 
     /// All terms, in order.
@@ -117,7 +117,7 @@ impl StoreReader {
     /// All judged pages from `first` on, in order.
     pub fn pages_from(&self, first: Sequence) -> Result<impl Iterator<Item = Result<(Sequence, PageRow)>> + use<>> {
         let known = self.shared.with_mark(|mark| mark.pages);
-        Ok(self.rows(first.0, known, |trees| &trees.page)?.map(|row| row.map(|(id, row)| (Sequence(id), row))))
+        Ok(self.rows(first.0, known, |database| &database.page)?.map(|row| row.map(|(id, row)| (Sequence(id), row))))
     }
 
     /// All judged pages, in order.
@@ -128,7 +128,7 @@ impl StoreReader {
     /// All URLs that were queued after all, and all outcomes, in the order of the commits.
     pub fn all_done(&self) -> Result<impl Iterator<Item = Result<DoneRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
-        let table = self.shared.trees()?.done;
+        let table = self.shared.database()?.done;
         let above = last.saturating_add(1).to_be_bytes();
         let entries =
             table.entries(&[]).take_while(move |entry| entry.as_ref().map_or(true, |(key, _)| key[..8] < above[..]));
@@ -141,7 +141,7 @@ impl StoreReader {
     /// All origins, in no useful order.
     pub fn all_hosts(&self) -> Result<impl Iterator<Item = Result<HostRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
-        Ok(host::hosts(&self.shared.trees()?, last))
+        Ok(host::hosts(&self.shared.database()?, last))
     }
 
     pub(super) fn snapshot_path(&self) -> PathBuf {
@@ -153,7 +153,7 @@ impl StoreReader {
         id: u32,
         known: u32,
         cache: &BlockCache,
-        table: impl FnOnce(&Trees) -> &Table,
+        table: impl FnOnce(&Database) -> &Table,
     ) -> Result<Option<T>> {
         if id >= known {
             return Ok(None);
@@ -162,8 +162,8 @@ impl StoreReader {
             let place = |reason| Error::corrupt(format!("row {id}"), reason);
             return block.row((id - first) as usize).map(Some).map_err(place);
         }
-        let trees = self.shared.trees()?;
-        let table = table(&trees);
+        let database = self.shared.database()?;
+        let table = table(&database);
         let key = id.to_be_bytes();
         let (found, value) = table.floor(&key)?.ok_or_else(|| table.damaged(&key, "it is missing"))?;
         let first = first_of(table, &found)?;
@@ -179,16 +179,16 @@ impl StoreReader {
         &self,
         first: u32,
         known: u32,
-        table: impl FnOnce(&Trees) -> &Table,
-    ) -> Result<Rows<T>> {
-        let trees = self.shared.trees()?;
-        let table = table(&trees);
+        table: impl FnOnce(&Database) -> &Table,
+    ) -> Result<RowIter<T>> {
+        let database = self.shared.database()?;
+        let table = table(&database);
         // The block that has the row may begin before it.
         let start = match table.floor(&first.to_be_bytes())? {
             Some((key, _)) if first < known => key,
             _ => first.to_be_bytes().to_vec(),
         };
-        Ok(Rows {
+        Ok(RowIter {
             entries: table.entries(&start),
             table: table.clone(),
             block: None,
@@ -210,8 +210,8 @@ fn rows_of<T: DeserializeOwned>(table: &Table, key: &[u8], value: Vec<u8>) -> Re
 }
 
 /// Rows with their numbers, in order, without gaps. Ends after the first error.
-struct Rows<T> {
-    entries: Entries,
+struct RowIter<T> {
+    entries: TableEntries,
     table: Table,
     block: Option<(u32, Block)>,
     next: u32,
@@ -219,7 +219,7 @@ struct Rows<T> {
     row: std::marker::PhantomData<T>,
 }
 
-impl<T: DeserializeOwned> Rows<T> {
+impl<T: DeserializeOwned> RowIter<T> {
     fn next_row(&mut self) -> Result<(u32, T)> {
         let id = self.next;
         let key = id.to_be_bytes();
@@ -245,7 +245,7 @@ impl<T: DeserializeOwned> Rows<T> {
     }
 }
 
-impl<T: DeserializeOwned> Iterator for Rows<T> {
+impl<T: DeserializeOwned> Iterator for RowIter<T> {
     type Item = Result<(u32, T)>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use super::crawl_file::{read_json_file, write_json_file};
 use super::disk::Disk;
 use super::error::{Error, Result};
-use super::folder::{Folder, Lock};
+use super::folder::{FolderLock, OutputFolder};
 use super::generations;
 
 /// The file that says so.
 pub const REBUILDING: &str = "rebuilding.json";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Mark {
+struct RebuildMark {
     /// The number of the generation that the store is made of.
     generation: u32,
 }
@@ -34,7 +34,7 @@ pub fn expect_whole(folder: &Path) -> Result<()> {
     if !folder.join(REBUILDING).exists() {
         return Ok(());
     }
-    let _lock = Folder::new(folder).lock()?;
+    let _lock = OutputFolder::new(folder).lock()?;
     expect_whole_locked(folder)
 }
 
@@ -43,8 +43,8 @@ pub fn expect_whole(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Rebuilding`], [`Error::Io`].
-pub fn hold(folder: &Path) -> Result<Option<Lock>> {
-    let lock = match Folder::new(folder).lock() {
+pub fn hold(folder: &Path) -> Result<Option<FolderLock>> {
+    let lock = match OutputFolder::new(folder).lock() {
         Err(Error::Io { source, .. })
             if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
         {
@@ -68,7 +68,7 @@ pub(crate) fn expect_whole_locked(folder: &Path) -> Result<()> {
 /// [`Error::InUse`], [`Error::Io`], [`Error::Corrupt`] if `rebuilding.json` can't be read; who tries again goes on
 /// with it.
 pub fn take_back(folder: &Path) -> Result<PathBuf> {
-    let _lock = Folder::new(folder).lock()?;
+    let _lock = OutputFolder::new(folder).lock()?;
     generations::complete_locked(folder)?;
     match set_aside_before(folder)? {
         None => {
@@ -91,11 +91,11 @@ pub fn take_back(folder: &Path) -> Result<PathBuf> {
 /// # Errors
 /// As [`set_aside`](super::set_aside).
 pub fn set_aside_to_rebuild(folder: &Path) -> Result<()> {
-    let _lock = Folder::new(folder).lock()?;
+    let _lock = OutputFolder::new(folder).lock()?;
     if set_aside_before(folder)?.is_some() {
         return Ok(());
     }
-    let mark = Mark { generation: generations::next_number(folder)? };
+    let mark = RebuildMark { generation: generations::next_number(folder)? };
     write_json_file(&folder.join(REBUILDING), &serde_json::json!(mark))?;
     sync(folder)?;
     generations::set_aside_locked(folder)
@@ -117,7 +117,8 @@ pub fn rebuilt(folder: &Path) -> Result<()> {
 fn set_aside_before(folder: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join(REBUILDING);
     let Some(mark) = read_json_file(&path)? else { return Ok(None) };
-    let mark: Mark = serde_json::from_value(mark).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
+    let mark: RebuildMark =
+        serde_json::from_value(mark).map_err(|error| Error::corrupt(path.display().to_string(), error))?;
     Ok(Some(generations::place(folder, mark.generation)).filter(|generation| generation.exists()))
 }
 

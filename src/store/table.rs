@@ -9,7 +9,7 @@ const MOST_ENTRIES: usize = 200;
 const MOST_BYTES: usize = 256 * 1024;
 
 /// A key and its value, whole.
-pub(crate) type Entry = (Vec<u8>, Vec<u8>);
+pub(crate) type TableEntry = (Vec<u8>, Vec<u8>);
 
 /// A tree with keys of one length.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ impl Table {
     }
 
     /// The entry with the greatest key that is not above `key`.
-    pub(crate) fn floor(&self, key: &[u8]) -> Result<Option<Entry>> {
+    pub(crate) fn floor(&self, key: &[u8]) -> Result<Option<TableEntry>> {
         let Some(found) = self.tree.range(..=key).next_back() else { return Ok(None) };
         let (found, _) = found.map_err(|e| self.failed(e))?;
         // The last piece of a long value is met first.
@@ -51,13 +51,13 @@ impl Table {
     }
 
     /// The entry with the greatest key of all.
-    pub(crate) fn last(&self) -> Result<Option<Entry>> {
+    pub(crate) fn last(&self) -> Result<Option<TableEntry>> {
         self.floor(&vec![0xff; self.key_bytes + 3])
     }
 
     /// All entries from `key` on, in the order of their keys.
-    pub(crate) fn entries(&self, key: &[u8]) -> Entries {
-        Entries { table: self.clone(), pieces: self.tree.range(key.to_vec()..) }
+    pub(crate) fn entries(&self, key: &[u8]) -> TableEntries {
+        TableEntries { table: self.clone(), pieces: self.tree.range(key.to_vec()..) }
     }
 
     /// The keys of all pieces, from `key` on.
@@ -99,18 +99,18 @@ impl Table {
     }
 }
 
-/// Entries in the order of their keys. Ends after an error.
-pub(crate) struct Entries {
+/// TableEntries in the order of their keys. Ends after an error.
+pub(crate) struct TableEntries {
     table: Table,
     pieces: sled::Iter,
 }
 
-impl Entries {
+impl TableEntries {
     fn next_piece(&mut self) -> Result<Option<(sled::IVec, sled::IVec)>> {
         self.pieces.next().transpose().map_err(|e| self.table.failed(e))
     }
 
-    fn next_entry(&mut self) -> Result<Option<Entry>> {
+    fn next_entry(&mut self) -> Result<Option<TableEntry>> {
         let Some((key, head)) = self.next_piece()? else { return Ok(None) };
         if key.len() != self.table.key_bytes {
             return Err(self.table.damaged(&key, "a piece without its first"));
@@ -124,8 +124,8 @@ impl Entries {
     }
 }
 
-impl Iterator for Entries {
-    type Item = Result<Entry>;
+impl Iterator for TableEntries {
+    type Item = Result<TableEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_entry().transpose()
@@ -133,7 +133,7 @@ impl Iterator for Entries {
 }
 
 /// Hands entries to one table, as many at a time as the database takes well.
-pub(crate) struct Loader<'a> {
+pub(crate) struct TableWriter<'a> {
     disk: &'a Disk,
     table: &'a Table,
     batch: sled::Batch,
@@ -141,7 +141,7 @@ pub(crate) struct Loader<'a> {
     bytes: usize,
 }
 
-impl<'a> Loader<'a> {
+impl<'a> TableWriter<'a> {
     pub(crate) fn new(disk: &'a Disk, table: &'a Table) -> Self {
         Self { disk, table, batch: sled::Batch::default(), entries: 0, bytes: 0 }
     }
@@ -209,7 +209,7 @@ mod tests {
 
     fn put(table: &Table, number: u32, value: &[u8]) {
         let disk = Disk::default();
-        let mut loader = Loader::new(&disk, table);
+        let mut loader = TableWriter::new(&disk, table);
         loader.put(&number.to_be_bytes(), value).unwrap();
         loader.finish().unwrap();
     }
@@ -229,7 +229,7 @@ mod tests {
             let (key, found) = table.floor(&(number + 5).to_be_bytes()).unwrap().unwrap();
             assert_eq!((key, &found), (number.to_be_bytes().to_vec(), value));
         }
-        let all: Result<Vec<Entry>> = table.entries(&[]).collect();
+        let all: Result<Vec<TableEntry>> = table.entries(&[]).collect();
         assert!(all.unwrap().iter().map(|(_, value)| value).eq(&values));
         assert_eq!(table.last().unwrap().unwrap().0, 40u32.to_be_bytes());
     }

@@ -9,21 +9,21 @@ use crate::model::{Batch, CommitMark};
 
 use super::archive::Archive;
 use super::block::pack;
-use super::check::{Reach, check};
-use super::commit_marker::Witness;
+use super::check::{LogExtent, check};
+use super::commit_marker::CommitMarker;
 use super::compact_lines;
-use super::database::Trees;
+use super::database::Database;
 use super::disk::{Disk, Faults, free_space};
 use super::error::{Error, Result};
-use super::folder::Folder;
+use super::folder::OutputFolder;
 use super::generations::Generation;
 use super::host::HostWriter;
 use super::log_file::LogFile;
-use super::options::{Identity, Opened, Options};
+use super::options::{Identity, OpenedStore, Options};
 use super::reader::{DoneRow, StoreReader};
 use super::rebuilding::expect_whole_locked;
-use super::shared::Shared;
-use super::table::{Loader, Table};
+use super::shared::SharedStore;
+use super::table::{Table, TableWriter};
 use super::warc_files::WarcFiles;
 
 /// Lines of URLs that were never leased are appended this many bytes at a time.
@@ -33,14 +33,14 @@ const LINES_BYTES: usize = 256 * 1024;
 ///
 /// Dropping it is as safe as a crash; [`Store::close`] also gives the last WARC file its final name.
 pub struct Store {
-    shared: Arc<Shared>,
+    shared: Arc<SharedStore>,
     archive: Archive,
     disk: Disk,
     min_free: u64,
     page_lines: LogFile,
     error_lines: LogFile,
     hosts: HostWriter,
-    witness: Witness,
+    witness: CommitMarker,
     /// Whether a commit failed and left something above the mark.
     torn: bool,
 }
@@ -55,7 +55,7 @@ impl Store {
     /// [`Error::InUse`], [`Error::Rebuilding`], [`Error::NotEmpty`], [`Error::Format`], [`Error::Rendering`],
     /// [`Error::Corrupt`], and what the system says. Nothing is changed unless all of the folder
     /// could be read so far.
-    pub fn open(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, Opened)> {
+    pub fn open(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, OpenedStore)> {
         Self::open_on(folder, options, identity, Disk::default(), expect_whole_locked)
     }
 
@@ -63,7 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// As there, but for [`Error::Rebuilding`].
-    pub fn open_to_rebuild(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, Opened)> {
+    pub fn open_to_rebuild(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, OpenedStore)> {
         Self::open_on(folder, options, identity, Disk::default(), |_| Ok(()))
     }
 
@@ -73,7 +73,7 @@ impl Store {
         options: Options,
         identity: &Identity,
         faults: Arc<dyn Faults>,
-    ) -> Result<(Self, Opened)> {
+    ) -> Result<(Self, OpenedStore)> {
         Self::open_on(folder, options, identity, Disk::with_faults(faults), expect_whole_locked)
     }
 
@@ -83,8 +83,8 @@ impl Store {
         identity: &Identity,
         disk: Disk,
         expect: impl FnOnce(&Path) -> Result<()>,
-    ) -> Result<(Self, Opened)> {
-        let folder = Folder::new(folder);
+    ) -> Result<(Self, OpenedStore)> {
+        let folder = OutputFolder::new(folder);
         folder.create()?;
         let lock = folder.lock()?;
         expect(folder.root())?;
@@ -92,23 +92,23 @@ impl Store {
         if !folder.store().exists() {
             folder.expect_no_output(generation.is_some())?;
         }
-        let trees = Trees::open(&folder.store(), options.cache_bytes)?;
-        let opened = identify(&folder, &trees, identity, generation.is_some(), &disk)?;
+        let database = Database::open(&folder.store(), options.cache_bytes)?;
+        let opened = identify(&folder, &database, identity, generation.is_some(), &disk)?;
         let mut mark = opened.mark.clone();
         let first_warc = generation.map_or(0, |generation| generation.next_warc);
         if mark.number == 0 {
             mark.warc_file = first_warc;
         }
-        let witness = Witness::of(&folder.store());
+        let witness = CommitMarker::of(&folder.store());
         witness.check(mark.number)?;
         compact_lines::settle(&folder, mark.number, &disk)?;
         let page_lines = LogFile::open(&folder.pages(), mark.page_line_bytes, &disk)?;
         let error_lines = LogFile::open(&folder.errors(), mark.error_line_bytes, &disk)?;
         let files = WarcFiles::open(&folder.warc(), &options, &opened.identity.crawl, &mark, disk.clone())?;
-        trees.trim(&mark, &disk)?;
+        database.trim(&mark, &disk)?;
         disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))?;
 
-        let shared = Arc::new(Shared::new(folder, options.cache_bytes, trees, mark, lock));
+        let shared = Arc::new(SharedStore::new(folder, options.cache_bytes, database, mark, lock));
         let archive = Archive::new(files, StoreReader::new(shared.clone()), options.warc, first_warc);
         let (min_free, hosts) = (options.min_free, HostWriter::default());
         let store = Self { shared, archive, disk, min_free, page_lines, error_lines, hosts, witness, torn: false };
@@ -237,20 +237,20 @@ impl Store {
         Ok(mark)
     }
 
-    fn write(&mut self, mut batch: Batch, before: &CommitMark, reach: Reach) -> Result<CommitMark> {
+    fn write(&mut self, mut batch: Batch, before: &CommitMark, reach: LogExtent) -> Result<CommitMark> {
         let (warc_file, warc_bytes) = self.archive.sync()?;
         self.page_lines.append(joined(&batch.page_lines).as_bytes())?;
         self.error_lines.append(joined(&batch.error_lines).as_bytes())?;
         self.page_lines.sync()?;
         self.error_lines.sync()?;
 
-        let trees = self.shared.trees()?;
+        let database = self.shared.database()?;
         let number = before.number + 1;
-        self.append_rows(&trees.url, before.urls, &batch.urls)?;
-        self.append_rows(&trees.term, before.terms, &batch.terms)?;
-        self.append_rows(&trees.page, before.pages, &batch.pages)?;
-        self.write_done(&trees.done, number, done_rows(&mut batch))?;
-        self.hosts.write(&trees, &batch.hosts, number, &self.disk)?;
+        self.append_rows(&database.url, before.urls, &batch.urls)?;
+        self.append_rows(&database.term, before.terms, &batch.terms)?;
+        self.append_rows(&database.page, before.pages, &batch.pages)?;
+        self.write_done(&database.done, number, done_rows(&mut batch))?;
+        self.hosts.write(&database, &batch.hosts, number, &self.disk)?;
         self.write_mark(CommitMark {
             number: before.number,
             urls: reach.urls,
@@ -268,7 +268,7 @@ impl Store {
 
     /// Appends rows to a log that ends before `first`.
     fn append_rows<T: Serialize>(&self, table: &Table, first: u32, rows: &[T]) -> Result<()> {
-        let mut loader = Loader::new(&self.disk, table);
+        let mut loader = TableWriter::new(&self.disk, table);
         for (index, block) in pack(rows).map_err(|e| Error::Batch(e.to_string()))? {
             // The check has found that all ids of the batch fit.
             loader.put(&(first + index as u32).to_be_bytes(), &block)?;
@@ -277,7 +277,7 @@ impl Store {
     }
 
     fn write_done(&self, table: &Table, number: u64, rows: Vec<DoneRow>) -> Result<()> {
-        let mut loader = Loader::new(&self.disk, table);
+        let mut loader = TableWriter::new(&self.disk, table);
         for (chunk, (_, block)) in (0u32..).zip(pack(&rows).map_err(|e| Error::Batch(e.to_string()))?) {
             let key = [&number.to_be_bytes()[..], &chunk.to_be_bytes()].concat();
             loader.put(&key, &block)?;
@@ -289,11 +289,11 @@ impl Store {
     /// is kept, in case that the disk loses this one.
     fn write_mark(&mut self, mark: CommitMark) -> Result<CommitMark> {
         let mark = CommitMark { number: mark.number + 1, ..mark };
-        let trees = self.shared.trees()?;
+        let database = self.shared.database()?;
         let value = postcard::to_stdvec(&mark).map_err(|e| Error::Batch(e.to_string()))?;
         let kept = (mark.number - 1).to_be_bytes();
-        let mut loader = Loader::new(&self.disk, &trees.commit);
-        for key in trees.commit.piece_keys(&[]) {
+        let mut loader = TableWriter::new(&self.disk, &database.commit);
+        for key in database.commit.piece_keys(&[]) {
             let key = key?;
             if key[..] < kept[..] {
                 loader.remove(key)?;
@@ -301,7 +301,7 @@ impl Store {
         }
         loader.put(&mark.number.to_be_bytes(), &value)?;
         loader.finish()?;
-        trees.flush(&self.disk)?;
+        database.flush(&self.disk)?;
         self.witness.note(mark.number);
         self.shared.set_mark(mark.clone());
         self.archive.committed();
@@ -317,12 +317,14 @@ impl Store {
         self.page_lines.cut(mark.page_line_bytes)?;
         self.error_lines.cut(mark.error_line_bytes)?;
         // The database refuses all writes after one has failed, until it is opened anew.
-        let mended =
-            self.shared.trees().and_then(|trees| trees.trim(mark, &self.disk).and_then(|()| trees.flush(&self.disk)));
+        let mended = self
+            .shared
+            .database()
+            .and_then(|database| database.trim(mark, &self.disk).and_then(|()| database.flush(&self.disk)));
         if mended.is_err() {
-            let trees = self.shared.reopen()?;
-            trees.trim(mark, &self.disk)?;
-            trees.flush(&self.disk)?;
+            let database = self.shared.reopen()?;
+            database.trim(mark, &self.disk)?;
+            database.flush(&self.disk)?;
         }
         self.torn = false;
         Ok(())
@@ -330,13 +332,19 @@ impl Store {
 }
 
 /// Compares identities, or writes down a new one.
-fn identify(folder: &Folder, trees: &Trees, identity: &Identity, has_earlier: bool, disk: &Disk) -> Result<Opened> {
+fn identify(
+    folder: &OutputFolder,
+    database: &Database,
+    identity: &Identity,
+    has_earlier: bool,
+    disk: &Disk,
+) -> Result<OpenedStore> {
     let store = folder.store();
-    let Some(found) = trees.identity(&store)? else {
-        Witness::of(&store).check(0)?;
+    let Some(found) = database.identity(&store)? else {
+        CommitMarker::of(&store).check(0)?;
         folder.expect_no_output(has_earlier)?;
-        trees.set_identity(identity, disk)?;
-        return Ok(Opened { mark: CommitMark::default(), identity: identity.clone(), fresh: true });
+        database.set_identity(identity, disk)?;
+        return Ok(OpenedStore { mark: CommitMark::default(), identity: identity.clone(), fresh: true });
     };
     if found.format != identity.format {
         return Err(Error::Format { store, found: found.format, known: identity.format });
@@ -344,7 +352,7 @@ fn identify(folder: &Folder, trees: &Trees, identity: &Identity, has_earlier: bo
     if found.rendering != identity.rendering {
         return Err(Error::Rendering { store, found: found.rendering, wanted: identity.rendering.clone() });
     }
-    Ok(Opened { mark: trees.mark()?, identity: found, fresh: false })
+    Ok(OpenedStore { mark: database.mark()?, identity: found, fresh: false })
 }
 
 /// Appends lines and makes them durable.

@@ -96,7 +96,7 @@ impl Switch {
 }
 
 impl Faults for Switch {
-    fn before(&self, step: store::Step) -> std::io::Result<()> {
+    fn before(&self, step: store::DiskStep) -> std::io::Result<()> {
         use std::sync::atomic::Ordering::SeqCst;
         if !self.on.load(SeqCst) {
             return Ok(());
@@ -105,7 +105,7 @@ impl Faults for Switch {
         if left <= 0 {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
-        if step == store::Step::Flush {
+        if step == store::DiskStep::Flush {
             self.flushes.store(left - 1, SeqCst);
         }
         Ok(())

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::super::{Error, Faults, Step, Store, verify};
+use super::super::{DiskStep, Error, Faults, Store, verify};
 use crate::seeded::SeededRng;
 
 use super::support::{Model, identity, open, options};
@@ -25,7 +25,7 @@ impl Countdown {
 }
 
 impl Faults for Countdown {
-    fn before(&self, _: Step) -> io::Result<()> {
+    fn before(&self, _: DiskStep) -> io::Result<()> {
         let left = self.left.fetch_sub(1, Ordering::SeqCst);
         let fails = if self.once { left == 0 } else { left <= 0 };
         if fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::super::{Error, Faults, Options, Result, Step, Store, verify};
+use super::super::{DiskStep, Error, Faults, Options, Result, Store, verify};
 use crate::seeded::SeededRng;
 
 use super::support::{Model, identity, open, options};
@@ -75,7 +75,7 @@ impl Supply {
 }
 
 impl Faults for Supply {
-    fn before(&self, _: Step) -> io::Result<()> {
+    fn before(&self, _: DiskStep) -> io::Result<()> {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
             self.seen.get_or_init(|| Image::of(&self.folder));
         }

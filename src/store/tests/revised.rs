@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::super::{Error, Faults, Step, Store, verify};
+use super::super::{DiskStep, Error, Faults, Store, verify};
 use super::support::{identity, open, options};
 use crate::model::{Batch, Discovery, LinkKind, OutcomeKind, OutcomeRow, Requeue, Totals, UrlId, UrlRow, UrlState};
 
@@ -98,7 +98,7 @@ fn a_line_that_was_superseded_is_a_problem_once_the_crawl_has_ended() {
 struct Countdown(AtomicI64);
 
 impl Faults for Countdown {
-    fn before(&self, _: Step) -> io::Result<()> {
+    fn before(&self, _: DiskStep) -> io::Result<()> {
         let left = self.0.fetch_sub(1, Ordering::SeqCst);
         if left > 0 { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }

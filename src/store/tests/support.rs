@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::seeded::SeededRng;
 
-use super::super::{Archive, DoneRow, Identity, Opened, Options, Result, Store, StoreReader, payload_digest};
+use super::super::{Archive, DoneRow, Identity, OpenedStore, Options, Result, Store, StoreReader, payload_digest};
 
 pub(in super::super) fn options() -> Options {
     Options { cache_bytes: 4 << 20, warc_size: 20_000, ..Options::default() }
@@ -20,7 +20,7 @@ pub(in super::super) fn identity() -> Identity {
     Identity { crawl: "crawl".into(), format: super::super::FORMAT, rendering: "r1".into(), fingerprint: "f1".into() }
 }
 
-pub(in super::super) fn open(folder: &Path) -> Result<(Store, Opened)> {
+pub(in super::super) fn open(folder: &Path) -> Result<(Store, OpenedStore)> {
     Store::open(folder, options(), &identity())
 }
 
