@@ -10,7 +10,7 @@ use crate::crawl::CrawlError;
 use crate::detect::DetectError;
 use crate::export::ExportError;
 use crate::frontier::FrontierError;
-use crate::pipeline::{AgainstError, PipelineError};
+use crate::pipeline::{PipelineError, ReferenceCrawlsError};
 use crate::report::ReportError;
 use crate::store;
 
@@ -133,7 +133,7 @@ pub(super) fn crawl_error(error: impl Into<CrawlError>) -> CliError {
         CrawlError::Pipeline(PipelineError::Store(error)) => return store_error(error, Phase::Running),
         CrawlError::Fetch(error) => return CliError::usage(error.to_string()),
         CrawlError::Focus(error) => return CliError::usage(format!("--focus: {error}")),
-        CrawlError::Pipeline(PipelineError::Against(error @ AgainstError::Spool(_))) => {
+        CrawlError::Pipeline(PipelineError::Against(error @ ReferenceCrawlsError::Spool(_))) => {
             return CliError::new(exit::DISK_FULL, error.to_string());
         }
         other => anyhow::Error::from(other),
@@ -143,7 +143,7 @@ pub(super) fn crawl_error(error: impl Into<CrawlError>) -> CliError {
             CrawlError::Frontier(FrontierError::Log { .. } | FrontierError::Missing(_) | FrontierError::Damaged { .. })
             | CrawlError::Pipeline(
                 PipelineError::Lost { .. }
-                | PipelineError::Against(AgainstError::Changed)
+                | PipelineError::Against(ReferenceCrawlsError::Changed)
                 | PipelineError::Detect(
                     DetectError::Source { .. }
                     | DetectError::RepeatedTerm { .. }
@@ -170,11 +170,11 @@ pub(super) fn report_error(error: ReportError) -> CliError {
 pub(super) fn reference_error(error: PipelineError) -> CliError {
     let text = error.to_string();
     match error {
-        PipelineError::Against(AgainstError::Store { source, .. }) => {
+        PipelineError::Against(ReferenceCrawlsError::Store { source, .. }) => {
             CliError { message: text, ..store_error(source, Phase::Opening) }
                 .with_hint("--against takes the output folder of a crawl that is not running")
         }
-        PipelineError::Against(AgainstError::Rendering { .. } | AgainstError::Setting { .. }) => {
+        PipelineError::Against(ReferenceCrawlsError::Rendering { .. } | ReferenceCrawlsError::Setting { .. }) => {
             CliError::new(exit::USAGE, text).with_hint("crawl those sites again with the settings of this crawl")
         }
         other => crawl_error(other),

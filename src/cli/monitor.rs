@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cli::dashboard::Dashboard;
 use crate::cli::progress::{Progress, Snapshot};
 use crate::cli::status_file::{RunState, StatusFile, WaitingOrigin, resident_bytes};
-use crate::crawl::Watch;
+use crate::crawl::CrawlWatch;
 use crate::model::OutcomeKind;
 
 /// The interval of progress updates.
@@ -22,7 +22,7 @@ const MOST_WAITING: usize = 20;
 /// Monitors a crawl until it ends.
 pub(super) struct Monitor {
     pub folder: PathBuf,
-    pub watch: Watch,
+    pub watch: CrawlWatch,
     pub progress: Progress,
     dashboard: Option<Dashboard>,
     began: Instant,
@@ -31,7 +31,7 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    pub fn new(folder: PathBuf, watch: Watch, progress: Progress, dashboard: Option<Dashboard>) -> Self {
+    pub fn new(folder: PathBuf, watch: CrawlWatch, progress: Progress, dashboard: Option<Dashboard>) -> Self {
         Self { folder, watch, progress, dashboard, began: Instant::now(), rate: VecDeque::new() }
     }
 

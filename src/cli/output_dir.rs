@@ -13,7 +13,7 @@ use crate::cli::rule_file;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal::write_stderr;
 use crate::model::Normaliser;
-use crate::pipeline::Against;
+use crate::pipeline::ReferenceCrawls;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
 /// Everything that a run writes; other entries of a folder belong to the user.
@@ -181,7 +181,11 @@ fn empty(folder: &Path, found: &[PathBuf]) -> Result<(), CliError> {
 }
 
 /// Refuses to resume a crawl that was started with other settings or other reference crawls.
-pub(super) fn compare(settings: &Settings, opened: &store::OpenedStore, against: Option<&Against>) -> Result<(), CliError> {
+pub(super) fn compare(
+    settings: &Settings,
+    opened: &store::OpenedStore,
+    against: Option<&ReferenceCrawls>,
+) -> Result<(), CliError> {
     if opened.fresh {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::config::settings::{SettingDifference, Settings, fingerprint_difference};
 use crate::cli::errors::{CliError, reference_error};
-use crate::pipeline::Against;
+use crate::pipeline::ReferenceCrawls;
 
 /// Their line in the fingerprint of a crawl. Paths may change; the pages in them may not.
 const LINE: &str = "dedup.against = ";
@@ -14,7 +14,7 @@ const OF_RECORDS: [&str; 5] =
     ["dedup.detector", "dedup.thresholding", "dedup.synonyms", "dedup.min_terms", "render.stemming"];
 
 /// Reads the earlier crawls, if any are given.
-pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Against>>, CliError> {
+pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<ReferenceCrawls>>, CliError> {
     let folders = &settings.dedup.against;
     if folders.is_empty() {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(super) fn read(settings: &Settings, rendering: &str) -> Result<Option<Arc<Ag
         let difference = fingerprint_difference(&of_records(fingerprint), &ours)?;
         Some((difference.key, difference.was, difference.is))
     };
-    Against::read(folders, rendering, differs).map(|against| Some(Arc::new(against))).map_err(reference_error)
+    ReferenceCrawls::read(folders, rendering, differs).map(|against| Some(Arc::new(against))).map_err(reference_error)
 }
 
 fn of_records(fingerprint: &str) -> String {
@@ -39,7 +39,7 @@ fn of_records(fingerprint: &str) -> String {
 }
 
 /// Returns their line for a fingerprint; empty without any.
-pub(super) fn line(against: Option<&Against>) -> String {
+pub(super) fn line(against: Option<&ReferenceCrawls>) -> String {
     against.map_or(String::new(), |against| format!("{LINE}{}\n", against.signature()))
 }
 

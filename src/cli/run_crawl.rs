@@ -26,10 +26,10 @@ use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{Archived, Crawl, CrawlError, Ending, Setup};
+use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
 use crate::model::{CanonicalUrl, OutcomeKind};
 use crate::pipeline::{Stop, StopReason};
-use crate::store::{Identity, Opened, Store};
+use crate::store::{Identity, OpenedStore, Store};
 
 /// Builds the runtime of a crawl.
 pub(super) fn runtime() -> Result<Runtime, CliError> {
@@ -99,7 +99,7 @@ fn prepare(settings: &Settings, mut seeds: Seeds, flags: RunFlags) -> Result<Pre
 }
 
 /// Returns the setup with the earlier crawls and the rendering of pages.
-fn crawl_setup(settings: &Settings, seeds: &Seeds) -> Result<Setup, CliError> {
+fn crawl_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSetup, CliError> {
     let mut setup = setup::setup(settings, seeds)?;
     setup.against = reference_crawls::read(settings, &setup.rendering())?;
     setup.archived = archived(settings)?;
@@ -113,7 +113,7 @@ fn crawl_setup(settings: &Settings, seeds: &Seeds) -> Result<Setup, CliError> {
 }
 
 /// Opens the store, if its crawl was started with the same settings.
-fn open_store(settings: &Settings, setup: &Setup) -> Result<(Store, Opened), CliError> {
+fn open_store(settings: &Settings, setup: &CrawlSetup) -> Result<(Store, OpenedStore), CliError> {
     let against = setup.against.as_deref();
     let wanted = Identity::new(setup.rendering(), settings.fingerprint() + &reference_crawls::line(against));
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
@@ -123,7 +123,7 @@ fn open_store(settings: &Settings, setup: &Setup) -> Result<(Store, Opened), Cli
     Ok((store, opened))
 }
 
-fn warn_of_failures(ending: &Ending, hint: Option<&str>) {
+fn warn_of_failures(ending: &CrawlEnding, hint: Option<&str>) {
     for (seed, why) in &ending.failed_seeds {
         write_stderr(&terminal_safe(&format!("warning: seed {seed}: {why}")));
     }
@@ -135,7 +135,7 @@ fn warn_of_failures(ending: &Ending, hint: Option<&str>) {
 /// Writes the report, prints the summary and returns the final exit code.
 fn summarize(
     settings: &Settings,
-    ending: &Ending,
+    ending: &CrawlEnding,
     hint: Option<String>,
     mut code: u8,
     json: bool,
@@ -162,8 +162,8 @@ fn summarize(
 }
 
 /// Reads the archived pages of the generation before, if there is one.
-fn archived(settings: &Settings) -> Result<Option<Arc<Archived>>, CliError> {
-    let read = Archived::read(&settings.out.dir).map_err(opening_error)?;
+fn archived(settings: &Settings) -> Result<Option<Arc<ArchivedPages>>, CliError> {
+    let read = ArchivedPages::read(&settings.out.dir).map_err(opening_error)?;
     Ok(read.map(Arc::new))
 }
 
@@ -172,7 +172,7 @@ async fn run_monitored(
     settings: &Settings,
     crawl: Crawl,
     listener: Option<TcpListener>,
-) -> Result<(Monitor, Result<Ending, CrawlError>, ReceivedSignals), CliError> {
+) -> Result<(Monitor, Result<CrawlEnding, CrawlError>, ReceivedSignals), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
     let signalled = signals::listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
     let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
@@ -223,7 +223,7 @@ fn warn(settings: &Settings, seeds: &Seeds) {
     }
 }
 
-fn exit_code(settings: &Settings, ending: &Ending, signalled: Option<u8>) -> u8 {
+fn exit_code(settings: &Settings, ending: &CrawlEnding, signalled: Option<u8>) -> u8 {
     let outcome = |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0);
     match ending.reason {
         StopReason::Signal => return signalled.unwrap_or(exit::INTERRUPTED),
@@ -245,7 +245,7 @@ fn exit_code(settings: &Settings, ending: &Ending, signalled: Option<u8>) -> u8 
     }
 }
 
-fn hint(settings: &Settings, ending: &Ending, nothing_done: bool, code: u8) -> Option<String> {
+fn hint(settings: &Settings, ending: &CrawlEnding, nothing_done: bool, code: u8) -> Option<String> {
     let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
     if nothing_done && code == exit::FINISHED {
         return Some(format!(

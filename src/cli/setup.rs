@@ -12,11 +12,11 @@ use crate::model::{Detector, Normaliser, Relevance};
 use crate::{crawl, detect, fetch, frontier, index, pagetext, store};
 
 /// Returns the setup of a crawl. Reads the file of synonyms if one is needed.
-pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, CliError> {
+pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::CrawlSetup, CliError> {
     let seeds: Vec<crawl::Seed> =
         seeds.seeds.iter().map(|seed| crawl::Seed { url: seed.url.clone(), fallback: seed.fallback.clone() }).collect();
     let detect = detect_options(settings);
-    Ok(crawl::Setup {
+    Ok(crawl::CrawlSetup {
         fetch: fetch_options(settings, &seeds),
         seeds,
         normaliser: Normaliser::new(settings.normalise_options()),
@@ -28,7 +28,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::Setup, 
         archived: None,
         focus: focus_options(settings)?,
         #[cfg(feature = "browser")]
-        drawing: None,
+        headless: None,
     })
 }
 
@@ -48,7 +48,7 @@ fn engine(settings: &Settings) -> Result<crawl::Engine, CliError> {
 
 /// Returns the rendering options, if pages are rendered. Looks for Chromium.
 #[cfg(feature = "browser")]
-pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::DrawingOptions>, CliError> {
+pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::HeadlessOptions>, CliError> {
     let set = &settings.browser;
     if set.mode == value_enums::PageSource::Static {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(super) fn headless_options(settings: &Settings) -> Result<Option<crawl::Draw
         max_requests: set.max_requests,
         max_bytes: usize::try_from(set.max_bytes.0).unwrap_or(usize::MAX),
     };
-    Ok(Some(crawl::DrawingOptions { all: set.mode == value_enums::PageSource::Browser, browser }))
+    Ok(Some(crawl::HeadlessOptions { all: set.mode == value_enums::PageSource::Browser, browser }))
 }
 
 /// Rejects rendering, which this build lacks.

@@ -131,7 +131,7 @@ pub struct WaitingOrigin {
     pub queued: u64,
     /// When the next one may be fetched.
     pub due_in_seconds: f64,
-    /// What it waits for, a name of [`Why`](crate::crawl::Why).
+    /// What it waits for, a name of [`WaitReason`](crate::crawl::WaitReason).
     pub why: String,
 }
 
@@ -163,7 +163,7 @@ impl StatusFile {
                 records: index.indexed,
                 bytes: index.index_bytes + index.vocabulary_bytes + index.log_bytes,
                 list_bytes: index.index_bytes,
-                unlisted: index.unlisted,
+                unlisted: index.sketch_only,
             },
             ..Self::default()
         }

@@ -1,4 +1,4 @@
-//! The committer of a crawl: what the frontier and the other parts learn of each commit.
+//! The committer of a crawl: it tells frontier and scheduler of each commit.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -10,21 +10,20 @@ use crate::pipeline::{CommitProgress, SealedBatch, Stop, commit_all};
 use crate::store::{Archive, Store};
 
 use super::CrawlError;
-use super::url_log::Urls;
+use super::url_log::StoredUrls;
 
-/// What the committer works with.
+/// Commits batches, on a thread of its own.
 pub(super) struct Committer {
     pub store: Store,
     pub archive: Archive,
-    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub progress: Arc<CommitProgress>,
     pub stop: watch::Sender<Stop>,
 }
 
 impl Committer {
-    /// Commits batch by batch until the dispatcher is done. Returns the store also after an error: everything that
-    /// was committed before is whole. An error stops the crawl at once, since nothing that is fetched from then on
-    /// could be kept.
+    /// Commits batches until the channel closes. Returns the store even after an error: every commit before it is
+    /// whole. An error stops the crawl at once, because no later page could be committed.
     pub fn run(mut self, batches: Receiver<SealedBatch>) -> (Store, Result<(), CrawlError>) {
         let result = commit_all(&mut self.store, &self.archive, batches, &self.progress, |mark| {
             self.frontier.committed(mark.urls);

@@ -18,7 +18,7 @@ pub(super) const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
 
 /// The pages that the generation before has kept.
 #[derive(Debug)]
-pub struct Archived {
+pub struct ArchivedPages {
     folder: PathBuf,
     /// WARC files, by name and serial number.
     files: Vec<(String, u32)>,
@@ -26,7 +26,7 @@ pub struct Archived {
     places: HashMap<u128, (u32, u64)>,
 }
 
-impl Archived {
+impl ArchivedPages {
     /// Reads which pages the generation before has kept in this output folder; `None` if there is none before.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
-//! The loop that takes what workers hand over, in the order of arrival, and seals batches.
+//! The thread that takes messages from workers in the order of arrival and seals batches.
 //!
-//! It runs on a thread of its own. A URL's outcome, the URLs it names and its row go into the same batch, and batches
-//! are committed in order, so a committed page never names a URL that is not. How a lease ends is in `outcomes`, what
-//! becomes of links in `enqueue`, and the decision itself in [`pipeline`](crate::pipeline).
+//! A URL's outcome, the URLs that its page names and its row go into the same batch, and batches are committed in
+//! order. So a committed page never names a URL that is not committed. `outcomes` ends leases, `enqueue` offers links,
+//! and [`pipeline`](crate::pipeline) decides.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -15,10 +15,10 @@ use crate::pipeline::{HostStats, IndexSnapshots, PipelineError, SealedBatch, gro
 
 use super::CrawlError;
 use super::enqueue::link;
-use super::messages::{Found, Message};
+use super::messages::{DispatchMessage, FetchOutcome};
 use super::outcomes::{LeaseOutcomes, page_id};
 
-/// A batch is committed at the latest this long after its first entry.
+/// Longest time from the first entry of a batch to its commit.
 const BATCH_AGE: Duration = Duration::from_secs(1);
 /// Messages that are handled together.
 const MESSAGES_AT_ONCE: usize = 32;
@@ -27,6 +27,7 @@ const MESSAGES_AT_ONCE: usize = 32;
 pub(super) struct Dispatcher {
     pub outcomes: LeaseOutcomes,
     pub commits: SyncSender<SealedBatch>,
+    /// Wakes the scheduler.
     pub changed: Arc<Notify>,
     /// When this run began, and the milliseconds of earlier runs.
     pub began: Instant,
@@ -38,17 +39,17 @@ pub(super) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Offers the seeds and says so, then handles what arrives until the channel closes, and seals the last batch.
+    /// Offers the seeds and signals `ready`. Then handles messages until the channel closes, and seals the last batch.
     ///
-    /// Returns the counters, and the snapshots, of which one may wait for a commit.
+    /// Returns the counters and the snapshots, of which one may wait for the last commit.
     pub fn run(
         mut self,
         seeds: Vec<CanonicalUrl>,
-        mut messages: mpsc::Receiver<Message>,
+        mut messages: mpsc::Receiver<DispatchMessage>,
         ready: oneshot::Sender<()>,
     ) -> Result<(HostStats, IndexSnapshots), CrawlError> {
         self.outcomes.offer_seeds(seeds)?;
-        // Nobody waits for it only if the crawl was dropped.
+        // The receiver is gone only if the crawl was dropped.
         let _ = ready.send(());
         let runtime = self.outcomes.runtime.clone();
         let mut deadline = Instant::now() + BATCH_AGE;
@@ -74,14 +75,14 @@ impl Dispatcher {
         }
     }
 
-    /// Handles what arrived together, in order.
-    fn handle(&mut self, mut messages: Vec<Message>) -> Result<(), CrawlError> {
+    /// Decides the pages among the messages together, then handles the messages in order.
+    fn handle(&mut self, mut messages: Vec<DispatchMessage>) -> Result<(), CrawlError> {
         self.appraise(&mut messages);
         let mut judged = self.decide(&mut messages)?.into_iter();
         for message in messages {
             match message {
-                Message::Attempts(attempts) => self.outcomes.stage.hosts.add_attempts(&attempts),
-                Message::Robots { origin, row, sitemaps } => {
+                DispatchMessage::Requests(requests) => self.outcomes.stage.hosts.add_requests(&requests),
+                DispatchMessage::Robots { origin, row, sitemaps } => {
                     self.outcomes.stage.hosts.set_robots(&origin, row);
                     let links = sitemaps
                         .into_iter()
@@ -89,15 +90,15 @@ impl Dispatcher {
                         .collect();
                     self.outcomes.offer(links, None)?;
                 }
-                Message::Idle(answer) => {
+                DispatchMessage::Idle(answer) => {
                     let has_work = self.check_again()?;
-                    // Nobody waits for it only if the crawl was dropped.
+                    // The receiver is gone only if the crawl was dropped.
                     let _ = answer.send(has_work);
                 }
-                Message::Arrival { lease, found, attempts } => {
-                    attempts.iter().for_each(|attempts| self.outcomes.stage.hosts.add_attempts(attempts));
-                    let verdict = if is_judged(&found) { judged.next() } else { None };
-                    self.outcomes.end_lease_and_answer(&lease, *found, verdict)?;
+                DispatchMessage::Arrival { lease, outcome, requests } => {
+                    requests.iter().for_each(|requests| self.outcomes.stage.hosts.add_requests(requests));
+                    let verdict = if is_judged(&outcome) { judged.next() } else { None };
+                    self.outcomes.end_lease_and_reply(&lease, *outcome, verdict)?;
                 }
             }
             self.changed.notify_one();
@@ -113,8 +114,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Checks the near-duplicates since the last time again, and queues those that would be none by now. Queues also
-    /// the URLs of trap patterns that were opened again. Returns whether there are any.
+    /// Queues near-duplicates that would be unique by now, and the URLs of reopened trap patterns. Considers verdicts
+    /// since the last call. Returns whether there are any such URLs.
     fn check_again(&mut self) -> Result<bool, CrawlError> {
         let stage = &mut self.outcomes.stage;
         let from = std::mem::replace(&mut self.checked, Sequence(stage.page_urls.len() as u32));
@@ -125,32 +126,32 @@ impl Dispatcher {
     }
 
     /// Compares the pages among the messages with the topic.
-    fn appraise(&mut self, messages: &mut [Message]) {
+    fn appraise(&mut self, messages: &mut [DispatchMessage]) {
         let Some(focus) = &mut self.outcomes.focus else { return };
         for message in messages {
-            if let Message::Arrival { found, .. } = message
-                && let Found::Page(page) = &mut **found
+            if let DispatchMessage::Arrival { outcome, .. } = message
+                && let FetchOutcome::Page(page) = &mut **outcome
             {
                 focus.appraise(page);
             }
         }
     }
 
-    /// Gives the verdicts on the pages among the messages. Takes the pages' terms.
-    fn decide(&mut self, messages: &mut [Message]) -> Result<Vec<Judged>, CrawlError> {
+    /// Returns the verdicts on the pages among the messages. Takes the pages' terms.
+    fn decide(&mut self, messages: &mut [DispatchMessage]) -> Result<Vec<Judged>, CrawlError> {
         let mut pages = Vec::new();
         for message in messages {
-            if let Message::Arrival { lease, found, .. } = message
-                && is_judged(found)
+            if let DispatchMessage::Arrival { lease, outcome, .. } = message
+                && is_judged(outcome)
             {
                 let renews = self.outcomes.renewed(lease);
-                pages.extend(page_input(&self.outcomes.crawl, lease, found, renews));
+                pages.extend(page_input(&self.outcomes.crawl, lease, outcome, renews));
             }
         }
         Ok(self.outcomes.stage.decide(pages)?)
     }
 
-    /// Hands the batch to the committer. Waits until the one before is committed.
+    /// Sends the batch, with the changes of the frontier, to the committer. Waits until the batch before is committed.
     fn seal(&mut self) -> Result<(), CrawlError> {
         let changes = self.outcomes.frontier.take_changes();
         let stage = &mut self.outcomes.stage;
@@ -162,19 +163,19 @@ impl Dispatcher {
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         stage.hosts.set_millis(self.earlier_millis.saturating_add(millis));
         let Some(sealed) = stage.seal() else { return Ok(()) };
-        // A closed channel means that the committer has failed: it says why when it is joined.
+        // A closed channel means that the committer has failed. Its thread returns the reason.
         self.commits.send(sealed).map_err(|_| PipelineError::Stopped.into())
     }
 }
 
-/// Pages that ask not to be indexed are not decided, nor are those off the topic.
-fn is_judged(found: &Found) -> bool {
-    matches!(found, Found::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
+/// Returns whether the decider sees a page. It sees none with `noindex` and none that is off topic.
+fn is_judged(outcome: &FetchOutcome) -> bool {
+    matches!(outcome, FetchOutcome::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
 }
 
-/// Takes the page's terms.
-fn page_input(crawl: &str, lease: &Lease, found: &mut Found, renews: Option<Sequence>) -> Option<PageInput> {
-    let Found::Page(page) = found else { return None };
+/// Returns a page for the decider. Takes the page's terms.
+fn page_input(crawl: &str, lease: &Lease, outcome: &mut FetchOutcome, renews: Option<Sequence>) -> Option<PageInput> {
+    let FetchOutcome::Page(page) = outcome else { return None };
     Some(PageInput {
         page: page_id(crawl, lease),
         group: group_of(lease.url.host()),

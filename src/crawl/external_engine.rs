@@ -24,14 +24,14 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::frontier::{EmbeddedFrontier, FrontierError};
 use crate::model::{CanonicalUrl, Deferral, Discovery, Fetched, Lease, Link, LinkKind, Offered, UrlId, UrlState};
 
-use super::url_log::Urls;
+use super::url_log::StoredUrls;
 
 /// Entries that are taken at once: what spider would forget of more, it does not tell.
 const ENTRIES_AT_ONCE: usize = 10_000;
 
 /// What the engine is told of a URL that it asked for.
 #[derive(Clone, Debug)]
-pub(super) enum Answer {
+pub(super) enum EngineReply {
     /// The page, and whether its links are to be followed.
     Page { page: Arc<Fetched>, follow: bool },
     /// The server names another URL, which may be asked for.
@@ -41,7 +41,7 @@ pub(super) enum Answer {
 }
 
 /// What was named, what is asked for, and where the engine is to begin.
-pub(super) struct Asked {
+pub(super) struct ExternalEngine {
     state: Mutex<State>,
     /// URLs that were asked for and offered to the frontier.
     count: AtomicU64,
@@ -54,12 +54,12 @@ pub(super) struct Asked {
 #[derive(Default)]
 struct State {
     /// URLs that may be asked for and were not, by the hash of the URL.
-    named: HashMap<u128, Named>,
+    named: HashMap<u128, NamedUrl>,
     /// URLs that were asked for in vain: if a page names them in a way that counts, they need no second question.
     in_vain: HashSet<u128>,
-    waiting: HashMap<UrlId, Waiting>,
+    waiting: HashMap<UrlId, PendingRequest>,
     /// The URL whose outcome is being given, and who waits for it.
-    answering: Option<(UrlId, oneshot::Sender<Answer>)>,
+    answering: Option<(UrlId, oneshot::Sender<EngineReply>)>,
     /// Where the engine is to begin, by origin.
     entries: HashMap<String, Vec<CanonicalUrl>>,
     /// Origins at which the engine is at work.
@@ -67,26 +67,26 @@ struct State {
 }
 
 /// How a URL was named.
-struct Named {
+struct NamedUrl {
     discovery: Discovery,
     is_entry: bool,
 }
 
-struct Waiting {
+struct PendingRequest {
     number: u64,
-    asker: oneshot::Sender<Answer>,
+    asker: oneshot::Sender<EngineReply>,
 }
 
-impl Asked {
+impl ExternalEngine {
     pub fn new(changed: Arc<Notify>) -> Self {
         Self { state: Mutex::default(), count: AtomicU64::new(0), entered: Notify::new(), changed }
     }
 
     /// Offers links to the frontier, those that may be followed as such that wait to be asked for. `from` is the
     /// lease that brought the page that names them.
-    pub async fn name(
+    pub async fn offer(
         &self,
-        frontier: &EmbeddedFrontier<Urls>,
+        frontier: &EmbeddedFrontier<StoredUrls>,
         mut links: Vec<Link>,
         from: Option<&Lease>,
     ) -> Result<Vec<Offered>, FrontierError> {
@@ -111,50 +111,54 @@ impl Asked {
     }
 
     /// Asks for a URL, and waits until it has its outcome.
-    pub async fn ask(&self, frontier: &EmbeddedFrontier<Urls>, url: CanonicalUrl) -> Result<Answer, FrontierError> {
+    pub async fn ask(
+        &self,
+        frontier: &EmbeddedFrontier<StoredUrls>,
+        url: CanonicalUrl,
+    ) -> Result<EngineReply, FrontierError> {
         let answer = {
             let mut state = self.state.lock().await;
             let key = xxh3_128(url.as_str().as_bytes());
-            let Some(Named { discovery, .. }) = state.named.remove(&key) else {
+            let Some(NamedUrl { discovery, .. }) = state.named.remove(&key) else {
                 tracing::debug!(%url, "asked for, and not to be had");
                 state.in_vain.insert(key);
-                return Ok(Answer::Nothing);
+                return Ok(EngineReply::Nothing);
             };
             let link = Link { url, discovery, only_seen: None, clue: None };
             let Some(Offered { id, decision }) = frontier.offer(vec![link])?.pop() else {
-                return Ok(Answer::Nothing);
+                return Ok(EngineReply::Nothing);
             };
             match decision {
                 Some(UrlState::Queued) => {}
-                None => return Ok(Answer::Nothing),
+                None => return Ok(EngineReply::Nothing),
                 Some(UrlState::Deferred(_) | UrlState::Excluded(_)) => {
                     state.in_vain.insert(key);
-                    return Ok(Answer::Nothing);
+                    return Ok(EngineReply::Nothing);
                 }
             }
             let (asker, answer) = oneshot::channel();
             // After the offer: who sees the number knows that the URL is queued.
             let number = self.count.fetch_add(1, Ordering::AcqRel);
-            state.waiting.insert(id, Waiting { number, asker });
+            state.waiting.insert(id, PendingRequest { number, asker });
             answer
         };
         self.changed.notify_one();
         // Who waits for what is given up is told nothing.
-        Ok(answer.await.unwrap_or(Answer::Nothing))
+        Ok(answer.await.unwrap_or(EngineReply::Nothing))
     }
 
     /// The outcome of a URL is about to be given. Whether somebody waits for it.
-    pub async fn begin_answer(&self, id: UrlId) -> bool {
+    pub async fn begin_reply(&self, id: UrlId) -> bool {
         let mut state = self.state.lock().await;
         state.answering = state.waiting.remove(&id).map(|waiting| (id, waiting.asker));
         state.answering.is_some()
     }
 
     /// The URL has its outcome.
-    pub async fn answer(&self, answer: Answer) {
+    pub async fn reply(&self, reply: EngineReply) {
         if let Some((_, asker)) = self.state.lock().await.answering.take() {
             // An engine that was stopped does not wait.
-            let _ = asker.send(answer);
+            let _ = asker.send(reply);
         }
     }
 
@@ -204,19 +208,23 @@ impl State {
 
     /// Marks a link as one that waits to be asked for, unless it must not be fetched or was asked for already. The
     /// third value is the URL if the engine must be told to begin there.
-    fn leave_to_engine(&self, link: &mut Link, read_at: Option<&str>) -> Option<(u128, Named, Option<CanonicalUrl>)> {
+    fn leave_to_engine(
+        &self,
+        link: &mut Link,
+        read_at: Option<&str>,
+    ) -> Option<(u128, NamedUrl, Option<CanonicalUrl>)> {
         let key = xxh3_128(link.url.as_str().as_bytes());
         if link.only_seen.is_some() || link.discovery.kind == LinkKind::SitemapFile || self.in_vain.contains(&key) {
             return None;
         }
         link.only_seen = Some(Deferral::NotAsked);
         let is_entry = read_at != Some(&link.url.origin());
-        let named = Named { discovery: link.discovery, is_entry };
+        let named = NamedUrl { discovery: link.discovery, is_entry };
         Some((key, named, is_entry.then(|| link.url.clone())))
     }
 
     /// Remembers the shortest way by which a URL was named. Whether there is a new entry.
-    fn note(&mut self, key: u128, named: Named, entry: Option<CanonicalUrl>) -> bool {
+    fn note(&mut self, key: u128, named: NamedUrl, entry: Option<CanonicalUrl>) -> bool {
         let was_entry = match self.named.get_mut(&key) {
             Some(earlier) => {
                 let was_entry = earlier.is_entry;
@@ -244,6 +252,6 @@ fn is_way_into_scope(kind: LinkKind) -> bool {
 }
 
 /// What was seen is queued, leased or done, unless it is out of scope and now named in a way that takes it in.
-fn may_be_asked_for(named: &Named, offered: &Offered) -> bool {
+fn may_be_asked_for(named: &NamedUrl, offered: &Offered) -> bool {
     offered.decision.is_some() || is_way_into_scope(named.discovery.kind)
 }

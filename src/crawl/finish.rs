@@ -11,11 +11,11 @@ use crate::pipeline::{PipelineError, StopReason, unleased_line};
 use crate::store::{Store, StoreReader};
 
 use super::CrawlError;
-use super::url_log::Urls;
+use super::url_log::StoredUrls;
 
 /// How a crawl ended.
 #[derive(Debug)]
-pub struct Ending {
+pub struct CrawlEnding {
     /// Why.
     pub reason: StopReason,
     /// Whether URLs were left because a budget of pages was used up.
@@ -55,7 +55,7 @@ impl Unfetched {
     pub fn finish(
         store: &mut Store,
         reader: &StoreReader,
-        frontier: &EmbeddedFrontier<Urls>,
+        frontier: &EmbeddedFrontier<StoredUrls>,
     ) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
         store.finish::<PipelineError>(frontier.unfinished().map(|(id, held_back)| {
@@ -95,7 +95,7 @@ impl Unfetched {
     }
 
     /// Counts these URLs in a crawl that is to go on. What waits in a queue is not deferred.
-    pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<Urls>) -> Result<Self, CrawlError> {
+    pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<StoredUrls>) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
         for (id, held_back) in frontier.unfinished() {
             unfetched.repeating += u64::from(held_back == HeldBack::Closed);

@@ -1,4 +1,4 @@
-//! What workers hand to the judge.
+//! Messages from the workers and the scheduler to the dispatcher.
 
 use std::sync::Arc;
 
@@ -6,53 +6,70 @@ use tokio::sync::oneshot;
 
 use crate::focus::Appraisal;
 use crate::model::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow, Unchanged};
-use crate::pipeline::Attempts;
+use crate::pipeline::{RenderedPage, RequestCounts};
 
-/// What came of a lease.
+/// The result of a lease.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum FetchOutcome {
     /// A page, fetched and rendered.
-    Page(Box<FoundPage>),
-    /// A page that says no more than the answer to this wrong address.
-    NotThere { page: Box<FoundPage>, probe: CanonicalUrl },
-    /// A sitemap and what it names.
+    Page(Box<FetchedPage>),
+    /// A soft 404: the page says no more than the answer to this probe.
+    Soft404 { page: Box<FetchedPage>, probe: CanonicalUrl },
+    /// A sitemap and the URLs in it.
     Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl> },
-    /// The server names another URL.
+    /// A redirect to another URL.
     Redirect { fetched: Arc<Fetched>, to: CanonicalUrl },
-    /// A rule keeps the page out; if it was asked for, the answer.
+    /// A rule excludes the page. Has the answer if a request was made.
     Excluded { rule: Exclusion, fetched: Option<Arc<Fetched>> },
-    /// The page could not be had; if the server answered, the answer.
+    /// The fetch failed. Has the answer if there was one.
     Failed { class: FailureClass, detail: String, fetched: Option<Arc<Fetched>> },
 }
 
 /// A page, fetched and rendered.
 #[derive(Debug)]
-pub(super) struct FoundPage {
+pub(super) struct FetchedPage {
     pub fetched: Arc<Fetched>,
     pub rendered: Box<Rendered>,
     pub body_digest: Digest,
-    /// As the archive and `pages.jsonl` spell it.
+    /// The digest as the archive and `pages.jsonl` spell it.
     pub payload_digest: String,
-    /// If the page is as it was: where it is archived, and the answer that says so, as received.
+    /// If the page is unchanged: where its body is archived, and the answer as it was received.
     pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
-    /// How it compares with what is looked for, in a focused crawl.
+    /// Its relevance and that of its links, in a focused crawl.
     pub appraisal: Option<Appraisal>,
-    /// Whether it has too little to do with that.
+    /// Whether its relevance is below the limit for pages to keep.
     pub is_off_topic: bool,
-    /// Whether this is what its scripts have drawn.
-    pub is_drawn: bool,
+    /// Whether a browser ran its scripts.
+    pub is_headless: bool,
 }
 
-/// A message to the judge.
+impl FetchedPage {
+    /// A page that is not yet compared with anything.
+    pub fn new(fetched: Arc<Fetched>, content: RenderedPage) -> Self {
+        let RenderedPage { rendered, body_digest, payload_digest } = content;
+        Self {
+            fetched,
+            rendered,
+            body_digest,
+            payload_digest,
+            unchanged: None,
+            appraisal: None,
+            is_off_topic: false,
+            is_headless: false,
+        }
+    }
+}
+
+/// A message to the dispatcher.
 #[derive(Debug)]
-pub(super) enum Message {
-    /// A lease has ended, with these requests, if any.
-    Arrival { lease: Lease, found: Box<Found>, attempts: Option<Attempts> },
-    /// Requests were made, and the lease goes back.
-    Attempts(Attempts),
-    /// A robots.txt was had; it names sitemaps.
+pub(super) enum DispatchMessage {
+    /// A lease has ended. Has the requests, if any were made.
+    Arrival { lease: Lease, outcome: Box<FetchOutcome>, requests: Option<RequestCounts> },
+    /// Requests were made, and the lease goes back to the frontier.
+    Requests(RequestCounts),
+    /// A worker has fetched a robots.txt, which names sitemaps.
     Robots { origin: String, row: RobotsRow, sitemaps: Vec<CanonicalUrl> },
-    /// Nothing is queued or on lease: are there verdicts to look at again? The answer is whether there
-    /// are, and their URLs are queued.
+    /// Nothing is queued or leased. The dispatcher looks for verdicts to revise, queues their URLs and replies
+    /// whether there are any.
     Idle(oneshot::Sender<bool>),
 }

@@ -8,15 +8,18 @@
 //!             └──────────── links of the judged page ◄─────┘
 //! ```
 //!
-//! The forward edges are bounded channels; the back edge is an insert into the frontier, which never
-//! waits. Workers and the scheduler are tokio tasks; a worker renders a short page itself and has a
-//! long one rendered on a blocking thread. The dispatcher and the committer have a thread each. The crawl
-//! is over when the frontier is empty and no lease is alive; the dispatcher ends a lease only after it
-//! has offered the page's links.
+//! The forward edges are bounded channels. The back edge is an insert into the frontier, which never waits. Workers
+//! and the scheduler are tokio tasks. A worker renders a short page itself, and a long page on a blocking thread.
+//! The dispatcher and the committer have a thread each.
 //!
-//! Shutdown, in order: stop leasing, let fetches end within the time of grace, close the channel to
-//! the dispatcher, which drains it and seals the last batch, and close the channel to the committer,
-//! which commits it.
+//! **End.** The crawl is over when the frontier is empty and no lease is alive. The dispatcher ends a lease only
+//! after it has offered the page's links, so the frontier never looks empty too early.
+//!
+//! **Shutdown**, in order: the scheduler leases nothing more; fetches in flight end within the grace time; the
+//! dispatcher drains its channel and seals the last batch; the committer commits that batch.
+//!
+//! Public types: [`Crawl`] is a crawl that is ready to run, [`CrawlWatch`] a view of it for other threads,
+//! [`CrawlEnding`] its result. [`rebuild`] restores lost logs from the output folder.
 
 mod commit;
 mod conditional_fetch;
@@ -30,6 +33,7 @@ mod headless_fetch;
 mod messages;
 mod options;
 mod outcomes;
+mod page_fetch;
 mod queue_status;
 mod rebuild;
 mod restore;
@@ -49,30 +53,30 @@ mod tests;
 use crate::detect::DetectError;
 use crate::fetch::FetchError;
 use crate::frontier::FrontierError;
-use crate::pipeline::{AgainstError, PipelineError};
+use crate::pipeline::{PipelineError, ReferenceCrawlsError};
 use crate::store::Error as StoreError;
 
-pub use conditional_fetch::Archived;
-pub use finish::Ending;
+pub use conditional_fetch::ArchivedPages;
+pub use finish::CrawlEnding;
 #[cfg(feature = "browser")]
-pub use headless_fetch::DrawingOptions;
+pub use headless_fetch::HeadlessOptions;
 pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
-pub use queue_status::{Waiting, Why};
-pub use rebuild::{Rebuilt, rebuild};
-pub use run::{Crawl, Seed, Setup};
+pub use queue_status::{QueueStatus, WaitReason};
+pub use rebuild::{RebuildReport, rebuild};
+pub use run::{Crawl, CrawlSetup, Seed};
 pub use topic::{Example, FocusError, FocusOptions};
-pub use watch::Watch;
+pub use watch::CrawlWatch;
 
-/// Why a crawl could not go on. What was committed before is whole, and the crawl can be resumed.
+/// Why a crawl could not go on. Every commit before is whole, so the crawl can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum CrawlError {
     /// Deciding or storing pages failed.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
-    /// The frontier.
+    /// The frontier failed.
     #[error(transparent)]
     Frontier(#[from] FrontierError),
-    /// What is looked for could not be made out.
+    /// The topic of a focused crawl could not be determined.
     #[error(transparent)]
     Focus(#[from] FocusError),
     /// The fetcher could not be set up.
@@ -84,7 +88,7 @@ pub enum CrawlError {
     /// A thread panicked.
     #[error("the {0} thread panicked")]
     Panic(&'static str),
-    /// The system starts no further thread.
+    /// The system refused to start a thread.
     #[error(
         "the {name} thread could not be started: {source}; raise the limit on processes (ulimit -u) or free memory"
     )]
@@ -97,7 +101,7 @@ pub enum CrawlError {
 }
 
 /// Errors of the pipeline's parts become its errors on the way.
-macro_rules! by_way_of_the_pipeline {
+macro_rules! from_pipeline_parts {
     ($($error:ty),*) => {$(
         impl From<$error> for CrawlError {
             fn from(error: $error) -> Self {
@@ -107,4 +111,4 @@ macro_rules! by_way_of_the_pipeline {
     )*};
 }
 
-by_way_of_the_pipeline!(StoreError, DetectError, AgainstError, serde_json::Error);
+from_pipeline_parts!(StoreError, DetectError, ReferenceCrawlsError, serde_json::Error);

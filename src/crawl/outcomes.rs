@@ -1,4 +1,4 @@
-//! From what came of a lease to the URL's outcome: its line, its record, its page for the archive.
+//! From the result of a lease to the URL's outcome: its line, its rows and its page for the archive.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,21 +16,22 @@ use crate::pipeline::{self, DecidedPage, DecisionStage, outcome_of};
 
 use super::CrawlError;
 use super::enqueue::{Enqueuer, link};
-use super::external_engine::{Answer, Asked};
-use super::messages::{Found, FoundPage};
+use super::external_engine::{EngineReply, ExternalEngine};
+use super::messages::{FetchOutcome, FetchedPage};
 use super::options::{DuplicateLinks, Options};
-use super::url_log::Urls;
+use super::url_log::StoredUrls;
 
 /// What a focused crawl compares pages with.
 pub(super) struct FocusFilter {
     pub focus: Focus,
-    /// Pages of less relevance are not kept.
+    /// The least relevance of a page to keep.
     pub least: Option<Relevance>,
     pub renderer: Arc<Renderer>,
 }
 
 impl FocusFilter {
-    pub fn appraise(&mut self, page: &mut FoundPage) {
+    /// Sets the relevance of a page and of its links.
+    pub fn appraise(&mut self, page: &mut FetchedPage) {
         let appraisal = self.focus.read(&page.rendered, &self.renderer);
         page.is_off_topic = self.least.is_some_and(|least| appraisal.relevance < least);
         page.appraisal = Some(appraisal);
@@ -41,40 +42,41 @@ impl FocusFilter {
 pub(super) struct LeaseOutcomes {
     pub options: Options,
     pub crawl: String,
-    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub stage: DecisionStage,
     pub enqueuer: Enqueuer,
     /// In a focused crawl.
     pub focus: Option<FocusFilter>,
-    /// Links that wait until another engine asks for them.
-    pub asked: Option<Arc<Asked>>,
-    /// Seeds without a scheme: what to try if https fails.
+    /// The engine that decides what is fetched next, if that is not the frontier.
+    pub external: Option<Arc<ExternalEngine>>,
+    /// The http URL of each seed without a scheme, to try if https fails.
     pub fallbacks: HashMap<CanonicalUrl, CanonicalUrl>,
     pub runtime: Handle,
 }
 
 impl LeaseOutcomes {
+    /// Offers seeds.
     pub fn offer_seeds(&mut self, seeds: Vec<CanonicalUrl>) -> Result<(), CrawlError> {
         let links = seeds.into_iter().map(|url| link(url, Discovery::SEED)).collect();
         self.offer(links, None).map(drop)
     }
 
-    /// Offers links to the frontier. `from` is the lease that brought what names them.
+    /// Offers links. `from` is the lease whose page or answer names them.
     pub fn offer(&mut self, links: Vec<Link>, from: Option<&Lease>) -> Result<Vec<Offered>, CrawlError> {
         let offered = self.enqueuer.offer(links, from)?;
         self.count_new(&offered);
         Ok(offered)
     }
 
-    /// Takes the out-links of a page and offers them. Returns the numbers of the linked URLs.
+    /// Takes the links out of a page and offers them. Returns the numbers of the linked URLs.
     fn offer_links(
         &mut self,
         lease: &Lease,
-        page: &mut FoundPage,
-        of_duplicate: bool,
+        page: &mut FetchedPage,
+        is_duplicate: bool,
     ) -> Result<Vec<UrlId>, CrawlError> {
         self.stage.hosts.add_dropped_links(page.rendered.links_dropped, page.rendered.links_over_limit);
-        let offered = self.enqueuer.offer_page_links(lease, page, of_duplicate)?;
+        let offered = self.enqueuer.offer_page_links(lease, page, is_duplicate)?;
         self.count_new(&offered);
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
@@ -83,60 +85,61 @@ impl LeaseOutcomes {
         self.stage.building.urls += offered.iter().filter(|offered| offered.decision.is_some()).count();
     }
 
-    /// The page that was decided before, if the lease is there to decide it once more.
+    /// Returns the page that a lease revises, if the lease is there for a revision.
     pub fn renewed(&mut self, lease: &Lease) -> Option<Sequence> {
         (lease.discovery.kind == LinkKind::Revision).then(|| self.stage.renewed(lease.id)).flatten()
     }
 
-    /// Gives one URL its outcome, which ends the lease, and tells who has asked for it.
-    pub fn end_lease_and_answer(
+    /// Gives one URL its outcome, ends its lease and replies to the engine that requested it, if one did.
+    pub fn end_lease_and_reply(
         &mut self,
         lease: &Lease,
-        found: Found,
+        found: FetchOutcome,
         judged: Option<Judged>,
     ) -> Result<(), CrawlError> {
-        let Some(asked) = self.asked.clone() else { return self.end_lease(lease, found, judged) };
-        let is_awaited = self.runtime.block_on(asked.begin_answer(lease.id));
-        let answer = if is_awaited { self.answer(&found, judged.as_ref()) } else { Answer::Nothing };
+        let Some(engine) = self.external.clone() else { return self.end_lease(lease, found, judged) };
+        let is_awaited = self.runtime.block_on(engine.begin_reply(lease.id));
+        let reply = if is_awaited { self.reply(&found, judged.as_ref()) } else { EngineReply::Nothing };
         self.end_lease(lease, found, judged)?;
-        self.runtime.block_on(asked.answer(answer));
+        self.runtime.block_on(engine.reply(reply));
         Ok(())
     }
 
-    /// What another engine may go on from.
-    fn answer(&self, found: &Found, judged: Option<&Judged>) -> Answer {
+    fn reply(&self, found: &FetchOutcome, judged: Option<&Judged>) -> EngineReply {
         match found {
-            Found::Page(page) => {
+            FetchOutcome::Page(page) => {
                 let is_unique = judged.is_none_or(|judged| judged.verdict.is_unique());
                 let follow = is_unique || self.options.duplicate_links != DuplicateLinks::Skip;
-                Answer::Page { page: page.fetched.clone(), follow }
+                EngineReply::Page { page: page.fetched.clone(), follow }
             }
-            Found::Redirect { to, .. } => Answer::Redirect(to.clone()),
-            _ => Answer::Nothing,
+            FetchOutcome::Redirect { to, .. } => EngineReply::Redirect(to.clone()),
+            _ => EngineReply::Nothing,
         }
     }
 
-    fn end_lease(&mut self, lease: &Lease, found: Found, judged: Option<Judged>) -> Result<(), CrawlError> {
+    fn end_lease(&mut self, lease: &Lease, found: FetchOutcome, judged: Option<Judged>) -> Result<(), CrawlError> {
         match (found, judged) {
-            (Found::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
-            (Found::Page(page), None) => self.unindexed_page(lease, *page),
-            (Found::NotThere { page, probe }, _) => self.page_not_there(lease, &page, &probe),
-            (Found::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
-            (Found::Redirect { fetched, to }, _) => self.redirected(lease, &fetched, to),
-            (Found::Excluded { rule, fetched }, _) => {
+            (FetchOutcome::Page(page), Some(judged)) => self.judged_page(lease, *page, judged),
+            (FetchOutcome::Page(page), None) => self.unjudged_page(lease, *page),
+            (FetchOutcome::Soft404 { page, probe }, _) => self.soft_404(lease, &page, &probe),
+            (FetchOutcome::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
+            (FetchOutcome::Redirect { fetched, to }, _) => self.redirect(lease, &fetched, to),
+            (FetchOutcome::Excluded { rule, fetched }, _) => {
                 if fetched.is_none() {
-                    self.seed_failed(lease, &format!("excluded: {}", rule.name()))?;
+                    self.report_failed_seed(lease, &format!("excluded: {}", rule.name()))?;
                 }
                 self.end_without_page(lease, &Outcome::Excluded(rule), fetched.as_deref())
             }
-            (Found::Failed { class, detail, fetched }, _) => self.failed(lease, class, detail, fetched.as_deref()),
+            (FetchOutcome::Failed { class, detail, fetched }, _) => {
+                self.failure(lease, class, detail, fetched.as_deref())
+            }
         }
     }
 
-    fn judged_page(&mut self, lease: &Lease, mut page: FoundPage, judged: Judged) -> Result<(), CrawlError> {
+    fn judged_page(&mut self, lease: &Lease, mut page: FetchedPage, judged: Judged) -> Result<(), CrawlError> {
         let links = self.offer_links(lease, &mut page, !judged.verdict.is_unique())?;
         let relevance = page.appraisal.as_ref().and_then(Appraisal::telling);
-        let worth = relevance.map(|relevance| worth(relevance, judged.verdict));
+        let worth = relevance.map(|relevance| page_worth(relevance, judged.verdict));
         let original = judged.verdict.duplicate_of().map(|of| self.stage.original(of)).transpose()?;
         let outcome = match outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id)) {
             Outcome::Stored if page.unchanged.is_some() => Outcome::NotModified,
@@ -168,9 +171,8 @@ impl LeaseOutcomes {
         self.end(lease, &outcome, line, put, worth)
     }
 
-    /// A page that asks not to be indexed, or has too little to do with what is looked for: its links are
-    /// used, the decider never sees it.
-    fn unindexed_page(&mut self, lease: &Lease, mut page: FoundPage) -> Result<(), CrawlError> {
+    /// Ends a page with `noindex`, or one that is off topic. Its links are offered; the decider never sees it.
+    fn unjudged_page(&mut self, lease: &Lease, mut page: FetchedPage) -> Result<(), CrawlError> {
         self.offer_links(lease, &mut page, false)?;
         let rule = if page.is_off_topic { Exclusion::OffTopic } else { Exclusion::NoIndex };
         let outcome = Outcome::Excluded(rule);
@@ -179,15 +181,14 @@ impl LeaseOutcomes {
         self.end(lease, &outcome, line, None, worth)
     }
 
-    /// A page that says no more than what the site answers to this wrong address. It is no page: the
-    /// decider never sees it, and its links are not used.
-    fn page_not_there(&mut self, lease: &Lease, page: &FoundPage, probe: &CanonicalUrl) -> Result<(), CrawlError> {
+    /// Ends a soft 404. The decider never sees it, and its links are not offered.
+    fn soft_404(&mut self, lease: &Lease, page: &FetchedPage, probe: &CanonicalUrl) -> Result<(), CrawlError> {
         let outcome = Outcome::Excluded(Exclusion::Soft404);
         let line = PageLine { probe: Some(probe.to_string()), ..self.page_line(lease, &outcome, page)? };
         self.end(lease, &outcome, line, None, Some(Relevance::NONE))
     }
 
-    /// A sitemap that a sitemap names counts as a link deeper: the limit on depth ends the chain.
+    /// Offers the URLs in a sitemap. A sitemap inside a sitemap is one link deeper, so the depth limit ends the chain.
     fn sitemap(
         &mut self,
         lease: &Lease,
@@ -207,11 +208,11 @@ impl LeaseOutcomes {
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 
-    fn redirected(&mut self, lease: &Lease, fetched: &Fetched, to: CanonicalUrl) -> Result<(), CrawlError> {
+    fn redirect(&mut self, lease: &Lease, fetched: &Fetched, to: CanonicalUrl) -> Result<(), CrawlError> {
         let hops = lease.discovery.hops.saturating_add(1);
         if hops > self.options.max_redirects {
             let detail = format!("more than {} redirects in a row", self.options.max_redirects);
-            return self.failed(lease, FailureClass::Redirect, detail, Some(fetched));
+            return self.failure(lease, FailureClass::Redirect, detail, Some(fetched));
         }
         let mut outcome = Outcome::Redirected { to: to.to_string(), id: None };
         if let Some(kind) = kind_behind_redirect(lease, &to) {
@@ -222,13 +223,13 @@ impl LeaseOutcomes {
             let id = offered.first().map(|offered| offered.id);
             outcome = Outcome::Redirected { to: text, id };
             if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {
-                self.seed_failed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
+                self.report_failed_seed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
             }
         }
         self.end_without_page(lease, &outcome, Some(fetched))
     }
 
-    fn failed(
+    fn failure(
         &mut self,
         lease: &Lease,
         class: FailureClass,
@@ -236,13 +237,13 @@ impl LeaseOutcomes {
         fetched: Option<&Fetched>,
     ) -> Result<(), CrawlError> {
         if !self.fall_back(lease, class)? {
-            self.seed_failed(lease, &format!("{}: {detail}", class.name()))?;
+            self.report_failed_seed(lease, &format!("{}: {detail}", class.name()))?;
         }
         self.end_without_page(lease, &Outcome::Failed { class, detail }, fetched)
     }
 
-    /// A seed that was given without a scheme is tried as http if no connection by https could be
-    /// made: that port may be shut, or swallow what comes.
+    /// Offers the http URL of a seed without a scheme if no https connection could be made. Port 443 may be closed or
+    /// filtered.
     fn fall_back(&mut self, lease: &Lease, class: FailureClass) -> Result<bool, CrawlError> {
         use FailureClass::{Connect, Protocol, Timeout, Tls};
         let Some(fallback) = self.fallbacks.remove(&lease.url) else { return Ok(false) };
@@ -253,10 +254,10 @@ impl LeaseOutcomes {
         Ok(may_help)
     }
 
-    /// Reports that a seed, or what it redirects to, could not be had.
-    fn seed_failed(&self, lease: &Lease, why: &str) -> Result<(), CrawlError> {
+    /// Reports that a seed, or the target of its redirects, could not be fetched.
+    fn report_failed_seed(&self, lease: &Lease, why: &str) -> Result<(), CrawlError> {
         let (mut kind, mut referrer, mut url) = (lease.discovery.kind, lease.discovery.referrer, lease.url.to_string());
-        // Back through the redirects. It ends: a URL's row names one that was seen before it.
+        // Follows the redirects back. This ends: a URL's row names one that was seen before it.
         while let (LinkKind::Redirect, Some(id)) = (kind, referrer) {
             let row = self.frontier.url(id)?;
             (kind, referrer, url) = (row.discovery.kind, row.discovery.referrer, row.url);
@@ -278,11 +279,11 @@ impl LeaseOutcomes {
         Ok(PageLine { revised, ..pipeline::leased_line(lease, referrer, outcome) })
     }
 
-    fn page_line(&mut self, lease: &Lease, outcome: &Outcome, page: &FoundPage) -> Result<PageLine, CrawlError> {
+    fn page_line(&mut self, lease: &Lease, outcome: &Outcome, page: &FetchedPage) -> Result<PageLine, CrawlError> {
         let mut line = self.line(lease, outcome)?;
         pipeline::add_answer(&mut line, &page.fetched);
         pipeline::add_page(&mut line, &page.rendered);
-        line.page_source = page.is_drawn.then(|| "browser".to_owned());
+        line.page_source = page.is_headless.then(|| "browser".to_owned());
         line.digest = Some(page.payload_digest.clone());
         line.focus = page.appraisal.as_ref().map(|appraisal| appraisal.relevance.as_f64());
         Ok(line)
@@ -301,8 +302,8 @@ impl LeaseOutcomes {
         self.end(lease, outcome, line, None, worth_without_page(outcome))
     }
 
-    /// Enters an outcome into the batch and the books, and ends the lease. `put` belongs to the
-    /// last row of the batch's pages; `worth` is what was found, in a focused crawl.
+    /// Enters an outcome into the batch and the counters, and ends the lease. `put` belongs to the last page row of the
+    /// batch; `worth` is the value of the outcome to a focused crawl.
     fn end(
         &mut self,
         lease: &Lease,
@@ -322,18 +323,19 @@ impl LeaseOutcomes {
     }
 }
 
-/// The name of the page that a lease brings. A page is decided once more at most.
+/// Returns the name of a lease's page. A page is revised at most once, and its revision has a name of its own.
 pub(super) fn page_id(crawl: &str, lease: &Lease) -> PageId {
     PageId::new(crawl, lease.url.as_str(), u32::from(lease.discovery.kind == LinkKind::Revision))
 }
 
-/// What a page is worth to whom looks for its topic. Half, if it was there already.
-pub(super) fn worth(relevance: Relevance, verdict: Verdict) -> Relevance {
+/// Returns the value of a page to a focused crawl: its relevance, or half of it for a duplicate.
+pub(super) fn page_worth(relevance: Relevance, verdict: Verdict) -> Relevance {
     if verdict.is_unique() { relevance } else { relevance.half() }
 }
 
-/// What else there is to learn from: URLs that cannot be had are worth nothing. Where a redirect leads to is
-/// another URL, and a sitemap is no page.
+/// Returns the value of an outcome without a page: none for a URL that cannot be fetched.
+///
+/// A redirect leads to another URL, which has a value of its own, and a sitemap is no page.
 pub(super) fn worth_without_page(outcome: &Outcome) -> Option<Relevance> {
     match outcome.kind() {
         OutcomeKind::Failed => Some(Relevance::NONE),
@@ -342,8 +344,8 @@ pub(super) fn worth_without_page(outcome: &Outcome) -> Option<Relevance> {
     }
 }
 
-/// As what the target of a redirect is asked for. That of a sitemap is a sitemap; on another host
-/// it is left alone, as are sitemaps there that a robots.txt names.
+/// Returns the kind of a redirect's target. The target of a sitemap's redirect is a sitemap; on another host it is not
+/// fetched, like sitemaps on other hosts that a robots.txt names.
 fn kind_behind_redirect(lease: &Lease, to: &CanonicalUrl) -> Option<LinkKind> {
     match lease.discovery.kind {
         LinkKind::SitemapFile => (to.host() == lease.url.host()).then_some(LinkKind::SitemapFile),

@@ -7,7 +7,7 @@ use crate::frontier::{self, OriginHold};
 
 /// An origin at which URLs wait, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct QueueStatus {
     /// `scheme://host:port`.
     pub origin: String,
     /// URLs that wait.
@@ -15,12 +15,12 @@ pub struct Waiting {
     /// The moment before which none is due; `None`: as soon as there is room.
     pub due: Option<Instant>,
     /// What the next one waits for.
-    pub why: Why,
+    pub why: WaitReason,
 }
 
 /// What the next URL of an origin waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WaitReason {
     /// Its turn, and room among the requests of the whole crawl.
     Turn,
     /// As many requests are in flight as the host may have at a time.
@@ -43,7 +43,7 @@ pub enum Why {
     Budget,
 }
 
-impl Why {
+impl WaitReason {
     /// All of them.
     pub const ALL: [Self; 10] = [
         Self::Turn,
@@ -91,7 +91,7 @@ impl Why {
     }
 }
 
-impl From<Rest> for Why {
+impl From<Rest> for WaitReason {
     fn from(rest: Rest) -> Self {
         match rest {
             Rest::Gap => Self::Gap,
@@ -104,19 +104,19 @@ impl From<Rest> for Why {
 }
 
 /// The frontier knows that an origin is held back, the fetcher knows for what.
-pub(super) fn explained(waiting: frontier::QueuedOrigin, fetcher: &Fetcher) -> Waiting {
+pub(super) fn explained(waiting: frontier::QueuedOrigin, fetcher: &Fetcher) -> QueueStatus {
     let resting = fetcher.resting(&waiting.origin);
-    let rest = resting.map(|(due, rest)| (Some(due), Why::from(rest)));
+    let rest = resting.map(|(due, rest)| (Some(due), WaitReason::from(rest)));
     let (due, why) = match waiting.hold {
-        OriginHold::Pages => (None, Why::Budget),
-        OriginHold::Leases if fetcher.is_asking_robots(&waiting.origin) => (None, Why::Robots),
-        OriginHold::Leases => rest.unwrap_or((None, Why::InFlight)),
-        OriginHold::Turn => rest.unwrap_or((None, Why::Turn)),
-        OriginHold::Postponed(due) => rest.unwrap_or((Some(due), Why::Gap)),
+        OriginHold::Pages => (None, WaitReason::Budget),
+        OriginHold::Leases if fetcher.is_asking_robots(&waiting.origin) => (None, WaitReason::Robots),
+        OriginHold::Leases => rest.unwrap_or((None, WaitReason::InFlight)),
+        OriginHold::Turn => rest.unwrap_or((None, WaitReason::Turn)),
+        OriginHold::Postponed(due) => rest.unwrap_or((Some(due), WaitReason::Gap)),
         OriginHold::GivenBack(due) => match resting {
             Some((later, rest)) if later >= due => (Some(later), rest.into()),
-            _ => (Some(due), Why::Retry),
+            _ => (Some(due), WaitReason::Retry),
         },
     };
-    Waiting { origin: waiting.origin, queued: waiting.queued, due, why }
+    QueueStatus { origin: waiting.origin, queued: waiting.queued, due, why }
 }

@@ -16,14 +16,14 @@ use crate::model::{
     OutcomeRow, PageId, PageInput, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::Renderer;
-use crate::pipeline::{Records, group_of, read, restore_decider};
+use crate::pipeline::{PageRecords, RenderedPage, group_of, render_page, restore_decider};
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
-use super::conditional_fetch::{Archived, ArchivedPage};
+use super::conditional_fetch::{ArchivedPage, ArchivedPages};
 use super::enqueue::link;
 use super::options::Options;
-use super::run::Setup;
-use super::url_log::Urls;
+use super::run::CrawlSetup;
+use super::url_log::StoredUrls;
 use super::{CrawlError, restore};
 
 /// Lines that are committed together.
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 256;
 
 /// What the logs were made anew of, and what could not be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rebuilt {
+pub struct RebuildReport {
     /// URLs with their outcomes.
     pub outcomes: u64,
     /// Of these, kept pages, with their records.
@@ -59,12 +59,12 @@ const MOST_NAMED: usize = 20;
 /// # Errors
 /// If the lines can't be read, or the store can't be written.
 pub fn rebuild(
-    setup: Setup,
+    setup: CrawlSetup,
     store: Store,
     identity: &Identity,
     generation: &Generation,
-    archived: &Archived,
-) -> Result<(Rebuilt, Store), CrawlError> {
+    archived: &ArchivedPages,
+) -> Result<(RebuildReport, Store), CrawlError> {
     let reader = store.reader();
     let ((decider, _), _) = restore_decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
     let mut rebuilder = Rebuilder {
@@ -78,7 +78,7 @@ pub fn rebuild(
         batch: Batch::default(),
         totals: Totals::default(),
         numbers: HashMap::new(),
-        rebuilt: Rebuilt::default(),
+        rebuilt: RebuildReport::default(),
     };
     rebuilder.batch.error_lines = generation.error_lines()?;
     for seed in setup.seeds {
@@ -97,8 +97,8 @@ pub fn rebuild(
 struct Rebuilder {
     options: Options,
     crawl: String,
-    frontier: EmbeddedFrontier<Urls>,
-    decider: Decider<Records>,
+    frontier: EmbeddedFrontier<StoredUrls>,
+    decider: Decider<PageRecords>,
     renderer: Renderer,
     normaliser: Normaliser,
     store: Store,
@@ -106,11 +106,11 @@ struct Rebuilder {
     totals: Totals,
     /// URLs with lines, by their hashes.
     numbers: HashMap<u128, UrlId>,
-    rebuilt: Rebuilt,
+    rebuilt: RebuildReport,
 }
 
 impl Rebuilder {
-    fn line(&mut self, line: PageLine, archived: &Archived) -> Result<(), CrawlError> {
+    fn line(&mut self, line: PageLine, archived: &ArchivedPages) -> Result<(), CrawlError> {
         let kind = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome);
         // What was written by this program is spelled as it would spell it.
         let url = self.normaliser.absolute(&line.url).ok().filter(|url| url.as_str() == line.url);
@@ -174,7 +174,9 @@ impl Rebuilder {
     fn kept(&mut self, id: UrlId, url: &CanonicalUrl, depth: u16, page: ArchivedPage) -> Result<bool, CrawlError> {
         let location = page.location();
         let fetched = page.answer;
-        let Ok((mut rendered, body_digest, _)) = read(&self.renderer, &fetched) else { return Ok(false) };
+        let Ok(RenderedPage { mut rendered, body_digest, .. }) = render_page(&self.renderer, &fetched) else {
+            return Ok(false);
+        };
         if rendered.names_itself {
             self.offer(vec![link(url.clone(), Discovery::new(LinkKind::Page, Some(id), depth))])?;
         }
@@ -237,9 +239,9 @@ impl Rebuilder {
         Ok(mark)
     }
 
-    fn finish(mut self) -> Result<(Rebuilt, Store), CrawlError> {
+    fn finish(mut self) -> Result<(RebuildReport, Store), CrawlError> {
         let mark = self.commit()?;
         let waiting = u64::from(mark.urls) - self.rebuilt.outcomes;
-        Ok((Rebuilt { waiting, ..self.rebuilt }, self.store))
+        Ok((RebuildReport { waiting, ..self.rebuilt }, self.store))
     }
 }

@@ -1,4 +1,4 @@
-//! From the logs of an earlier run to the frontier in memory.
+//! Restores the frontier from the logs of earlier runs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,19 +9,19 @@ use crate::model::{LinkKind, OutcomeKind, Relevance};
 use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
-use super::outcomes::worth;
-use super::url_log::Urls;
+use super::outcomes::page_worth;
+use super::url_log::StoredUrls;
 
-/// The frontier as it was at the last commit, for the crawl of this name.
+/// Restores the frontier of the last commit.
 pub(crate) fn frontier(
     options: frontier::Options,
     reader: &StoreReader,
     crawl: &str,
-) -> Result<EmbeddedFrontier<Urls>, CrawlError> {
-    // Drawn once for a crawl: its name is.
+) -> Result<EmbeddedFrontier<StoredUrls>, CrawlError> {
+    // The name is random and stays the same for the whole crawl.
     let hash_seed = xxh3_64(crawl.as_bytes());
     let is_focused = options.focus.is_some();
-    let frontier = EmbeddedFrontier::new(options, Urls(reader.clone()), hash_seed);
+    let frontier = EmbeddedFrontier::new(options, StoredUrls(reader.clone()), hash_seed);
     for row in reader.all_urls()? {
         frontier.restore_url(&row?.1)?;
     }
@@ -47,7 +47,7 @@ pub(crate) fn frontier(
             unreachable.push(outcome.url);
         }
         frontier.restore_outcome(outcome.url, outcome.kind, repeats)?;
-        // The first outcome of a URL that was queued again does not end it.
+        // A URL that was requeued for a revision is done after its second outcome.
         if !revised.remove(&outcome.url) {
             frontier.restore_done(outcome.url, outcome.kind.is_page());
         }
@@ -55,7 +55,7 @@ pub(crate) fn frontier(
     if is_focused {
         for page in reader.all_pages()? {
             let (_, page) = page?;
-            frontier.restore_worth(page.url, page.relevance.map(|relevance| worth(relevance, page.verdict)));
+            frontier.restore_worth(page.url, page.relevance.map(|relevance| page_worth(relevance, page.verdict)));
         }
         for outcome in unreachable {
             frontier.restore_worth(outcome, Some(Relevance::NONE));

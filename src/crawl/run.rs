@@ -1,9 +1,9 @@
-//! Sets the parts up, runs them, and takes them down in order.
+//! Sets the parts up, runs them and ends them in order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
@@ -16,28 +16,29 @@ use crate::frontier::{self, EmbeddedFrontier};
 use crate::model::{CanonicalUrl, Deferral, HostRow, Normaliser, Sequence};
 use crate::pagetext::{self, Renderer};
 use crate::pipeline::{
-    Against, ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, Stop, StopReason, restore_decider,
+    ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, ReferenceCrawls, Stop, StopReason, restore_decider,
     snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
 use super::commit::Committer;
-use super::conditional_fetch::Archived;
+use super::conditional_fetch::ArchivedPages;
 use super::dispatcher::Dispatcher;
 use super::enqueue::Enqueuer;
-use super::external_engine::Asked;
-use super::finish::{Ending, Unfetched};
+use super::external_engine::ExternalEngine;
+use super::finish::{CrawlEnding, Unfetched};
 #[cfg(feature = "browser")]
-use super::headless_fetch::{Drawing, DrawingOptions};
+use super::headless_fetch::{HeadlessFetch, HeadlessOptions};
 use super::options::{Engine, Options};
 use super::outcomes::{FocusFilter, LeaseOutcomes};
+use super::page_fetch::PageFetch;
 use super::scheduler::{SILENCE, Scheduler};
-use super::soft_404::Probes;
+use super::soft_404::Soft404Prober;
 #[cfg(feature = "spider")]
 use super::spider::Spider;
 use super::topic::{self, FocusOptions};
-use super::url_log::Urls;
-use super::watch::Watch;
+use super::url_log::StoredUrls;
+use super::watch::CrawlWatch;
 use super::worker::Worker;
 use super::{CrawlError, restore};
 
@@ -49,13 +50,13 @@ const MESSAGES_WAITING: usize = 16;
 pub struct Seed {
     /// The URL.
     pub url: CanonicalUrl,
-    /// What to try if it was given without a scheme and https does not work.
+    /// The http URL to try if the seed has no scheme and https fails.
     pub fallback: Option<CanonicalUrl>,
 }
 
-/// Everything that a crawl is set up with; each room gets its own options.
+/// Everything that a crawl needs to begin; each room gets its own options.
 #[allow(missing_docs)]
-pub struct Setup {
+pub struct CrawlSetup {
     pub seeds: Vec<Seed>,
     pub normaliser: Normaliser,
     pub crawl: Options,
@@ -63,19 +64,20 @@ pub struct Setup {
     pub fetch: fetch::Options,
     pub render: pagetext::Options,
     pub detect: detect::Options,
-    /// Pages of earlier crawls that are compared with.
-    pub against: Option<Arc<Against>>,
-    /// Pages of the generation before, which servers need not send again.
-    pub archived: Option<Arc<Archived>>,
-    /// What is looked for; without it all pages are alike.
+    /// Pages of earlier crawls, to compare with.
+    pub against: Option<Arc<ReferenceCrawls>>,
+    /// Pages of the generation before, for conditional requests.
+    pub archived: Option<Arc<ArchivedPages>>,
+    /// The topic of a focused crawl.
     pub focus: Option<FocusOptions>,
-    /// Which pages are drawn by a browser, if any.
+    /// Which pages run in a headless browser, if any.
     #[cfg(feature = "browser")]
-    pub drawing: Option<DrawingOptions>,
+    pub headless: Option<HeadlessOptions>,
 }
 
-impl Setup {
-    /// Names everything that makes records incomparable: a folder made otherwise is refused.
+impl CrawlSetup {
+    /// Returns a text that names every option by which records become incomparable. A folder with another text is
+    /// refused.
     pub fn rendering(&self) -> String {
         let renderer = Renderer::new(self.render.clone(), self.normaliser.clone());
         format!("{}, weights {:?}", renderer.signature(), self.detect.weights.0)
@@ -88,21 +90,21 @@ pub struct Crawl {
     seeds: Vec<Seed>,
     crawl: String,
     store: Store,
-    frontier: Arc<EmbeddedFrontier<Urls>>,
+    frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     stage: DecisionStage,
     fetcher: Fetcher,
     renderer: Arc<Renderer>,
     normaliser: Normaliser,
-    archived: Option<Arc<Archived>>,
+    archived: Option<Arc<ArchivedPages>>,
     focus: Option<FocusOptions>,
     #[cfg(feature = "browser")]
-    drawing: Option<Arc<Drawing>>,
+    headless: Option<Arc<HeadlessFetch>>,
 }
 
 impl Crawl {
-    /// Takes up the crawl that `store` holds, or begins it. Cost: reads all URLs that the store holds,
-    /// half a microsecond each, and the records that came after the last snapshot of the index.
-    pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
+    /// Resumes the crawl in `store`, or begins one. Cost: reads all URLs in the store, half a microsecond each, and the
+    /// records since the last index snapshot.
+    pub fn open(setup: CrawlSetup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
         let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
@@ -117,10 +119,11 @@ impl Crawl {
         let (counters, logged) = ((mark.totals, hosts), (mark.pages, mark.terms));
         let stage = DecisionStage::new(decided, reader, counters, snapshots, setup.against, policy, logged);
         #[cfg(feature = "browser")]
-        let drawing = setup.drawing.map(|options| Drawing::new(options, fetcher.clone(), setup.normaliser.clone()));
+        let headless =
+            setup.headless.map(|options| HeadlessFetch::new(options, fetcher.clone(), setup.normaliser.clone()));
         Ok(Self {
             #[cfg(feature = "browser")]
-            drawing: drawing.map(Arc::new),
+            headless: headless.map(Arc::new),
             options: setup.crawl,
             seeds: setup.seeds,
             crawl: identity.crawl.clone(),
@@ -135,15 +138,14 @@ impl Crawl {
         })
     }
 
-    /// Something to look at while it runs.
-    pub fn watch(&self) -> Watch {
-        Watch { live: self.stage.live.clone(), frontier: self.frontier.clone(), fetcher: self.fetcher.clone() }
+    /// Returns a view of the crawl for other threads.
+    pub fn watch(&self) -> CrawlWatch {
+        CrawlWatch { live: self.stage.live.clone(), frontier: self.frontier.clone(), fetcher: self.fetcher.clone() }
     }
 
-    /// Crawls until nothing is left, a limit is reached or a stop is asked for. Then everything
-    /// that arrived is committed and the store is closed. A crawl that has ended is taken up again:
-    /// there may be new seeds or higher limits.
-    pub async fn run(mut self, stop: watch::Sender<Stop>) -> Result<Ending, CrawlError> {
+    /// Crawls until nothing is left, a limit is reached or a stop is requested. Then commits every page that has
+    /// arrived and closes the store. A crawl that has ended can be resumed, with new seeds or higher limits.
+    pub async fn run(mut self, stop: watch::Sender<Stop>) -> Result<CrawlEnding, CrawlError> {
         self.store.reopen()?;
         if !self.store.has_room()? {
             stop.send_replace(Stop::DiskFull);
@@ -165,7 +167,7 @@ impl Crawl {
         };
         store.close()?;
         let (totals, hosts) = hosts.into_parts();
-        Ok(Ending {
+        Ok(CrawlEnding {
             reason,
             budget_used_up: nothing_left && deferred.contains_key(Deferral::Budget.name()),
             totals,
@@ -180,11 +182,11 @@ impl Crawl {
         })
     }
 
-    /// Settles the topic of a focused crawl.
+    /// Determines the topic of a focused crawl.
     async fn focus_filter(&mut self) -> Result<Option<FocusFilter>, CrawlError> {
         let Some(options) = &self.focus else { return Ok(None) };
         let topic =
-            topic::settle(options, &self.fetcher, &self.renderer, &self.normaliser, &mut self.stage.hosts).await?;
+            topic::determine(options, &self.fetcher, &self.renderer, &self.normaliser, &mut self.stage.hosts).await?;
         let focus = topic::restore(topic, &self.store.reader(), &self.stage.decider)?;
         Ok(Some(FocusFilter { focus, least: options.least, renderer: self.renderer.clone() }))
     }
@@ -196,11 +198,12 @@ impl Crawl {
         focus: Option<FocusFilter>,
     ) -> Result<(HostStats, Store, StopReason), CrawlError> {
         let (messages, arriving) = mpsc::channel(MESSAGES_WAITING);
-        // Without a place in it: one batch is built while another is committed, and no third waits.
+        // No capacity: one batch is built while another is committed, and no third waits.
         let (commits, batches) = sync_channel(0);
         let (ready, is_ready) = oneshot::channel();
         let changed = Arc::new(Notify::new());
-        let asked = (self.options.engine != Engine::Frontier).then(|| Arc::new(Asked::new(changed.clone())));
+        let external =
+            (self.options.engine != Engine::Frontier).then(|| Arc::new(ExternalEngine::new(changed.clone())));
         let committer = Committer {
             archive: self.store.archive(),
             store: self.store,
@@ -210,18 +213,33 @@ impl Crawl {
         };
         let fallbacks: HashMap<_, _> =
             self.seeds.iter().filter_map(|seed| Some((seed.url.clone(), seed.fallback.clone()?))).collect();
-        let probes = Probes::new(self.options.soft_404, self.stage.hosts.hosts());
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let fetch = Arc::new(PageFetch {
+            fetcher: self.fetcher,
+            renderer: self.renderer,
+            normaliser: self.normaliser,
+            frontier: self.frontier.clone(),
+            rendering: Arc::new(Semaphore::new(cores)),
+            stop: stop.subscribe(),
+            messages,
+        });
+        let prober = Soft404Prober::new(
+            fetch.clone(),
+            self.options.soft_404,
+            self.stage.hosts.hosts(),
+            self.options.random_seed,
+        );
         let (runtime, frontier) = (Handle::current(), self.frontier.clone());
         let dispatcher = Dispatcher {
             earlier_millis: self.stage.hosts.totals().millis,
             outcomes: LeaseOutcomes {
-                enqueuer: Enqueuer::new(frontier.clone(), asked.clone(), runtime.clone(), &self.options),
+                enqueuer: Enqueuer::new(frontier.clone(), external.clone(), runtime.clone(), &self.options),
                 options: self.options.clone(),
                 crawl: self.crawl,
                 frontier,
                 stage: self.stage,
                 focus,
-                asked: asked.clone(),
+                external: external.clone(),
                 fallbacks,
                 runtime,
             },
@@ -231,32 +249,25 @@ impl Crawl {
             has_warned_of_memory: false,
             checked: Sequence(0),
         };
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let worker = Worker {
             options: self.options.clone(),
-            fetcher: self.fetcher,
-            renderer: self.renderer,
-            normaliser: self.normaliser,
+            fetch,
+            prober,
             archived: self.archived,
             #[cfg(feature = "browser")]
-            drawing: self.drawing.clone(),
-            frontier: self.frontier.clone(),
+            headless: self.headless.clone(),
             changed: changed.clone(),
-            rendering: Arc::new(Semaphore::new(cores)),
-            robots_told: Default::default(),
-            probes,
-            stop: stop.subscribe(),
-            messages,
+            reported_robots: Default::default(),
         };
         #[cfg_attr(not(feature = "spider"), allow(unused_mut))]
         let mut engine = JoinSet::new();
         #[cfg(feature = "spider")]
-        if let Some(asked) = asked.clone() {
-            let options = worker.fetcher.options();
+        if let Some(asked) = external.clone() {
+            let options = worker.fetch.fetcher.options();
             let spider = Spider {
                 asked,
                 frontier: self.frontier.clone(),
-                normaliser: worker.normaliser.clone(),
+                normaliser: worker.fetch.normaliser.clone(),
                 host_concurrency: options.host_concurrency,
                 user_agent: options.user_agent.clone(),
             };
@@ -267,7 +278,7 @@ impl Crawl {
             frontier: self.frontier,
             worker: Arc::new(worker),
             changed,
-            asked,
+            external,
             engine,
             stop: stop.subscribe(),
             answer_overdue: Instant::now() + SILENCE,
@@ -275,21 +286,20 @@ impl Crawl {
         let seeds = self.seeds.into_iter().map(|seed| seed.url).collect();
         let committing = spawn("commit", move || committer.run(batches))?;
         let deciding = spawn("decide", move || dispatcher.run(seeds, arriving, ready))?;
-        // Without the seeds the frontier may look empty. If the dispatcher has failed, the scheduler finds
-        // the channel to it closed.
+        // Without the seeds the frontier may look empty. If the dispatcher has failed, the scheduler finds its channel
+        // closed.
         let _ = is_ready.await;
-        // As a task, not here: the thread that waits for the crawl is none of the runtime's, and each
-        // lease that ends would have to wake it.
+        // A task of its own: the waiting thread is no runtime thread, and each lease that ends would wake it.
         let mut scheduling = JoinSet::new();
         scheduling.spawn(scheduler.run());
         let scheduled = scheduling.join_next().await;
         #[cfg(feature = "browser")]
-        if let Some(drawing) = self.drawing {
-            drawing.close().await;
+        if let Some(headless) = self.headless {
+            headless.close().await;
         }
         let decided = join(deciding, "decide").await;
         let committed = join(committing, "commit").await;
-        // The first failure is the committer's if there is one: the others stop because of it.
+        // A failure of the committer comes first: the other parts stop because of it.
         let (store, committed) = committed?;
         committed?;
         let (hosts, mut snapshots) = decided??;
@@ -303,11 +313,31 @@ fn spawn<T: Send + 'static>(
     name: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, CrawlError> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|source| CrawlError::Spawn { name, source })
+    spawn_with(Builder::new(), name, work)
 }
 
-/// Waits for a thread without holding a runtime thread that it may need.
+fn spawn_with<T: Send + 'static>(
+    builder: Builder,
+    name: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, CrawlError> {
+    builder.name(name.to_owned()).spawn(work).map_err(|source| CrawlError::Spawn { name, source })
+}
+
+/// Waits for a thread. Blocks no runtime thread, which the other thread may need.
 async fn join<T: Send + 'static>(thread: JoinHandle<T>, name: &'static str) -> Result<T, CrawlError> {
     let joined = tokio::task::spawn_blocking(move || thread.join()).await;
     joined.ok().and_then(Result::ok).ok_or(CrawlError::Panic(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_the_system_refuses_is_no_panic_and_the_error_names_a_remedy() {
+        let error = spawn_with(Builder::new().stack_size(1 << 60), "commit", || ()).unwrap_err();
+        assert!(matches!(error, CrawlError::Spawn { name: "commit", .. }), "{error}");
+        assert!(error.to_string().contains("ulimit -u"), "{error}");
+    }
 }

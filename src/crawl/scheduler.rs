@@ -1,4 +1,4 @@
-//! Leases URLs to workers until nothing is left or a stop is asked for.
+//! Leases URLs to workers until nothing is left or a stop is requested.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,44 +8,43 @@ use tokio::task::JoinSet;
 
 use crate::frontier::EmbeddedFrontier;
 use crate::model::Wait;
-
-use super::external_engine::Asked;
-use super::messages::Message;
-use super::options::Options;
-use super::url_log::Urls;
-use super::worker::Worker;
 use crate::pipeline::{Stop, StopReason};
 
 use super::CrawlError;
+use super::external_engine::ExternalEngine;
+use super::messages::DispatchMessage;
+use super::options::Options;
+use super::url_log::StoredUrls;
+use super::worker::Worker;
 
-/// If the first seeds fail, or are silent for [`SILENCE`], and no origin has ever answered, it is likely
-/// the network that fails, and so many seeds are tried together: otherwise it would take long to find
-/// out.
+/// Seeds that are tried together while no origin has answered and the first seeds fail or are silent for [`SILENCE`].
+/// Then the network itself is likely down, and few seeds at a time would take long to show it.
 const SEEDS_AT_ONCE: usize = 512;
 /// See [`SEEDS_AT_ONCE`].
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// What the scheduler works with.
+/// Hands leases to workers.
 pub(super) struct Scheduler {
     pub options: Options,
-    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub worker: Arc<Worker>,
+    /// Signals that the frontier may have something to lease.
     pub changed: Arc<Notify>,
-    /// What another engine asks for, if one decides what comes next.
-    pub asked: Option<Arc<Asked>>,
-    /// The task of that engine. It never ends by itself.
+    /// The engine that decides what is fetched next, if that is not the frontier.
+    pub external: Option<Arc<ExternalEngine>>,
+    /// The task of the external engine. It never ends by itself.
     pub engine: JoinSet<()>,
     pub stop: watch::Receiver<Stop>,
-    /// When the first answer is overdue: at once when work on a lease has ended without one.
+    /// When the first answer is overdue. It is overdue as soon as one lease has ended without an answer.
     pub answer_overdue: Instant,
 }
 
 impl Scheduler {
-    /// Runs until the frontier is empty, the time is over or a stop is asked for; then ends the
-    /// fetches in flight. When it returns, no worker is alive and the channel to the judge is shut.
+    /// Runs until the frontier is empty, the time limit is reached or a stop is requested. Then ends the fetches in
+    /// flight. When it returns, no worker is alive and the channel to the dispatcher is closed.
     pub async fn run(mut self) -> Result<StopReason, CrawlError> {
         let mut workers = JoinSet::new();
-        // A time that no clock can show is no limit.
+        // A time beyond the clock's range is no limit.
         let ends = self.options.max_time.and_then(|time| Instant::now().checked_add(time));
         let handed_out = self.hand_out(&mut workers, ends).await;
         let ended = match handed_out {
@@ -58,19 +57,15 @@ impl Scheduler {
         ended.map(|()| reason)
     }
 
-    async fn hand_out(
-        &mut self,
-        workers: &mut JoinSet<Result<(), CrawlError>>,
-        ends: Option<Instant>,
-    ) -> Result<StopReason, CrawlError> {
+    async fn hand_out(&mut self, workers: &mut JoinSet<()>, ends: Option<Instant>) -> Result<StopReason, CrawlError> {
         loop {
-            // Made before the question, so that nothing that happens in between is missed.
+            // Created before the frontier is asked, so that no change in between is missed.
             let changed = self.changed.clone();
             let changed = changed.notified();
             if let Some(reason) = self.reason_to_stop(ends) {
                 return Ok(reason);
             }
-            let asked = self.asked.as_ref().map_or(0, |asked| asked.count());
+            let asked = self.external.as_ref().map_or(0, |engine| engine.count());
             let free = self.limit().saturating_sub(workers.len());
             let answer = self.frontier.lease(free, Instant::now())?;
             for lease in answer.leases {
@@ -84,37 +79,37 @@ impl Scheduler {
                 Wait::Until(due) if workers.len() < self.limit() => Some(due),
                 Wait::Until(_) | Wait::Event => None,
             };
-            let overdue = (!self.worker.fetcher.has_heard()).then_some(self.answer_overdue);
+            let overdue = (!self.worker.fetch.fetcher.has_heard()).then_some(self.answer_overdue);
             let overdue = overdue.filter(|moment| *moment > Instant::now());
             let timer = [due, ends, overdue].into_iter().flatten().min();
             tokio::select! {
                 () = changed => {}
                 () = sleep_until(timer) => {}
                 _ = self.stop.changed() => {}
-                // Without this a judge that fails while no worker is alive would not be missed.
-                () = self.worker.messages.closed() => {}
+                // Notices a dispatcher that fails while no worker is alive.
+                () = self.worker.fetch.messages.closed() => {}
                 Some(ended) = self.engine.join_next() => ended.map_err(CrawlError::Worker)?,
                 Some(ended) = workers.join_next() => {
-                    ended.map_err(CrawlError::Worker)??;
+                    ended.map_err(CrawlError::Worker)?;
                     self.answer_overdue = self.answer_overdue.min(Instant::now());
                 }
             }
         }
     }
 
-    /// Whether another engine is at work, which may ask for more than the first `count` URLs.
+    /// Returns whether an external engine may request more than the first `count` URLs.
     async fn is_being_asked(&self, count: u64) -> bool {
-        match &self.asked {
-            Some(asked) => asked.goes_on(count).await,
+        match &self.external {
+            Some(engine) => engine.goes_on(count).await,
             None => false,
         }
     }
 
-    /// Whether looking at verdicts again has brought new work.
+    /// Returns whether revised verdicts have brought new work.
     async fn is_revised(&self) -> bool {
         let (answer, answered) = oneshot::channel();
-        // If the judge is gone, the next look at the channel tells.
-        let asked = self.worker.messages.send(Message::Idle(answer)).await;
+        // If the dispatcher is gone, the next look at the channel shows it.
+        let asked = self.worker.fetch.messages.send(DispatchMessage::Idle(answer)).await;
         asked.is_ok() && answered.await.unwrap_or(false)
     }
 
@@ -125,28 +120,28 @@ impl Scheduler {
             Stop::Failed => return Some(StopReason::Failed),
             Stop::Soon | Stop::Now => return Some(StopReason::Signal),
         }
-        if self.worker.messages.is_closed() {
+        if self.worker.fetch.messages.is_closed() {
             return Some(StopReason::Failed);
         }
         ends.filter(|ends| Instant::now() >= *ends).map(|_| StopReason::Time)
     }
 
     fn limit(&self) -> usize {
-        if !self.worker.fetcher.has_heard() && Instant::now() >= self.answer_overdue {
+        if !self.worker.fetch.fetcher.has_heard() && Instant::now() >= self.answer_overdue {
             self.options.concurrency.max(SEEDS_AT_ONCE)
         } else {
             self.options.concurrency
         }
     }
 
-    /// Waits for fetches in flight, for the time of grace or until a second stop.
-    async fn end_workers(&mut self, workers: &mut JoinSet<Result<(), CrawlError>>) -> Result<(), CrawlError> {
+    /// Waits for fetches in flight, for the grace time or until a second stop.
+    async fn end_workers(&mut self, workers: &mut JoinSet<()>) -> Result<(), CrawlError> {
         let grace = tokio::time::sleep(self.options.grace);
         tokio::pin!(grace);
         while !matches!(*self.stop.borrow(), Stop::Now | Stop::Failed) {
             tokio::select! {
                 ended = workers.join_next() => match ended {
-                    Some(ended) => ended.map_err(CrawlError::Worker)??,
+                    Some(ended) => ended.map_err(CrawlError::Worker)?,
                     None => return Ok(()),
                 },
                 () = &mut grace => break,

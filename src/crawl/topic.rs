@@ -1,4 +1,4 @@
-//! From what the user says of a topic to the topic, and what earlier runs have learnt of its terms.
+//! Determines the topic of a focused crawl, and restores what earlier runs have learned about its terms.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,31 +11,31 @@ use crate::fetch::{FetchFailure, Fetcher, RobotsAnswer};
 use crate::focus::{Focus, Topic, TopicError};
 use crate::model::{CanonicalUrl, Normaliser, Relevance, TermCounts, TermId};
 use crate::pagetext::Renderer;
-use crate::pipeline::{Attempts, HostStats, Records};
+use crate::pipeline::{HostStats, PageRecords, RequestCounts};
 use crate::store::{self, StoreReader};
 
 use super::CrawlError;
 
-/// Redirects that are followed from an example page.
+/// Most redirects that an example page may have.
 const MOST_HOPS: usize = 5;
 
-/// What a crawl looks for.
+/// The topic of a focused crawl, as the user gives it.
 #[derive(Clone, Debug)]
 pub struct FocusOptions {
-    /// Of what the topic is made, together.
+    /// Examples that make up the topic together.
     pub examples: Vec<Example>,
-    /// Pages that have less to do with it are not kept.
+    /// The least relevance of a page to keep.
     pub least: Option<Relevance>,
-    /// Where the topic is kept from run to run.
+    /// The output folder, which keeps the topic from run to run.
     pub folder: PathBuf,
 }
 
-/// What says what a topic is.
+/// An example of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Example {
     /// Words, or a whole text.
     Text(String),
-    /// A page like those that are looked for. It is fetched when the crawl begins.
+    /// A relevant page. The crawl fetches it when it begins.
     Page(CanonicalUrl),
 }
 
@@ -48,18 +48,18 @@ impl fmt::Display for Example {
     }
 }
 
-/// A topic that could not be made out.
+/// Why the topic could not be determined.
 #[derive(Debug, thiserror::Error)]
 pub enum FocusError {
-    /// It has no words.
+    /// The topic has no words.
     #[error(transparent)]
     Topic(#[from] TopicError),
-    /// robots.txt says no.
+    /// robots.txt disallows the example page.
     #[error(
-        "the example page {0} may not be fetched: robots.txt says so. Name another, or describe the topic in words"
+        "the example page {0} may not be fetched: robots.txt disallows it. Name another, or describe the topic in words"
     )]
     Robots(CanonicalUrl),
-    /// No answer.
+    /// The example page could not be fetched.
     #[error("the example page {url} could not be fetched: {why}. Name another, or describe the topic in words")]
     Unanswered {
         /// The example.
@@ -69,15 +69,15 @@ pub enum FocusError {
     },
 }
 
-/// The topic as it is kept in the folder: example pages are not fetched again.
+/// The topic in the output folder, so that later runs need not fetch the example pages.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct SavedTopic {
     examples: Vec<String>,
     topic: Topic,
 }
 
-/// Makes the topic out, or takes that of the earlier run if it was given by the same examples.
-pub(super) async fn settle(
+/// Determines the topic, or loads that of an earlier run with the same examples.
+pub(super) async fn determine(
     options: &FocusOptions,
     fetcher: &Fetcher,
     renderer: &Renderer,
@@ -94,29 +94,29 @@ pub(super) async fn settle(
         texts.push(match example {
             Example::Text(text) => renderer.terms_of_words(text),
             Example::Page(url) => {
-                let page = Asking { fetcher, normaliser, hosts }.fetch(url).await?;
+                let page = ExampleFetch { fetcher, normaliser, hosts }.fetch(url).await?;
                 renderer.render(&page).terms
             }
         });
     }
     let topic = Topic::of(texts.iter().map(Vec::as_slice)).map_err(FocusError::from)?;
-    let kept = serde_json::to_value(Kept { examples, topic: topic.clone() })?;
+    let kept = serde_json::to_value(SavedTopic { examples, topic: topic.clone() })?;
     store::write_json_file(&path, &kept)?;
     Ok(topic)
 }
 
-fn read(path: &Path) -> Result<Option<Kept>, CrawlError> {
+fn read(path: &Path) -> Result<Option<SavedTopic>, CrawlError> {
     Ok(store::read_json_file(path)?.map(serde_json::from_value).transpose()?)
 }
 
-struct Asking<'a> {
+struct ExampleFetch<'a> {
     fetcher: &'a Fetcher,
     normaliser: &'a Normaliser,
     hosts: &'a mut HostStats,
 }
 
-impl Asking<'_> {
-    /// Fetches an example page, as politely as any other, and enters the requests into the books.
+impl ExampleFetch<'_> {
+    /// Fetches an example page as politely as any other, and counts the requests.
     async fn fetch(&mut self, example: &CanonicalUrl) -> Result<crate::model::Fetched, FocusError> {
         let failed = |why: String| FocusError::Unanswered { url: example.clone(), why };
         let mut url = example.clone();
@@ -126,7 +126,7 @@ impl Asking<'_> {
             }
             let answer = self.fetcher.polite_get(&url).await;
             let (origin, traffic) = (url.origin(), self.fetcher.take_traffic(&url.origin()));
-            self.hosts.add_attempts(&Attempts { origin, traffic, probes: 0 });
+            self.hosts.add_requests(&RequestCounts { origin, traffic, probes: 0 });
             let page =
                 answer.map_err(|FetchFailure { class, detail, .. }| failed(format!("{}: {detail}", class.name())))?;
             match page.status {
@@ -143,8 +143,8 @@ impl Asking<'_> {
     }
 }
 
-/// What the pages judged in earlier runs say of the terms of a topic. Cost: reads their records.
-pub(super) fn restore(topic: Topic, reader: &StoreReader, decider: &Decider<Records>) -> Result<Focus, CrawlError> {
+/// Counts the topic's terms in the pages of earlier runs. Cost: reads their records.
+pub(super) fn restore(topic: Topic, reader: &StoreReader, decider: &Decider<PageRecords>) -> Result<Focus, CrawlError> {
     let mut focus = Focus::new(topic.clone());
     let vocabulary = decider.vocabulary();
     let place = |(term, _): &(Box<str>, u32)| Some((vocabulary.get(term)?, focus.place(term)?));

@@ -1,4 +1,5 @@
-//! How the frontier reads URLs back from the store's log.
+//! Reads URL rows back from the log, for the frontier. The frontier does not know the store: it asks through its own
+//! trait.
 
 use crate::frontier::UrlLog;
 use crate::model::{UrlId, UrlRow};
@@ -6,9 +7,9 @@ use crate::store::{Error as StoreError, StoreReader};
 
 /// The log of URLs.
 #[derive(Clone)]
-pub(crate) struct Urls(pub StoreReader);
+pub(crate) struct StoredUrls(pub StoreReader);
 
-impl UrlLog for Urls {
+impl UrlLog for StoredUrls {
     type Error = StoreError;
 
     fn read(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>, StoreError> {

@@ -1,4 +1,4 @@
-//! What a crawl looks like from outside while it runs.
+//! A running crawl as other threads see it.
 
 use std::sync::Arc;
 
@@ -8,40 +8,40 @@ use crate::frontier::EmbeddedFrontier;
 use crate::model::{FrontierCounts, Totals};
 use crate::pipeline::LiveStats;
 
-use super::queue_status::{Waiting, explained};
-use super::url_log::Urls;
+use super::queue_status::{QueueStatus, explained};
+use super::url_log::StoredUrls;
 
-/// Looks at a running crawl.
+/// A view of a running crawl, for progress output and the dashboard.
 #[derive(Clone)]
-pub struct Watch {
+pub struct CrawlWatch {
     pub(super) live: Arc<LiveStats>,
-    pub(super) frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub(super) frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub(super) fetcher: Fetcher,
 }
 
-impl Watch {
-    /// The counters.
+impl CrawlWatch {
+    /// Returns the totals.
     pub fn totals(&self) -> Totals {
         self.live.totals()
     }
 
-    /// The index.
+    /// Returns the sizes of the index.
     pub fn index(&self) -> DeciderStats {
         self.live.index()
     }
 
-    /// Sizes of the frontier.
+    /// Returns the sizes of the frontier.
     pub fn counts(&self) -> FrontierCounts {
         self.frontier.counts()
     }
 
-    /// Bytes of the frontier's tables. Costs a look at every origin.
+    /// Returns the bytes of the frontier's tables. Cost: visits every origin.
     pub fn frontier_bytes(&self) -> u64 {
         self.frontier.bytes()
     }
 
-    /// The origins at which most URLs wait. Costs a look at every origin.
-    pub fn waiting(&self, most: usize) -> Vec<Waiting> {
+    /// Returns the origins with the longest queues. Cost: visits every origin.
+    pub fn waiting(&self, most: usize) -> Vec<QueueStatus> {
         let origins = self.frontier.hosts_waiting(most);
         origins.into_iter().map(|waiting| explained(waiting, &self.fetcher)).collect()
     }

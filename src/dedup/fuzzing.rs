@@ -1,6 +1,6 @@
 //! A file of pages that somebody else wrote.
 
-use super::input::{Item, Options, items};
+use super::input::{InputItem, Options, items};
 use crate::model::Normaliser;
 
 /// A WARC file or lines of JSON, compressed or not: it comes to an end, and no body is longer than it may be.
@@ -20,9 +20,9 @@ pub fn input(bytes: &[u8]) {
         read += 1;
         assert!(read <= bytes.len() * 1100, "more items than bytes could ever hold");
         match item {
-            Item::Answer(answer) => assert!(answer.body.len() <= options.max_body),
-            Item::Damaged(damage) => assert!(!damage.why.is_empty()),
-            Item::Passed => {}
+            InputItem::Answer(answer) => assert!(answer.body.len() <= options.max_body),
+            InputItem::Damaged(damage) => assert!(!damage.why.is_empty()),
+            InputItem::Passed => {}
         }
     }
 }

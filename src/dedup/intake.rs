@@ -1,53 +1,47 @@
-//! Takes pages in order, has them decided and enters them into batches, as a crawl does: but nothing is leased, and no
-//! link is followed.
+//! Decides pages in the order of the input and builds batches. Nothing is leased, and no link is followed.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use crate::model::{
-    Digest, Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, PageInput,
-    Rendered, Requeue, Sequence, UrlId, UrlRow, UrlState,
+    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, PageInput, Requeue,
+    Sequence, UrlId, UrlRow, UrlState,
 };
 use crate::pipeline::{
-    DecidedPage, DecisionStage, PipelineError, SealedBatch, add_answer, add_page, group_of, outcome_of, unleased_line,
+    DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_page, group_of, outcome_of,
+    unleased_line,
 };
 
 /// Pages that are decided together.
 const AT_ONCE: usize = 32;
 
-/// A page that was rendered, or why it could not be.
-pub(super) struct Read {
-    pub rendered: Box<Rendered>,
-    pub body_digest: Digest,
-    pub payload_digest: String,
-}
-
-/// An answer and what was made of it.
-pub(super) struct Arrival {
+/// An answer from the input.
+pub(super) struct InputPage {
     pub fetched: Arc<Fetched>,
-    /// `None` if it is no page: by its status or its type.
-    pub read: Option<Result<Read, String>>,
+    /// The rendered page, or why rendering failed. `None` if status or type say that it is no page.
+    pub read: Option<Result<RenderedPage, String>>,
 }
 
+/// Decides pages and hands batches to the committer.
 pub(super) struct Intake {
     pub crawl: String,
     pub stage: DecisionStage,
-    /// The number that the next URL gets.
+    /// The number of the next new URL.
     pub next_url: u32,
-    /// Pages that wait to be decided together, each with the page that it replaces.
-    pub waiting: Vec<(Arrival, Option<Sequence>)>,
-    /// To the committer, while there is one.
+    /// Pages that wait to be decided together, each with the page that it revises.
+    pub waiting: Vec<(InputPage, Option<Sequence>)>,
+    /// The channel to the committer, while there is one.
     pub commits: Option<SyncSender<SealedBatch>>,
 }
 
 impl Intake {
-    /// Takes the next answer. `renews` is the page that is judged anew, if it was judged before.
-    pub fn take(&mut self, arrival: Arrival, renews: Option<Sequence>) -> Result<(), PipelineError> {
+    /// Takes the next answer. `renews` is the page that it revises, if any.
+    pub fn take(&mut self, arrival: InputPage, renews: Option<Sequence>) -> Result<(), PipelineError> {
         self.waiting.push((arrival, renews));
         if self.waiting.len() < AT_ONCE { Ok(()) } else { self.decide() }
     }
 
-    /// Decides what waits, and hands it to the committer.
+    /// Decides the waiting pages and sends them to the committer.
     pub fn flush(&mut self) -> Result<(), PipelineError> {
         self.decide()?;
         self.seal()
@@ -61,7 +55,7 @@ impl Intake {
                 && !read.rendered.robots.noindex
             {
                 candidates.push(PageInput {
-                    page: self.name(&arrival.fetched, *renews),
+                    page: self.page_id(&arrival.fetched, *renews),
                     group: group_of(arrival.fetched.url.host()),
                     body_digest: read.body_digest,
                     text_digest: read.rendered.text_digest,
@@ -75,7 +69,7 @@ impl Intake {
         for (arrival, renews) in waiting {
             let is_judged = matches!(&arrival.read, Some(Ok(read)) if !read.rendered.robots.noindex);
             let judged = if is_judged { judged.next() } else { None };
-            self.arrived(arrival, judged, renews)?;
+            self.finish(arrival, judged, renews)?;
             if self.stage.building.is_full() {
                 self.seal()?;
             }
@@ -85,13 +79,14 @@ impl Intake {
         Ok(())
     }
 
-    fn name(&self, fetched: &Fetched, renews: Option<Sequence>) -> PageId {
+    fn page_id(&self, fetched: &Fetched, renews: Option<Sequence>) -> PageId {
         PageId::new(&self.crawl, fetched.url.as_str(), u32::from(renews.is_some()))
     }
 
-    fn arrived(
+    /// Gives the URL of a page its outcome.
+    fn finish(
         &mut self,
-        arrival: Arrival,
+        arrival: InputPage,
         judged: Option<Judged>,
         renews: Option<Sequence>,
     ) -> Result<(), PipelineError> {
@@ -120,7 +115,7 @@ impl Intake {
         let original = original.map(|of| self.stage.original(of)).transpose()?;
         let outcome = match &judged {
             Some(judged) => outcome_of(judged.verdict, original.as_ref().and_then(|original| original.id)),
-            None => without_verdict(&arrival),
+            None => outcome_without_verdict(&arrival),
         };
         let mut line = unleased_line(&row, None, &outcome);
         add_answer(&mut line, &arrival.fetched);
@@ -134,7 +129,7 @@ impl Intake {
         let put = match (judged, arrival.read) {
             (Some(judged), Some(Ok(read))) => self.stage.enter_page(DecidedPage {
                 url,
-                page: self.name(&arrival.fetched, renews),
+                page: self.page_id(&arrival.fetched, renews),
                 text_digest: read.rendered.text_digest,
                 is_noarchive: read.rendered.robots.noarchive,
                 fetched: arrival.fetched.clone(),
@@ -152,17 +147,17 @@ impl Intake {
         self.stage.enter_outcome((url, &arrival.fetched.url.origin()), 1, &outcome, line, put)
     }
 
-    /// Hands the batch to the committer. Waits until the one before is committed.
+    /// Sends the batch to the committer. Waits until the batch before is committed.
     fn seal(&mut self) -> Result<(), PipelineError> {
         let Some(sealed) = self.stage.seal() else { return Ok(()) };
-        // A closed channel means that the committer has failed: it says why when it is joined.
+        // A closed channel means that the committer has failed. Its thread returns the reason.
         let Some(commits) = &self.commits else { return Err(PipelineError::Stopped) };
         commits.send(sealed).map_err(|_| PipelineError::Stopped)
     }
 }
 
-/// The outcome of an answer that is not judged.
-fn without_verdict(arrival: &Arrival) -> Outcome {
+/// Returns the outcome of an answer that the decider does not see.
+fn outcome_without_verdict(arrival: &InputPage) -> Outcome {
     let fetched = &arrival.fetched;
     match (&arrival.read, fetched.status) {
         (Some(Ok(_)), _) => Outcome::Excluded(Exclusion::NoIndex),

@@ -18,5 +18,5 @@ mod input;
 mod intake;
 mod run;
 
-pub use input::{Damage, Inputs, NoInput, Options as InputOptions};
-pub use run::{Dedup, Ending, Setup, Tally, Watch};
+pub use input::{InputDamage, Inputs, NoInput, Options as InputOptions};
+pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts};

@@ -12,90 +12,89 @@ use crate::fetch::no_text;
 use crate::model::{Fetched, HostRow, Sequence, Totals, UrlId};
 use crate::pagetext::Renderer;
 use crate::pipeline::{
-    Against, ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, StopReason,
-    commit_all, read, restore_decider, snapshot_signature,
+    ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, ReferenceCrawls,
+    StopReason, commit_all, render_page, restore_decider, snapshot_signature,
 };
 use crate::store::{Identity, Store};
 
-use super::input::{Damage, Inputs, Item, Options as InputOptions};
-use super::intake::{Arrival, Intake, Read};
+use super::input::{InputDamage, InputItem, Inputs, Options as InputOptions};
+use super::intake::{InputPage, Intake};
 
 /// Answers that may wait before and behind each renderer.
 const WAITING: usize = 4;
-/// What can't be read is named so often; all of it is counted.
+/// Most pieces of damaged input that are listed. All of them are counted.
 const MOST_NAMED: usize = 20;
 
-/// Everything that a run is set up with.
+/// Everything that a run needs to begin.
 #[allow(missing_docs)]
-pub struct Setup {
+pub struct DedupSetup {
     pub inputs: Inputs,
     pub input: InputOptions,
     pub detect: detect::Options,
-    /// Pages of earlier crawls that are compared with.
-    pub against: Option<Arc<Against>>,
+    /// Pages of earlier crawls, to compare with.
+    pub against: Option<Arc<ReferenceCrawls>>,
     pub renderer: Renderer,
     /// Media types that are pages.
     pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
-    /// Memory of the index in bytes; `None` for no bound.
+    /// Memory limit of the index in bytes; `None` for no limit.
     pub index_memory: Option<u64>,
-    /// A snapshot of the index is written after so many pages.
+    /// Pages after which an index snapshot is written.
     pub snapshot_after: u32,
     pub obey_noarchive: bool,
     pub keep_duplicates: bool,
 }
 
-/// What was read besides pages.
+/// Counts of what was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct InputCounts {
     /// Answers that were read.
     pub answers: u64,
-    /// Of them, those that an earlier run had committed.
+    /// Answers that an earlier run had committed.
     pub known: u64,
-    /// Answers whose address had come before.
+    /// Answers whose URL had come before.
     pub repeated: u64,
-    /// Records that speak of no answer of their own.
+    /// PageRecords that speak of no answer of their own.
     pub passed: u64,
-    /// What could not be read.
+    /// Damaged records and lines.
     pub damaged: u64,
-    /// The first of these.
-    pub damages: Vec<Damage>,
+    /// The first of them.
+    pub damages: Vec<InputDamage>,
     /// Bytes of bodies.
     pub bytes: u64,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
-pub struct Ending {
-    /// What was read in this run.
-    pub tally: Tally,
-    /// The counters of all runs.
+pub struct DedupEnding {
+    /// Input of this run.
+    pub tally: InputCounts,
+    /// The totals of all runs.
     pub totals: Totals,
-    /// By origin.
+    /// Counters by origin.
     pub hosts: Vec<HostRow>,
-    /// Why: all was read, a stop was asked for, or the disk has too little room.
+    /// Why the run ended: the input ended, a stop was requested, or the disk has too little free space.
     pub reason: StopReason,
-    /// Near-duplicates that should be judged anew, which takes reading the input once more, and it was a
-    /// stream.
+    /// Near-duplicates that were not revised, because a stream cannot be read twice.
     pub not_revised: u64,
 }
 
 /// A run whose state is restored.
 pub struct Dedup {
-    setup: Setup,
+    setup: DedupSetup,
     store: Store,
     intake: Intake,
     /// The hashes of the URLs that an earlier run has committed.
     known: HashSet<u128>,
 }
 
-/// Looks at a run.
+/// A view of a run, for progress output.
 #[derive(Clone)]
-pub struct Watch {
+pub struct DedupWatch {
     live: Arc<LiveStats>,
 }
 
-impl Watch {
-    /// The counters of all runs.
+impl DedupWatch {
+    /// The totals of all runs.
     pub fn totals(&self) -> Totals {
         self.live.totals()
     }
@@ -106,7 +105,7 @@ impl Watch {
     }
 }
 
-/// What the reader hands on.
+/// What the reader sends to a renderer.
 enum Work {
     Answer(Box<Fetched>, Option<Sequence>),
     Note(Note),
@@ -116,19 +115,19 @@ enum Note {
     Known,
     Repeated,
     Passed,
-    Damaged(Damage),
+    Damaged(InputDamage),
 }
 
-/// What a renderer hands on.
+/// What a renderer sends to the decision stage.
 enum Done {
-    Answer(Arrival, Option<Sequence>),
+    Answer(InputPage, Option<Sequence>),
     Note(Note),
 }
 
 impl Dedup {
-    /// Takes up what `store` holds, or begins it. Cost: reads all URLs that it holds, and the records that
-    /// came after the last snapshot of the index.
-    pub fn open(setup: Setup, store: Store, identity: &Identity) -> Result<Self, PipelineError> {
+    /// Resumes the run in `store`, or begins one. Cost: reads all URLs in the store, and the records since the last
+    /// index snapshot.
+    pub fn open(setup: DedupSetup, store: Store, identity: &Identity) -> Result<Self, PipelineError> {
         let reader = store.reader();
         let against = setup.against.clone();
         let (decided, covered) = restore_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
@@ -152,22 +151,22 @@ impl Dedup {
         Ok(Self { setup, store, intake, known })
     }
 
-    /// Something to look at while it runs.
-    pub fn watch(&self) -> Watch {
-        Watch { live: self.intake.stage.live.clone() }
+    /// Returns a view of the run for other threads.
+    pub fn watch(&self) -> DedupWatch {
+        DedupWatch { live: self.intake.stage.live.clone() }
     }
 
-    /// Judges all that is read and not known, and closes the store. `bytes` counts what was read of the
-    /// files; `stop` ends the reading.
-    pub fn run(mut self, bytes: &AtomicU64, stop: &AtomicBool) -> Result<Ending, PipelineError> {
+    /// Decides all pages that earlier runs have not decided, and closes the store. Counts bytes read in `bytes`; `stop`
+    /// ends the reading.
+    pub fn run(mut self, bytes: &AtomicU64, stop: &AtomicBool) -> Result<DedupEnding, PipelineError> {
         self.store.reopen()?;
         self.intake.stage.progress.check_disk(&self.store)?;
         let mut seen = HashSet::new();
         let known = std::mem::take(&mut self.known);
-        let sift = |item: Item| match item {
-            Item::Passed => Work::Note(Note::Passed),
-            Item::Damaged(damage) => Work::Note(Note::Damaged(damage)),
-            Item::Answer(answer) => {
+        let sift = |item: InputItem| match item {
+            InputItem::Passed => Work::Note(Note::Passed),
+            InputItem::Damaged(damage) => Work::Note(Note::Damaged(damage)),
+            InputItem::Answer(answer) => {
                 let hash = xxh3_128(answer.url.as_str().as_bytes());
                 match (seen.insert(hash), known.contains(&hash)) {
                     (false, _) => Work::Note(Note::Repeated),
@@ -176,8 +175,8 @@ impl Dedup {
                 }
             }
         };
-        let mut tally = Tally::default();
-        let stop = Stop { asked: stop, committed: self.intake.stage.progress.clone() };
+        let mut tally = InputCounts::default();
+        let stop = ReadingStop { asked: stop, committed: self.intake.stage.progress.clone() };
         self.pass(bytes, &stop, sift, &mut tally)?;
 
         let outdated = if stop.is_asked() { Vec::new() } else { self.intake.stage.outdated(Sequence(0))? };
@@ -190,13 +189,13 @@ impl Dedup {
         self.end(tally, stop.reason(), not_revised)
     }
 
-    /// Judges what is read and sifted, and commits it.
+    /// Reads the input once: `sift` chooses what is decided and committed.
     fn pass(
         &mut self,
         bytes: &AtomicU64,
-        stop: &Stop<'_>,
-        sift: impl FnMut(Item) -> Work + Send,
-        tally: &mut Tally,
+        stop: &ReadingStop<'_>,
+        sift: impl FnMut(InputItem) -> Work + Send,
+        tally: &mut InputCounts,
     ) -> Result<(), PipelineError> {
         let Self { setup, store, intake, .. } = self;
         let archive = store.archive();
@@ -213,8 +212,8 @@ impl Dedup {
         })
     }
 
-    /// Reads everything once more for the pages that are to be judged anew.
-    fn revise(&mut self, outdated: &[(UrlId, Sequence)], stop: &Stop<'_>) -> Result<(), PipelineError> {
+    /// Reads the input once more and revises the outdated near-duplicates.
+    fn revise(&mut self, outdated: &[(UrlId, Sequence)], stop: &ReadingStop<'_>) -> Result<(), PipelineError> {
         if outdated.is_empty() {
             return Ok(());
         }
@@ -223,17 +222,17 @@ impl Dedup {
             let row = self.intake.stage.reader.url(*id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
             wanted.insert(xxh3_128(row.url.as_bytes()), *page);
         }
-        let sift = |item: Item| match item {
-            Item::Answer(answer) => match wanted.remove(&xxh3_128(answer.url.as_str().as_bytes())) {
+        let sift = |item: InputItem| match item {
+            InputItem::Answer(answer) => match wanted.remove(&xxh3_128(answer.url.as_str().as_bytes())) {
                 Some(page) => Work::Answer(answer, Some(page)),
                 None => Work::Note(Note::Known),
             },
             _ => Work::Note(Note::Passed),
         };
-        self.pass(&AtomicU64::new(0), stop, sift, &mut Tally::default())
+        self.pass(&AtomicU64::new(0), stop, sift, &mut InputCounts::default())
     }
 
-    fn end(self, tally: Tally, reason: StopReason, not_revised: u64) -> Result<Ending, PipelineError> {
+    fn end(self, tally: InputCounts, reason: StopReason, not_revised: u64) -> Result<DedupEnding, PipelineError> {
         let mut store = self.store;
         let DecisionStage { mut snapshots, decider, page_urls, hosts, .. } = self.intake.stage;
         snapshots.finish(&decider, &page_urls);
@@ -243,17 +242,17 @@ impl Dedup {
         }
         store.close()?;
         let (totals, hosts) = hosts.into_parts();
-        Ok(Ending { tally, totals, hosts, reason, not_revised })
+        Ok(DedupEnding { tally, totals, hosts, reason, not_revised })
     }
 }
 
-/// Why no more is to be read.
-struct Stop<'a> {
+/// Whether the reader should stop, and why.
+struct ReadingStop<'a> {
     asked: &'a AtomicBool,
     committed: Arc<CommitProgress>,
 }
 
-impl Stop<'_> {
+impl ReadingStop<'_> {
     fn is_asked(&self) -> bool {
         self.reason() != StopReason::Finished
     }
@@ -268,14 +267,14 @@ impl Stop<'_> {
 }
 
 /// The counters by outcome, as their names have it.
-impl Ending {
+impl DedupEnding {
     /// How many answers came to what, by the outcome's name.
     pub fn outcomes(&self) -> BTreeMap<&'static str, u64> {
         self.totals.outcomes.iter().map(|(kind, count)| (kind.name(), *count)).collect()
     }
 }
 
-fn take(intake: &mut Intake, tally: &mut Tally, done: Done) -> Result<(), PipelineError> {
+fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), PipelineError> {
     match done {
         Done::Answer(arrival, renews) => {
             tally.answers += 1;
@@ -295,12 +294,12 @@ fn take(intake: &mut Intake, tally: &mut Tally, done: Done) -> Result<(), Pipeli
     Ok(())
 }
 
-/// Reads, sifts and renders everything, and hands it on in order.
+/// Reads, sifts and renders the input, and passes it to `take` in order.
 fn pipe(
-    setup: &Setup,
+    setup: &DedupSetup,
     bytes: &AtomicU64,
-    stop: &Stop<'_>,
-    mut sift: impl FnMut(Item) -> Work + Send,
+    stop: &ReadingStop<'_>,
+    mut sift: impl FnMut(InputItem) -> Work + Send,
     mut take: impl FnMut(Done) -> Result<(), PipelineError>,
 ) -> Result<(), PipelineError> {
     let renderers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -316,7 +315,7 @@ fn pipe(
         scope.spawn(move || {
             let items = setup.inputs.items(&setup.input, bytes).take_while(|_| !stop.is_asked());
             for (item, inlet) in items.zip(inlets.iter().cycle()) {
-                // A closed channel means that the judge has failed, which says why.
+                // A closed channel means that the decision stage has failed, which returns the reason.
                 if inlet.send(sift(item)).is_err() {
                     break;
                 }
@@ -332,7 +331,7 @@ fn pipe(
     })
 }
 
-fn render_all(setup: &Setup, work: &Receiver<Work>, done: &SyncSender<Done>) {
+fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>) {
     for work in work {
         let result = match work {
             Work::Note(note) => Done::Note(note),
@@ -341,14 +340,8 @@ fn render_all(setup: &Setup, work: &Receiver<Work>, done: &SyncSender<Done>) {
                 let is_page = (200..300).contains(&fetched.status)
                     && (setup.accepts)(&fetched.media_type())
                     && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
-                let read = is_page.then(|| {
-                    read(&setup.renderer, &fetched).map(|(rendered, body_digest, payload_digest)| Read {
-                        rendered,
-                        body_digest,
-                        payload_digest,
-                    })
-                });
-                Done::Answer(Arrival { fetched, read }, renews)
+                let read = is_page.then(|| render_page(&setup.renderer, &fetched));
+                Done::Answer(InputPage { fetched, read }, renews)
             }
         };
         if done.send(result).is_err() {

@@ -1,24 +1,24 @@
 //! A batch on its way from the decision stage to the committer, and when it is full.
 //!
-//! One batch is built while the one before is committed. A kill costs at most these two and the
-//! messages that wait for the decision stage, some 250 pages in all, besides the fetches in flight.
+//! The stage builds one batch while the committer commits the batch before. A kill of a crawl costs at most these
+//! two, the messages that wait for the stage and the fetches in flight: some 250 pages.
 
 use crate::model::{Batch, PageLine, PutPage};
 use crate::store::Archive;
 
 use super::PipelineError;
-use super::reference_crawls::Against;
+use super::reference_crawls::ReferenceCrawls;
 
-/// Judged pages in one batch.
+/// Most decided pages in one batch.
 const PAGES: usize = 100;
-/// Bytes of bodies in one batch, the last body not counted.
+/// Bytes of bodies after which a batch is full.
 const BYTES: usize = 16 << 20;
-/// URLs with a new state in one batch, those of the last page not counted.
+/// URLs with a new state after which a batch is full.
 const URLS: usize = 50_000;
 
-/// A line of `pages.jsonl` whose place in the archive is not yet known.
+/// A line of `pages.jsonl` that waits for its page's place in the archive.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct PendingLine {
     pub line: PageLine,
     /// Index into [`SealedBatch::puts`].
     pub put: Option<usize>,
@@ -28,24 +28,24 @@ pub(crate) struct Line {
 #[derive(Debug, Default)]
 pub(crate) struct SealedBatch {
     pub batch: Batch,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PendingLine>,
     /// Pages for the archive, each with the index of its row in `batch.pages`.
     pub puts: Vec<(usize, PutPage)>,
     /// Bytes of the bodies.
     pub bytes: usize,
-    /// URLs that were first seen, queued again or have got their outcome.
+    /// URLs that were first seen, requeued or given their outcome.
     pub urls: usize,
 }
 
 impl SealedBatch {
-    /// The first batch of a run. The terms of earlier crawls come first in the log, which has so many terms.
-    pub fn begun(against: Option<&Against>, logged: u32) -> Self {
+    /// Begins the first batch of a run. The terms of earlier crawls come first in the log; `logged` of them are there.
+    pub fn first(against: Option<&ReferenceCrawls>, logged: u32) -> Self {
         let mut sealed = Self::default();
         sealed.batch.terms = against.map_or(Vec::new(), |against| against.terms().skip(logged as usize).collect());
         sealed
     }
 
-    /// Whether there is nothing in it that a later start would miss.
+    /// Returns whether a later run would miss nothing without this batch.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
             && self.batch.urls.is_empty()
@@ -55,8 +55,8 @@ impl SealedBatch {
             && self.batch.hosts.is_empty()
     }
 
-    /// Puts its pages into the archive, and gives the batch with their places.
-    pub fn archived(self, archive: &Archive) -> Result<Batch, PipelineError> {
+    /// Writes the pages to the archive. Returns the batch with their places.
+    pub fn archive(self, archive: &Archive) -> Result<Batch, PipelineError> {
         let Self { mut batch, lines, puts, .. } = self;
         let mut locations = Vec::with_capacity(puts.len());
         for (row, page) in &puts {
@@ -64,7 +64,7 @@ impl SealedBatch {
             batch.pages[*row].location = location;
             locations.push(location);
         }
-        for Line { mut line, put } in lines {
+        for PendingLine { mut line, put } in lines {
             if let Some(location) = put.and_then(|put| locations.get(put).copied().flatten()) {
                 line.warc_file = archive.file_name(location.file);
                 line.warc_offset = Some(location.offset);
@@ -74,7 +74,7 @@ impl SealedBatch {
         Ok(batch)
     }
 
-    /// Whether it is to be committed without waiting for more.
+    /// Returns whether the batch should be committed now.
     pub fn is_full(&self) -> bool {
         self.batch.pages.len() >= PAGES || self.bytes >= BYTES || self.urls >= URLS
     }

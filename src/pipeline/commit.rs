@@ -1,6 +1,6 @@
 //! The committer: archives the pages of a batch, then makes the batch durable.
 //!
-//! It runs on a thread of its own, so that the decision stage goes on while one batch is written.
+//! It has a thread of its own, so the decision stage builds the next batch meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
@@ -15,11 +15,12 @@ use super::{PipelineError, SealedBatch};
 pub(crate) struct CommitProgress {
     /// Decided pages that are committed.
     pages: AtomicU32,
-    /// Whether the disk has less than the free space asked for.
+    /// Whether the disk has less free space than `--min-free` asks for.
     is_disk_full: AtomicBool,
 }
 
 impl CommitProgress {
+    /// Begins with the pages that earlier runs have committed.
     pub fn new(pages: u32) -> Self {
         Self { pages: pages.into(), is_disk_full: false.into() }
     }
@@ -30,18 +31,20 @@ impl CommitProgress {
         Ok(())
     }
 
+    /// Returns the number of committed pages.
     pub fn pages(&self) -> u32 {
         self.pages.load(Ordering::Acquire)
     }
 
+    /// Returns whether the disk had too little free space at the last check.
     pub fn is_disk_full(&self) -> bool {
         self.is_disk_full.load(Ordering::Relaxed)
     }
 }
 
-/// Commits batch by batch until the decision stage is done, or one fails: everything that was committed before is whole.
+/// Commits batches until the channel closes or a commit fails. Every commit before a failure is whole.
 ///
-/// Calls `committed` after each batch, when the progress has been updated.
+/// Updates `progress` after each batch, then calls `committed`.
 pub(crate) fn commit_all(
     store: &mut Store,
     archive: &Archive,
@@ -50,7 +53,7 @@ pub(crate) fn commit_all(
     mut committed: impl FnMut(CommitMark),
 ) -> Result<(), PipelineError> {
     for sealed in batches {
-        let mark = store.commit(sealed.archived(archive)?)?;
+        let mark = store.commit(sealed.archive(archive)?)?;
         progress.pages.store(mark.pages, Ordering::Release);
         progress.check_disk(store)?;
         committed(mark);

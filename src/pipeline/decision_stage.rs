@@ -10,17 +10,18 @@ use crate::model::{
 };
 use crate::store::StoreReader;
 
-use super::batch::Line;
+use super::batch::PendingLine;
 use super::page_lines::error_line;
-use super::reference_crawls::EarlierPage;
+use super::reference_crawls::ReferencePage;
 use super::{
-    Against, AgainstError, CommitProgress, HostStats, IndexSnapshots, LiveStats, PipelineError, Records, SealedBatch,
+    CommitProgress, HostStats, IndexSnapshots, LiveStats, PageRecords, PipelineError, ReferenceCrawls,
+    ReferenceCrawlsError, SealedBatch,
 };
 
-/// What of a page goes into the archive.
+/// Which pages and bodies go into the archive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArchivePolicy {
-    /// Whether pages that ask not to be archived are left out.
+    /// Whether pages with `noarchive` are left out.
     pub obey_noarchive: bool,
     /// Whether the bodies of duplicates are archived too.
     pub keep_duplicates: bool,
@@ -32,7 +33,7 @@ pub(crate) struct NamedOriginal {
     pub id: Option<UrlId>,
     /// Its URL.
     pub url: String,
-    /// When it was fetched, milliseconds since 1970 UTC.
+    /// Fetch time, milliseconds since 1970 UTC.
     pub fetched_at: i64,
     /// The folder of the earlier crawl.
     pub folder: Option<String>,
@@ -47,21 +48,21 @@ pub(crate) struct DecidedPage {
     pub body_digest: Digest,
     pub payload_digest: String,
     pub text_digest: Option<Digest>,
-    /// Whether the page asks not to be archived.
+    /// Whether the page says `noarchive`.
     pub is_noarchive: bool,
     pub judged: Judged,
     pub original: Option<NamedOriginal>,
-    /// The same page as it was decided before.
+    /// The page that this one revises.
     pub renews: Option<Sequence>,
     pub links: Vec<UrlId>,
     pub relevance: Option<Relevance>,
-    /// If the page is as it was: where it is archived, and the answer that says so.
+    /// If the page is unchanged: where its body is archived, and the answer as it was received.
     pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
 }
 
 /// Decides pages in order, and builds batches.
 pub(crate) struct DecisionStage {
-    pub decider: Decider<Records>,
+    pub decider: Decider<PageRecords>,
     pub reader: StoreReader,
     /// The URL of each decided page, by sequence number.
     pub page_urls: Vec<UrlId>,
@@ -71,24 +72,24 @@ pub(crate) struct DecisionStage {
     pub progress: Arc<CommitProgress>,
     /// The batch that is being built.
     pub building: SealedBatch,
-    against: Option<Arc<Against>>,
+    against: Option<Arc<ReferenceCrawls>>,
     policy: ArchivePolicy,
-    /// Stored pages whose commit is under way: their URL and time of fetch.
+    /// URL and fetch time of stored pages that are not committed yet.
     uncommitted: HashMap<Sequence, (String, i64)>,
-    /// Pages that are decided once more, by URL.
+    /// Pages that are being revised, by URL.
     revising: HashMap<UrlId, Sequence>,
-    /// Whether `revising` has the near-duplicates that earlier runs left to be decided once more.
+    /// Whether `revising` has the near-duplicates that earlier runs left to be revised.
     has_earlier_revisions: bool,
 }
 
 impl DecisionStage {
     /// Creates the stage after `page_urls` pages were restored into `decider`. `terms` counts the terms of the log.
     pub fn new(
-        (decider, page_urls): (Decider<Records>, Vec<UrlId>),
+        (decider, page_urls): (Decider<PageRecords>, Vec<UrlId>),
         reader: StoreReader,
         (totals, hosts): (Totals, Vec<HostRow>),
         snapshots: IndexSnapshots,
-        against: Option<Arc<Against>>,
+        against: Option<Arc<ReferenceCrawls>>,
         policy: ArchivePolicy,
         (pages, terms): (u32, u32),
     ) -> Self {
@@ -102,7 +103,7 @@ impl DecisionStage {
             snapshots,
             live,
             progress: Arc::new(CommitProgress::new(pages)),
-            building: SealedBatch::begun(against.as_deref(), terms),
+            building: SealedBatch::first(against.as_deref(), terms),
             against,
             policy,
             uncommitted: HashMap::new(),
@@ -111,7 +112,7 @@ impl DecisionStage {
         }
     }
 
-    /// Decides pages in order.
+    /// Returns the decider's verdicts on these pages, in order.
     pub fn decide(&mut self, pages: Vec<PageInput>) -> Result<Vec<Judged>, PipelineError> {
         if pages.is_empty() {
             return Ok(Vec::new());
@@ -120,7 +121,7 @@ impl DecisionStage {
         Ok(self.decider.decide(pages)?)
     }
 
-    /// Returns the near-duplicates, from page `from` on, that would be none by now, each with its URL.
+    /// Returns near-duplicates that would be unique by now, each with its URL. Leaves out pages below `from`.
     pub fn outdated(&mut self, from: Sequence) -> Result<Vec<(UrlId, Sequence)>, PipelineError> {
         let outdated = self.decider.outdated_duplicates(from)?;
         let found = outdated.into_iter().filter_map(|page| Some((*self.page_urls.get(page.index())?, page)));
@@ -131,9 +132,9 @@ impl DecisionStage {
         Ok(found)
     }
 
-    /// Returns the page that was decided before for a URL that is decided once more.
+    /// Returns the page that a revision of this URL replaces.
     ///
-    /// Cost: one look-up; after a restart, the first look-up of a URL that an earlier run had queued walks all pages.
+    /// Cost: one look-up. After a restart, the first look-up of a URL that an earlier run had queued visits all pages.
     pub fn renewed(&mut self, url: UrlId) -> Option<Sequence> {
         if !self.revising.contains_key(&url) && !std::mem::replace(&mut self.has_earlier_revisions, true) {
             for (page, of) in (0..).map(Sequence).zip(&self.page_urls) {
@@ -145,11 +146,11 @@ impl DecisionStage {
         self.revising.get(&url).copied()
     }
 
-    /// Returns what is reported of a stored page.
+    /// Returns the facts about a stored page that its duplicate's line names.
     pub fn original(&self, of: Sequence) -> Result<NamedOriginal, PipelineError> {
         if let Some(number) = of.as_earlier() {
-            let against = self.against.as_ref().ok_or(AgainstError::Changed)?;
-            let EarlierPage { url, fetched_at, folder } = against.page(number)?;
+            let against = self.against.as_ref().ok_or(ReferenceCrawlsError::Changed)?;
+            let ReferencePage { url, fetched_at, folder } = against.page(number)?;
             return Ok(NamedOriginal { id: None, url, fetched_at, folder: Some(folder) });
         }
         let id = *self.page_urls.get(of.index()).ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
@@ -161,7 +162,7 @@ impl DecisionStage {
         Ok(NamedOriginal { id: Some(id), url: row.url, fetched_at: page.fetched_at, folder: None })
     }
 
-    /// Returns the verdict on a page before it was decided once more.
+    /// Returns the verdict that a page had before its revision, for the line.
     pub fn earlier_verdict(&self, page: Sequence) -> Result<EarlierVerdict, PipelineError> {
         let Some(verdict @ Verdict::NearDuplicate { of, score, .. }) = self.decider.verdict(page) else {
             return Err(PipelineError::Lost { what: "page", id: page.0 });
@@ -171,7 +172,7 @@ impl DecisionStage {
         Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
     }
 
-    /// Enters a decided page into the batch, and returns what the archive is to keep of it.
+    /// Enters a decided page into the batch. Returns what the archive is to keep of it.
     pub fn enter_page(&mut self, decided: DecidedPage) -> Option<PutPage> {
         let DecidedPage { url, page, fetched, body_digest, payload_digest, judged, renews, .. } = decided;
         self.page_urls.push(url);
@@ -230,7 +231,7 @@ impl DecisionStage {
             building.puts.push((building.batch.pages.len() - 1, put));
             building.puts.len() - 1
         });
-        building.lines.push(Line { line, put });
+        building.lines.push(PendingLine { line, put });
         Ok(())
     }
 
@@ -273,6 +274,7 @@ pub(crate) fn outcome_of(verdict: Verdict, of: Option<UrlId>) -> Outcome {
 
 /// Returns the group of a page: its host, as a number that is the same in every run.
 pub(crate) fn group_of(host: &str) -> u32 {
-    // The low half of a hash: two hosts that meet are one group, which costs nothing but detail.
+    // The low half of a hash. Two hosts with the same number become one group: statistics by host get a little
+    // coarser, and nothing else changes.
     xxhash_rust::xxh3::xxh3_64(host.as_bytes()) as u32
 }

@@ -1,9 +1,9 @@
 use crate::detect::DetectError;
 use crate::store::Error as StoreError;
 
-use super::reference_crawls::AgainstError;
+use super::reference_crawls::ReferenceCrawlsError;
 
-/// Why deciding and storing pages could not go on. Everything that was committed before is whole.
+/// Why a run could not go on. Every commit before is whole, so the run can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// The store or the archive failed.
@@ -12,13 +12,13 @@ pub enum PipelineError {
     /// The decider failed.
     #[error(transparent)]
     Detect(#[from] DetectError),
-    /// An earlier crawl cannot be compared with.
+    /// Pages cannot be compared with an earlier crawl.
     #[error(transparent)]
-    Against(#[from] AgainstError),
+    Against(#[from] ReferenceCrawlsError),
     /// A line could not be written as JSON.
     #[error("a line of output could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// The logs miss a row that they must hold.
+    /// The logs lack a row that another row names.
     #[error("the store does not hold {what} {id}: run `ndcrawl verify` on the folder")]
     Lost {
         /// The kind of row.

@@ -1,24 +1,23 @@
-//! Counters of requests and outcomes, in all and by origin.
+//! Counters of requests and outcomes, in total and by origin.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::fetch::Traffic;
 use crate::model::{Exclusion, HostRow, Outcome, OutcomeKind, RobotsRow, Totals};
 
-/// Per-origin request counters, sent with each result.
+/// Requests to one origin, to be counted.
 #[derive(Clone, Debug)]
-pub(crate) struct Attempts {
+pub(crate) struct RequestCounts {
     pub origin: String,
     pub traffic: Traffic,
-    /// Of the requests, those that asked for addresses that do not exist, to learn the site's soft 404.
+    /// Soft-404 probes among these requests.
     pub probes: u64,
 }
 
-/// Bytes of the longest robots.txt that is kept from run to run.
+/// Longest robots.txt that is kept from run to run, in bytes.
 const LONGEST_ROBOTS: usize = 32 * 1024;
 
-/// Counters in all and by origin. Origins that changed since the last commit are remembered, so
-/// that a commit carries only those.
+/// Counters in total and by origin. A commit carries only the origins that changed since the last one.
 #[derive(Debug, Default)]
 pub(crate) struct HostStats {
     totals: Totals,
@@ -27,7 +26,7 @@ pub(crate) struct HostStats {
 }
 
 impl HostStats {
-    /// Returns the counters of the last commit.
+    /// Restores the counters of the last commit.
     pub fn restore(totals: Totals, hosts: impl IntoIterator<Item = HostRow>) -> Self {
         Self {
             totals,
@@ -36,7 +35,8 @@ impl HostStats {
         }
     }
 
-    pub fn add_attempts(&mut self, Attempts { origin, traffic, probes }: &Attempts) {
+    /// Adds requests.
+    pub fn add_requests(&mut self, RequestCounts { origin, traffic, probes }: &RequestCounts) {
         self.totals.requests += traffic.requests;
         self.totals.probes += probes;
         self.totals.bytes += traffic.bytes;
@@ -47,11 +47,12 @@ impl HostStats {
         host.response_micros += traffic.response_micros;
     }
 
-    /// Keeps a robots.txt for the next run, unless it is long: it stays in memory.
+    /// Keeps a robots.txt for the next run, unless it is long: it would stay in memory.
     pub fn set_robots(&mut self, origin: &str, row: RobotsRow) {
         self.host(origin).robots = Some(row).filter(|row| row.body.len() <= LONGEST_ROBOTS);
     }
 
+    /// Counts the outcome of a URL.
     pub fn add_outcome(&mut self, origin: &str, outcome: &Outcome) {
         let kind = outcome.kind();
         *self.totals.outcomes.entry(kind).or_default() += 1;
@@ -63,7 +64,7 @@ impl HostStats {
         }
     }
 
-    /// Takes back the outcome that a URL had: it is about to get another.
+    /// Takes back the outcome of a URL that is about to get another one.
     pub fn take_back(&mut self, origin: &str, earlier: OutcomeKind) {
         self.totals.revised += 1;
         let decrement = |outcomes: &mut BTreeMap<OutcomeKind, u64>| {
@@ -75,29 +76,33 @@ impl HostStats {
         decrement(&mut self.host(origin).outcomes);
     }
 
+    /// Counts links of a page that the crawl ignores: invalid ones, and those over the limit.
     pub fn add_dropped_links(&mut self, dropped: u32, over_limit: u32) {
         self.totals.links_dropped += u64::from(dropped);
         self.totals.links_over_limit += u64::from(over_limit);
     }
 
+    /// Sets the duration of all runs, in milliseconds.
     pub fn set_millis(&mut self, millis: u64) {
         self.totals.millis = millis;
     }
 
+    /// Returns the totals.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
+    /// Returns the counters by origin.
     pub fn hosts(&self) -> impl Iterator<Item = &HostRow> {
         self.hosts.values()
     }
 
-    /// The counters in all, and by origin.
+    /// Returns the totals and the counters by origin.
     pub fn into_parts(self) -> (Totals, Vec<HostRow>) {
         (self.totals, self.hosts.into_values().collect())
     }
 
-    /// The rows of origins that changed since the last call.
+    /// Returns the rows of origins that changed since the last call.
     pub fn take_changed(&mut self) -> Vec<HostRow> {
         let changed = std::mem::take(&mut self.changed);
         changed.iter().filter_map(|origin| self.hosts.get(origin).cloned()).collect()

@@ -1,18 +1,18 @@
-//! Figures that are read while a run goes on.
+//! Counters of a run that other threads may read while it runs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::detect::DeciderStats;
 use crate::model::Totals;
 
-/// Counters that the decision stage publishes after each round and anyone may read.
+/// Counters that the decision stage publishes after each round.
 #[derive(Debug, Default)]
 pub(crate) struct LiveStats {
-    state: Mutex<State>,
+    state: Mutex<PublishedStats>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PublishedStats {
     totals: Totals,
     index: DeciderStats,
     failed_seeds: Vec<(String, String)>,
@@ -25,7 +25,7 @@ impl LiveStats {
         state.index = index;
     }
 
-    /// Records a seed that could not be fetched, with the reason.
+    /// PageRecords a seed that could not be fetched, with the reason.
     pub fn add_failed_seed(&self, url: String, why: String) {
         self.lock().failed_seeds.push((url, why));
     }
@@ -43,7 +43,7 @@ impl LiveStats {
         self.lock().failed_seeds.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PublishedStats> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

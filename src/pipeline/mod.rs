@@ -1,17 +1,26 @@
-//! *How does a page that was read become a decision, a row and a record of the archive?*
+//! *How does a page become a verdict, a line and a row?*
 //!
-//! A crawl and `dedup` share this: pages arrive in an order, the [`DecisionStage`] decides them in that order and builds
-//! batches, and the committer makes the batches durable, one after the other.
+//! The part that a crawl and `dedup` share: both hand over pages in order, and both write the same kind of output
+//! folder.
 //!
 //! ```text
-//! page ─► DecisionStage ─► SealedBatch ─► commit_all ─► store
-//!            │    ▲                           │
-//!            │    └──── CommitProgress ◄──────┘
-//!            └► HostStats, LiveStats, IndexSnapshots
+//! body ─► render_page ─► DecisionStage ─► SealedBatch ─► commit_all ─► store
+//!                           │    ▲                           │
+//!                           │    └──── CommitProgress ◄──────┘
+//!                           └► HostStats, LiveStats, IndexSnapshots
 //! ```
 //!
-//! A URL's outcome, its row and the terms that it was the first to hold stand in one batch, and batches are committed
-//! in order. So a committed page never names a term or a page that is not.
+//! **Lifecycle.** [`restore_decider`] brings the decider to the state of the last commit. Then one thread owns a
+//! [`DecisionStage`]: it decides pages in their order and builds a [`SealedBatch`]. When a batch is full, that thread
+//! seals it and sends it to the thread of [`commit_all`], which archives the bodies and commits the batch. The stage
+//! builds the next batch meanwhile.
+//!
+//! A URL's outcome, its row and the terms that it was the first to hold are in one batch, and batches are committed in
+//! order. So a committed page never names a term or a page that is not committed. A kill costs at most the batch that
+//! is being built and the batch that is being committed: the next run repeats both.
+//!
+//! Public types: [`ReferenceCrawls`] holds the pages of earlier crawls (`--against`), [`PageRecords`] reads records
+//! back from the log for a decider, and [`PipelineError`] says why a run cannot go on.
 
 mod batch;
 mod commit;
@@ -21,23 +30,23 @@ mod host_stats;
 mod index_snapshot;
 mod live_stats;
 mod page_lines;
-mod reading;
 mod records;
 mod reference_crawls;
+mod render;
 mod restore;
 mod stop;
 
 pub use error::PipelineError;
-pub use records::{RecordError, Records};
-pub use reference_crawls::{Against, AgainstError};
+pub use records::{PageRecordError, PageRecords};
+pub use reference_crawls::{ReferenceCrawls, ReferenceCrawlsError};
 pub use stop::{Stop, StopReason};
 
 pub(crate) use batch::SealedBatch;
 pub(crate) use commit::{CommitProgress, commit_all};
 pub(crate) use decision_stage::{ArchivePolicy, DecidedPage, DecisionStage, group_of, outcome_of};
-pub(crate) use host_stats::{Attempts, HostStats};
+pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
 pub(crate) use live_stats::LiveStats;
 pub(crate) use page_lines::{add_answer, add_page, leased_line, unleased_line};
-pub(crate) use reading::read;
+pub(crate) use render::{RenderedPage, render_page};
 pub(crate) use restore::restore_decider;

@@ -3,7 +3,7 @@
 use crate::detect::dd::Band;
 use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageLine, Rendered, UrlRow};
 
-/// A line for a URL whose lease has ended.
+/// Returns the line of a URL whose lease has ended.
 pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
     PageLine {
         url: lease.url.to_string(),
@@ -16,12 +16,12 @@ pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Out
     }
 }
 
-/// A line for a URL that was seen and not leased.
+/// Returns the line of a URL that was seen and not leased.
 pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Outcome) -> PageLine {
     PageLine { url: row.url.clone(), depth: row.discovery.depth, referrer, ..outcome_line(outcome) }
 }
 
-/// The fields that the outcome alone fills.
+/// Fills the fields that depend on the outcome alone.
 fn outcome_line(outcome: &Outcome) -> PageLine {
     let mut line = PageLine { outcome: outcome.kind().name().to_owned(), ..PageLine::default() };
     match outcome {
@@ -42,7 +42,7 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
     line
 }
 
-/// Adds what the server's answer tells.
+/// Adds the facts of the server's answer.
 pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
     let media_type = fetched.media_type();
     line.status = Some(fetched.status);
@@ -52,7 +52,7 @@ pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
     line.truncated = fetched.truncated;
 }
 
-/// Adds what the page itself tells.
+/// Adds the facts of the page itself.
 pub(crate) fn add_page(line: &mut PageLine, rendered: &Rendered) {
     line.title.clone_from(&rendered.title);
     line.lang.clone_from(&rendered.language);
@@ -63,7 +63,7 @@ pub(crate) fn add_page(line: &mut PageLine, rendered: &Rendered) {
     line.provenance = Some(rendered.provenance.clone());
 }
 
-/// A line for a URL that failed.
+/// Returns the line of `errors.jsonl`, if the URL failed.
 pub(crate) fn error_line(url: &str, attempts: u32, outcome: &Outcome) -> Option<ErrorLine> {
     match outcome {
         Outcome::Failed { class, detail } => {
@@ -73,7 +73,7 @@ pub(crate) fn error_line(url: &str, attempts: u32, outcome: &Outcome) -> Option<
     }
 }
 
-/// Milliseconds since 1970 as RFC 3339 UTC with milliseconds.
-pub(crate) fn rfc3339(millis: i64) -> String {
+/// Formats milliseconds since 1970 as RFC 3339 in UTC, with milliseconds.
+pub(super) fn rfc3339(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis).map(|time| format!("{time:.3}")).unwrap_or_default()
 }

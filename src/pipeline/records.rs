@@ -1,4 +1,5 @@
-//! How the decider reads records back from the store's log.
+//! Reads page records back from the log, for a decider. The decider does not know the store: it asks through
+//! its own trait.
 
 use std::sync::Arc;
 
@@ -6,51 +7,51 @@ use crate::detect::{LoggedPage, RecordSource};
 use crate::model::{PageRow, Sequence};
 use crate::store::{Error as StoreError, StoreReader};
 
-use super::reference_crawls::{Against, AgainstError};
+use super::reference_crawls::{ReferenceCrawls, ReferenceCrawlsError};
 
 /// The log of records of a crawl, and those of the earlier crawls that it is compared with.
 #[derive(Clone)]
-pub struct Records {
+pub struct PageRecords {
     reader: StoreReader,
-    against: Option<Arc<Against>>,
+    against: Option<Arc<ReferenceCrawls>>,
 }
 
-impl Records {
-    /// The records of a crawl that is compared with itself alone.
+impl PageRecords {
+    /// Reads the records of a crawl alone.
     pub fn new(reader: StoreReader) -> Self {
         Self { reader, against: None }
     }
 
-    /// The same, with the records of earlier crawls.
-    pub(crate) fn with(reader: StoreReader, against: Option<Arc<Against>>) -> Self {
+    /// Reads the records of a crawl and of earlier crawls.
+    pub(crate) fn with(reader: StoreReader, against: Option<Arc<ReferenceCrawls>>) -> Self {
         Self { reader, against }
     }
 }
 
-impl RecordSource for Records {
-    type Error = RecordError;
+impl RecordSource for PageRecords {
+    type Error = PageRecordError;
 
-    fn page(&self, page: Sequence) -> Result<LoggedPage, RecordError> {
+    fn page(&self, page: Sequence) -> Result<LoggedPage, PageRecordError> {
         if let Some(number) = page.as_earlier() {
-            let against = self.against.as_ref().ok_or(RecordError::Missing(page))?;
+            let against = self.against.as_ref().ok_or(PageRecordError::Missing(page))?;
             return Ok(against.logged(number)?);
         }
         let PageRow { group, terms, least_weight, order, .. } =
-            self.reader.page(page)?.ok_or(RecordError::Missing(page))?;
+            self.reader.page(page)?.ok_or(PageRecordError::Missing(page))?;
         Ok(LoggedPage { group, terms, least_weight, order })
     }
 }
 
-/// Why a record could not be read.
+/// Why a page record could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordError {
+pub enum PageRecordError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The records of earlier crawls could not be read.
     #[error(transparent)]
-    Against(#[from] AgainstError),
-    /// There is no such page.
+    Against(#[from] ReferenceCrawlsError),
+    /// The log does not have the page.
     #[error("the store does not hold page {0}")]
     Missing(Sequence),
 }

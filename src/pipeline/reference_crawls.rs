@@ -1,13 +1,12 @@
-//! Pages that earlier crawls have stored, to be compared with.
+//! The stored pages of earlier crawls, with which a run compares its own pages (`--against`).
 //!
-//! A folder is read once, when a crawl is opened, and is free again before the first page is judged: other crawls
-//! may go by it at the same time. Of each stored page the record, the digests, the URL and the time of fetch go into a
-//! file without a name, which is gone when the program ends; bodies are not read. Its terms are numbered in the order
-//! in which they come, before any term of the crawl itself, and stand first in the crawl's own log of terms: so the
-//! numbers are the same at every opening.
+//! Each folder is read once, when a run opens, and is free again before the first page is judged. So several runs
+//! can use the same folder. Record, digests, URL and fetch time of each stored page go into an unnamed temporary
+//! file, which the system deletes when the program ends. Bodies are not read.
 //!
-//! A detector that goes by what is known of a host learns from these pages too, in their order, as from unique pages
-//! that arrived before the first one here.
+//! The terms of these pages get the first numbers, in the order of the pages, and stand first in the run's own log
+//! of terms. So the numbers are the same each time the run is opened. A detector that learns from a host's pages
+//! learns from these pages too, as from unique pages that came before the run's first page.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -23,40 +22,40 @@ use crate::store::{Error as StoreError, StoreReader};
 
 use super::PipelineError;
 
-/// Another crawl that begins may be reading the folder; one that runs there takes longer.
+/// How long to wait for another process that reads the folder. A crawl that runs there takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(100);
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What earlier crawls have stored.
-pub struct Against {
-    folders: Vec<Folder>,
+/// The stored pages of earlier crawls.
+pub struct ReferenceCrawls {
+    folders: Vec<ReferenceFolder>,
     vocabulary: Vocabulary,
-    /// Where each page ends in the file.
+    /// The end of each page in the file.
     ends: Vec<u64>,
     file: Mutex<File>,
 }
 
-struct Folder {
+struct ReferenceFolder {
     name: String,
     crawl: String,
-    /// Pages that it had judged when it was read.
+    /// Pages that the crawl had judged when it was read.
     judged: u32,
 }
 
-/// What is told of a page that is repeated.
-pub(crate) struct EarlierPage {
-    /// As it was fetched.
+/// The facts about a stored page that its duplicate's line names.
+pub(super) struct ReferencePage {
+    /// The URL as it was fetched.
     pub url: String,
-    /// When, milliseconds since 1970 UTC.
+    /// Fetch time, milliseconds since 1970 UTC.
     pub fetched_at: i64,
-    /// In which folder it stands, as that was named.
+    /// The folder, as the user named it.
     pub folder: String,
 }
 
-/// A page in the file.
+/// A page in the temporary file.
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct SpooledPage {
     folder: u32,
     url: String,
     fetched_at: i64,
@@ -69,113 +68,118 @@ struct Row {
     order: TermOrder,
 }
 
-/// Why an earlier crawl cannot be compared with.
+/// Why pages cannot be compared with an earlier crawl.
 #[derive(Debug, thiserror::Error)]
-pub enum AgainstError {
-    /// Its folder cannot be read.
-    #[error("{}: pages of it cannot be compared with: {source}", folder.display())]
+pub enum ReferenceCrawlsError {
+    /// The folder cannot be read.
+    #[error("{}: cannot read the pages to compare with: {source}", folder.display())]
     Store {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The store's reason.
         source: StoreError,
     },
-    /// Its records were made in another way.
-    #[error("{}: its pages were rendered differently ({theirs}; here: {ours}), so that they cannot be compared", folder.display())]
+    /// The crawl rendered its pages with other options.
+    #[error("{}: cannot compare with its pages, because they were rendered differently ({theirs}; here: {ours})", folder.display())]
     Rendering {
         /// The folder.
         folder: PathBuf,
-        /// How its records were made.
+        /// The rendering there.
         theirs: String,
-        /// How ours are made.
+        /// The rendering here.
         ours: String,
     },
-    /// Its detector sees other terms of a page.
-    #[error("{}: the crawl in it has {key} = {was}, this one {is}: their records cannot be compared", folder.display())]
+    /// A setting of its detector differs.
+    #[error("{}: cannot compare with its pages, because that crawl has {key} = {was} and this one has {is}", folder.display())]
     Setting {
         /// The folder.
         folder: PathBuf,
         /// The setting.
         key: String,
-        /// There.
+        /// The value there.
         was: String,
-        /// Here.
+        /// The value here.
         is: String,
     },
-    /// The file for the records.
-    #[error("the records of earlier crawls cannot be kept in a temporary file: {0}")]
+    /// The temporary file failed.
+    #[error(
+        "cannot keep the records of earlier crawls in a temporary file: {0}; free some space or set TMPDIR to another folder"
+    )]
     Spool(#[from] std::io::Error),
-    /// The crawl was begun with other pages.
-    #[error("the pages of earlier crawls are not those with which this crawl was begun")]
+    /// The run was started with other pages.
+    #[error("the pages of earlier crawls are not the pages with which this crawl was started")]
     Changed,
 }
 
-impl Against {
-    /// Reads what these folders hold, in this order. Their rendering must be `rendering`, and `differs` names a
-    /// setting of a folder's fingerprint that stands in the way: key, value there, value here. Cost: reads their
-    /// whole logs.
+impl ReferenceCrawls {
+    /// Reads the stored pages of these folders, in this order. Cost: reads their whole logs.
+    ///
+    /// Their rendering must be `rendering`. `differs` takes a folder's fingerprint and returns a setting that
+    /// prevents the comparison: key, value there, value here.
     ///
     /// # Errors
-    /// If a folder holds no crawl, or one whose records cannot be compared, is in use, or is damaged.
+    /// If a folder holds no crawl, is in use or damaged, or holds records that cannot be compared.
     pub fn read(
         folders: &[PathBuf],
         rendering: &str,
         differs: impl Fn(&str) -> Option<(String, String, String)>,
     ) -> Result<Self, PipelineError> {
-        let spool = |error: std::io::Error| PipelineError::from(AgainstError::from(error));
-        let mut writer = Writer {
+        let spool = |error: std::io::Error| PipelineError::from(ReferenceCrawlsError::from(error));
+        let mut writer = SpoolWriter {
             vocabulary: Vocabulary::default(),
             out: BufWriter::new(tempfile::tempfile().map_err(spool)?),
             ends: Vec::new(),
         };
         let mut read = Vec::new();
         for folder in folders {
-            let failed = |source| AgainstError::Store { folder: folder.clone(), source };
+            let failed = |source| ReferenceCrawlsError::Store { folder: folder.clone(), source };
             let (reader, opened) = open(folder).map_err(failed)?;
             let theirs = opened.identity.rendering;
             if theirs != rendering {
-                return Err(
-                    AgainstError::Rendering { folder: folder.clone(), theirs, ours: rendering.to_owned() }.into()
-                );
+                return Err(ReferenceCrawlsError::Rendering {
+                    folder: folder.clone(),
+                    theirs,
+                    ours: rendering.to_owned(),
+                }
+                .into());
             }
             if let Some((key, was, is)) = differs(&opened.identity.fingerprint) {
-                return Err(AgainstError::Setting { folder: folder.clone(), key, was, is }.into());
+                return Err(ReferenceCrawlsError::Setting { folder: folder.clone(), key, was, is }.into());
             }
             writer.take(read.len() as u32, &reader).map_err(|error| match error {
                 PipelineError::Store(source) => failed(source).into(),
                 other => other,
             })?;
             let name = folder.display().to_string();
-            read.push(Folder { name, crawl: opened.identity.crawl, judged: opened.mark.pages });
+            read.push(ReferenceFolder { name, crawl: opened.identity.crawl, judged: opened.mark.pages });
         }
         let file = writer.out.into_inner().map_err(|error| spool(error.into_error()))?;
         Ok(Self { folders: read, vocabulary: writer.vocabulary, ends: writer.ends, file: Mutex::new(file) })
     }
 
-    /// Which pages these are: the same as long as the folders are the same, in the same order, and nothing was
-    /// crawled into them.
+    /// Returns a text that names these pages: it changes with the folders, their order and their number of pages.
     pub fn signature(&self) -> String {
         let folders: Vec<String> =
             self.folders.iter().map(|folder| format!("{} ({} pages)", folder.crawl, folder.judged)).collect();
         folders.join(", ")
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     pub fn len(&self) -> u32 {
         self.ends.len() as u32
     }
 
-    /// Whether none of the folders has any.
+    /// Returns whether there are no pages.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The terms, in the order of their numbers.
+    /// Returns the terms in the order of their numbers.
     pub(super) fn terms(&self) -> impl Iterator<Item = TermRow> + '_ {
         (0..self.vocabulary.len()).filter_map(|id| self.vocabulary.term(TermId(id as u32)).map(Into::into))
     }
 
-    /// Has all pages taken in by a decider that knows the terms.
+    /// Adds all pages to a decider that knows the terms.
     pub(super) fn seed<S: RecordSource>(&self, decider: &mut Decider<S>) -> Result<(), PipelineError> {
         for number in 0..self.len() {
             let row = self.row(number)?;
@@ -185,31 +189,31 @@ impl Against {
         Ok(())
     }
 
-    /// What is logged of a page.
-    pub(super) fn logged(&self, number: u32) -> Result<LoggedPage, AgainstError> {
-        self.row(number).map(Row::logged)
+    /// Returns the record of a page.
+    pub(super) fn logged(&self, number: u32) -> Result<LoggedPage, ReferenceCrawlsError> {
+        self.row(number).map(SpooledPage::logged)
     }
 
-    /// Where a page stands and what its address is.
-    pub(crate) fn page(&self, number: u32) -> Result<EarlierPage, AgainstError> {
-        let Row { folder, url, fetched_at, .. } = self.row(number)?;
+    /// Returns folder, URL and fetch time of a page.
+    pub(super) fn page(&self, number: u32) -> Result<ReferencePage, ReferenceCrawlsError> {
+        let SpooledPage { folder, url, fetched_at, .. } = self.row(number)?;
         let folder = self.folders.get(folder as usize).map(|folder| folder.name.clone()).unwrap_or_default();
-        Ok(EarlierPage { url, fetched_at, folder })
+        Ok(ReferencePage { url, fetched_at, folder })
     }
 
-    fn row(&self, number: u32) -> Result<Row, AgainstError> {
+    fn row(&self, number: u32) -> Result<SpooledPage, ReferenceCrawlsError> {
         let place = number as usize;
-        let end = *self.ends.get(place).ok_or(AgainstError::Changed)?;
+        let end = *self.ends.get(place).ok_or(ReferenceCrawlsError::Changed)?;
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         let mut bytes = vec![0; (end - start) as usize];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(&mut bytes)?;
-        postcard::from_bytes(&bytes).map_err(|error| AgainstError::Spool(std::io::Error::other(error)))
+        postcard::from_bytes(&bytes).map_err(|error| ReferenceCrawlsError::Spool(std::io::Error::other(error)))
     }
 }
 
-impl Row {
+impl SpooledPage {
     fn logged(self) -> LoggedPage {
         let Self { group, terms, least_weight, order, .. } = self;
         LoggedPage { group, terms, least_weight, order }
@@ -227,14 +231,14 @@ fn open(folder: &Path) -> Result<(StoreReader, crate::store::OpenedStore), Store
     }
 }
 
-/// Writes the pages of one folder after the other.
-struct Writer {
+/// Writes the pages of the folders to the temporary file.
+struct SpoolWriter {
     vocabulary: Vocabulary,
     out: BufWriter<File>,
     ends: Vec<u64>,
 }
 
-impl Writer {
+impl SpoolWriter {
     fn take(&mut self, folder: u32, reader: &StoreReader) -> Result<(), PipelineError> {
         let names: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, StoreError>>()?;
         for row in reader.all_pages()? {
@@ -242,9 +246,9 @@ impl Writer {
             if row.verdict.is_unique() {
                 let url = reader.url(row.url)?.ok_or(PipelineError::Lost { what: "URL", id: row.url.0 })?.url;
                 let row = self.renumbered(folder, url, row, &names)?;
-                let bytes =
-                    postcard::to_stdvec(&row).map_err(|error| AgainstError::Spool(std::io::Error::other(error)))?;
-                self.out.write_all(&bytes).map_err(AgainstError::from)?;
+                let bytes = postcard::to_stdvec(&row)
+                    .map_err(|error| ReferenceCrawlsError::Spool(std::io::Error::other(error)))?;
+                self.out.write_all(&bytes).map_err(ReferenceCrawlsError::from)?;
                 let end = self.ends.last().copied().unwrap_or(0) + bytes.len() as u64;
                 self.ends.push(end);
             }
@@ -252,8 +256,14 @@ impl Writer {
         Ok(())
     }
 
-    /// The page, its terms by our numbers.
-    fn renumbered(&mut self, folder: u32, url: String, row: PageRow, names: &[TermRow]) -> Result<Row, PipelineError> {
+    /// Replaces the folder's term numbers by ours.
+    fn renumbered(
+        &mut self,
+        folder: u32,
+        url: String,
+        row: PageRow,
+        names: &[TermRow],
+    ) -> Result<SpooledPage, PipelineError> {
         let mut known = |term: TermId| {
             let name = names.get(term.index()).ok_or(PipelineError::Lost { what: "term", id: term.0 })?;
             Ok::<_, PipelineError>(self.vocabulary.intern(name)?.0)
@@ -267,11 +277,11 @@ impl Writer {
         for term in order.sentences.iter_mut().flatten() {
             *term = known(TermId(*term))?.0;
         }
-        Ok(Row { folder, url, fetched_at, page, body_digest, text_digest, group, terms, least_weight, order })
+        Ok(SpooledPage { folder, url, fetched_at, page, body_digest, text_digest, group, terms, least_weight, order })
     }
 }
 
-/// Whether a term of a crawl's own log is the one that these numbers begin with.
-pub(super) fn is_begun_with(against: &Against, id: TermId, term: &str) -> bool {
+/// Returns whether a term of a run's own log has the same number in the earlier crawls, if it has one there.
+pub(super) fn has_same_term(against: &ReferenceCrawls, id: TermId, term: &str) -> bool {
     id.index() >= against.vocabulary.len() || against.vocabulary.term(id) == Some(term)
 }

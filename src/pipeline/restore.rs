@@ -1,4 +1,4 @@
-//! From the logs of an earlier run to the decider in memory.
+//! Restores the decider from a snapshot and the logs of earlier runs.
 
 use std::sync::Arc;
 
@@ -7,23 +7,26 @@ use crate::model::{Sequence, TermId};
 use crate::store::StoreReader;
 
 use super::PipelineError;
-use super::index_snapshot::{self, State};
-use super::records::Records;
-use super::reference_crawls::{Against, AgainstError, is_begun_with};
+use super::index_snapshot::{self, DeciderState};
+use super::records::PageRecords;
+use super::reference_crawls::{ReferenceCrawls, ReferenceCrawlsError, has_same_term};
 
-/// The decider as it was at the last commit, the URL of each judged page, and how many of them came
-/// from a snapshot. Cost: reads the snapshot, about a second for a million records, and from the
-/// logs what is not in it, some microseconds a term and page.
-/// Pages of earlier crawls come before all others; their terms are the first of the log.
-/// `memory` bounds the index from the first record on, as it did while the pages were judged.
+/// Restores the decider of the last commit.
+///
+/// Returns the decider, the URL of each decided page, and how many of these pages came from a snapshot.
+/// Cost: about a second for a snapshot of a million records, and some microseconds for each term and page that
+/// only the logs have.
+///
+/// The pages of earlier crawls come before all others, and their terms are the first of the log. `memory` limits
+/// the index from the first record on, as it did when the pages were decided.
 pub(crate) fn restore_decider(
     options: &detect::Options,
     memory: Option<u64>,
     reader: &StoreReader,
-    against: Option<&Arc<Against>>,
-) -> Result<(State, u32), PipelineError> {
+    against: Option<&Arc<ReferenceCrawls>>,
+) -> Result<(DeciderState, u32), PipelineError> {
     let new = || {
-        let mut decider = Decider::new(options.clone(), Records::with(reader.clone(), against.cloned()));
+        let mut decider = Decider::new(options.clone(), PageRecords::with(reader.clone(), against.cloned()));
         if let Some(bytes) = memory {
             decider.set_memory_limit(usize::try_from(bytes).unwrap_or(usize::MAX));
         }
@@ -37,13 +40,13 @@ pub(crate) fn restore_decider(
     let covered = page_urls.len() as u32;
     for term in reader.terms_from(TermId(decider.vocabulary().len() as u32))? {
         let (id, term) = term?;
-        if against.is_some_and(|against| !is_begun_with(against, id, &term)) {
-            return Err(AgainstError::Changed.into());
+        if against.is_some_and(|against| !has_same_term(against, id, &term)) {
+            return Err(ReferenceCrawlsError::Changed.into());
         }
         decider.restore_term(&term)?;
     }
     if let Some(against) = against.filter(|_| !is_restored) {
-        // Nothing is committed yet: the first commit will have these terms.
+        // These terms are not committed yet: the first commit has them.
         for term in against.terms().skip(decider.vocabulary().len()) {
             decider.restore_term(&term)?;
         }

@@ -1,13 +1,13 @@
-/// How urgently a run is to stop.
+/// Whether a run should stop, and how urgently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It goes on.
+    /// No stop was requested.
     Go,
-    /// No new fetches; those in flight may end within the time of grace.
+    /// Start no new fetches. Fetches in flight may end within the grace time.
     Soon,
-    /// Fetches in flight are dropped; what arrived is committed.
+    /// Drop the fetches in flight. Pages that have arrived are committed.
     Now,
-    /// As `Soon`, because the disk has less than the free space asked for.
+    /// As `Soon`, because the disk has less free space than `--min-free` asks for.
     DiskFull,
     /// As `Now`, because a part failed.
     Failed,
@@ -20,10 +20,10 @@ pub enum StopReason {
     Finished,
     /// The time limit was reached.
     Time,
-    /// A stop was asked for.
+    /// A signal or the user stopped it.
     Signal,
-    /// Too little free space.
+    /// The disk has less free space than `--min-free` asks for.
     DiskFull,
-    /// A part failed; the error is reported beside.
+    /// A part failed. The run returns the error as well.
     Failed,
 }

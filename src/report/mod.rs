@@ -31,7 +31,7 @@ use std::path::Path;
 use crate::crawl::DuplicateLinks;
 use crate::detect::{DetectError, Options};
 use crate::model::{HostRow, Totals};
-use crate::pipeline::RecordError;
+use crate::pipeline::PageRecordError;
 use crate::store::{self, StoreReader};
 
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
@@ -60,7 +60,7 @@ pub enum ReportError {
     Detect(#[from] DetectError),
     /// The log lacks the record of a page.
     #[error(transparent)]
-    Record(#[from] RecordError),
+    Record(#[from] PageRecordError),
 }
 
 /// The settings that governed the crawl's decisions.

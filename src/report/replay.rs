@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::detect::{Decider, LoggedPage, Options, RecordSource};
 use crate::model::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
-use crate::pipeline::{RecordError, Records};
+use crate::pipeline::{PageRecordError, PageRecords};
 use crate::store::StoreReader;
 
 use super::ReportError;
@@ -101,7 +101,7 @@ pub fn replay_verdicts(
     pages: &[Sequence],
 ) -> Result<Vec<Verdict>, ReportError> {
     let numbers = Numbers::default();
-    let source = RenumberedRecords { records: Records::new(reader.clone()), numbers: numbers.clone() };
+    let source = RenumberedRecords { records: PageRecords::new(reader.clone()), numbers: numbers.clone() };
     let mut replay = Replay { decider: Decider::new(options.clone(), source), reader, numbers };
     // The decider must number terms as the log does, since it reads records back from the log.
     for term in terms {
@@ -141,7 +141,7 @@ impl Replay<'_> {
     ) -> Result<Vec<Verdict>, ReportError> {
         let mut rows = Vec::with_capacity(pages.len());
         for (place, number) in pages.iter().enumerate() {
-            let row = self.reader.page(*number)?.ok_or(RecordError::Missing(*number))?;
+            let row = self.reader.page(*number)?.ok_or(PageRecordError::Missing(*number))?;
             let renews = renews(place);
             // Under its own ID the decider would take the page for a redelivery.
             let page = renews.map_or(row.page, |_| PageId::new("anew", &row.page.0.to_string(), 1));
@@ -160,16 +160,16 @@ impl Replay<'_> {
 
 /// The records of the log under the sequence numbers of the replay.
 struct RenumberedRecords {
-    records: Records,
+    records: PageRecords,
     numbers: Numbers,
 }
 
 impl RecordSource for RenumberedRecords {
-    type Error = RecordError;
+    type Error = PageRecordError;
 
-    fn page(&self, page: Sequence) -> Result<LoggedPage, RecordError> {
+    fn page(&self, page: Sequence) -> Result<LoggedPage, PageRecordError> {
         let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let logged = numbers.get(page.index()).copied().ok_or(RecordError::Missing(page))?;
+        let logged = numbers.get(page.index()).copied().ok_or(PageRecordError::Missing(page))?;
         drop(numbers);
         self.records.page(logged)
     }

@@ -158,7 +158,7 @@ fn unusable_reference_folders_are_refused() {
         assert!(run.errors()[0].contains(why) && run.stderr.contains("hint: "), "{}", run.stderr);
         assert!(!place.path("new").exists());
     };
-    refused(&["--against", "nowhere"], 2, "nowhere: pages of it cannot be compared with");
+    refused(&["--against", "nowhere"], 2, "nowhere: cannot read the pages to compare with");
     refused(&["--against", "out", "--field-weights", "title=1"], 2, "rendered differently");
     refused(&["--against", "out", "--min-terms", "3"], 2, "dedup.min_terms = 20");
     let own = place.crawl(&seeds(&web)).args(["--against", "out"]).finish().expect_code(2);

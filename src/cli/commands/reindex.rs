@@ -14,7 +14,7 @@ use crate::cli::setup;
 use crate::cli::startup::defaults_with_log;
 use crate::cli::terminal::write_stdout;
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{Archived, Rebuilt, rebuild};
+use crate::crawl::{ArchivedPages, RebuildReport, rebuild};
 use crate::store::{self, Generation, Identity, Store, StoreReader};
 
 const CACHE_BYTES: u64 = 16 << 20;
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &ReindexArguments) -> Result<u8, CliError> {
 }
 
 /// Rebuilds the store from the files in `source`.
-fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
+fn all(dir: &Path, source: &Path) -> Result<RebuildReport, CliError> {
     let file = store::read_json_file(&source.join("crawl.json")).map_err(opening_error)?.unwrap_or_default();
     if file["command"] == DEDUP {
         let error = CliError::new(exit::CORRUPT, format!("{}: the folder holds the results of dedup", dir.display()));
@@ -65,7 +65,7 @@ fn all(dir: &Path, source: &Path) -> Result<Rebuilt, CliError> {
         Store::open_to_rebuild(dir, setup::store_options(&settings), &identity).map_err(opening_error)?;
     let none = || CliError::new(exit::CORRUPT, format!("{}: no earlier store", dir.display()));
     let generation = Generation::last(dir).map_err(opening_error)?.ok_or_else(none)?;
-    let archived = Archived::read(dir).map_err(opening_error)?.ok_or_else(none)?;
+    let archived = ArchivedPages::read(dir).map_err(opening_error)?.ok_or_else(none)?;
     let (rebuilt, store) = rebuild(setup, store, &opened.identity, &generation, &archived).map_err(crawl_error)?;
     store::write_crawl_file(dir, &crawl_file(file, &opened.identity.crawl)).map_err(opening_error)?;
     store::rebuilt(dir).map_err(opening_error)?;
@@ -82,7 +82,7 @@ fn crawl_file(mut file: Value, crawl: &str) -> Value {
     file
 }
 
-fn object(rebuilt: &Rebuilt) -> Value {
+fn object(rebuilt: &RebuildReport) -> Value {
     json!({
         "rebuilt": true, "outcomes": rebuilt.outcomes, "kept": rebuilt.kept, "waiting": rebuilt.waiting,
         "unreadable": rebuilt.unreadable, "unreadable_count": rebuilt.unreadable_count,
@@ -91,7 +91,7 @@ fn object(rebuilt: &Rebuilt) -> Value {
     })
 }
 
-fn text(rebuilt: &Rebuilt) -> String {
+fn text(rebuilt: &RebuildReport) -> String {
     let mut text = format!(
         "Rebuilt: {} with outcomes, {} among them; {} without an outcome\n\nLost with the store:\n",
         counted(rebuilt.outcomes, "URL", "URLs"),

@@ -7,7 +7,7 @@ use crate::cli::errors::{CliError, exit, opening_error};
 use crate::cli::startup::defaults_with_log;
 use crate::cli::terminal::write_stdout;
 use crate::cli::terminal_safe::terminal_safe;
-use crate::store::{self, Checked, VerifyReport};
+use crate::store::{self, CheckedCounts, VerifyReport};
 
 /// Checks an output folder: 0 if it is intact, 1 if not.
 pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<u8, CliError> {
     Ok(if report.is_sound() { exit::FINISHED } else { exit::NOTHING_FETCHED })
 }
 
-fn figures(checked: &Checked) -> [(&'static str, u64); 9] {
+fn figures(checked: &CheckedCounts) -> [(&'static str, u64); 9] {
     [
         ("urls", checked.urls),
         ("terms", checked.terms),

@@ -6,7 +6,7 @@ use super::ShownStatus;
 use super::history::{History, Sample};
 use crate::cli::format::{byte_size, percent, span};
 use crate::cli::status_file::{StatusFile, WaitingOrigin};
-use crate::crawl::Why;
+use crate::crawl::WaitReason;
 use crate::html_writer::plot::{self, Axes, PlotLine, curves};
 use crate::html_writer::{
     TableCell, TableRow, card, counted, escaped, figure, folded, live_page, table, thousands, words,
@@ -194,8 +194,8 @@ fn waiting(status: &StatusFile) -> String {
 }
 
 fn meanings() -> String {
-    let entry = |why: Why| format!("<dt>{}</dt><dd>{}</dd>", why.name(), escaped(why.meaning()));
-    format!("<dl>{}</dl>\n", Why::ALL.map(entry).concat())
+    let entry = |why: WaitReason| format!("<dt>{}</dt><dd>{}</dd>", why.name(), escaped(why.meaning()));
+    format!("<dl>{}</dl>\n", WaitReason::ALL.map(entry).concat())
 }
 
 fn outcomes(status: &StatusFile) -> String {

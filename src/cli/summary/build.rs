@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cli::config::settings::Settings;
 use crate::cli::format::duplicate_rate;
 use crate::cli::summary::{FailedSeed, FailingSite, SiteSummary, SlowSite, Summary};
-use crate::crawl::Ending;
+use crate::crawl::CrawlEnding;
 use crate::model::{FailureClass, HostRow, OutcomeKind};
 use crate::pipeline::StopReason;
 
@@ -44,7 +44,7 @@ impl HostCounters {
 }
 
 /// Returns the word for why the crawl stopped early.
-pub(crate) fn stopped(settings: &Settings, ending: &Ending) -> Option<&'static str> {
+pub(crate) fn stopped(settings: &Settings, ending: &CrawlEnding) -> Option<&'static str> {
     match ending.reason {
         StopReason::Finished if ending.budget_used_up => Some(match settings.scope.max_pages {
             Some(most) if most > 0 && ending.frontier.pages >= most => "max-pages",
@@ -59,7 +59,7 @@ pub(crate) fn stopped(settings: &Settings, ending: &Ending) -> Option<&'static s
 }
 
 /// Builds the summary of a crawl.
-pub(crate) fn summary(settings: &Settings, ending: &Ending, hint: Option<String>) -> Summary {
+pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<String>) -> Summary {
     let mut sites: BTreeMap<String, HostCounters> = BTreeMap::new();
     for row in &ending.hosts {
         sites.entry(host(&row.origin)).or_default().add(row);

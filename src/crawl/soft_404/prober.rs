@@ -1,47 +1,63 @@
-//! Asking a site for wrong addresses.
+//! Requests addresses of a site that cannot exist.
 
 use std::sync::Arc;
 
-use super::signature::{NotThere, Said};
+use super::schedule::Probes;
+use super::signature::{AnswerWords, Soft404Signature};
 use super::url_group::{wrong_beside, wrong_elsewhere};
-use crate::crawl::messages::FoundPage;
-use crate::crawl::worker::Worker;
-use crate::fetch::{RobotsAnswer, retry_status};
-use crate::model::{CanonicalUrl, Fetched, Lease, LinkKind};
+use crate::crawl::messages::FetchedPage;
+use crate::crawl::page_fetch::{PageFetch, Stopped};
+use crate::fetch::retry_status;
+use crate::model::{CanonicalUrl, Fetched, HostRow, Lease, LinkKind};
 use crate::pagetext::says_not_there;
-use crate::pipeline::Stop;
 
-/// Redirects that are followed from a wrong address.
+/// Most redirects that a probe follows.
 const MOST_HOPS: usize = 5;
 
-/// A stop was asked for before the site had answered.
-#[derive(Debug)]
-pub(in crate::crawl) struct Stopped;
-
-/// Why there is no answer.
-enum Unanswered {
-    /// It is to be asked for again.
+/// Why a probe has no answer.
+enum ProbeFailure {
+    /// The site gave none. The probe may be repeated.
     Failed,
+    /// A stop was requested.
     Stopped,
 }
 
-/// What came of an address.
-struct Answer {
-    said: Said,
-    /// Whether its title says that it is not there.
+/// The answer to a probe.
+struct ProbeAnswer {
+    words: AnswerWords,
+    /// Whether the title says that there is no such page.
     says_not_there: bool,
     is_redirected: bool,
-    /// The address that it calls its own.
+    /// The canonical URL that the answer names.
     canonical: Option<CanonicalUrl>,
 }
 
-impl Worker {
-    /// The wrong address whose answer is what this page says, if there is one. May ask the site.
-    pub(in crate::crawl) async fn wrong_address_like(
-        &self,
-        lease: &Lease,
-        page: &FoundPage,
-    ) -> Result<Option<CanonicalUrl>, Stopped> {
+/// Recognizes soft 404s, and probes sites for that.
+pub(in crate::crawl) struct Soft404Prober {
+    fetch: Arc<PageFetch>,
+    probes: Probes,
+    random_seed: u64,
+}
+
+impl Soft404Prober {
+    /// Knows no answers yet. `hosts` tells how many pages each origin had in earlier runs. With `is_on` false, no
+    /// site is probed and every page passes.
+    pub fn new<'a>(
+        fetch: Arc<PageFetch>,
+        is_on: bool,
+        hosts: impl Iterator<Item = &'a HostRow>,
+        random_seed: u64,
+    ) -> Self {
+        Self { fetch, probes: Probes::new(is_on, hosts), random_seed }
+    }
+
+    /// Returns the probes that were sent to an origin since the last call.
+    pub fn take_requests(&self, origin: &str) -> u64 {
+        self.probes.take_requests(origin)
+    }
+
+    /// Returns the probe whose answer says the same as this page, if there is one. May probe the site.
+    pub async fn matching_probe(&self, lease: &Lease, page: &FetchedPage) -> Result<Option<CanonicalUrl>, Stopped> {
         if !self.probes.is_on() {
             return Ok(None);
         }
@@ -49,34 +65,36 @@ impl Worker {
         self.probes.note_page(&origin);
         if lease.discovery.kind == LinkKind::Revision
             || lease.url.as_url().path() == "/"
-            || self.frontier.is_from_seed(lease.id)
+            || self.fetch.frontier.is_from_seed(lease.id)
         {
             return Ok(None);
         }
-        let said = || Said::new(&page.rendered, std::slice::from_ref(&lease.url));
-        if let Some(probe) = self.probes.matching(&origin, said) {
+        let words = || AnswerWords::new(&page.rendered, std::slice::from_ref(&lease.url));
+        if let Some(probe) = self.probes.matching(&origin, words) {
             return Ok(Some(probe));
         }
         let is_suspected = page.rendered.title.as_deref().is_some_and(says_not_there);
         let Some(inquiry) = self.probes.inquiry(&lease.url, is_suspected) else { return Ok(None) };
-        match inquiry.answer.get_or_try_init(|| self.inquire(&lease.url)).await {
+        match inquiry.answer.get_or_try_init(|| self.learn_signature(&lease.url)).await {
             Ok(answer) => {
-                let answer = answer.as_ref().filter(|answer| answer.matches(&said()));
+                let answer = answer.as_ref().filter(|answer| answer.matches(&words()));
                 Ok(answer.map(|answer| answer.probe.clone()))
             }
-            Err(Unanswered::Failed) => {
-                inquiry.failed();
+            Err(ProbeFailure::Failed) => {
+                inquiry.add_failure();
                 Ok(None)
             }
-            Err(Unanswered::Stopped) => Err(Stopped),
+            Err(ProbeFailure::Stopped) => Err(Stopped),
         }
     }
 
-    /// Asks for a wrong address beside this page and for another one. Unless the answer's title says that it is
-    /// not there, the other one lies elsewhere, and the start page is asked for too: some sites show a page
-    /// by a part of its address, and some the start page for any address.
-    async fn inquire(&self, page: &CanonicalUrl) -> Result<Option<NotThere>, Unanswered> {
-        let (seed, normaliser) = (self.options.random_seed, &self.normaliser);
+    /// Probes an address beside this page, and a second one.
+    ///
+    /// If the title of the first answer does not say that there is no such page, the second probe lies elsewhere
+    /// on the site, and the start page is fetched too. Some sites choose a page by a part of its address, and some
+    /// answer every address with the start page.
+    async fn learn_signature(&self, page: &CanonicalUrl) -> Result<Option<Soft404Signature>, ProbeFailure> {
+        let (seed, normaliser) = (self.random_seed, &self.fetch.normaliser);
         let Some(first) = wrong_beside(page, seed, 0, normaliser) else { return Ok(None) };
         let Some(one) = self.answer_to(first.clone()).await? else { return Ok(None) };
         if one.canonical.as_ref() == Some(page) || (one.is_redirected && !one.says_not_there) {
@@ -85,54 +103,56 @@ impl Worker {
         let second = if one.says_not_there { wrong_beside } else { wrong_elsewhere };
         let Some(second) = second(page, seed, 1, normaliser) else { return Ok(None) };
         let Some(other) = self.answer_to(second).await? else { return Ok(None) };
-        let Some(not_there) = NotThere::new(first, &one.said, &other.said) else { return Ok(None) };
+        let Some(signature) = Soft404Signature::new(first, &one.words, &other.words) else { return Ok(None) };
         if one.says_not_there {
-            return Ok(Some(not_there));
+            return Ok(Some(signature));
         }
         let Ok(start) = normaliser.resolve(page.as_url(), "/") else { return Ok(None) };
         let start = self.answer_to(start).await?;
-        Ok(start.filter(|start| !not_there.matches(&start.said)).map(|_| not_there))
+        Ok(start.filter(|start| !signature.matches(&start.words)).map(|_| signature))
     }
 
-    /// What an address, or that to which it redirects, is answered with; `None` if it is no page, or is
-    /// not to be asked for.
-    async fn answer_to(&self, url: CanonicalUrl) -> Result<Option<Answer>, Unanswered> {
+    /// Returns the page at an address, after redirects. `None` if that is no page, or is not allowed.
+    async fn answer_to(&self, url: CanonicalUrl) -> Result<Option<ProbeAnswer>, ProbeFailure> {
         let origin = url.origin();
         let mut addresses = vec![url];
         while let Some(url) = addresses.last().filter(|_| addresses.len() <= MOST_HOPS + 1) {
-            if url.origin() != origin || !self.may_ask(url).await? {
+            if url.origin() != origin || !self.may_probe(url).await? {
                 return Ok(None);
             }
             self.probes.note_request(&origin);
-            let fetched = self.fetcher.polite_get(url).await.map_err(|_| Unanswered::Failed)?;
+            let fetched = self.fetch.fetcher.polite_get(url).await.map_err(|_| ProbeFailure::Failed)?;
             match fetched.status {
-                200..=299 if self.is_wanted(&fetched) => return Ok(self.read_answer(fetched, &addresses).await),
+                200..=299 if self.fetch.is_accepted(&fetched) => {
+                    return Ok(self.read_answer(fetched, &addresses).await);
+                }
                 301 | 302 | 303 | 307 | 308 => {
                     let location = fetched.header("location").unwrap_or_default();
-                    let Ok(next) = self.normaliser.resolve(url.as_url(), &location) else { return Ok(None) };
+                    let Ok(next) = self.fetch.normaliser.resolve(url.as_url(), &location) else { return Ok(None) };
                     addresses.push(next);
                 }
-                status if retry_status(status) => return Err(Unanswered::Failed),
+                status if retry_status(status) => return Err(ProbeFailure::Failed),
                 _ => return Ok(None),
             }
         }
         Ok(None)
     }
 
-    async fn may_ask(&self, url: &CanonicalUrl) -> Result<bool, Unanswered> {
-        if *self.stop.borrow() != Stop::Go {
-            return Err(Unanswered::Stopped);
+    async fn may_probe(&self, url: &CanonicalUrl) -> Result<bool, ProbeFailure> {
+        if self.fetch.is_stopped() {
+            return Err(ProbeFailure::Stopped);
         }
-        Ok(self.frontier.admits(url) && self.fetcher.robots(url).await.allows(url) == RobotsAnswer::Allowed)
+        Ok(self.fetch.is_allowed(url).await)
     }
 
-    async fn read_answer(&self, fetched: Fetched, addresses: &[CanonicalUrl]) -> Option<Answer> {
-        let page = self.read(Arc::new(fetched)).await.ok()?;
-        let canonical = page.rendered.canonical.as_deref();
-        Some(Answer {
-            canonical: canonical.and_then(|url| self.normaliser.resolve(page.fetched.url.as_url(), url).ok()),
-            said: Said::new(&page.rendered, addresses),
-            says_not_there: page.rendered.title.as_deref().is_some_and(says_not_there),
+    async fn read_answer(&self, fetched: Fetched, addresses: &[CanonicalUrl]) -> Option<ProbeAnswer> {
+        let page = self.fetch.render(Arc::new(fetched)).await.ok()?;
+        let rendered = &page.rendered;
+        let base = page.fetched.url.as_url();
+        Some(ProbeAnswer {
+            canonical: rendered.canonical.as_deref().and_then(|url| self.fetch.normaliser.resolve(base, url).ok()),
+            words: AnswerWords::new(rendered, addresses),
+            says_not_there: rendered.title.as_deref().is_some_and(says_not_there),
             is_redirected: addresses.len() > 1,
         })
     }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use super::signature::{NotThere, Said};
-use super::url_group::Area;
+use super::signature::{AnswerWords, Soft404Signature};
+use super::url_group::UrlGroup;
 use crate::model::{CanonicalUrl, HostRow, OutcomeKind};
 
 /// A site of fewer pages is asked only if a page says that it is not there.
@@ -25,13 +25,13 @@ const MOST_FAILURES: u8 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Inquiry {
     /// `None`: nothing by which a page could be known.
-    pub answer: OnceCell<Option<NotThere>>,
+    pub answer: OnceCell<Option<Soft404Signature>>,
     failures: AtomicU8,
 }
 
 impl Inquiry {
     /// The server gave no answer to speak of.
-    pub fn failed(&self) {
+    pub fn add_failure(&self) {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -39,22 +39,22 @@ impl Inquiry {
         !self.answer.initialized() && self.failures.load(Ordering::Relaxed) < MOST_FAILURES
     }
 
-    fn known(&self) -> Option<&NotThere> {
+    fn known(&self) -> Option<&Soft404Signature> {
         self.answer.get().and_then(Option::as_ref)
     }
 }
 
 #[derive(Debug, Default)]
-struct Site {
+struct SiteProbes {
     pages: u64,
     /// Requests since they were last taken.
     requests: u64,
-    areas: Vec<(Area, Arc<Inquiry>)>,
+    areas: Vec<(UrlGroup, Arc<Inquiry>)>,
 }
 
-impl Site {
+impl SiteProbes {
     /// The question that is to be answered before a page of this area is judged.
-    fn inquiry(&mut self, area: Area, is_suspected: bool) -> Option<Arc<Inquiry>> {
+    fn inquiry(&mut self, area: UrlGroup, is_suspected: bool) -> Option<Arc<Inquiry>> {
         if let Some((_, inquiry)) = self.areas.iter().find(|(known, _)| *known == area) {
             return Some(inquiry.clone()).filter(|inquiry| inquiry.is_open());
         }
@@ -74,7 +74,7 @@ impl Site {
 #[derive(Debug)]
 pub(in crate::crawl) struct Probes {
     is_on: bool,
-    sites: Mutex<HashMap<String, Site>>,
+    sites: Mutex<HashMap<String, SiteProbes>>,
 }
 
 impl Probes {
@@ -89,8 +89,9 @@ impl Probes {
             ];
             kinds.iter().filter_map(|kind| row.outcomes.get(kind)).sum()
         };
-        let sites =
-            origins.filter(|_| is_on).map(|row| (row.origin.clone(), Site { pages: pages(row), ..Site::default() }));
+        let sites = origins
+            .filter(|_| is_on)
+            .map(|row| (row.origin.clone(), SiteProbes { pages: pages(row), ..SiteProbes::default() }));
         Self { is_on, sites: Mutex::new(sites.collect()) }
     }
 
@@ -104,7 +105,7 @@ impl Probes {
     }
 
     /// The wrong address whose answer is known to be what this page says.
-    pub(super) fn matching(&self, origin: &str, page: impl FnOnce() -> Said) -> Option<CanonicalUrl> {
+    pub(super) fn matching(&self, origin: &str, page: impl FnOnce() -> AnswerWords) -> Option<CanonicalUrl> {
         let inquiries: Vec<Arc<Inquiry>> = self.site(origin, |site| {
             site.areas.iter().map(|(_, inquiry)| inquiry).filter(|inquiry| inquiry.known().is_some()).cloned().collect()
         });
@@ -119,7 +120,7 @@ impl Probes {
     /// The question that is to be answered before this page is judged. `is_suspected`: whether the page says
     /// that it is not there.
     pub(super) fn inquiry(&self, url: &CanonicalUrl, is_suspected: bool) -> Option<Arc<Inquiry>> {
-        let area = if is_suspected { Area::beside(url) } else { Area::around(url) };
+        let area = if is_suspected { UrlGroup::beside(url) } else { UrlGroup::around(url) };
         self.site(&url.origin(), |site| site.inquiry(area, is_suspected))
     }
 
@@ -133,7 +134,7 @@ impl Probes {
         if self.is_on { self.site(origin, |site| std::mem::take(&mut site.requests)) } else { 0 }
     }
 
-    fn site<T>(&self, origin: &str, work: impl FnOnce(&mut Site) -> T) -> T {
+    fn site<T>(&self, origin: &str, work: impl FnOnce(&mut SiteProbes) -> T) -> T {
         let mut sites: MutexGuard<'_, _> = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         match sites.get_mut(origin) {
             Some(site) => work(site),
@@ -186,7 +187,7 @@ mod tests {
         assert!(Arc::ptr_eq(&inquiry, &probes.inquiry(&url("/b"), false).unwrap()));
         for _ in 0..MOST_FAILURES {
             assert!(probes.inquiry(&url("/b"), false).is_some());
-            inquiry.failed();
+            inquiry.add_failure();
         }
         assert!(probes.inquiry(&url("/b"), true).is_none());
         let answered = probes.inquiry(&url("/c/"), true).unwrap();

@@ -17,13 +17,13 @@ const LEAST_PART: usize = 3;
 
 /// How often a word stands in a text.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
+struct WordCount {
     all: u32,
     /// Of these, as a word of the page's address.
     own: u32,
 }
 
-impl Count {
+impl WordCount {
     fn foreign(self) -> u32 {
         self.all - self.own
     }
@@ -31,16 +31,16 @@ impl Count {
 
 /// The words of a page.
 #[derive(Debug)]
-pub(super) struct Said {
-    words: HashMap<Box<str>, Count>,
+pub(super) struct AnswerWords {
+    words: HashMap<Box<str>, WordCount>,
     text: Option<Digest>,
 }
 
-impl Said {
+impl AnswerWords {
     /// What a page says that was had from the last of these addresses, by way of the others.
     pub fn new(page: &Rendered, addresses: &[CanonicalUrl]) -> Self {
-        let own = Address::new(addresses);
-        let mut words: HashMap<Box<str>, Count> = HashMap::new();
+        let own = AddressWords::new(addresses);
+        let mut words: HashMap<Box<str>, WordCount> = HashMap::new();
         for term in &page.terms {
             let in_address = term.counts.0[Field::Url as usize];
             let all = term.counts.0.iter().fold(0u32, |sum, count| sum.saturating_add(*count)) - in_address;
@@ -67,9 +67,9 @@ impl Said {
 }
 
 /// The words of addresses.
-struct Address(Vec<String>);
+struct AddressWords(Vec<String>);
 
-impl Address {
+impl AddressWords {
     fn new(addresses: &[CanonicalUrl]) -> Self {
         let pieces = addresses.iter().flat_map(|url| pieces(url.as_str()).map(str::to_lowercase).collect::<Vec<_>>());
         Self(pieces.collect())
@@ -91,7 +91,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 
 /// What a site answers to wrong addresses.
 #[derive(Debug)]
-pub(super) struct NotThere {
+pub(super) struct Soft404Signature {
     /// The first of the wrong addresses.
     pub probe: CanonicalUrl,
     /// What both answers say, but for words of their addresses.
@@ -104,9 +104,9 @@ pub(super) struct NotThere {
     text: Option<Digest>,
 }
 
-impl NotThere {
+impl Soft404Signature {
     /// What two answers have in common; `None` if that is not nearly all.
-    pub fn new(probe: CanonicalUrl, one: &Said, other: &Said) -> Option<Self> {
+    pub fn new(probe: CanonicalUrl, one: &AnswerWords, other: &AnswerWords) -> Option<Self> {
         let mut common: Vec<(Box<str>, u32)> = Vec::new();
         let mut either: HashMap<Box<str>, u32> =
             one.words.iter().map(|(word, count)| (word.clone(), count.all)).collect();
@@ -127,7 +127,7 @@ impl NotThere {
 
     /// Whether a page says all that both answers say, and no more but words of its own address, and so
     /// many others as one of the answers had. Or its text is theirs to the letter.
-    pub fn matches(&self, page: &Said) -> bool {
+    pub fn matches(&self, page: &AnswerWords) -> bool {
         if self.text.is_some() && self.text == page.text {
             return true;
         }
@@ -147,7 +147,7 @@ mod tests {
         Normaliser::default().absolute(&format!("http://a.test{path}")).unwrap()
     }
 
-    fn said(path: &str, text: &str) -> Said {
+    fn said(path: &str, text: &str) -> AnswerWords {
         let url = address(path);
         let fetched = Fetched {
             url: url.clone(),
@@ -162,13 +162,13 @@ mod tests {
             started_at: 0,
             elapsed: std::time::Duration::ZERO,
         };
-        Said::new(&Renderer::default().render(&fetched), &[url])
+        AnswerWords::new(&Renderer::default().render(&fetched), &[url])
     }
 
     /// What is learned from an answer that is made of the path and of a number.
-    fn learned(answer: impl Fn(&str, usize) -> String) -> Option<NotThere> {
+    fn learned(answer: impl Fn(&str, usize) -> String) -> Option<Soft404Signature> {
         let [one, other] = ["/qwertzuiop", "/yxcvbnmasdf"];
-        NotThere::new(address(one), &said(one, &answer(one, 1)), &said(other, &answer(other, 2)))
+        Soft404Signature::new(address(one), &said(one, &answer(one, 1)), &said(other, &answer(other, 2)))
     }
 
     const MENU: &str = "Start Products Prices Company History Contact Imprint Privacy Terms Careers Press Partners";
@@ -229,7 +229,7 @@ mod tests {
             said.text = None;
             said
         };
-        assert!(NotThere::new(address("/q"), &without_title("/q"), &without_title("/w")).is_none());
+        assert!(Soft404Signature::new(address("/q"), &without_title("/q"), &without_title("/w")).is_none());
         let known = learned(|_, _| "It is not in here".to_owned()).unwrap();
         assert!(known.matches(&said("/a", "It is not in here")));
     }

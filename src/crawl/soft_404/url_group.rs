@@ -12,14 +12,14 @@ const LONGEST_ENDING: usize = 6;
 
 /// A directory, and how names end there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Area {
+pub(super) struct UrlGroup {
     /// With the slash at its end.
     directory: String,
     /// `/` of a directory, `.html` of a file, empty if there is none.
     ending: String,
 }
 
-impl Area {
+impl UrlGroup {
     /// All names with the ending of this one, below its first directory.
     pub fn around(url: &CanonicalUrl) -> Self {
         let path = url.as_url().path();
@@ -55,7 +55,7 @@ fn ending(path: &str) -> &str {
 
 /// An address beside this one that cannot exist, the same for the same seed; `number` tells several apart.
 pub(super) fn wrong_beside(url: &CanonicalUrl, seed: u64, number: u8, normaliser: &Normaliser) -> Option<CanonicalUrl> {
-    let Area { directory, ending } = Area::beside(url);
+    let UrlGroup { directory, ending } = UrlGroup::beside(url);
     wrong(url, &directory, 1, &ending, (seed, number), normaliser)
 }
 
@@ -67,7 +67,7 @@ pub(super) fn wrong_elsewhere(
     number: u8,
     normaliser: &Normaliser,
 ) -> Option<CanonicalUrl> {
-    let Area { directory, ending } = Area::beside(url);
+    let UrlGroup { directory, ending } = UrlGroup::beside(url);
     let depth = directory.split('/').filter(|segment| !segment.is_empty()).count();
     wrong(url, "/", depth + 1, &ending, (seed, number), normaliser)
 }
@@ -128,8 +128,12 @@ mod tests {
             ("/what.is-this-thing", "/", "/", ""),
             ("//a//b", "//", "//a//", ""),
         ] {
-            let area = |directory: &str| Area { directory: directory.to_owned(), ending: ending.to_owned() };
-            assert_eq!((Area::around(&url(path)), Area::beside(&url(path))), (area(around), area(beside)), "{path}");
+            let area = |directory: &str| UrlGroup { directory: directory.to_owned(), ending: ending.to_owned() };
+            assert_eq!(
+                (UrlGroup::around(&url(path)), UrlGroup::beside(&url(path))),
+                (area(around), area(beside)),
+                "{path}"
+            );
         }
     }
 

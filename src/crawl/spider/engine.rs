@@ -11,8 +11,8 @@ use spider::fetch_engine::{EngineError, EngineRequest, EngineResponse, HttpFetch
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{CanonicalUrl, Normaliser};
 
-use super::super::external_engine::{Answer, Asked};
-use super::super::url_log::Urls;
+use super::super::external_engine::{EngineReply, ExternalEngine};
+use super::super::url_log::StoredUrls;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
@@ -33,8 +33,8 @@ impl Follows {
 
 /// Fetches nothing: what spider asks for, it asks of the crawl.
 pub(super) struct AskingEngine {
-    pub asked: Arc<Asked>,
-    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub asked: Arc<ExternalEngine>,
+    pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub normaliser: Normaliser,
     pub follows: Follows,
 }
@@ -47,24 +47,25 @@ impl HttpFetchEngine for AskingEngine {
         let answer = match self.normaliser.absolute(&request.url.replace("&amp;", "&")) {
             Ok(url) => self.asked.ask(&self.frontier, url).await.unwrap_or_else(|error| {
                 tracing::error!(url = request.url, %error, "it is not asked for");
-                Answer::Nothing
+                EngineReply::Nothing
             }),
-            Err(_) => Answer::Nothing,
+            Err(_) => EngineReply::Nothing,
         };
-        self.follows.note(request.url, !matches!(answer, Answer::Nothing | Answer::Page { follow: false, .. }));
+        self.follows
+            .note(request.url, !matches!(answer, EngineReply::Nothing | EngineReply::Page { follow: false, .. }));
         Ok(response(answer))
     }
 }
 
-fn response(answer: Answer) -> EngineResponse {
+fn response(answer: EngineReply) -> EngineResponse {
     let (status_code, content_type, body) = match answer {
-        Answer::Page { page, .. } => {
+        EngineReply::Page { page, .. } => {
             let declared = page.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
             let declared = declared.and_then(|(_, value)| HeaderValue::from_bytes(value).ok());
             (StatusCode::OK, declared.unwrap_or(HTML), page.body.clone())
         }
-        Answer::Redirect(to) => (StatusCode::OK, HTML, link_to(&to)),
-        Answer::Nothing => (StatusCode::NOT_FOUND, HTML, Vec::new()),
+        EngineReply::Redirect(to) => (StatusCode::OK, HTML, link_to(&to)),
+        EngineReply::Nothing => (StatusCode::NOT_FOUND, HTML, Vec::new()),
     };
     let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type)]);
     EngineResponse { status_code, headers, body, served: true, ..EngineResponse::default() }

@@ -1,6 +1,6 @@
 //! The crate `spider` as the engine of a crawl: it finds the links and asks for URLs.
 //!
-//! Of spider, only its finding of links and its frontier are at work. Each request of it ends in [`Asked`], so that
+//! Of spider, only its finding of links and its frontier are at work. Each request of it ends in [`ExternalEngine`], so that
 //! the crawl's own fetcher asks the server, if at all; whether links of a page are followed is what the judge says.
 //! Its client could not send anything if it were used: what it is asked through is no proxy.
 //!
@@ -30,8 +30,8 @@ use tokio::task::{Id, JoinSet};
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{CanonicalUrl, Normaliser};
 
-use super::external_engine::Asked;
-use super::url_log::Urls;
+use super::external_engine::ExternalEngine;
+use super::url_log::StoredUrls;
 use engine::{AskingEngine, Follows};
 
 /// Origins at which spider is at work at the same time.
@@ -41,8 +41,8 @@ const NOWHERE: &str = "http://127.0.0.1:0";
 
 /// What spider works with.
 pub(super) struct Spider {
-    pub asked: Arc<Asked>,
-    pub frontier: Arc<EmbeddedFrontier<Urls>>,
+    pub asked: Arc<ExternalEngine>,
+    pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub normaliser: Normaliser,
     /// Requests at a time that an origin is asked at most.
     pub host_concurrency: usize,

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use self::site::Site;
 use crate::pipeline::Stop;
 
-use super::{Crawl, CrawlError, Ending, Options, Seed, Setup};
+use super::{Crawl, CrawlEnding, CrawlError, CrawlSetup, Options, Seed};
 use crate::model::{CanonicalUrl, Normaliser};
 use crate::store::{self, Faults, Identity, Store, verify};
 use crate::{detect, fetch, frontier, pagetext};
@@ -25,13 +25,13 @@ use crate::{detect, fetch, frontier, pagetext};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A crawl of these seeds without gaps, one request at a time.
-fn setup(seeds: &[CanonicalUrl]) -> Setup {
-    Setup {
+fn setup(seeds: &[CanonicalUrl]) -> CrawlSetup {
+    CrawlSetup {
         against: None,
         focus: None,
         archived: None,
         #[cfg(feature = "browser")]
-        drawing: None,
+        headless: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
         normaliser: Normaliser::default(),
         // Requests are counted here; what is asked besides is tried from outside.
@@ -50,21 +50,21 @@ fn setup(seeds: &[CanonicalUrl]) -> Setup {
 }
 
 /// Crawls into this folder, or goes on there.
-async fn crawl(folder: &Path, setup: Setup) -> Ending {
+async fn crawl(folder: &Path, setup: CrawlSetup) -> CrawlEnding {
     crawl_until(folder, setup, watch::channel(Stop::Go).0).await
 }
 
-async fn crawl_until(folder: &Path, setup: Setup, stop: watch::Sender<Stop>) -> Ending {
+async fn crawl_until(folder: &Path, setup: CrawlSetup, stop: watch::Sender<Stop>) -> CrawlEnding {
     run(folder, setup, stop, None).await.unwrap()
 }
 
 /// As [`crawl_until`], on a disk with faults.
 async fn run(
     folder: &Path,
-    setup: Setup,
+    setup: CrawlSetup,
     stop: watch::Sender<Stop>,
     faults: Option<Arc<Switch>>,
-) -> Result<Ending, CrawlError> {
+) -> Result<CrawlEnding, CrawlError> {
     let identity = Identity::new(setup.rendering(), "");
     let options = store::Options { cache_bytes: 4 << 20, min_free: 0, ..store::Options::default() };
     let (store, opened) = match &faults {

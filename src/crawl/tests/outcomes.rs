@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::pipeline::StopReason;
 
-use super::super::{DuplicateLinks, Ending};
+use super::super::{CrawlEnding, DuplicateLinks};
 use super::site::{Answer, Site, http, missing, page, page_with, redirect, xml};
 use super::{assert_asked_once, assert_outcomes, crawl, lines, outcomes, setup};
 
@@ -42,7 +42,7 @@ async fn a_crawl_ends_when_nothing_is_left_and_every_url_has_one_outcome() {
 }
 
 /// `/copy` is a copy of `/original` and alone names `/behind`.
-async fn crawl_with_duplicate(links: DuplicateLinks) -> (Site, Ending, String) {
+async fn crawl_with_duplicate(links: DuplicateLinks) -> (Site, CrawlEnding, String) {
     let site = Site::new(|path, _| match path {
         "/" => page(0, &["/original", "/copy", "/late"]),
         "/original" => page(1, &[]),

@@ -94,11 +94,11 @@ pub(super) fn http(status: &str, headers: &str, body: &str) -> Answer {
 }
 
 pub(super) fn missing() -> Answer {
-    http("404 Not Found", "", "")
+    http("404 Not FetchOutcome", "", "")
 }
 
 pub(super) fn redirect(to: &str) -> Answer {
-    http("302 Found", &format!("Location: {to}\r\n"), "")
+    http("302 FetchOutcome", &format!("Location: {to}\r\n"), "")
 }
 
 /// A page whose text is that of this number, with links to these paths.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::model::{CanonicalUrl, Fetched};
 
-use super::{Damage, Item, Items, Options, items, open, parquet};
+use super::{InputDamage, InputItem, Items, Options, items, open, parquet};
 
 /// Endings of files that hold one page each, and their media types.
 const PAGES: [(&str, &str); 4] =
@@ -64,7 +64,11 @@ impl Inputs {
     }
 
     /// All that is in the files, in order. `bytes` counts what was read of them.
-    pub fn items<'a>(&'a self, options: &'a Options, bytes: &'a AtomicU64) -> impl Iterator<Item = Item> + Send + 'a {
+    pub fn items<'a>(
+        &'a self,
+        options: &'a Options,
+        bytes: &'a AtomicU64,
+    ) -> impl Iterator<Item = InputItem> + Send + 'a {
         self.files.iter().flat_map(move |source| -> Items<'a> {
             match source {
                 Source::Collection(path) if parquet::is_parquet(path).is_ok_and(|is| is) => {
@@ -131,11 +135,11 @@ fn media_type(path: &Path) -> Option<&'static str> {
     PAGES.iter().find(|(known, _)| *known == ending).map(|(_, media_type)| *media_type)
 }
 
-fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Item {
-    Item::Damaged(Damage { place: path.display().to_string(), why: error.to_string() })
+fn damaged(path: &Path, error: &dyn std::fmt::Display) -> InputItem {
+    InputItem::Damaged(InputDamage { place: path.display().to_string(), why: error.to_string() })
 }
 
-fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Item {
+fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> InputItem {
     let mut body = Vec::new();
     let read = open(&path.to_owned(), bytes).and_then(|mut input| {
         use std::io::Read;
@@ -152,7 +156,7 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Item 
     let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let truncated = body.len() > options.max_body;
     body.truncate(options.max_body);
-    Item::Answer(Box::new(Fetched {
+    InputItem::Answer(Box::new(Fetched {
         url,
         status: 200,
         version: "HTTP/1.1",
@@ -215,7 +219,7 @@ pub(super) mod tests {
         let urls: Vec<String> = inputs
             .items(&options, &bytes)
             .map(|item| match item {
-                Item::Answer(answer) => answer.url.to_string(),
+                InputItem::Answer(answer) => answer.url.to_string(),
                 other => panic!("{other:?}"),
             })
             .collect();

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::model::Fetched;
 
-use super::row::Row;
+use super::row::InputRow;
 use super::warc::millis;
-use super::{Damage, Item, Options};
+use super::{InputDamage, InputItem, Options};
 
 /// The longest line.
 const MOST_LINE: u64 = 256 * 1024 * 1024;
@@ -31,7 +31,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         let row: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let field = |name: &str| row[name].as_str();
         let Options { url_field, html_field, text_field, .. } = self.options;
-        let row = Row {
+        let row = InputRow {
             url: field(url_field),
             html: field(html_field),
             text: field(text_field),
@@ -42,22 +42,23 @@ impl<'a, R: BufRead> Lines<'a, R> {
 }
 
 impl<R: BufRead> Iterator for Lines<'_, R> {
-    type Item = Item;
+    type Item = InputItem;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<InputItem> {
         use std::io::Read;
         let mut line = Vec::new();
         while !self.is_over {
             line.clear();
             self.number += 1;
             let read = (&mut self.input).take(MOST_LINE).read_until(b'\n', &mut line);
-            let damaged =
-                |why: String| Item::Damaged(Damage { place: format!("{}, line {}", self.place, self.number), why });
+            let damaged = |why: String| {
+                InputItem::Damaged(InputDamage { place: format!("{}, line {}", self.place, self.number), why })
+            };
             match read {
                 Ok(0) => self.is_over = true,
                 Ok(_) if line.trim_ascii().is_empty() => {}
                 Ok(_) => {
-                    return Some(self.page(&line).map_or_else(damaged, |page| Item::Answer(Box::new(page))));
+                    return Some(self.page(&line).map_or_else(damaged, |page| InputItem::Answer(Box::new(page))));
                 }
                 Err(error) => {
                     let item = damaged(format!("{error}; what is behind it is not read"));
@@ -86,8 +87,13 @@ mod tests {
             "\nnonsense\n",
         );
         let options = options();
-        let items: Vec<Item> = Lines::new("f".to_owned(), file.as_bytes(), &options).collect();
-        let [Item::Answer(first), Item::Answer(second), Item::Damaged(third), Item::Damaged(fourth)] = &items[..]
+        let items: Vec<InputItem> = Lines::new("f".to_owned(), file.as_bytes(), &options).collect();
+        let [
+            InputItem::Answer(first),
+            InputItem::Answer(second),
+            InputItem::Damaged(third),
+            InputItem::Damaged(fourth),
+        ] = &items[..]
         else {
             panic!("{items:?}");
         };

@@ -40,18 +40,18 @@ pub struct Options {
 
 /// What was read.
 #[derive(Debug)]
-pub enum Item {
+pub enum InputItem {
     /// An answer with all that belongs to it, whatever its status and type.
     Answer(Box<Fetched>),
     /// A record that speaks of no answer of its own: a request, metadata, a revisit.
     Passed,
     /// Something that can't be read.
-    Damaged(Damage),
+    Damaged(InputDamage),
 }
 
 /// Something that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
+pub struct InputDamage {
     /// The file, and the record or line in it.
     pub place: String,
     /// Why.
@@ -59,12 +59,13 @@ pub struct Damage {
 }
 
 /// The items of one file or stream, in order.
-type Items<'a> = Box<dyn Iterator<Item = Item> + Send + 'a>;
+type Items<'a> = Box<dyn Iterator<Item = InputItem> + Send + 'a>;
 
 /// Tells what the stream is, and reads it.
 pub(super) fn items<'a>(place: String, input: impl BufRead + Send + 'a, options: &'a Options) -> Items<'a> {
-    let damaged =
-        |why: String| -> Items<'a> { Box::new(std::iter::once(Item::Damaged(Damage { place: place.clone(), why }))) };
+    let damaged = |why: String| -> Items<'a> {
+        Box::new(std::iter::once(InputItem::Damaged(InputDamage { place: place.clone(), why })))
+    };
     let mut input = match stream::decoded(input) {
         Ok(input) => input,
         Err(error) => return damaged(error.to_string()),

@@ -17,8 +17,8 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::row::Row;
-use super::{Damage, Item, Items, Options};
+use super::row::InputRow;
+use super::{InputDamage, InputItem, Items, Options};
 
 /// What a file begins with.
 pub(super) const MAGIC: &[u8] = b"PAR1";
@@ -39,9 +39,10 @@ pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
 pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
     match Table::open(path, options, bytes) {
         Ok(table) => Box::new(table),
-        Err(why) => {
-            Box::new(std::iter::once(Item::Damaged(Damage { place: path.display().to_string(), why: why.to_string() })))
-        }
+        Err(why) => Box::new(std::iter::once(InputItem::Damaged(InputDamage {
+            place: path.display().to_string(),
+            why: why.to_string(),
+        }))),
     }
 }
 
@@ -57,7 +58,7 @@ struct Table<'a> {
     /// Rows of those before it.
     row: u64,
     open: Option<Group>,
-    ready: std::vec::IntoIter<Item>,
+    ready: std::vec::IntoIter<InputItem>,
 }
 
 /// Which columns hold what.
@@ -93,7 +94,7 @@ impl<'a> Table<'a> {
     }
 
     /// The next rows; none at the end.
-    fn read(&mut self) -> Result<Vec<Item>, ParquetError> {
+    fn read(&mut self) -> Result<Vec<InputItem>, ParquetError> {
         loop {
             if let Some(group) = &mut self.open {
                 let rows = group.read()?;
@@ -113,21 +114,21 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn item(&mut self, row: &Cells) -> Item {
+    fn item(&mut self, row: &Cells) -> InputItem {
         self.row += 1;
         let page = row.as_row().and_then(|row| row.page(self.options));
-        page.map_or_else(|why| self.damaged(why), |page| Item::Answer(Box::new(page)))
+        page.map_or_else(|why| self.damaged(why), |page| InputItem::Answer(Box::new(page)))
     }
 
-    fn damaged(&self, why: String) -> Item {
-        Item::Damaged(Damage { place: format!("{}, row {}", self.place, self.row), why })
+    fn damaged(&self, why: String) -> InputItem {
+        InputItem::Damaged(InputDamage { place: format!("{}, row {}", self.place, self.row), why })
     }
 }
 
 impl Iterator for Table<'_> {
-    type Item = Item;
+    type Item = InputItem;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<InputItem> {
         if let Some(item) = self.ready.next() {
             return Some(item);
         }
@@ -264,12 +265,17 @@ struct Cells {
 }
 
 impl Cells {
-    fn as_row(&self) -> Result<Row<'_>, String> {
+    fn as_row(&self) -> Result<InputRow<'_>, String> {
         fn text(cell: &Option<ByteArray>) -> Result<Option<&str>, String> {
             let text = |cell| std::str::from_utf8(cell).map_err(|error| error.to_string());
             cell.as_ref().map(|cell| text(cell.data())).transpose()
         }
-        Ok(Row { url: text(&self.url)?, html: text(&self.html)?, text: text(&self.text)?, fetched_at: self.fetched_at })
+        Ok(InputRow {
+            url: text(&self.url)?,
+            html: text(&self.html)?,
+            text: text(&self.text)?,
+            fetched_at: self.fetched_at,
+        })
     }
 }
 
@@ -336,7 +342,7 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
-    fn read(bytes: &[u8]) -> Vec<Item> {
+    fn read(bytes: &[u8]) -> Vec<InputItem> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pages.parquet");
         std::fs::write(&path, bytes).unwrap();
@@ -349,7 +355,7 @@ mod tests {
         let items = read(&file(100));
         assert_eq!(items.len(), 200);
         for (number, item) in items.iter().enumerate() {
-            let Item::Answer(page) = item else { panic!("{item:?}") };
+            let InputItem::Answer(page) = item else { panic!("{item:?}") };
             let (media_type, body) = match number % 3 {
                 0 => ("text/html", format!("<p>{number}")),
                 _ => ("text/plain", format!("n {number}")),
@@ -368,7 +374,8 @@ mod tests {
         let refused = |change: fn(&mut Options)| {
             let mut options = options();
             change(&mut options);
-            let [Item::Damaged(damage)] = &rows(&path, &options, &AtomicU64::new(0)).collect::<Vec<_>>()[..] else {
+            let [InputItem::Damaged(damage)] = &rows(&path, &options, &AtomicU64::new(0)).collect::<Vec<_>>()[..]
+            else {
                 panic!("not refused")
             };
             damage.why.clone()
@@ -386,10 +393,10 @@ mod tests {
         for place in 4..whole.len() {
             let mut bytes = whole.clone();
             bytes[place] ^= 1 << (place % 8);
-            damaged += usize::from(read(&bytes).iter().any(|item| matches!(item, Item::Damaged(_))));
+            damaged += usize::from(read(&bytes).iter().any(|item| matches!(item, InputItem::Damaged(_))));
         }
         for end in (4..whole.len()).step_by(7) {
-            assert!(matches!(read(&whole[..end])[..], [Item::Damaged(_)]), "cut at {end}");
+            assert!(matches!(read(&whole[..end])[..], [InputItem::Damaged(_)]), "cut at {end}");
         }
         assert!(damaged > whole.len() / 10, "{damaged} of {}", whole.len());
     }

@@ -6,7 +6,7 @@ use super::Options;
 
 /// What a row holds of a page.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row<'a> {
+pub(super) struct InputRow<'a> {
     pub(super) url: Option<&'a str>,
     pub(super) html: Option<&'a str>,
     pub(super) text: Option<&'a str>,
@@ -14,7 +14,7 @@ pub(super) struct Row<'a> {
     pub(super) fetched_at: i64,
 }
 
-impl Row<'_> {
+impl InputRow<'_> {
     /// The page, by its source or else by its text; or what is missing.
     pub(super) fn page(self, options: &Options) -> Result<Fetched, String> {
         let Options { url_field, html_field, text_field, .. } = options;

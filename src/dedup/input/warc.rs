@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use crate::model::{CanonicalUrl, Fetched, Header};
 
 use super::http;
-use super::{Damage, Item, Options};
+use super::{InputDamage, InputItem, Options};
 
 /// The longest header of a record.
 const MOST_HEADER: u64 = 256 * 1024;
@@ -36,7 +36,7 @@ impl<'a, R: BufRead> Records<'a, R> {
         Self { place, input, options, number: 0, is_over: false }
     }
 
-    fn read(&mut self) -> io::Result<Option<Item>> {
+    fn read(&mut self) -> io::Result<Option<InputItem>> {
         let Some(head) = self.head()? else { return Ok(None) };
         let length = head.length.ok_or_else(|| bad("no Content-Length"))?;
         let most = self.options.max_body.saturating_add(MOST_HEAD) as u64;
@@ -90,7 +90,7 @@ impl<'a, R: BufRead> Records<'a, R> {
         }
     }
 
-    fn item(&self, head: &Head, block: Vec<u8>, is_cut: bool) -> Item {
+    fn item(&self, head: &Head, block: Vec<u8>, is_cut: bool) -> InputItem {
         let is_http = head.content_type.to_ascii_lowercase().starts_with("application/http");
         let plain = |content_type: &str| http::Answer {
             status: 200,
@@ -105,27 +105,27 @@ impl<'a, R: BufRead> Records<'a, R> {
             "resource" | "response" => Ok(plain(&head.content_type)),
             // WET: the text of a page, always in UTF-8.
             "conversion" => Ok(plain("text/plain; charset=utf-8")),
-            _ => return Item::Passed,
+            _ => return InputItem::Passed,
         };
         if ["dns:", "metadata:", "urn:", "about:"].iter().any(|other| head.url.starts_with(other)) {
-            return Item::Passed;
+            return InputItem::Passed;
         }
         let url = self.options.normaliser.absolute(&head.url).map_err(|error| format!("'{}': {error}", head.url));
         match (url, answer) {
-            (Ok(url), Ok(answer)) => Item::Answer(Box::new(fetched(url, answer, &head.date, is_cut))),
-            (Err(why), _) | (_, Err(why)) => Item::Damaged(self.damage(why)),
+            (Ok(url), Ok(answer)) => InputItem::Answer(Box::new(fetched(url, answer, &head.date, is_cut))),
+            (Err(why), _) | (_, Err(why)) => InputItem::Damaged(self.damage(why)),
         }
     }
 
-    fn damage(&self, why: String) -> Damage {
-        Damage { place: format!("{}, record {}", self.place, self.number), why }
+    fn damage(&self, why: String) -> InputDamage {
+        InputDamage { place: format!("{}, record {}", self.place, self.number), why }
     }
 }
 
 impl<R: BufRead> Iterator for Records<'_, R> {
-    type Item = Item;
+    type Item = InputItem;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<InputItem> {
         if self.is_over {
             return None;
         }
@@ -134,7 +134,7 @@ impl<R: BufRead> Iterator for Records<'_, R> {
             Ok(item) => item,
             Err(error) => {
                 self.is_over = true;
-                Some(Item::Damaged(self.damage(format!("{error}; what is behind it is not read"))))
+                Some(InputItem::Damaged(self.damage(format!("{error}; what is behind it is not read"))))
             }
         }
     }
@@ -182,12 +182,12 @@ mod tests {
     fn read(file: &str) -> Vec<String> {
         let options = options();
         let items = Records::new("f".to_owned(), file.as_bytes(), &options);
-        let tell = |item: Item| match item {
-            Item::Answer(answer) => {
+        let tell = |item: InputItem| match item {
+            InputItem::Answer(answer) => {
                 format!("{} {} {}", answer.url, answer.status, String::from_utf8_lossy(&answer.body))
             }
-            Item::Passed => "passed".to_owned(),
-            Item::Damaged(damage) => format!("{}: {}", damage.place, damage.why),
+            InputItem::Passed => "passed".to_owned(),
+            InputItem::Damaged(damage) => format!("{}: {}", damage.place, damage.why),
         };
         items.map(tell).collect()
     }

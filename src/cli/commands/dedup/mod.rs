@@ -19,7 +19,7 @@ use crate::cli::setup;
 use crate::cli::startup::load_settings;
 use crate::cli::terminal::{write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::dedup::{Dedup, Ending, InputOptions, Inputs, Setup};
+use crate::dedup::{Dedup, DedupEnding, DedupSetup, InputOptions, Inputs};
 use crate::fetch;
 use crate::model::{Normaliser, OutcomeKind};
 use crate::pagetext::Renderer;
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
     output_dir::compare(settings, &opened, against.as_deref())?;
     let crawl_options = setup::crawl_options(settings);
     let accept_types = settings.http.accept_types.clone();
-    let setup = Setup {
+    let setup = DedupSetup {
         input,
         detect,
         against,
@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
 fn print_summary(
     settings: &Settings,
     arguments: &DedupArguments,
-    ending: &Ending,
+    ending: &DedupEnding,
     ignored: u64,
     elapsed: Duration,
     report: Option<&str>,
@@ -140,7 +140,7 @@ fn print_summary(
     write_stdout(&(text(settings, ending, ignored, elapsed, rate) + &report))
 }
 
-fn text(settings: &Settings, ending: &Ending, ignored: u64, elapsed: Duration, rate: (f64, f64)) -> String {
+fn text(settings: &Settings, ending: &DedupEnding, ignored: u64, elapsed: Duration, rate: (f64, f64)) -> String {
     let (tally, outcome) = (&ending.tally, |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0));
     let (stored, near) = (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate));
     let exact = outcome(OutcomeKind::ExactDuplicate);

@@ -15,7 +15,7 @@ use crate::cli::errors::{CliError, exit};
 use crate::cli::signals;
 use crate::cli::status_file::{ReadStatus, RunState, StatusFile};
 use crate::cli::terminal::stderr_can_draw;
-use crate::dedup::{Dedup, Ending, Watch};
+use crate::dedup::{Dedup, DedupEnding, DedupWatch};
 use crate::model::FrontierCounts;
 use crate::pipeline::{PipelineError, Stop, StopReason};
 
@@ -29,7 +29,7 @@ pub(super) fn run(
     settings: &Settings,
     dedup: Dedup,
     total: Option<u64>,
-) -> Result<(Result<Ending, PipelineError>, Option<u8>), CliError> {
+) -> Result<(Result<DedupEnding, PipelineError>, Option<u8>), CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))?;
     let (stop, mut stopped) = watch::channel(Stop::Go);
@@ -64,7 +64,7 @@ pub(super) fn run(
     });
     bar.finish_and_clear();
     let state = match &ended {
-        Ok(Ending { reason: StopReason::Finished, .. }) => RunState::Finished,
+        Ok(DedupEnding { reason: StopReason::Finished, .. }) => RunState::Finished,
         _ => RunState::Stopped,
     };
     watched.write_status(&settings.out.dir, state);
@@ -73,7 +73,7 @@ pub(super) fn run(
 
 /// What the bar and `status.json` show.
 struct DedupMonitor<'a> {
-    watch: Watch,
+    watch: DedupWatch,
     /// Pages of earlier runs.
     seen_before: u64,
     bytes_read: &'a AtomicU64,

@@ -1,0 +1,29 @@
+//! From a body to the terms, links and digests of a page.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::model::{Digest, Fetched, Rendered};
+use crate::pagetext::Renderer;
+use crate::store::payload_digest;
+
+/// A rendered page with the digests of its body.
+pub(crate) struct RenderedPage {
+    pub rendered: Box<Rendered>,
+    pub body_digest: Digest,
+    /// The digest as the archive and `pages.jsonl` spell it.
+    pub payload_digest: String,
+}
+
+/// Renders a page. A panic in a parser becomes this page's failure: a renderer keeps no state of a page that a
+/// panic could leave half done.
+pub(crate) fn render_page(renderer: &Renderer, page: &Fetched) -> Result<RenderedPage, String> {
+    let rendered = catch_unwind(AssertUnwindSafe(|| RenderedPage {
+        rendered: Box::new(renderer.render(page)),
+        body_digest: Digest::of(&page.body),
+        payload_digest: payload_digest(&page.body),
+    }));
+    rendered.map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+        format!("panic: {}", text.unwrap_or("no message"))
+    })
+}
