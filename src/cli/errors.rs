@@ -120,9 +120,9 @@ pub(super) fn store_error(error: store::Error, phase: Phase) -> CliError {
         store::Error::Io { .. } => exit::DISK_FULL,
         _ => exit::INTERNAL,
     };
-    let can_be_made_anew = matches!(error, store::Error::Corrupt { .. } | store::Error::NotEmpty { .. });
+    let can_be_rebuilt = matches!(error, store::Error::Corrupt { .. } | store::Error::NotEmpty { .. });
     let error = CliError::new(code, error.to_string());
-    if !can_be_made_anew {
+    if !can_be_rebuilt {
         return error;
     }
     error.with_hint("if the store is damaged, ndcrawl reindex DIR rebuilds it from pages.jsonl and the WARC files")

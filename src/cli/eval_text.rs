@@ -181,7 +181,10 @@ fn missed_list(report: &ClusterReport, figures: &ClusterFigures) -> String {
         format!("  {url}\n{repeated}")
     });
     listed(
-        &format!("missed by {}: the page, and what it is said to repeat", label(&figures.detector, figures.threshold)),
+        &format!(
+            "missed by {}: the page, and the page it was matched with",
+            label(&figures.detector, figures.threshold)
+        ),
         lines.collect(),
     )
 }
@@ -356,7 +359,7 @@ mod tests {
         detector  clear clusters  kept  missed  unseen  stored  extra  extra rate  grey stored
         mwo 0.8                2     1       1       0       2      1       50.0%            0
 
-        missed by mwo 0.8: the page, and what it is said to repeat
+        missed by mwo 0.8: the page, and the page it was matched with
           http://a.localhost/c
             0.850000 by similarity: http://a.localhost/a
 

@@ -116,7 +116,7 @@ impl IndexStatus {
     pub fn over_budget(&self) -> Option<String> {
         let pages = counted(self.unlisted, "page", "pages");
         (self.unlisted > 0).then(|| {
-            format!("the index has reached dedup.memory: its {pages} stored first are compared one by one, slower and as exact")
+            format!("index memory limit reached: its oldest {pages} are compared by sketch only (slower, still exact); raise it with --memory")
         })
     }
 }
@@ -216,7 +216,7 @@ impl StatusFile {
         };
         let _ = writeln!(
             text,
-            "{}{:.1} pages/s, memory {}\nindex of {} in {}, lists and sketches {} a page",
+            "{}{:.1} pages/s, memory {}\nindex of {} in {}, postings and sketches {} per page",
             if self.read.is_some() { String::new() } else { self.traffic() },
             self.pages_per_second,
             byte_size(self.memory_bytes),
@@ -226,8 +226,12 @@ impl StatusFile {
         );
         if let Some(bytes) = self.frontier_bytes_per_url() {
             let what = counted(self.seen, "URL", "URLs");
-            let _ =
-                writeln!(text, "frontier of {what} in {}, {} a URL", byte_size(self.frontier_bytes), byte_size(bytes));
+            let _ = writeln!(
+                text,
+                "frontier of {what} in {}, {} per URL",
+                byte_size(self.frontier_bytes),
+                byte_size(bytes)
+            );
         }
         if let Some(over_budget) = self.index.over_budget() {
             let _ = writeln!(text, "{over_budget}");
@@ -252,10 +256,7 @@ impl StatusFile {
         let spent = span(Duration::try_from_secs_f64(self.elapsed_seconds).unwrap_or_default());
         match self.state {
             RunState::Running if age.is_none_or(|age| age > SILENCE) => {
-                format!(
-                    "No word from process {}: it last wrote {ago}, after {spent}; it may have been killed",
-                    self.pid
-                )
+                format!("Process {} is silent: last update {ago}, after {spent}; it may have been killed", self.pid)
             }
             RunState::Running => format!("Running for {spent} (process {})", self.pid),
             RunState::Finished => format!("Finished {ago}, after {spent}"),
@@ -346,8 +347,8 @@ mod tests {
         Running for 1 min 23 s (process 4711)
         60,000 URLs seen: 56,789 queued on 12 sites, 32 in flight, 7 deferred
         1,300 requests, 23.4 MiB, 14.8 pages/s, memory 120.0 MiB
-        index of 1,000 pages in 3.0 MiB, lists and sketches 900 B a page
-        frontier of 60,000 URLs in 2.2 MiB, 38 B a URL
+        index of 1,000 pages in 3.0 MiB, postings and sketches 900 B per page
+        frontier of 60,000 URLs in 2.2 MiB, 38 B per URL
 
                  150  near-duplicate
                1,000  stored
@@ -360,7 +361,7 @@ mod tests {
     #[test]
     fn a_silent_crawl_is_not_said_to_run() {
         let text = status().text(at("2026-01-02T03:06:05Z"));
-        assert!(text.starts_with("No word from process 4711: it last wrote 2 min 0 s ago"), "{text}");
+        assert!(text.starts_with("Process 4711 is silent: last update 2 min 0 s ago"), "{text}");
         let finished = StatusFile { state: RunState::Finished, ..status() };
         assert!(finished.text(at("2026-01-02T03:06:05Z")).starts_with("Finished 2 min 0 s ago, after 1 min 23 s\n"));
         let broken = StatusFile { at: "?".to_owned(), elapsed_seconds: f64::NAN, ..status() };

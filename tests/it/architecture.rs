@@ -243,3 +243,25 @@ fn only_store_knows_sled_only_fetch_the_client_and_only_cli_prints() {
         }
     }
 }
+
+/// The modules of `cli` that a file names as `crate::cli::module`.
+fn cli_imports(file: &Path) -> Vec<String> {
+    let single = Regex::new(r"\bcrate::cli::([a-z_]+)").unwrap();
+    single.captures_iter(&code(file)).map(|found| found[1].to_owned()).collect()
+}
+
+#[test]
+fn only_the_dispatcher_imports_commands() {
+    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli")) {
+        assert!(!cli_imports(&file).contains(&"commands".to_owned()), "{} imports a command", file.display());
+    }
+}
+
+#[test]
+fn arguments_import_nothing_but_configuration_and_errors() {
+    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/args")) {
+        for module in cli_imports(&file) {
+            assert!(["args", "config", "errors"].contains(&module.as_str()), "{} imports {module}", file.display());
+        }
+    }
+}

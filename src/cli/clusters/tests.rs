@@ -99,7 +99,7 @@ fn pages_below_the_similarity_are_left_out() {
 fn that_there_is_none_is_said() {
     let folder = written(&[line("http://a.test/0", None)]);
     let found = Clusters::read(folder.path(), None).unwrap();
-    assert_eq!(text(&found, None), "No clusters: of 1 page compared none repeats another\n");
+    assert_eq!(text(&found, None), "No clusters: no duplicate among 1 page compared\n");
     assert!(text(&found, least("0.9")).contains("with a similarity of 0.9 or more"));
     assert_eq!(found.json_lines().unwrap(), "");
 }

@@ -13,7 +13,7 @@ pub fn text(found: &Clusters, least: Option<Threshold>) -> String {
     let compared = counted(found.compared, "page", "pages");
     if found.clusters.is_empty() {
         let alike = least.map_or(String::new(), |least| format!(" with a similarity of {least} or more"));
-        return format!("No clusters: of {compared} compared none repeats another{alike}\n");
+        return format!("No clusters: no duplicate among {compared} compared{alike}\n");
     }
     let pages: usize = found.clusters.iter().map(|cluster| cluster.pages.len()).sum();
     let mut text = format!(

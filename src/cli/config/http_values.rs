@@ -40,12 +40,12 @@ impl Scalar for HeaderLine {
     /// An error never repeats the value, which may be a secret.
     fn from_text(text: &str) -> Result<Self, String> {
         if text.contains(['\r', '\n', '\0']) {
-            return Err("a header line can't hold CR, LF or NUL".to_owned());
+            return Err("a header field can't contain CR, LF or NUL".to_owned());
         }
-        let (name, value) = text.split_once(':').ok_or("a header line is 'Name: value'")?;
+        let (name, value) = text.split_once(':').ok_or("a header field is 'Name: value'")?;
         let is_name = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         if name.is_empty() || !name.bytes().all(is_name) {
-            return Err("the name of a header line is one word of letters, digits and hyphens".to_owned());
+            return Err("the name of a header field is one word of letters, digits and hyphens".to_owned());
         }
         let value = value.trim();
         if value.chars().any(|c| c.is_control() && c != '\t') {

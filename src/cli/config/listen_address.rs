@@ -31,7 +31,7 @@ impl Scalar for ListenAddress {
         let loopback = |port: &str| Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok()?));
         let port = text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);
         let address = loopback(port).or_else(|| text.parse().ok());
-        address.map(Self).ok_or_else(|| format!("'{text}' is no address such as 9100, 127.0.0.1:9100 or [::1]:0"))
+        address.map(Self).ok_or_else(|| format!("'{text}' is not an address such as 9100, 127.0.0.1:9100 or [::1]:0"))
     }
 
     fn to_value(&self) -> Value {

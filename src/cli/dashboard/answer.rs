@@ -33,7 +33,7 @@ pub(super) async fn answer(
     headers: HeaderMap,
 ) -> Response {
     if !served.is_public && !names_this_machine(&headers, served.address.ip()) {
-        let why = "The Host of this request is not this machine. Ask by its loopback address.\n";
+        let why = "The Host header names another machine. Use the loopback address.\n";
         return (StatusCode::FORBIDDEN, HEADERS, why).into_response();
     }
     if method != Method::GET && method != Method::HEAD {
@@ -45,7 +45,10 @@ pub(super) async fn answer(
         page::SCRIPT_PATH => ("text/javascript; charset=utf-8", SCRIPT.to_owned()),
         "/metrics" => (metrics::TYPE, metrics::metrics(&shown.status)),
         "/status.json" => ("application/json", json(&shown)),
-        _ => return (StatusCode::NOT_FOUND, HEADERS, "There are /, /metrics and /status.json.\n").into_response(),
+        _ => {
+            return (StatusCode::NOT_FOUND, HEADERS, "Not found. Available: /, /metrics, /status.json.\n")
+                .into_response();
+        }
     };
     (HEADERS, [(header::CONTENT_TYPE, kind)], body).into_response()
 }

@@ -13,25 +13,25 @@ pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Renders all metrics.
 pub(super) fn metrics(status: &StatusFile) -> String {
     let mut text = Text::default();
-    text.family("ndcrawl_info", "gauge", "The program.");
+    text.family("ndcrawl_info", "gauge", "Version of the program.");
     text.sample("ndcrawl_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     let index = &status.index;
     for (name, kind, help, value) in [
         ("elapsed_seconds", "gauge", "Time spent in all runs.", status.elapsed_seconds),
-        ("pages_per_second", "gauge", "Pages fetched per second, of late.", status.pages_per_second),
-        ("queued", "gauge", "URLs that wait.", status.queued as f64),
+        ("pages_per_second", "gauge", "Pages fetched per second, recently.", status.pages_per_second),
+        ("queued", "gauge", "URLs in the queue.", status.queued as f64),
         ("leased", "gauge", "URLs being fetched or decided.", status.leased as f64),
         ("deferred", "gauge", "URLs seen and not scheduled for fetching.", status.deferred as f64),
         ("seen_total", "counter", "URLs ever seen.", status.seen as f64),
-        ("origins", "gauge", "Origins with something to do.", status.origins as f64),
+        ("origins", "gauge", "Origins with URLs to fetch.", status.origins as f64),
         ("requests_total", "counter", "Requests sent, robots.txt included.", status.requests as f64),
         ("bytes_total", "counter", "Bytes of decoded bodies.", status.bytes as f64),
         ("memory_bytes", "gauge", "Memory in use.", status.memory_bytes as f64),
-        ("frontier_bytes", "gauge", "Of that, what is known of URLs.", status.frontier_bytes as f64),
+        ("frontier_bytes", "gauge", "Of that, the frontier.", status.frontier_bytes as f64),
         ("index_records", "gauge", "Stored pages in the index.", index.records as f64),
-        ("index_bytes", "gauge", "Memory for knowing pages again.", index.bytes as f64),
-        ("index_list_bytes", "gauge", "Of that, lists and sketches.", index.list_bytes as f64),
-        ("index_unlisted", "gauge", "Records compared by sketch alone.", index.unlisted as f64),
+        ("index_bytes", "gauge", "Memory of the index of stored pages.", index.bytes as f64),
+        ("index_list_bytes", "gauge", "Of that, postings and sketches.", index.list_bytes as f64),
+        ("index_unlisted", "gauge", "Records compared by sketch only.", index.unlisted as f64),
     ] {
         let name = format!("ndcrawl_{name}");
         text.family(&name, kind, help);
@@ -45,14 +45,14 @@ pub(super) fn metrics(status: &StatusFile) -> String {
     for (outcome, count) in &status.outcomes {
         text.sample("ndcrawl_outcomes", &[("outcome", outcome)], count);
     }
-    text.family("ndcrawl_waiting_queued", "gauge", "URLs that wait at the origins with the longest queues.");
+    text.family("ndcrawl_waiting_queued", "gauge", "URLs queued at the origins with the longest queues.");
     for waiting in &status.waiting {
         text.sample("ndcrawl_waiting_queued", &[("origin", &waiting.origin)], waiting.queued);
     }
     text.family(
         "ndcrawl_waiting_due_in_seconds",
         "gauge",
-        "When the next of these URLs may be fetched, and why not now.",
+        "Seconds until the next of these URLs may be fetched, and the reason.",
     );
     for waiting in &status.waiting {
         let labels = [("origin", waiting.origin.as_str()), ("why", &waiting.why)];

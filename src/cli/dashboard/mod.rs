@@ -55,8 +55,8 @@ pub(super) fn bind(settings: &Settings) -> Result<Option<TcpListener>, CliError>
     });
     bound.map_err(|error| {
         let source = settings.source("dashboard.listen");
-        CliError::usage(format!("{source}: the dashboard cannot be served at {listen}: {error}"))
-            .with_hint("give another port, or 0 for any that is free")
+        CliError::usage(format!("{source}: cannot serve the dashboard at {listen}: {error}"))
+            .with_hint("choose another port, or 0 for a free one")
     })
 }
 

@@ -51,7 +51,7 @@ fn cards(status: &StatusFile) -> String {
     let index = &status.index;
     let rate = status.duplicate_rate.map_or("–".to_owned(), percent);
     let cards = [
-        (format!("{:.1}", status.pages_per_second), "pages a second".to_owned()),
+        (format!("{:.1}", status.pages_per_second), "pages per second".to_owned()),
         (thousands(status.queued), format!("URLs queued on {}", counted(status.origins, "site", "sites"))),
         (thousands(status.leased), "in flight".to_owned()),
         (rate, "of the pages compared are duplicates".to_owned()),
@@ -60,14 +60,17 @@ fn cards(status: &StatusFile) -> String {
         (
             byte_size(index.bytes),
             format!(
-                "of it the index of {}, lists and sketches {} a page",
+                "of this, the index of {}, postings and sketches {} per page",
                 counted(index.records, "page", "pages"),
                 byte_size(index.bytes_per_record())
             ),
         ),
         (
             byte_size(status.frontier_bytes),
-            format!("of it the frontier, {} a URL", byte_size(status.frontier_bytes_per_url().unwrap_or_default())),
+            format!(
+                "of this, the frontier, {} per URL",
+                byte_size(status.frontier_bytes_per_url().unwrap_or_default())
+            ),
         ),
         (thousands(status.seen), format!("URLs seen, {} deferred", thousands(status.deferred))),
     ];
@@ -88,15 +91,15 @@ fn over_time(history: &History) -> String {
     };
     let rates = [
         line("so far", 0, in_percent(&mut history.rates())),
-        line("of late", 1, in_percent(&mut history.rates_of_late())),
+        line("recent", 1, in_percent(&mut history.rates_of_late())),
     ];
     let plots = [
-        plotted("Pages a second", "pages/s", samples, &[line("pages a second", 0, pages)], None),
-        plotted("URLs that wait", "URLs", samples, &[line("queued", 2, of(|sample| sample.queued as f64))], None),
+        plotted("Pages per second", "pages/s", samples, &[line("pages per second", 0, pages)], None),
+        plotted("URLs queued", "URLs", samples, &[line("queued", 2, of(|sample| sample.queued as f64))], None),
         plotted("Duplicates among the pages compared", "%", samples, &rates, Some(100.0)),
         plotted("Memory in use", "MiB", samples, &[line("MiB", 4, memory)], None),
     ];
-    format!("<div class=\"plots\">{}</div>\n{}", plots.concat(), folded("The same in figures", &moments(samples)))
+    format!("<div class=\"plots\">{}</div>\n{}", plots.concat(), folded("The same as a table", &moments(samples)))
 }
 
 /// Renders a plot. Its axis ends at `most`, or at the highest value.
@@ -186,7 +189,7 @@ fn waiting(status: &StatusFile) -> String {
     };
     let rows: Vec<TableRow> = status.waiting.iter().map(row).collect();
     let caption = match status.origins.saturating_sub(rows.len() as u64) {
-        _ if rows.is_empty() => "No URL waits at any site",
+        _ if rows.is_empty() => "No URL is queued",
         0 => "All of them, the longest queue first",
         _ => "Those with the longest queues",
     };
@@ -203,7 +206,7 @@ fn outcomes(status: &StatusFile) -> String {
         vec![TableCell::Name(name.clone()), TableCell::Figure(thousands(*count))].into()
     };
     let rows: Vec<TableRow> = status.outcomes.iter().map(row).collect();
-    table("Over all runs", &words(&["outcome", "URLs"]), 1, &rows)
+    table("All runs", &words(&["outcome", "URLs"]), 1, &rows)
 }
 
 #[cfg(test)]
@@ -252,7 +255,7 @@ mod tests {
     #[test]
     fn before_the_first_figures_there_is_a_page_too() {
         let page = page(&ShownStatus::default(), at());
-        assert!(page.contains("No URL waits at any site") && !page.contains("NaN"), "{page}");
+        assert!(page.contains("No URL is queued") && !page.contains("NaN"), "{page}");
     }
 
     #[test]
