@@ -130,7 +130,7 @@ fn a_taken_or_public_address_is_refused_before_anything_is_written() {
     let place = Place::new();
     let refused = place.run(["--dashboard", &address, "http://127.0.0.1:1/", "-o", "out"]).finish().expect_code(2);
     assert!(refused.errors()[0].contains(&format!("--dashboard: cannot serve the dashboard at {address}")));
-    assert!(refused.stderr.contains("hint: give another port"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: choose another port"), "{}", refused.stderr);
     let public = place.run(["--dashboard", "0.0.0.0:0", "http://127.0.0.1:1/", "-o", "out"]).finish().expect_code(2);
     assert!(public.stderr.contains("hint: ") && public.stderr.contains("--dashboard-public"), "{}", public.stderr);
     assert!(place.names().is_empty(), "{:?}", place.names());

@@ -31,17 +31,48 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
     let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
-    let normaliser = Normaliser::new(settings.normalise_options());
-    let input = InputOptions {
-        base: normaliser
-            .absolute(&arguments.base)
-            .map_err(|error| CliError::usage(format!("--base '{}': {error}", arguments.base)))?,
-        url_field: arguments.url_field.clone(),
-        html_field: arguments.html_field.clone(),
-        text_field: arguments.text_field.clone(),
-        max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
-        normaliser: normaliser.clone(),
+    let PreparedDedup { dedup, mut file, ignored, bytes } = prepare(settings, arguments)?;
+    let began = Instant::now();
+    let (ended, signal_code) = monitor::run(settings, dedup, bytes)?;
+    let ending = match ended {
+        Ok(ending) => ending,
+        Err(error) => {
+            let error = crawl_error(error);
+            // On a full disk this fails too. The first error is the one to report.
+            let _ = file.end(Some("failed"), error.code);
+            return Err(error);
+        }
     };
+    let (stopped, mut code) = match ending.reason {
+        StopReason::Finished => (None, exit::FINISHED),
+        StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
+        _ => (Some("signal"), signal_code.unwrap_or(exit::INTERRUPTED)),
+    };
+    file.end(stopped, code)?;
+    let elapsed = began.elapsed();
+    let report = report_file::at_end(settings);
+    if report.is_damaged && code == exit::FINISHED {
+        code = exit::CORRUPT;
+        file.end(stopped, code)?;
+    }
+    print_summary(settings, arguments, &ending, ignored, elapsed, report.path.as_deref())?;
+    Ok(code)
+}
+
+/// A run that is ready to start.
+struct PreparedDedup {
+    dedup: Dedup,
+    file: CrawlFile,
+    /// Files that hold no pages by their names.
+    ignored: u64,
+    /// Bytes of the input; `None` for a stream.
+    bytes: Option<u64>,
+}
+
+/// Prepares the folder, opens its store and the inputs.
+fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
+    let normaliser = Normaliser::new(settings.normalise_options());
+    let input = input_options(settings, arguments, &normaliser)?;
     let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
@@ -55,61 +86,45 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
     let opened = Store::open(&settings.out.dir, setup::store_options(settings), &wanted);
     let (store, opened) = opened.map_err(opening_error)?;
     output_dir::compare(settings, &opened, against.as_deref())?;
-    let crawl_options = setup::crawl_options(settings);
+    let options = setup::crawl_options(settings);
     let accept_types = settings.http.accept_types.clone();
+    let (ignored, bytes) = (inputs.ignored, inputs.bytes);
     let setup = DedupSetup {
         input,
         detect,
         against,
         renderer,
         accepts: Box::new(move |media_type| fetch::accepts(&accept_types, media_type)),
-        index_memory: crawl_options.index_memory,
-        snapshot_after: crawl_options.snapshot_after,
-        obey_noarchive: crawl_options.obey_noarchive,
-        keep_duplicates: crawl_options.keep_duplicates,
+        index_memory: options.index_memory,
+        snapshot_after: options.snapshot_after,
+        obey_noarchive: options.obey_noarchive,
+        keep_duplicates: options.keep_duplicates,
         inputs,
     };
-    let (ignored, total) = (setup.inputs.ignored, setup.inputs.bytes);
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
-    let mut file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
+    let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .mark_dedup(&arguments.inputs)?;
-    let began = Instant::now();
-    let (ended, signalled) = monitor::run(settings, dedup, total)?;
-    let ending = match ended {
-        Ok(ending) => ending,
-        Err(error) => {
-            let error = crawl_error(error);
-            // On a full disk this fails too. The first error is the one to report.
-            let _ = file.end(Some("failed"), error.code);
-            return Err(error);
-        }
-    };
-    let (stopped, mut code) = match ending.reason {
-        StopReason::Finished => (None, exit::FINISHED),
-        StopReason::DiskFull => (Some("disk"), exit::DISK_FULL),
-        _ => (Some("signal"), signalled.unwrap_or(exit::INTERRUPTED)),
-    };
-    file.end(stopped, code)?;
-    let elapsed = began.elapsed();
-    let report = report_file::at_end(settings);
-    if report.is_damaged && code == exit::FINISHED {
-        code = exit::CORRUPT;
-        file.end(stopped, code)?;
-    }
-    print_summary(settings, arguments, &ending, ignored, elapsed, report.path.as_deref())?;
-    Ok(code)
+    Ok(PreparedDedup { dedup, file, ignored, bytes })
 }
 
-fn print_summary(
+fn input_options(
     settings: &Settings,
     arguments: &DedupArguments,
-    ending: &DedupEnding,
-    ignored: u64,
-    elapsed: Duration,
-    report: Option<&str>,
-) -> Result<(), CliError> {
+    normaliser: &Normaliser,
+) -> Result<InputOptions, CliError> {
+    let base = normaliser.absolute(&arguments.base);
+    Ok(InputOptions {
+        base: base.map_err(|error| CliError::usage(format!("--base '{}': {error}", arguments.base)))?,
+        url_field: arguments.url_field.clone(),
+        html_field: arguments.html_field.clone(),
+        text_field: arguments.text_field.clone(),
+        max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
+        normaliser: normaliser.clone(),
+    })
+}
+
+fn warn_of_damage(ending: &DedupEnding) {
     let tally = &ending.tally;
-    let is_stopped = ending.reason != StopReason::Finished;
     for damage in &tally.damages {
         write_stderr(&terminal_safe(&format!("warning: {}: {}", damage.place, damage.why)));
     }
@@ -120,6 +135,19 @@ fn print_summary(
         let pages = counted(ending.not_revised, "near-duplicate", "near-duplicates");
         write_stderr(&format!("warning: {pages} would be unique by now; stdin cannot be read again to store them"));
     }
+}
+
+fn print_summary(
+    settings: &Settings,
+    arguments: &DedupArguments,
+    ending: &DedupEnding,
+    ignored: u64,
+    elapsed: Duration,
+    report: Option<&str>,
+) -> Result<(), CliError> {
+    warn_of_damage(ending);
+    let tally = &ending.tally;
+    let is_stopped = ending.reason != StopReason::Finished;
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let fresh = tally.answers - tally.known;
     let rate = (fresh as f64 / seconds, tally.bytes as f64 / 1e6 / seconds);
@@ -146,7 +174,7 @@ fn text(settings: &Settings, ending: &DedupEnding, ignored: u64, elapsed: Durati
     let exact = outcome(OutcomeKind::ExactDuplicate);
     let how = if ending.reason == StopReason::Finished { "Finished" } else { "Stopped" };
     let mut text = format!(
-        "{how} after {:.1} s: {}, {}; {:.0} pages and {:.1} MB a second\n\n",
+        "{how} after {:.1} s: {}, {}; {:.0} pages/s, {:.1} MB/s\n\n",
         elapsed.as_secs_f64(),
         counted(tally.answers, "page read", "pages read"),
         byte_size(tally.bytes),
