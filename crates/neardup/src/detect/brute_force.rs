@@ -21,7 +21,7 @@ pub struct BruteForce {
 
 #[derive(Debug)]
 struct Page {
-    candidate: PageInput,
+    input: PageInput,
     /// Ascending by word.
     weights: Vec<(u32, u128)>,
     /// Weight of its terms before light ones were dropped.
@@ -46,33 +46,31 @@ impl BruteForce {
     /// Decides the next page.
     ///
     /// Exact while the product of two records' total weights stays below 2¹⁰⁸.
-    pub fn decide(&mut self, candidate: PageInput) -> Verdict {
-        if let Some(earlier) = candidate.renews {
+    pub fn decide(&mut self, input: PageInput) -> Verdict {
+        if let Some(earlier) = input.renews {
             self.withdraw(earlier);
         }
-        let mut weights = self.weigh(&candidate);
+        let mut weights = self.weigh(&input);
         let full_weight = weights.iter().map(|&(_, weight)| weight).sum();
         weights.retain(|&(_, weight)| self.is_kept(weight, full_weight));
-        let verdict = self
-            .copy_of(&candidate, &weights)
-            .or_else(|| self.best_match(&candidate, &weights))
-            .unwrap_or(Verdict::Unique);
+        let verdict =
+            self.copy_of(&input, &weights).or_else(|| self.best_match(&input, &weights)).unwrap_or(Verdict::Unique);
         let passes_on = PassesOn { to_body: true, to_text: true };
-        self.pages.push(Page { candidate, weights, full_weight, verdict, passes_on });
+        self.pages.push(Page { input, weights, full_weight, verdict, passes_on });
         verdict
     }
 
     fn withdraw(&mut self, earlier: Sequence) {
-        let Some(Page { candidate: PageInput { group, body_digest, text_digest, .. }, .. }) =
+        let Some(Page { input: PageInput { group, body_digest, text_digest, .. }, .. }) =
             self.pages.get(earlier.index())
         else {
             return;
         };
         let (group, body, text) = (*group, *body_digest, *text_digest);
         let within = self.options.within;
-        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.candidate.group == group) {
-            page.passes_on.to_body &= page.candidate.body_digest != body;
-            page.passes_on.to_text &= page.candidate.text_digest != text || text.is_none();
+        for page in self.pages.iter_mut().filter(|page| within == Within::Crawl || page.input.group == group) {
+            page.passes_on.to_body &= page.input.body_digest != body;
+            page.passes_on.to_text &= page.input.text_digest != text || text.is_none();
         }
     }
 
@@ -83,9 +81,9 @@ impl BruteForce {
         Some(Score(scaled.checked_div(product).unwrap_or(0) as u32))
     }
 
-    fn weigh(&mut self, candidate: &PageInput) -> Vec<(u32, u128)> {
+    fn weigh(&mut self, input: &PageInput) -> Vec<(u32, u128)> {
         let mut weights = BTreeMap::<u32, u64>::new();
-        for term in &candidate.terms {
+        for term in &input.terms {
             let next = self.words.len() as u32;
             let word = *self.words.entry(term.term.clone()).or_insert(next);
             *weights.entry(word).or_default() += self.options.weights.weigh(&term.counts);
@@ -108,28 +106,28 @@ impl BruteForce {
         }
     }
 
-    fn copy_of(&self, candidate: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
-        let mut peers = self.peers(candidate);
-        let same_body = |page: &Page| page.passes_on.to_body && page.candidate.body_digest == candidate.body_digest;
+    fn copy_of(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
+        let mut peers = self.peers(input);
+        let same_body = |page: &Page| page.passes_on.to_body && page.input.body_digest == input.body_digest;
         let body = peers.clone().find(|(_, page)| same_body(page));
         if let Some((number, page)) = body {
             return Some(inherit(number, page.verdict, DecidedBy::BodyDigest));
         }
-        if candidate.text_digest.is_none() || weights.len() < self.options.min_terms {
+        if input.text_digest.is_none() || weights.len() < self.options.min_terms {
             return None;
         }
-        let same_text = |page: &Page| page.passes_on.to_text && page.candidate.text_digest == candidate.text_digest;
+        let same_text = |page: &Page| page.passes_on.to_text && page.input.text_digest == input.text_digest;
         let (number, page) = peers.find(|(_, page)| same_text(page))?;
         Some(inherit(number, page.verdict, DecidedBy::TextDigest))
     }
 
-    fn best_match(&self, candidate: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
+    fn best_match(&self, input: &PageInput, weights: &[(u32, u128)]) -> Option<Verdict> {
         if self.options.detector == Detector::None || weights.len() < self.options.min_terms {
             return None;
         }
         let t = u128::from(self.options.threshold.millionths());
         let mut best: Option<(Score, Sequence)> = None;
-        for (number, page) in self.peers(candidate) {
+        for (number, page) in self.peers(input) {
             if !page.verdict.is_unique() || page.weights.len() < self.options.min_terms {
                 continue;
             }
@@ -163,10 +161,10 @@ impl BruteForce {
     }
 
     /// Returns the pages that a page is compared with, in order.
-    fn peers(&self, candidate: &PageInput) -> impl Iterator<Item = (Sequence, &Page)> + Clone {
-        let (within, group) = (self.options.within, candidate.group);
+    fn peers(&self, input: &PageInput) -> impl Iterator<Item = (Sequence, &Page)> + Clone {
+        let (within, group) = (self.options.within, input.group);
         let numbered = (0..).map(Sequence).zip(&self.pages);
-        numbered.filter(move |(_, page)| within == Within::Crawl || page.candidate.group == group)
+        numbered.filter(move |(_, page)| within == Within::Crawl || page.input.group == group)
     }
 }
 

@@ -138,7 +138,7 @@ impl Comparer {
         }
     }
 
-    /// The page without the terms that the detector drops by what it has learned.
+    /// Returns the page without the terms that the detector drops by its statistics.
     fn seen<'a>(&self, page: &'a Page) -> Cow<'a, Page> {
         match self.measure.as_ref().map_or(0, |measure| measure.least_weight(&page.record)) {
             0 => Cow::Borrowed(page),

@@ -200,11 +200,11 @@ impl<S: RecordSource> Decider<S> {
         logged: LoggedPage,
     ) -> Result<Sequence, DetectError> {
         let (number, expected) = (self.log.next()?, Sequence(self.numbering.seeds));
-        let told = Sequence::of_earlier(expected.0);
+        let submitted = Sequence::of_earlier(expected.0);
         if number != expected {
-            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(number), found: told });
+            return Err(DetectError::OutOfOrder { expected: self.numbering.outside(number), found: submitted });
         }
-        self.check_terms(told, &logged.terms)?;
+        self.check_terms(submitted, &logged.terms)?;
         let group = logged.group;
         let weighed = Arc::new(logged.weighed(&self.options.weights));
         self.update_if_due();
@@ -212,7 +212,7 @@ impl<S: RecordSource> Decider<S> {
         let (group, verdict) = (self.group(group), Verdict::Unique);
         self.log.push(Entry { page, group, body_digest, text_digest, verdict })?;
         self.assume_seeds(number.0 + 1);
-        Ok(told)
+        Ok(submitted)
     }
 
     /// Tells the decider how many seeded pages the [loaded](Self::load) snapshot contains.
@@ -267,7 +267,7 @@ impl<S: RecordSource> Decider<S> {
     /// # Errors
     /// If a stored record can't be read back, or no number is left. The decider refuses all further batches then.
     pub fn decide(&mut self, batch: Vec<PageInput>) -> Result<Vec<Judged>, DetectError> {
-        self.judge(batch, |candidate| candidate.page, Self::number)
+        self.decide_batch(batch, |input| input.page, Self::number)
     }
 
     /// Decides logged pages again, possibly with other options: as [`decide`](Self::decide), from what the log holds.
@@ -278,16 +278,16 @@ impl<S: RecordSource> Decider<S> {
     /// # Errors
     /// As [`decide`](Self::decide), and if a page refers to unknown terms.
     pub fn decide_logged(&mut self, batch: Vec<JudgedPage<'_>>) -> Result<Vec<Judged>, DetectError> {
-        self.judge(batch, |row| row.page, Self::number_logged)
+        self.decide_batch(batch, |row| row.page, Self::number_logged)
     }
 
     /// Adds a page that is known to be stored: it gets the next number, without a comparison. For rebuilding a log.
     ///
     /// # Errors
     /// If no number is left.
-    pub fn take_stored(&mut self, candidate: PageInput) -> Result<Judged, DetectError> {
+    pub fn take_stored(&mut self, input: PageInput) -> Result<Judged, DetectError> {
         self.update_if_due();
-        let numbered = self.number(candidate)?;
+        let numbered = self.number(input)?;
         let pending = self.prepare(numbered);
         self.record_verdict(pending, Verdict::Unique)
     }
@@ -315,15 +315,15 @@ impl<S: RecordSource> Decider<S> {
         if !corpus_stats.measure().is_unstable() {
             return Ok(Vec::new());
         }
-        let wanted = wanted(&self.options, corpus_stats);
+        let query = verdict_query(&self.options, corpus_stats);
         let mut outdated_duplicates = HashSet::new();
         for (sequence, entry) in self.log.compared_duplicates(self.numbering.inside(from)) {
             let page = search.records().get(sequence)?;
             let Some(of) = entry.verdict.duplicate_of() else { continue };
             let stored = search.records().get(of)?;
-            let still = wanted.measure.compare(&page, &stored, wanted.threshold).is_some();
-            let asking = QueryPage { group: entry.group, page: &page };
-            if !still && search.find_matches(&wanted, asking, &self.log, None)?.is_empty() {
+            let still = query.measure.compare(&page, &stored, query.threshold).is_some();
+            let needed = QueryPage { group: entry.group, page: &page };
+            if !still && search.find_matches(&query, needed, &self.log, None)?.is_empty() {
                 outdated_duplicates.insert(sequence);
             }
         }
@@ -362,8 +362,8 @@ impl<S: RecordSource> Decider<S> {
             return Ok(Vec::new());
         }
         let mode = if corpus_stats.measure().needs_all_matches() { Mode::All } else { mode };
-        let wanted = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
-        let matches = search.find_matches(&wanted, QueryPage { group: in_group, page: &page }, &self.log, None)?;
+        let query = MatchQuery { measure: corpus_stats.measure(), mode, threshold: self.options.bar(), condition };
+        let matches = search.find_matches(&query, QueryPage { group: in_group, page: &page }, &self.log, None)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
@@ -386,9 +386,9 @@ impl<S: RecordSource> Decider<S> {
         if !self.is_comparable(&page) {
             return Ok(Vec::new());
         }
-        let wanted =
+        let query =
             MatchQuery { measure: corpus_stats.measure(), mode: Mode::All, threshold, condition: &|_, _, _| true };
-        let matches = search.find_shared(&wanted, QueryPage { group: self.group(group), page: &page }, &self.log)?;
+        let matches = search.find_shared(&query, QueryPage { group: self.group(group), page: &page }, &self.log)?;
         Ok(matches.into_iter().map(|found| Match { of: self.numbering.outside(found.of), ..found }).collect())
     }
 
@@ -411,12 +411,12 @@ impl<S: RecordSource> Decider<S> {
     /// Returns sizes and counters, in constant time.
     pub fn stats(&self) -> DeciderStats {
         let search = self.search.as_ref();
-        let filter = search.map(Search::filter);
+        let index = search.map(Search::index);
         let learned = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
         DeciderStats {
             judged: self.log.len() as u64 - u64::from(self.numbering.seeds),
-            indexed: filter.map_or(0, |filter| filter.len() as u64),
-            sketch_only: filter.map_or(0, |filter| filter.sketch_only() as u64),
+            indexed: index.map_or(0, |index| index.len() as u64),
+            sketch_only: index.map_or(0, |index| index.sketch_only() as u64),
             terms: self.vocabulary.len() as u64,
             index_bytes: (search.map_or(0, Search::bytes) + learned) as u64,
             vocabulary_bytes: self.vocabulary.bytes() as u64,
@@ -427,7 +427,7 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Decides a batch, unless that failed before. `name` returns a page's id, `number` gives its terms numbers.
-    fn judge<T>(
+    fn decide_batch<T>(
         &mut self,
         batch: Vec<T>,
         name: fn(&T) -> PageId,
@@ -436,13 +436,13 @@ impl<S: RecordSource> Decider<S> {
         if self.broken {
             return Err(DetectError::Broken);
         }
-        let judged = self.judge_pieces(batch, name, number);
+        let judged = self.decide_pieces(batch, name, number);
         self.broken = judged.is_err();
         judged
     }
 
     /// Decides a batch in pieces that end at update numbers.
-    fn judge_pieces<T>(
+    fn decide_pieces<T>(
         &mut self,
         batch: Vec<T>,
         name: fn(&T) -> PageId,
@@ -454,22 +454,22 @@ impl<S: RecordSource> Decider<S> {
             self.update_if_due();
             let until_due = UPDATE_INTERVAL - self.log.next()?.0 % UPDATE_INTERVAL;
             let (mut names, mut pending_pages) = (HashSet::new(), Vec::new());
-            for told in batch.by_ref().take(until_due as usize) {
-                let page = name(&told);
+            for submitted in batch.by_ref().take(until_due as usize) {
+                let page = name(&submitted);
                 let repeated = self.log.find(page).is_some() || !names.insert(page);
                 pending_pages.push(if repeated {
                     Err(page)
                 } else {
-                    number(self, told).map(|page| Ok(self.prepare(page)))?
+                    number(self, submitted).map(|page| Ok(self.prepare(page)))?
                 });
             }
-            self.judge_piece(pending_pages, &mut judged)?;
+            self.decide_piece(pending_pages, &mut judged)?;
         }
         Ok(judged)
     }
 
     /// Searches for all pages of a piece in parallel where that pays, then decides one after the other.
-    fn judge_piece(
+    fn decide_piece(
         &mut self,
         mut pending_pages: Vec<Result<PendingPage, PageId>>,
         judged: &mut Vec<Judged>,
@@ -485,11 +485,11 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Gives the terms of a page their numbers.
-    fn number(&mut self, mut candidate: PageInput) -> Result<NumberedPage, DetectError> {
+    fn number(&mut self, mut input: PageInput) -> Result<NumberedPage, DetectError> {
         if let Some(corpus_stats) = &self.corpus_stats {
-            corpus_stats.measure().project(&mut candidate);
+            corpus_stats.measure().project(&mut input);
         }
-        let PageInput { page, group, body_digest, text_digest, terms, order, renews } = candidate;
+        let PageInput { page, group, body_digest, text_digest, terms, order, renews } = input;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
         Ok(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews })
     }
@@ -526,15 +526,15 @@ impl<S: RecordSource> Decider<S> {
             let is_copy = pending.renews.is_none() && self.find_copy(pending).is_some();
             self.is_comparable(page) && !is_copy && !search.has_copy(page)
         };
-        let asking: Vec<bool> = pending_pages.iter().map(|pending| pending.as_ref().is_ok_and(&needs_search)).collect();
-        let mut asking = asking.into_iter();
+        let needed: Vec<bool> = pending_pages.iter().map(|pending| pending.as_ref().is_ok_and(&needs_search)).collect();
+        let mut needed = needed.into_iter();
         let mut pending_pages: Vec<&mut PendingPage> =
-            pending_pages.iter_mut().filter(|_| asking.next() == Some(true)).flatten().collect();
+            pending_pages.iter_mut().filter(|_| needed.next() == Some(true)).flatten().collect();
         let pages: Vec<_> =
-            pending_pages.iter().map(|asking| QueryPage { group: asking.group, page: &asking.weighed }).collect();
+            pending_pages.iter().map(|needed| QueryPage { group: needed.group, page: &needed.weighed }).collect();
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else { return Ok(()) };
-        let wanted = wanted(&self.options, corpus_stats);
-        let Some(results) = search.search_ahead(&wanted, &pages, &self.log)? else { return Ok(()) };
+        let query = verdict_query(&self.options, corpus_stats);
+        let Some(results) = search.search_ahead(&query, &pages, &self.log)? else { return Ok(()) };
         for (pending, result) in pending_pages.iter_mut().zip(results) {
             pending.result = Some(result);
         }
@@ -594,9 +594,13 @@ impl<S: RecordSource> Decider<S> {
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &mut self.search) else {
             return Ok(Verdict::Unique);
         };
-        let asking = QueryPage { group: pending.group, page: &pending.weighed };
-        let matches =
-            search.find_matches(&wanted(&self.options, corpus_stats), asking, &self.log, pending.result.take())?;
+        let needed = QueryPage { group: pending.group, page: &pending.weighed };
+        let matches = search.find_matches(
+            &verdict_query(&self.options, corpus_stats),
+            needed,
+            &self.log,
+            pending.result.take(),
+        )?;
         Ok(matches.first().map_or(Verdict::Unique, |found| self.near_duplicate(found)))
     }
 
@@ -672,7 +676,7 @@ impl<S: RecordSource> Decider<S> {
 }
 
 /// Returns the query that a verdict needs.
-fn wanted<'a>(options: &Options, corpus_stats: &'a CorpusStats) -> MatchQuery<'a> {
+fn verdict_query<'a>(options: &Options, corpus_stats: &'a CorpusStats) -> MatchQuery<'a> {
     let measure = corpus_stats.measure();
     let mode = match options.mode {
         _ if measure.needs_all_matches() => Mode::All,

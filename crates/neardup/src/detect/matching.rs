@@ -44,9 +44,9 @@ impl MatchCollector {
     }
 
     /// Returns whether the search can end.
-    pub(super) fn is_complete(&self, wanted: &MatchQuery<'_>) -> bool {
-        let is_found = wanted.mode == Mode::Any && !self.matches.is_empty();
-        is_found || self.verifications >= wanted.measure.most_compared() as u64
+    pub(super) fn is_complete(&self, query: &MatchQuery<'_>) -> bool {
+        let is_found = query.mode == Mode::Any && !self.matches.is_empty();
+        is_found || self.verifications >= query.measure.most_compared() as u64
     }
 
     /// Returns the matches by rank.
@@ -58,33 +58,33 @@ impl MatchCollector {
     /// Compares a candidate, and returns how the index goes on: see [`Visit`](crate::index::Visit).
     pub(super) fn compare<S: RecordSource>(
         &mut self,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         probe: &Page,
         candidate: Candidate,
         records: &Mutex<Records<S>>,
     ) -> Result<ControlFlow<(), Threshold>, DetectError> {
-        if self.cannot_be_better(wanted, candidate) {
+        if self.cannot_be_better(query, candidate) {
             return Ok(ControlFlow::Continue(self.bar));
         }
-        if wanted.measure.rules_out(probe, candidate.id) {
+        if query.measure.rules_out(probe, candidate.id) {
             return Ok(ControlFlow::Continue(self.bar));
         }
         self.verifications += 1;
         let stored = super::records::get(records, candidate.id)?;
-        if let Some(Similarity { score, second }) = wanted.measure.compare(probe, &stored, self.bar) {
+        if let Some(Similarity { score, second }) = query.measure.compare(probe, &stored, self.bar) {
             let found = Match { of: candidate.id, score, second };
-            if (wanted.condition)(probe, &stored, &found) {
-                self.add(wanted.mode, found);
+            if (query.condition)(probe, &stored, &found) {
+                self.add(query.mode, found);
             }
         }
-        Ok(if self.is_complete(wanted) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
+        Ok(if self.is_complete(query) { ControlFlow::Break(()) } else { ControlFlow::Continue(self.bar) })
     }
 
     /// Returns whether the index's bound rules the candidate out, with [`Mode::Best`].
     ///
     /// Bounds are bounds of scores only if the index sees pages as the detector compares them.
-    fn cannot_be_better(&self, wanted: &MatchQuery<'_>, candidate: Candidate) -> bool {
-        let best = self.matches.first().filter(|_| wanted.mode == Mode::Best && wanted.measure.bounds_are_scores());
+    fn cannot_be_better(&self, query: &MatchQuery<'_>, candidate: Candidate) -> bool {
+        let best = self.matches.first().filter(|_| query.mode == Mode::Best && query.measure.bounds_are_scores());
         best.is_some_and(|best| {
             (candidate.at_most, std::cmp::Reverse(candidate.id)) < (best.score, std::cmp::Reverse(best.of))
         })
@@ -144,10 +144,10 @@ mod tests {
     ) -> (Vec<(u32, u32)>, u64) {
         let (probe, records, _) = setting();
         let measure = detectors::build(&Options::default()).unwrap();
-        let wanted = MatchQuery { measure: &*measure, mode, threshold, condition };
+        let query = MatchQuery { measure: &*measure, mode, threshold, condition };
         let mut findings = MatchCollector::new(threshold);
         for &candidate in candidates {
-            if findings.compare(&wanted, &probe, candidate, &records).unwrap().is_break() {
+            if findings.compare(&query, &probe, candidate, &records).unwrap().is_break() {
                 break;
             }
         }

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::model::{FieldCounts, TermId};
 
-    /// Page n has one term, n. Counts how often it is asked.
+    /// Page n has one term, n. Counts its reads.
     #[derive(Debug, Default)]
     struct Counting {
         asked: Cell<usize>,

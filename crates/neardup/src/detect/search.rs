@@ -20,7 +20,7 @@ const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 
 /// The stored records, ready for queries.
 pub(super) struct Search<S> {
-    filter: Box<dyn CandidateIndex>,
+    index: Box<dyn CandidateIndex>,
     copies: ExactDuplicates,
     records: Mutex<Records<S>>,
     /// One for each thread.
@@ -41,22 +41,22 @@ pub(super) struct QueryPage<'a> {
 /// The result of a query so far.
 #[derive(Debug)]
 pub(super) struct SearchResult {
-    findings: MatchCollector,
+    collector: MatchCollector,
     counters: ProbeCounters,
     /// Records that the index held at the last query.
     seen: Option<usize>,
 }
 
 impl<S: RecordSource> Search<S> {
-    pub(super) fn new(filter: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
+    pub(super) fn new(index: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
         let (copies, records, spare_scratches) = (ExactDuplicates::default(), Mutex::new(records), Mutex::default());
-        Self { filter, copies, records, scratches, spare_scratches, probes: 0, counters }
+        Self { index, copies, records, scratches, spare_scratches, probes: 0, counters }
     }
 
-    pub(super) fn filter(&self) -> &dyn CandidateIndex {
-        &*self.filter
+    pub(super) fn index(&self) -> &dyn CandidateIndex {
+        &*self.index
     }
 
     pub(super) fn records(&mut self) -> &mut Records<S> {
@@ -65,7 +65,7 @@ impl<S: RecordSource> Search<S> {
 
     /// Adds a stored page; the index gets `filtered`.
     pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, filtered: &[(TermId, u32)]) {
-        self.filter.insert(sequence, filtered);
+        self.index.insert(sequence, filtered);
         self.copies.insert(&page.record, sequence);
     }
 
@@ -76,30 +76,30 @@ impl<S: RecordSource> Search<S> {
 
     /// Returns the memory of lists, sketches and hashes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.filter.bytes() + self.copies.bytes()
+        self.index.bytes() + self.copies.bytes()
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         self.copies.save(out)?;
-        self.filter.save(out)
+        self.index.save(out)
     }
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.copies = ExactDuplicates::load(input)?;
-        self.filter.load(input)
+        self.index.load(input)
     }
 
     pub(super) fn set_memory_limit(&mut self, bytes: usize) {
-        self.filter.set_memory_limit(bytes);
+        self.index.set_memory_limit(bytes);
     }
 
     pub(super) fn file_records(&mut self) {
-        self.filter.file_records();
+        self.index.file_records();
     }
 
     /// Returns whether searching ahead for several pages pays: the index must be large and its probes divisible.
     pub(super) fn can_search_ahead(&self) -> bool {
-        self.scratches.len() > 1 && self.filter.can_split_probes() && self.filter.len() >= WORTH_A_THREAD
+        self.scratches.len() > 1 && self.index.can_split_probes() && self.index.len() >= WORTH_A_THREAD
     }
 
     /// Searches for several pages at once, on all cores; [`find_matches`](Self::find_matches) then adds what was stored since.
@@ -107,7 +107,7 @@ impl<S: RecordSource> Search<S> {
     /// Returns `None` for fewer than two pages.
     pub(super) fn search_ahead(
         &mut self,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         pages: &[QueryPage<'_>],
         log: &DecisionLog,
     ) -> Result<Option<Vec<SearchResult>>, DetectError> {
@@ -115,14 +115,14 @@ impl<S: RecordSource> Search<S> {
         if threads < 2 {
             return Ok(None);
         }
-        let (filter, records, next) = (&*self.filter, &self.records, AtomicUsize::new(0));
+        let (index, records, next) = (&*self.index, &self.records, AtomicUsize::new(0));
         let work = |scratch: &mut Scratch| {
             let mut results = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(page) = pages.get(number) else { return results };
-                let mut result = SearchResult::new(wanted);
-                let extended = result.extend(filter, records, scratch, wanted, *page, log);
+                let mut result = SearchResult::new(query);
+                let extended = result.extend(index, records, scratch, query, *page, log);
                 results.push((number, extended.map(|()| result)));
             }
         };
@@ -147,49 +147,49 @@ impl<S: RecordSource> Search<S> {
     /// With an `early` result, only records that came since are searched.
     pub(super) fn find_matches(
         &mut self,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         log: &DecisionLog,
         early: Option<SearchResult>,
     ) -> Result<Vec<Match>, DetectError> {
-        let mut result = early.unwrap_or_else(|| SearchResult::new(wanted));
-        if let Some(copied) = self.find_copy(wanted, page, log)? {
+        let mut result = early.unwrap_or_else(|| SearchResult::new(query));
+        if let Some(copied) = self.find_copy(query, page, log)? {
             result = copied;
         }
-        result.extend(&*self.filter, &self.records, &mut self.scratches[0], wanted, page, log)?;
+        result.extend(&*self.index, &self.records, &mut self.scratches[0], query, page, log)?;
         self.probes += 1;
         self.counters.add(result.counters);
-        self.counters.verifications += result.findings.verifications;
-        self.choose_matches(wanted, page, result.findings.into_matches())
+        self.counters.verifications += result.collector.verifications;
+        self.choose_matches(query, page, result.collector.into_matches())
     }
 
     /// Returns the matches of a page, by rank. Counts nothing, so that threads can share the index.
     pub(super) fn find_shared(
         &self,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<Vec<Match>, DetectError> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
-        let mut result = SearchResult::new(wanted);
-        result.extend(&*self.filter, &self.records, &mut scratch, wanted, page, log)?;
+        let mut result = SearchResult::new(query);
+        result.extend(&*self.index, &self.records, &mut scratch, query, page, log)?;
         spare().push(scratch);
-        self.choose_matches(wanted, page, result.findings.into_matches())
+        self.choose_matches(query, page, result.collector.into_matches())
     }
 
     /// Returns the matches that remain when the detector compares all of them together.
     fn choose_matches(
         &self,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         matches: Vec<Match>,
     ) -> Result<Vec<Match>, DetectError> {
-        if !wanted.measure.needs_all_matches() || matches.is_empty() {
+        if !query.measure.needs_all_matches() || matches.is_empty() {
             return Ok(matches);
         }
         let stored = |found: Match| Ok((found, super::records::get(&self.records, found.of)?));
-        Ok(wanted.measure.choose(page.page, matches.into_iter().map(stored).collect::<Result<_, DetectError>>()?))
+        Ok(query.measure.choose(page.page, matches.into_iter().map(stored).collect::<Result<_, DetectError>>()?))
     }
 }
 
@@ -197,48 +197,48 @@ impl<S: RecordSource> Search<S> {
     /// With [`Mode::Any`], returns the match with a stored record of the same terms.
     fn find_copy(
         &self,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<Option<SearchResult>, DetectError> {
         let same_group = |id: &Sequence| log.get(*id).is_some_and(|entry| entry.group == page.group);
-        let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| wanted.mode == Mode::Any);
+        let copy = self.copies.find(&page.page.record).filter(same_group).filter(|_| query.mode == Mode::Any);
         let Some(id) = copy else { return Ok(None) };
-        let mut result = SearchResult::new(wanted);
+        let mut result = SearchResult::new(query);
         let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
-        let _ = result.findings.compare(wanted, page.page, candidate, &self.records)?;
-        Ok(result.findings.is_complete(wanted).then_some(result))
+        let _ = result.collector.compare(query, page.page, candidate, &self.records)?;
+        Ok(result.collector.is_complete(query).then_some(result))
     }
 }
 
 impl SearchResult {
-    fn new(wanted: &MatchQuery<'_>) -> Self {
-        Self { findings: MatchCollector::new(wanted.threshold), counters: ProbeCounters::default(), seen: None }
+    fn new(query: &MatchQuery<'_>) -> Self {
+        Self { collector: MatchCollector::new(query.threshold), counters: ProbeCounters::default(), seen: None }
     }
 
     /// Adds the matches among records that the index did not hold before.
     fn extend<S: RecordSource>(
         &mut self,
-        filter: &dyn CandidateIndex,
+        index: &dyn CandidateIndex,
         records: &Mutex<Records<S>>,
         scratch: &mut Scratch,
-        wanted: &MatchQuery<'_>,
+        query: &MatchQuery<'_>,
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<(), DetectError> {
-        let seen = self.seen.replace(filter.len());
-        if self.findings.is_complete(wanted) || seen == self.seen {
+        let seen = self.seen.replace(index.len());
+        if self.collector.is_complete(query) || seen == self.seen {
             return Ok(());
         }
-        let measure = wanted.measure;
-        let (bar, terms) = (measure.lower_bound(self.findings.bar()), measure.filtered(page.page));
+        let measure = query.measure;
+        let (bar, terms) = (measure.lower_bound(self.collector.bar()), measure.filtered(page.page));
         let mut failed = None;
-        let findings = &mut self.findings;
+        let collector = &mut self.collector;
         let mut visit = |candidate: Candidate| {
             if log.get(candidate.id).is_none_or(|entry| entry.group != page.group) {
-                return ControlFlow::Continue(measure.lower_bound(findings.bar()));
+                return ControlFlow::Continue(measure.lower_bound(collector.bar()));
             }
-            let compared = findings.compare(wanted, page.page, candidate, records).unwrap_or_else(|error| {
+            let compared = collector.compare(query, page.page, candidate, records).unwrap_or_else(|error| {
                 failed = Some(error);
                 ControlFlow::Break(())
             });
@@ -248,8 +248,8 @@ impl SearchResult {
             }
         };
         self.counters.add(match seen {
-            None => filter.probe(scratch, &terms, bar, &mut visit),
-            Some(from) => filter.probe_unfiled(scratch, from, &terms, bar, &mut visit),
+            None => index.probe(scratch, &terms, bar, &mut visit),
+            Some(from) => index.probe_unfiled(scratch, from, &terms, bar, &mut visit),
         });
         failed.map_or(Ok(()), Err)
     }

@@ -18,7 +18,7 @@ fn threshold(millionths: u32) -> Threshold {
     Threshold::from_millionths(millionths).unwrap()
 }
 
-/// A page of words and how often each stands in running text; its own body, no text digest.
+/// A page of words and their counts in running text; its own body, no text digest.
 fn page(number: usize, words: &[(u32, u32)]) -> PageInput {
     let counted = |&(word, count): &(u32, u32)| TermCounts {
         term: format!("w{word}").into(),
@@ -87,7 +87,7 @@ fn any_stream() -> impl Strategy<Value = Vec<PageInput>> {
     })
 }
 
-/// Verdicts that are wrong if this one is right.
+/// Verdicts that are wrong if this one is correct.
 fn other_verdicts(verdict: Verdict) -> Vec<Verdict> {
     let near = |of, score| {
         let (detector, decided_by) = (Detector::Mwo, DecidedBy::Similarity);
@@ -117,7 +117,7 @@ impl RecordSource for Log {
     }
 }
 
-/// Writes judged pages to the log and opens a decider on it.
+/// Writes decided pages to the log and opens a decider on it.
 fn committed_and_reopened(options: Options, pages: &[PageInput], judged: &[Judged], log: Log) -> Decider<Log> {
     log.0.lock().unwrap().extend(log_of(pages, judged));
     let mut decider = Decider::new(options, log);
@@ -356,7 +356,7 @@ proptest! {
 
     #[test]
     fn asking_for_all_any_or_the_best_match_agrees(pages in any_stream(), t in 0u32..=1_000_000) {
-        // Filled with a threshold that stores nearly everything, asked with another.
+        // Filled with a threshold that stores nearly everything, queried with another.
         let filled = Decider::in_memory(options(1_000_000, 1)).decide(pages.clone()).unwrap();
         let mut decider = committed_and_reopened(options(t, 1), &pages, &filled, Log::default());
         for page in &pages {
@@ -471,7 +471,7 @@ fn an_unreadable_record_breaks_the_decider_until_it_is_restored() {
     let mut decider = Decider::new(options(800_000, 1), Log::default());
     decider.decide(vec![page(0, &[(0, 1)])]).unwrap();
     decider.committed(Sequence(1));
-    // A restored page is in no memory, so the log is asked for it.
+    // A restored page is in no memory, so it is read from the log.
     let mut restored = Decider::new(options(800_000, 1), Log::default());
     restored.restore_term("w0").unwrap();
     let judged = Decider::in_memory(options(800_000, 1)).decide(vec![page(0, &[(0, 1)])]).unwrap();
@@ -531,7 +531,7 @@ fn page_of(number: usize, words: &[(u32, u32)]) -> PageInput {
     page(number, &words)
 }
 
-/// The second condition word for word, in floating point, for hosts of fewer than fifty pages.
+/// The second check, word for word, in floating point, for hosts of fewer than fifty pages.
 /// `before` are the pages that count.
 fn agrees(a: &PageInput, b: &PageInput, before: &[PageInput], mwo: f64) -> bool {
     let pages = |group: u32| before.iter().filter(move |page| page.group == group);
@@ -571,7 +571,7 @@ proptest! {
             (scores, handles)
         });
         for (number, (page, said)) in pages.iter().zip(&judged).enumerate() {
-            // The decider settles each eight pages in tests.
+            // In tests the decider updates its statistics every eight pages.
             let known = &pages[..number / 8 * 8];
             let stored = (0..number).filter(|&earlier| judged[earlier].verdict.is_unique());
             let matches: Vec<u32> = stored.filter(|&earlier| {
@@ -650,7 +650,7 @@ proptest! {
     }
 }
 
-/// The same page under another name, to be judged anew.
+/// The same page under another name, to be decided again.
 fn renewal(page: &PageInput, earlier: Sequence) -> PageInput {
     PageInput { page: PageId::new("anew", "", earlier.0), renews: Some(earlier), ..page.clone() }
 }

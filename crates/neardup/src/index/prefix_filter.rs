@@ -80,7 +80,7 @@ impl CandidateIndex for PrefixFilter {
         self.probe_from(from, terms, threshold, visit)
     }
 
-    /// Every record moves the canonical order.
+    /// Returns false: every record moves the canonical order.
     fn can_split_probes(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Both filters against brute force.
+//! Both indexes against brute force.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::*;
 
 type Terms = Vec<(TermId, u32)>;
 
-/// Whether `MWO(a, b) ≥ t`, by the definition.
+/// Returns whether `MWO(a, b) ≥ t`, by the definition.
 fn matches(a: &Terms, b: &Terms, threshold: Threshold) -> bool {
     let total = |terms: &Terms| terms.iter().map(|&(_, weight)| u128::from(weight)).sum::<u128>();
     let (total_a, total_b) = (total(a), total(b));
@@ -67,7 +67,7 @@ fn matching(records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Seque
     pairs.filter(|(_, terms)| matches(probe, terms, threshold)).map(|(id, _)| id).collect()
 }
 
-/// Every third record stays fresh, so that both parts of a probe have something to find.
+/// Every third record stays unfiled, so that both parts of a probe have something to find.
 fn assert_nothing_is_lost(
     records: &[Terms],
     others: u32,
@@ -87,7 +87,7 @@ fn assert_nothing_is_lost(
     Ok(())
 }
 
-/// The records that match, as a user of the filter finds them.
+/// The records that match, as a user of the index finds them.
 fn found(filter: &dyn CandidateIndex, records: &[Terms], probe: &Terms, threshold: Threshold) -> Vec<Sequence> {
     let candidates = suspects_of(filter, probe, threshold).into_iter().map(|candidate| candidate.id);
     let mut found: Vec<_> = candidates.filter(|id| matches(probe, &records[id.index()], threshold)).collect();
@@ -95,12 +95,12 @@ fn found(filter: &dyn CandidateIndex, records: &[Terms], probe: &Terms, threshol
     found
 }
 
-/// A filter in which the first so many records are settled.
+/// An index in which the first records are filed.
 fn settled_at(records: &[Terms], settled: usize) -> InvertedIndex {
     settled_among(0, records, settled)
 }
 
-/// The same, besides so many others that share nothing with anybody. What a probe reads is little among many, and much
+/// The same, with other records that share nothing with any. What a probe reads is little among many records and much
 /// among few, and is read in another way.
 fn settled_among(others: u32, records: &[Terms], settled: usize) -> InvertedIndex {
     let mut exact = InvertedIndex::default();
@@ -299,7 +299,7 @@ fn the_exact_filter_loses_no_match_in_the_longest_lists() {
 }
 
 /// Three quarters of each record are a template, so that the sketches of all are alike. Of the rest most is rarely
-/// shared, and what is shared often is dear to read.
+/// shared, and what is shared often is expensive to read.
 #[test]
 fn where_all_are_alike_in_most_of_their_mass_what_is_shown_is_narrowed_down_to_little_but_matches() {
     const RECORDS: u32 = 3_000;

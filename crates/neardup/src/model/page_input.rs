@@ -22,7 +22,7 @@ pub struct PageInput {
     pub renews: Option<Sequence>,
 }
 
-/// The decider's answer for one page.
+/// The decider's result for one page.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The page's place in the order of decisions.
@@ -37,7 +37,7 @@ pub struct Judged {
     pub least_weight: u32,
     /// Terms that appeared for the first time on this page, in the order of their ids.
     pub new_terms: Vec<Term>,
-    /// Whether the decider has judged this page before; then the log has everything but the verdict.
+    /// Whether the decider has decided this page before; then the log has everything but the verdict.
     pub redelivered: bool,
 }
 

@@ -87,7 +87,7 @@ impl FieldedText {
         }
     }
 
-    /// Returns where a part ends.
+    /// Returns whether the text is empty or ends in white space.
     fn ends_in_white_space(&self) -> bool {
         self.text.chars().next_back().is_none_or(char::is_whitespace)
     }
@@ -187,7 +187,7 @@ impl FieldedText {
         Some((&self.text[position..self.end(this)], following))
     }
 
-    /// Where a part ends.
+    /// Returns where a part ends.
     fn end(&self, part: usize) -> usize {
         self.parts.get(part + 1).map_or(self.text.len(), |next| next.start)
     }

@@ -198,7 +198,7 @@ mod tests {
             "mine.txt:2: 'car; auto' is a single word: a row needs several, separated by commas or tabs"
         );
         assert_eq!(error(b"a, b\n\n\xff\xfe, b"), "mine.txt:3: not UTF-8");
-        assert!(error(b"[klingon]").starts_with("mine.txt:1: 'klingon' is none of the languages ar, da, "));
+        assert!(error(b"[klingon]").starts_with("mine.txt:1: 'klingon' is not a known language: use one of ar, da, "));
         assert_eq!(error(b"[en"), "mine.txt:1: '[' without ']'");
     }
 

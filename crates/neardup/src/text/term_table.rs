@@ -60,7 +60,7 @@ impl<'w, 't> TermTable<'w, 't> {
         self.count_each(text, |_| field);
     }
 
-    /// Counts every word of a document, and returns the word order that is wanted.
+    /// Counts every word of a document, and returns the word order that the caller wants.
     ///
     /// Calls `observer` with every word, in order. All parts are tokenized together: they are separated by a space,
     /// and most are a word or two.

@@ -234,8 +234,8 @@ fn before(text: &str, settled: usize, at: usize) -> usize {
     text[settled..at].char_indices().next_back().map_or(at, |(before, _)| settled + before)
 }
 
-/// Leaves what follows to the crate, up to a space behind which a character of ASCII stands, or to a
-/// script without spaces. Answers where that is.
+/// Leaves the text to the crate, up to an unspaced character or an ASCII character after a space, and returns where
+/// that is.
 fn by_crate(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
     let mut end = text.len();
     let mut after_space = false;
@@ -255,7 +255,7 @@ fn by_crate(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> us
     end
 }
 
-/// Whether a character belongs to a script that is written without spaces between words.
+/// Returns whether a character belongs to a script without spaces between words.
 pub fn is_unspaced(c: char) -> bool {
     c >= '\u{3005}'
         && matches!(c,
@@ -287,7 +287,7 @@ fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -
     end
 }
 
-/// The reference for [`for_each`]: uses the crate alone.
+/// Does the same as [`for_each`] by the crate alone: the reference for tests.
 pub fn for_each_by_crate(text: &str, mut word: impl FnMut(usize, usize)) {
     let mut at = 0;
     while at < text.len() {

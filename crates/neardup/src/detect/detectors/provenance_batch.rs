@@ -142,7 +142,7 @@ mod tests {
         found.into_iter().map(|cluster| cluster.into_iter().map(|page| page.0).collect()).collect()
     }
 
-    /// What a stream of the same pages stores, with what repeats it.
+    /// Returns what a stream of the same pages stores, with what repeats it.
     fn streamed(options: &Options, pages: &[Vec<u32>]) -> Vec<Vec<u32>> {
         let term =
             |term: &u32| TermCounts { term: format!("t{term}").into(), counts: FieldCounts([0, 0, 0, 0, 0, 0, 0, 1]) };

@@ -1,4 +1,4 @@
-//! One table of cases for all detectors. What only one of them promises is tested in its own file.
+//! One table of cases for all detectors. What only one of them guarantees is tested in its own file.
 
 use super::*;
 use crate::model::{PageInput, TermOrder};
@@ -8,7 +8,7 @@ pub(super) fn page(terms: &[u32]) -> Page {
     of_sentences(&[terms])
 }
 
-/// A page of these sentences; a term weighs as often as it stands in them.
+/// A page of these sentences; a term weighs as often as it occurs in them.
 pub(super) fn of_sentences(sentences: &[&[u32]]) -> Page {
     let sentences: Vec<Vec<u32>> = sentences.iter().map(|sentence| sentence.to_vec()).collect();
     let record = Record::new(sentences.iter().flatten().map(|&term| (TermId(term), 100)).collect());

@@ -18,7 +18,7 @@ use crate::similarity::Record;
 /// The detectors whose measure can be evaluated here.
 const DETECTORS: [Detector; 3] = [Detector::Mwo, Detector::ExtendedTdw, Detector::Provenance];
 
-/// A page by its words, how often each stands in running text, and its sentences.
+/// A page by its words, their counts in running text, and its sentences.
 type Draft = (Vec<(u32, u32)>, u32);
 
 fn candidate(number: u32, (words, sentence_count): &Draft) -> PageInput {

@@ -233,7 +233,7 @@ impl InvertedIndex {
     }
 }
 
-/// Sort key: the highest bound first.
+/// Returns the sort key: the highest bound first.
 fn by_bound(&(bound, record): &(u32, u32)) -> (Reverse<u32>, u32) {
     (Reverse(bound), record)
 }

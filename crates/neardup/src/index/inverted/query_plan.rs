@@ -59,7 +59,7 @@ pub(super) struct QueryPlan {
     taken: usize,
     /// The openings before the last stage.
     before: Vec<PlannedList>,
-    /// Postings that had to be read.
+    /// Postings that the first stage must read.
     needed: u64,
     /// Stages that are left.
     stages: &'static [u64],

@@ -1,8 +1,8 @@
-//! What can be tuned in the index: no value here changes an answer, only time and memory.
+//! What can be tuned in the index: these values change time and memory, never a result.
 //!
-//! Values are from `cargo bench --bench index`; `docs/design/index.md` tells what was tried. Constants
-//! that are part of a data structure's layout stand beside it: the impact classes, the sketch, the
-//! lengths at which a list changes its shape, write buffers, windows and the price scale.
+//! Values are from `cargo bench --bench index`; `docs/design/index.md` tells what was tried. Constants that are part
+//! of a data structure's layout are kept beside it: impact classes, the sketch, the lengths at which a list changes
+//! its shape, write buffers, windows and the price scale.
 
 /// The values that were chosen by measurement.
 pub(super) struct Tuning;
@@ -39,7 +39,7 @@ impl Tuning {
 impl Tuning {
     /// Postings; what opening a list costs, as a memory access takes as long.
     pub(super) const OPENING_COST: u32 = 16;
-    /// Percent of the postings that must be read; each stage reads so many more, to leave fewer candidates.
+    /// Percent of the postings that must be read; each stage reads that many more, to leave fewer candidates.
     pub(super) const STAGES: &[u64] = &[60, 120, 240, 480];
     /// Percent, as [`STAGES`](Self::STAGES); at low goals far more candidates are left, and more reading pays.
     pub(super) const STAGES_AT_LOW_GOALS: &[u64] = &[250];
@@ -53,7 +53,7 @@ impl Tuning {
     pub(super) const LOW_GOAL: u32 = 49_151;
     /// Postings a record; a plan that must read more is dense.
     pub(super) const DENSE_FROM: u64 = 8;
-    /// Postings; shorter lists are planned in [`SHORT_LIST_STEP`](Self::SHORT_LIST_STEP)s, as finer choices cost more.
+    /// Postings; shorter lists are planned in [larger steps](Self::SHORT_LIST_STEP), as finer choices cost more.
     pub(super) const FINE_STEPS_FROM: u32 = 4096;
     /// Impact classes between two depths at which a shorter list may be read.
     pub(super) const SHORT_LIST_STEP: usize = 4;
@@ -73,13 +73,13 @@ impl Tuning {
     pub(super) const LIST_BYTES_AHEAD: usize = 1024;
     /// Sums; how many are checked together: at a million records one block in nine holds a candidate.
     pub(super) const SUMS_PER_BLOCK: usize = 64;
-    /// Sums reset side by side in the time of one by itself, which takes a nanosecond.
+    /// Sums; how many are reset together in the time of a single one, which takes a nanosecond.
     pub(super) const RESETS_SIDE_BY_SIDE: usize = 24;
-    /// Records a posting; a plan that reads at least one posting in so many records uses 8-bit sums.
+    /// Records a posting; a plan that reads one posting in this many records, or more, uses 8-bit sums.
     pub(super) const SUMS_U8_FROM: u64 = 24;
     /// Lists; with more, rounding each gain up to 8-bit units makes too many candidates.
     pub(super) const SUMS_U8_LISTS: usize = 64;
-    /// Blocks; of the 8-bit sums one block in so many is counted to estimate how many candidates there are.
+    /// Blocks; of the 8-bit sums one block in this many is counted to estimate how many candidates there are.
     pub(super) const SAMPLED_BLOCKS: usize = 16;
     /// Postings; how many may be read to be rid of a candidate: its sketch costs a memory access.
     pub(super) const POSTINGS_PER_CANDIDATE: u64 = 7;

@@ -38,7 +38,7 @@ fn taught(articles: &[&[u32]], over: Threshold, options: &FuzzyOptions) -> Fuzzy
     fuzzy
 }
 
-/// Three articles: 1 and 2 stand together in one of three, 1 and 3 in two of three.
+/// Three articles: 1 and 2 occur together in one of three, 1 and 3 in two of three.
 const ARTICLES: [&[u32]; 3] = [&[1, 2, 3], &[1, 3], &[2]];
 
 #[test]
@@ -259,7 +259,7 @@ fn named(verdict: &Verdict) -> Option<(u32, u32)> {
     }
 }
 
-/// The stream by brute force: what was judged is learned after every eighth page.
+/// The stream by brute force: decided pages are learned after every eighth page.
 fn plainly(pages: &[Page], options: &Options) -> Vec<Option<(u32, u32)>> {
     let mut plain = Plain { articles: Vec::new(), options: &options.fuzzy };
     let (mut stored, mut fresh, mut verdicts): (Vec<(u32, &Page)>, Vec<Page>, Vec<_>) = Default::default();
