@@ -109,7 +109,7 @@ fn pages_of_an_earlier_crawl_are_not_stored_again() {
 
     let url = format!("{}/1", web.origins()[0]);
     let explained = place.run(["explain", "new", &url]).finish().expect_code(0).stdout;
-    assert!(explained.contains(&format!("it repeats {url} of the earlier crawl in out")), "{explained}");
+    assert!(explained.contains(&format!("it duplicates {url} of the earlier crawl in out")), "{explained}");
     assert!(explained.contains("compared with the pages stored in out"), "{explained}");
     let clusters = place.run(["clusters", "new"]).finish().expect_code(0).stdout;
     assert!(clusters.contains(&format!("\n{url} of the earlier crawl in out\n")), "{clusters}");

@@ -134,7 +134,7 @@ fn a_folder_without_clusters_or_with_a_broken_line_is_reported() {
     assert!(empty.stdout.is_empty() && empty.stderr.contains("hint: "), "{}", empty.stderr);
     place.write("out/pages.jsonl", "{\"url\":\"http://a.test/\",\"outcome\":\"stored\"}\n");
     let none = place.run(["clusters", "out"]).finish().expect_code(0);
-    assert!(none.stdout.starts_with("No clusters: of 1 page compared"), "{}", none.stdout);
+    assert!(none.stdout.starts_with("No clusters: no duplicate among 1 page compared"), "{}", none.stdout);
     place.write("out/pages.jsonl", "{\"url\":\"http://a.test/\",\"outcome\":\"stored\"}\nnonsense\n");
     let broken = place.run(["clusters", "out"]).finish().expect_code(4);
     assert!(broken.stdout.is_empty() && broken.errors()[0].contains("pages.jsonl, line 2"), "{}", broken.stderr);

@@ -171,7 +171,7 @@ fn a_kill_loses_no_more_pages_than_a_wrong_rule() {
     // Samples from before the kill are recorded.
     killed.run(["report", "out"]).finish().expect_code(0);
     let report = std::fs::read_to_string(killed.path("out/report.html")).unwrap();
-    assert!(report.contains("fetched all the same, drawn by lot"), "{report}");
+    assert!(report.contains("fetched a random sample of"), "{report}");
     killed.run(["verify", "out"]).finish().expect_code(0);
 }
 
