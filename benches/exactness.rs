@@ -1,19 +1,22 @@
-//! Holds a finished crawl against brute force, and measures what exactness costs.
+//! Compares a finished crawl with brute force, and measures the cost of exactness.
 //!
 //! `cargo bench --bench exactness -- OUT [--thresholds 0.5,0.7,0.8,0.9]`
 //!
-//! The first row is the crawl's own decisions as they stand in its log. For each other row the same
-//! pages are decided over again, in the same order, by a decider with an index in memory. Every
-//! verdict is compared with that of brute force: stored or not, the page it names, the score.
+//! The first row holds the crawl's own decisions from its log. Each other row replays the same pages in the same order,
+//! by a decider with an index in memory. The bench compares every verdict with that of brute force: stored or not, the
+//! page it names, the score.
 //!
-//! Times are means over all pages, exact copies too, and by the clock: other work on the machine
-//! lengthens them. `index` is a decision by the index, from looking up the terms to taking the
-//! record in; `copies` the same if only exact copies are looked for, that is without filter and
-//! verification; `brute` the comparison of the page with all stored ones, by one thread. Postings,
-//! sketches and records verified are means over the pages for which the index is asked.
+//! Times are wall-clock means over all pages, with exact copies; other work on the machine lengthens them.
 //!
-//! The last columns are the filter as published on the same pages: the near-duplicates that it
-//! loses, of all that are near to a page it has stored. That is a figure, no failure.
+//! | column | measures |
+//! |---|---|
+//! | `index` | a decision by the index, from looking up the terms to inserting the record |
+//! | `copies` | the same for exact copies only, without index and verification |
+//! | `brute` | the comparison with all stored pages, by one thread |
+//! | postings, sketches, verified | means over the pages that query the index |
+//!
+//! The last columns are the filter as published, on the same pages: the near-duplicates that it loses, among all near
+//! to a page it stored. That is a figure, not a failure.
 
 #![allow(clippy::unwrap_used)]
 
@@ -31,23 +34,23 @@ use crate::judged::{Log, Replay};
 mod judged;
 
 const HOW: &str = "\
-To hold a crawl against brute force, give the folder of one that has finished:
+Usage, with the output folder of a finished crawl:
 
     ndcrawl https://example.com/ -o OUT
     cargo bench --bench exactness -- OUT [--thresholds 0.5,0.7,0.8,0.9]
 
-A crawl with --duplicate-links follow sees more near-duplicates.";
+A crawl with --duplicate-links follow meets more near-duplicates.";
 const THRESHOLDS: &str = "0.5,0.7,0.8,0.9";
 const THREADS: usize = 2;
-/// As many pages as the crawler hands to its decider at once.
+/// Pages per batch, as in the crawler.
 const BATCH: usize = 32;
-/// Replays for one figure.
+/// Replays per figure.
 const ROUNDS: u32 = 3;
-/// So many differences are told one by one.
+/// Maximum differences printed.
 const TOLD: usize = 10;
 
 fn main() -> ExitCode {
-    // `cargo bench` adds a flag of its own.
+    // `cargo bench` adds a flag.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (out, thresholds) = match arguments[..] {
@@ -73,7 +76,7 @@ fn main() -> ExitCode {
         }
     };
     print_head();
-    // An audit knows the first condition only. The other has an oracle beside its code.
+    // The audit covers the first check only. Unit tests cover the second check with an oracle.
     let is_plain = log.options.second.take().is_none();
     let mut differences = if is_plain { crawl_row(&log) } else { 0 };
     for threshold in thresholds {
@@ -83,7 +86,7 @@ fn main() -> ExitCode {
     if differences == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The crawl's own decisions. Gives the number of differences.
+/// Checks the crawl's own decisions. Returns the number of differences.
 fn crawl_row(log: &Log) -> usize {
     let verdicts = log.verdicts();
     let checked = check(log, &log.options, &verdicts);
@@ -91,7 +94,7 @@ fn crawl_row(log: &Log) -> usize {
     tell(&checked.differences)
 }
 
-/// The same pages at a threshold. Gives the number of differences.
+/// Checks a replay at a threshold. Returns the number of differences.
 fn replay_row(log: &Log, threshold: Threshold) -> usize {
     let options = Options { threshold, filter: FilterKind::Exact, ..log.options.clone() };
     let by_paper = Options { filter: FilterKind::Paper, ..options.clone() };
@@ -108,15 +111,15 @@ fn replay_row(log: &Log, threshold: Threshold) -> usize {
     tell(&checked.differences)
 }
 
-/// The same pages, decided in three ways.
+/// Replays of the same pages in three ways.
 struct Replays {
     exact: Replay,
-    /// Without a detector.
+    /// With exact copies only.
     copies: Replay,
     paper: Replay,
 }
 
-/// A replay with the mean time of several.
+/// A replay with its mean time.
 fn replay(log: &Log, options: &Options) -> Replay {
     let mut replay = log.replay(options, BATCH);
     for _ in 1..ROUNDS {
@@ -125,10 +128,10 @@ fn replay(log: &Log, options: &Options) -> Replay {
     Replay { took: replay.took / ROUNDS, ..replay }
 }
 
-/// What brute force says of verdicts.
+/// The comparison of verdicts with brute force.
 struct Checked {
     differences: Vec<AuditDifference>,
-    /// The time of all threads together.
+    /// CPU time of all threads.
     took: Duration,
 }
 
@@ -150,14 +153,14 @@ fn check(log: &Log, options: &Options, verdicts: &[Verdict]) -> Checked {
     Checked { differences, took }
 }
 
-/// Near-duplicates that were stored as if there were nothing like them.
+/// Counts the near-duplicates stored as unique.
 fn missed(differences: &[AuditDifference]) -> usize {
     differences.iter().filter(|difference| difference.said.is_unique() && !difference.expected.is_unique()).count()
 }
 
 fn tell(differences: &[AuditDifference]) -> usize {
     for AuditDifference { page, said, expected } in differences.iter().take(TOLD) {
-        println!("    page {page}: {said:?}, but brute force says {expected:?}");
+        println!("    page {page}: {said:?}, but brute force finds {expected:?}");
     }
     differences.len()
 }
@@ -202,7 +205,7 @@ fn print_row(name: &str, verdicts: &[Verdict], checked: &Checked, replays: Optio
     println!("{missed:>13} {:>8} {:>8.1}", similar(&replays.paper) + missed, micros(replays.paper.took));
 }
 
-/// Pages that were found to be near-duplicates by comparison.
+/// Counts the near-duplicates found by comparison.
 fn similar(replay: &Replay) -> usize {
     let is_similar =
         |verdict: &&Verdict| matches!(verdict, Verdict::NearDuplicate { decided_by: DecidedBy::Similarity, .. });

@@ -1,14 +1,17 @@
-//! *How soon does a focused crawl find what is looked for?*
+//! *How soon does a focused crawl find the pages of its topic?*
 //!
-//! Crawls labelled sites with the program, each topic in four ways: breadth-first; by the words of links alone; looking
-//! for the topic's title; and for its first page as an example. A page is on topic if its manual says so (`sections`:
-//! URL and section; `topics`: section, pages on and off topic, first page, title; both by name, which `sites`
-//! brings to addresses). Printed are the shares found after 25, 50, 100 and 200 requests, and the mean of the share
-//! over the first 200 requests.
+//! Crawls labeled sites with the program, each topic in four ways: breadth-first; by link text alone; with the topic's
+//! title; and with its first page as an example. Labels come from three files:
 //!
-//! Shares go by URL. Where a manual has the same bytes under several languages (those without a translation), what
-//! was found under another language is not counted, and its copies here are rightly left for later: the mean of one
-//! topic of the Apache manual is then 0.02 or 0.8 by which language was met first, and 0.72 to 0.84 by bytes.
+//! - `sections`: URL and section, as the manual assigns them;
+//! - `topics`: section, pages on and off topic, first page, title;
+//! - `sites`: the address of each site.
+//!
+//! Prints the recall after 25, 50, 100 and 200 requests, and its mean over the first 200 requests.
+//!
+//! Recall counts URLs. Untranslated pages of a manual have the same bytes in several languages. The crawl keeps one
+//! copy, possibly of another language, and that one is not counted. So the mean of one topic of the Apache manual is
+//! 0.02 or 0.8, depending on the language met first; counted by bytes it is 0.72 to 0.84.
 //!
 //! `cargo bench --bench focus -- --topics topics.tsv --sections sections.tsv --sites sites.tsv [SECTION...]`, with the sites
 //! served on port 8080.
@@ -27,7 +30,7 @@ use clap::Parser;
 
 use program::Place;
 
-/// Requests that are looked at.
+/// Requests evaluated.
 const REQUESTS: usize = 200;
 const MARKS: [usize; 4] = [25, 50, 100, REQUESTS];
 const BY_ANCHOR: &str =
@@ -41,21 +44,21 @@ struct Arguments {
     sections: PathBuf,
     #[arg(long)]
     sites: PathBuf,
-    /// Only these.
+    /// Only these sections.
     only: Vec<String>,
-    /// Cargo says so.
+    /// Passed by `cargo bench`.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// The rows of a table, without comments.
+/// Reads the rows of a table, without comments.
 fn rows(path: &PathBuf) -> Vec<Vec<String>> {
     let text = fs::read_to_string(path).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// From `http://SITE.localhost:8080/PATH` to the site's address; start pages of directories under one name.
+/// Maps `http://SITE.localhost:8080/PATH` to the site's address, with one name for index pages.
 fn by_address(url: &str, addresses: &BTreeMap<String, String>) -> String {
     let rest = url.strip_prefix("http://").unwrap();
     let (site, path) = rest.split_once(".localhost:8080").unwrap();
@@ -67,7 +70,7 @@ fn start_page(url: &str) -> String {
     ends.map_or_else(|| url.to_owned(), |end| format!("{}/", url.strip_suffix(end).unwrap()))
 }
 
-/// The pages that were asked for, in order.
+/// Returns the requested pages, in order.
 fn order(seed: &str, arguments: &[&str], config: &str) -> Vec<String> {
     let place = Place::new();
     let config = place.write("settings.toml", config).display().to_string();
@@ -89,7 +92,7 @@ fn order(seed: &str, arguments: &[&str], config: &str) -> Vec<String> {
     lines.into_iter().map(|(_, url)| url).collect()
 }
 
-/// The shares found at the marks, and the mean share.
+/// Returns the recall at the marks, and the mean recall.
 fn found(order: &[String], wanted: &BTreeSet<String>) -> ([f64; 4], f64) {
     let mut seen = BTreeSet::new();
     let mut shares = Vec::new();

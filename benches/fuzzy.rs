@@ -1,5 +1,5 @@
-//! What each speed-up of the fuzzy sets saves, what the candidate step loses, and what the thresholds
-//! make of labelled pairs.
+//! Measures the fuzzy detector: savings of each optimization, losses of its candidate step, and its quality on labeled
+//! pairs by threshold.
 //!
 //! `cargo bench --bench fuzzy -- DIR [--every N] [--query TEXT] [--pairs FILE]`
 
@@ -24,15 +24,15 @@ use crate::html::{html_files, page};
 mod html;
 
 const HOW: &str = "\
-Give a folder of HTML pages:
+Usage, with a folder of HTML pages:
 
     cargo bench --bench fuzzy -- DIR [--every N] [--query TEXT] [--pairs FILE]
 
-  --every N     take every N-th page only
-  --query TEXT  for the row of sentences with query terms [default: file]
-  --pairs FILE  url_a, url_b and label (near, dup or distinct), tabs between; http://S.localhost:8080/P
-                is DIR/S/P";
-/// So many pages stand for the results of a query.
+  --every N     use only every N-th page
+  --query TEXT  query for the row of sentences with query terms [default: file]
+  --pairs FILE  TSV of url_a, url_b and label (near, dup or distinct); http://S.localhost:8080/P is
+                the file DIR/S/P";
+/// Number of pages that stand for the results of a query.
 const RESULTS: usize = 60;
 
 fn main() {
@@ -69,7 +69,7 @@ fn renderer(sentences: bool) -> Renderer {
     Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
 }
 
-/// Numbers terms as the decider does.
+/// Numbers terms, as the decider does.
 #[derive(Default)]
 struct Terms(HashMap<Term, u32>);
 
@@ -109,7 +109,7 @@ fn rendering(files: &[PathBuf]) {
     println!("rendering {plain:?}, with {sentences} sentences {listed:?}\n");
 }
 
-/// The paper's setting, each switch turned alone, then all.
+/// Measures the paper's setting, each optimization alone, and all together.
 fn speed_ups(pages: &[Page], query: &[u32]) {
     let none = FuzzyOptions {
         candidates: threshold(0.0),
@@ -130,7 +130,7 @@ fn speed_ups(pages: &[Page], query: &[u32]) {
         ("2, 3, 4", FuzzyOptions::default(), false),
         ("all", all, true),
     ];
-    // Results lie close to each other, so that there are duplicates among them.
+    // Neighboring files contain duplicates, as results of a query do.
     let results = &pages[pages.len() / 2..(pages.len() / 2 + RESULTS).min(pages.len())];
     println!("{:<18}{:>12}{:>14}{:>12}", "switch", "time", "comparisons", "duplicates");
     for (name, options, asked) in rows {
@@ -149,7 +149,7 @@ fn speed_ups(pages: &[Page], query: &[u32]) {
     println!();
 }
 
-/// Of the pairs that match when all are compared, those whose words overlap less than a floor.
+/// Counts the matching pairs whose word overlap is below each floor.
 fn candidates(pages: &[Page]) {
     let sample: Vec<&Page> = pages.iter().step_by((pages.len() / 400).max(1)).collect();
     let floors = [0.1, 0.2, 0.3, 0.5, 0.6];
@@ -182,9 +182,9 @@ fn overlap(a: &Page, b: &Page, options: &FuzzyOptions) -> f64 {
     a.intersection(&b).count() as f64 / a.len().max(b.len()).max(1) as f64
 }
 
-/// What a page costs inline.
+/// Measures the cost per page of the detector in a stream.
 fn stream(rendered: &[Rendered]) {
-    println!("{:<28}{:>12}{:>10}{:>14}{:>12}", "inline", "a page", "near", "comparisons", "index");
+    println!("{:<28}{:>12}{:>10}{:>14}{:>12}", "stream", "per page", "near", "comparisons", "index");
     let fuzzy = |first_results, candidates| FuzzyOptions {
         first_results,
         candidates: threshold(candidates),
@@ -221,7 +221,7 @@ fn stream(rendered: &[Rendered]) {
     }
 }
 
-/// What thresholds make of labelled pairs.
+/// Measures precision and recall on labeled pairs by threshold.
 fn labelled(folder: &Path, pairs: &str) {
     let (mut terms, mut pages) = (Terms::default(), HashMap::<&str, Page>::new());
     let (with_sentences, mut labels) = (renderer(true), Vec::new());
@@ -257,7 +257,7 @@ fn labelled(folder: &Path, pairs: &str) {
         let (mut hits, mut wrong, mut missed) = (0.0, 0.0, 0.0);
         for (a, b, is_near) in &labels {
             let (a, b) = (&pages[a], &pages[b]);
-            // As the detector does, which leaves other pages out by the index.
+            // As in the detector, whose index leaves out the other pairs.
             let are_candidates = overlap(a, b, &options) >= f64::from(options.candidates);
             match (are_candidates && sets.compare(a, b).is_some(), is_near) {
                 (true, true) => hits += 1.0,

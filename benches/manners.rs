@@ -1,4 +1,4 @@
-//! *Are the gaps kept under load, and is no time lost by it?*
+//! *Does the crawler keep its politeness delays under load, without losing throughput?*
 //!
 //! Runs the program with 500 requests at a time against 60 hosts on 30 addresses, which redirect to each other,
 //! until it has fetched all of their pages. The servers log what it did.
@@ -29,12 +29,12 @@ const ADDRESSES: usize = 30;
 const PAGES: usize = 750;
 const BY_NAME: Duration = Duration::from_millis(100);
 const BY_ADDRESS: Duration = Duration::from_millis(50);
-/// The part of the possible rate that is to be reached.
+/// The share of the possible rate that the crawler must reach.
 const BAR: f64 = 0.8;
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 fn main() {
-    // `cargo test --benches` is no occasion for minutes of crawling.
+    // `cargo test --benches` must not crawl for minutes.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -60,12 +60,12 @@ fn main() {
         manners.known,
         crowd.requests()
     );
-    println!("least gap at a name {:.1} ms, asked for {BY_NAME:?}", milliseconds(manners.least_by_name));
-    println!("least gap at an address {:.1} ms, asked for {BY_ADDRESS:?}", milliseconds(manners.least_by_address));
-    println!("at most {} in flight at an address", manners.most_at_once);
-    println!("{rate:.0} requests a second, {:.1} % of what the gaps allow", 100.0 * part);
+    println!("shortest gap per host name {:.1} ms, required {BY_NAME:?}", milliseconds(manners.least_by_name));
+    println!("shortest gap per address {:.1} ms, required {BY_ADDRESS:?}", milliseconds(manners.least_by_address));
+    println!("at most {} requests in flight per address", manners.most_at_once);
+    println!("{rate:.0} requests/s, {:.1} % of the rate that the gaps allow", 100.0 * part);
     assert_eq!(manners.known, crowd.requests());
-    assert!(manners.least_by_name >= BY_NAME && manners.least_by_address >= BY_ADDRESS, "too close");
+    assert!(manners.least_by_name >= BY_NAME && manners.least_by_address >= BY_ADDRESS, "gap too short");
     assert_eq!(manners.most_at_once, 1);
     assert!(part >= BAR, "too slow");
 }

@@ -1,10 +1,9 @@
-//! *What does a queued URL cost, all told?*
+//! *How much memory does a queued URL take in total?*
 //!
-//! Runs the program against a web without end, whose every page has a text of its own and names
-//! 1,000 new URLs, until a million are queued; then stops it and starts it again. The figures are
-//! those of the whole process as `status.json` has them: tables of the frontier, caches of the
-//! database, batches on their way, slack of the allocator. What the index says of itself is shown
-//! beside: it grows with stored pages, not with queued URLs.
+//! Runs the program against an endless web until 1,000,000 URLs are queued, then stops and resumes it. Each page has
+//! unique text and 1,000 new links. The figures are those of the whole process in `status.json`: frontier tables,
+//! database caches, pending batches and allocator overhead. The size of the index is shown beside; it grows with stored
+//! pages, not with queued URLs.
 //!
 //! `cargo bench --bench memory`
 
@@ -33,16 +32,15 @@ use program::{Place, Run, Running};
 use web::{Answer, Content, Web};
 
 const LINKS: u64 = 1000;
-/// Makes URLs as long as those of real sites: 80 bytes.
+/// Pads URLs to 80 bytes, the length of those of real sites.
 const FOLDER: &str = "/sections/of-this-site/archive/2024/articles";
-/// Queued URLs at which memory is looked at.
+/// Queued URLs at which memory is measured.
 const LOOKS: [u64; 3] = [100_000, 500_000, 1_000_000];
-/// What a queued URL may add to the memory of the process.
+/// Maximum bytes of process memory per queued URL.
 const BAR: f64 = 100.0;
 const PATIENCE: Duration = Duration::from_secs(1200);
 
-/// A web that takes its time: `status.json` is written once a second, and the looks shall not be
-/// far beyond the marks.
+/// A slow web: `status.json` is written once a second, and measurements must be close to the marks.
 struct Slow(Endless);
 
 impl Content for Slow {
@@ -51,7 +49,7 @@ impl Content for Slow {
     }
 }
 
-/// One look at a running crawl.
+/// A measurement of a running crawl.
 #[derive(Clone, Copy)]
 struct Look {
     pid: u64,
@@ -62,7 +60,7 @@ struct Look {
 }
 
 impl Look {
-    /// What the program last said of itself; `None` while it has said nothing.
+    /// Reads the last status of the program; `None` before the first.
     fn at(place: &Place) -> Option<Self> {
         let status: Value = serde_json::from_slice(&fs::read(place.path("out/status.json")).ok()?).ok()?;
         let number = |path: &str| status.pointer(path).and_then(Value::as_u64).unwrap_or(0);
@@ -87,7 +85,7 @@ impl Look {
 }
 
 fn main() {
-    // `cargo test --benches` is no occasion for minutes of crawling.
+    // `cargo test --benches` must not crawl for minutes.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -116,10 +114,10 @@ fn main() {
     let (started, before) = (Instant::now(), (web.pages_asked(), Look::at(&place).unwrap()));
     let mut running = crawl(&place, &seed).start();
     running.wait_until(|| web.pages_asked() > before.0);
-    println!("resumed: first page asked for after {:.1} s", seconds(started));
+    println!("resumed: first page requested after {:.1} s", seconds(started));
     look_at(&place, &mut running, |look| look.stored > before.1.stored).print(seconds(started));
     stop(running, &place);
-    assert!(whole < BAR, "a queued URL costs {whole:.0} bytes");
+    assert!(whole < BAR, "a queued URL takes {whole:.0} bytes");
 }
 
 fn crawl(place: &Place, seed: &str) -> Run {
@@ -127,18 +125,18 @@ fn crawl(place: &Place, seed: &str) -> Run {
     place.crawl(&[seed]).args(limits).patience(PATIENCE)
 }
 
-/// Waits until the crawl is as far as `is_there` asks for.
+/// Waits until `is_there` holds for the status of the crawl.
 fn look_at(place: &Place, running: &mut Running, is_there: impl Fn(Look) -> bool) -> Look {
     let looked = Cell::new(None);
     let went_on = running.wait_until(|| {
         looked.set(Look::at(place).filter(|&look| is_there(look)));
         looked.get().is_some()
     });
-    assert!(went_on, "the crawl has ended");
+    assert!(went_on, "the crawl ended too early");
     looked.get().unwrap()
 }
 
-/// Stops the crawl, which may go on later. Stopping has a peak of its own.
+/// Stops the crawl so that it can resume. Stopping has a memory peak of its own.
 fn stop(mut running: Running, place: &Place) {
     let (asked, before) = (Instant::now(), Look::at(place).unwrap());
     let highest = Cell::new(0);
@@ -148,10 +146,10 @@ fn stop(mut running: Running, place: &Place) {
         false
     });
     running.finish().expect_code(130);
-    println!("stopped in {:.1} s, at most {:.1} MiB from start to end", seconds(asked), mebibytes(highest.get()));
+    println!("stopped in {:.1} s, peak {:.1} MiB", seconds(asked), mebibytes(highest.get()));
 }
 
-/// The most memory that a process has had, where the system tells; 0 after its end.
+/// Returns the peak memory of a process on Linux; 0 after its end.
 fn highest_of(pid: u64) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let kibibytes =

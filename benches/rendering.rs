@@ -1,10 +1,9 @@
-//! Holds the fast parser against the one that builds a tree, and measures what rendering costs.
+//! Compares the fast HTML parser with the tree-building one, and measures the cost of rendering.
 //!
 //! `cargo bench --bench rendering -- DIR [--every N] [--agree | --times [--only ROW]]`
 //!
-//! Every HTML page under the folder is rendered by both parsers, and what differs is told by class.
-//! Then a sample of the pages is rendered over and over. Times are CPU time of one thread, medians
-//! of three rounds.
+//! Renders every HTML page under the folder with both parsers and prints the differences by class. Then renders a
+//! sample of the pages repeatedly. Times are CPU times of one thread, medians of three rounds.
 
 #![allow(clippy::unwrap_used)]
 
@@ -25,19 +24,19 @@ use crate::html::{html_files, page};
 mod html;
 
 const HOW: &str = "\
-To hold the parsers against each other, give a folder of HTML pages:
+Usage, with a folder of HTML pages:
 
     cargo bench --bench rendering -- DIR [--every N] [--agree | --times [--only ROW]]
 
   --every N   measure times on every N-th page only
-  --agree     measure no times
-  --times     measure times only
-  --only ROW  only rows whose name holds this, for a profile";
-/// So many pages of a class are named.
+  --agree     only compare the parsers
+  --times     only measure times
+  --only ROW  only rows whose name contains ROW, for profiling";
+/// Maximum pages named per class.
 const NAMED: usize = 4;
 
 fn main() -> ExitCode {
-    // `cargo bench` adds a flag of its own.
+    // `cargo bench` adds a flag.
     let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let agree_only = arguments.iter().position(|a| a == "--agree").map(|at| arguments.remove(at)).is_some();
     let times_only = arguments.iter().position(|a| a == "--times").map(|at| arguments.remove(at)).is_some();
@@ -72,7 +71,7 @@ fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
     Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default())
 }
 
-/// What differs between two renderings.
+/// Returns the differences of two renderings.
 fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
     let all = [
         (one.terms != other.terms, "terms"),
@@ -91,7 +90,7 @@ fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
 }
 
 fn agreement(files: &[PathBuf]) {
-    // The reference shares as little as can be with the fast parser.
+    // The reference shares as little code as possible with the fast parser.
     let (fast, dom) = (renderer(Parser::Fast, WordCache::Kept), renderer(Parser::Dom, WordCache::Plain));
     let mut classes: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
     let mut detours: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
@@ -123,14 +122,12 @@ fn told(what: &str, class: &str, files: &[&Path], share: f64) {
     files.iter().take(NAMED).for_each(|file| println!("           {}", file.display()));
 }
 
-/// What is measured: how pages are read, and how often a word is stemmed.
+/// The measured configurations: parser and word cache.
 ///
-/// The first row is the yardstick: a tree and a walk over it, with nothing that was made for the
-/// fast parser. Its words are those that `unicode_segmentation` finds, each lower-cased and stemmed
-/// where it stands; each link is resolved where it stands, and white space is folded word by word.
-/// The other rows by a tree share with the fast parser how words are found, links resolved and
-/// white space folded; they tell what the tree itself costs. Every row decodes, asks the guard
-/// against deep nesting (the fast parser in passing), guesses the language and counts terms.
+/// The first row is the baseline: it builds a tree, walks it, and uses nothing made for the fast parser. It finds words
+/// by `unicode_segmentation`, lowercases and stems each, resolves each link on its own and folds whitespace word by
+/// word. The other tree rows share word scanning, link resolution and whitespace folding with the fast parser, so they
+/// show the cost of the tree itself. Every row decodes, checks nesting depth, detects the language and counts terms.
 const ROWS: [(&str, Parser, WordCache); 6] = [
     ("DOM, words by the crate, every word stemmed", Parser::Dom, WordCache::Plain),
     ("DOM, every word stemmed", Parser::Dom, WordCache::None),
@@ -145,7 +142,7 @@ const TOKENIZER: &str = "html5ever's tokenizer alone";
 fn speed(files: &[&PathBuf], only: &str) {
     let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
     let bytes: usize = pages.iter().map(|page| page.body.len()).sum();
-    println!("\n{} pages, {} bytes a page", pages.len(), bytes / pages.len());
+    println!("\n{} pages, {} bytes/page", pages.len(), bytes / pages.len());
     println!("{:<44} {:>9} {:>8} {:>8}", "", "us/page", "MB/s", "times");
     let mut yardstick = None;
     for (name, parser, word_cache) in ROWS.into_iter().filter(|(name, ..)| name.contains(only)) {
@@ -173,7 +170,7 @@ fn row(name: &str, time: Duration, pages: usize, bytes: usize, yardstick: Durati
     );
 }
 
-/// The median CPU time of three rounds.
+/// Returns the median CPU time of three rounds.
 fn measured(work: impl Fn()) -> Duration {
     let mut rounds = [Duration::ZERO; 3].map(|_| {
         let start = cpu_time();
@@ -184,13 +181,13 @@ fn measured(work: impl Fn()) -> Duration {
     rounds[1]
 }
 
-/// The CPU time of this thread, as Linux has it.
+/// Returns the CPU time of this thread on Linux.
 fn cpu_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Passes over every token.
+/// A token sink that ignores every token.
 struct Nothing;
 
 impl TokenSink for Nothing {

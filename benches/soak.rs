@@ -1,15 +1,16 @@
-//! *Do memory, handles and pace stay the same over a million pages?*
+//! *Do memory, open files and throughput stay flat over a million pages?*
 //!
-//! Runs the program against a hundred hosts whose pages have some 120 words of a vocabulary in which few words are
-//! frequent and most are rare, as in real texts. Three pages in ten differ from another one in a few words. The
-//! process is looked at after a tenth, a half and (nearly) all of the pages: what it has in memory, with and without
-//! what the program states of its index and its frontier (medians, since an index that grows is there twice for a
-//! moment), the handles that it has open, and pages a second, by the clock and by the time for which it had a
-//! processor, which other work on the machine does not lengthen.
+//! Runs the program against 100 hosts. Pages have about 120 words with a Zipf distribution; 3 in 10 differ from another
+//! page in a few words. The bench measures the process after 10 %, 50 % and nearly 100 % of the pages:
 //!
-//! Politeness decides how fast a crawl is, so hosts are asked for [`PACE`] pages a second in all: can that be kept up
-//! to the end? With `as-fast-as-it-can` the hosts do not mind; then the pace falls as decisions among more records
-//! take longer.
+//! - memory, with and without the index and frontier sizes that the program reports (medians, since a growing index
+//!   exists twice for a moment);
+//! - open file handles;
+//! - pages per second, by wall clock and by CPU time, which other work on the machine does not lengthen.
+//!
+//! Politeness limits a crawl, so the hosts together allow [`PACE`] pages a second; the bench checks that the crawl keeps
+//! this rate to the end. With `as-fast-as-it-can` there is no limit; then throughput falls as decisions among more
+//! records take longer.
 //!
 //! `cargo bench --bench soak [-- PAGES] [as-fast-as-it-can]`
 
@@ -38,20 +39,20 @@ use words::{sentences, word};
 
 const PAGES: u64 = 1_000_000;
 const HOSTS: u64 = 100;
-/// Pages a second of all hosts together, if they mind.
+/// Pages per second of all hosts together, with the politeness limit.
 const PACE: u64 = 1000;
-/// Pages that wait in the frontier at any time: page k leads to page k + QUEUED.
+/// Pages queued at any time: page k links to page k + QUEUED.
 const QUEUED: u64 = 8000;
 const WORDS: usize = 120;
-/// Words by their rank in a language: those before the first are function words, which stand between these.
+/// Ranks of content words; lower ranks are function words.
 const RANKS: (f64, f64) = (30.0, 200_000.0);
-/// Words of a near-duplicate that its original does not have.
+/// Words of a near-duplicate that its original lacks.
 const CHANGED: usize = 3;
-/// What grows may grow by this part from the first look on.
+/// Maximum relative growth after the first measurement.
 const BAR: f64 = 0.1;
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
 
-/// The marks at which the process is looked at, and from where on its pace is measured, in hundredths.
+/// Marks of measurements, and the starts of their throughput windows, in percent.
 const MARKS: [(u64, u64); 3] = [(5, 10), (45, 50), (94, 99)];
 
 struct Sites {
@@ -64,12 +65,12 @@ impl Sites {
         format!("{}/articles/{page}", self.origins[(page % HOSTS) as usize])
     }
 
-    /// The first pages of all hosts.
+    /// Returns the first pages of all hosts.
     fn seeds(&self) -> String {
         (0..QUEUED.min(self.pages)).map(|page| self.url(page) + "\n").collect()
     }
 
-    /// Three in ten repeat the page before the last one of their host, or the one before that.
+    /// Returns the original of a near-duplicate: 3 in 10 pages copy an earlier page of their host.
     fn original(page: u64) -> u64 {
         match page / HOSTS % 10 {
             step @ (3 | 6 | 9) => page - HOSTS * (1 + step % 2),
@@ -101,7 +102,7 @@ impl Sites {
     }
 }
 
-/// Words by Zipf's law: the one of rank r comes in proportion to 1/r.
+/// Samples words by Zipf's law: rank r has the weight 1/r.
 fn words_of(page: u64, purpose: &str, count: usize) -> Vec<String> {
     let mut random = SeededRng::new(page, purpose);
     let (first, last) = RANKS;
@@ -120,7 +121,7 @@ impl Content for Sites {
     }
 }
 
-/// One look at the running program.
+/// A measurement of the running program.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Instant,
@@ -131,12 +132,12 @@ struct Look {
     index: u64,
     frontier: u64,
     handles: usize,
-    /// Time for which it had a processor, in seconds.
+    /// CPU time in seconds.
     processor: f64,
 }
 
 impl Look {
-    /// What the program last said of itself, and what the system says; `None` while or after there is none.
+    /// Reads the last status of the program and of the system; `None` before the first and after the end.
     fn at(place: &Place) -> Option<Self> {
         let status: Value = serde_json::from_slice(&fs::read(place.path("out/status.json")).ok()?).ok()?;
         let number = |path: &str| status.pointer(path).and_then(Value::as_u64).unwrap_or(0);
@@ -158,7 +159,7 @@ impl Look {
     }
 }
 
-/// The figures at a mark.
+/// Figures at a mark.
 struct Figures {
     urls: f64,
     unstated: f64,
@@ -167,12 +168,12 @@ struct Figures {
     by_processor: f64,
 }
 
-/// One of the figures.
+/// Selects one of the figures.
 type Part = fn(&Figures) -> f64;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    // `cargo test --benches` is no occasion for an hour of crawling.
+    // `cargo test --benches` must not crawl for an hour.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
@@ -195,7 +196,7 @@ fn main() {
         .patience(PATIENCE)
         .start();
 
-    println!("   pages    stored  MiB  of index  of frontier  of all else  handles  pages/s  pages/s of a processor");
+    println!("   pages    stored  MiB     index     frontier         rest  handles  pages/s  pages/CPU s");
     let figures = MARKS.map(|(from, to)| {
         look_until(&place, &mut running, pages * from / 100);
         figures(&look_until(&place, &mut running, pages * to / 100))
@@ -205,7 +206,7 @@ fn main() {
 
     let [first, .., last] = &figures;
     let growth = f64::from(1 << 20) * (last.unstated - first.unstated) / (last.urls - first.urls);
-    println!("{growth:.0} bytes for each URL that the program does not state");
+    println!("{growth:.0} bytes per URL outside of index and frontier");
     let parts: [(&str, Part); 4] = [
         ("memory beside index and frontier", |figures| figures.unstated),
         ("handles", |figures| figures.handles),
@@ -218,7 +219,7 @@ fn main() {
     }
 }
 
-/// Waits until so many pages are judged, and looks until then.
+/// Waits until so many pages are judged, and measures meanwhile.
 fn look_until(place: &Place, running: &mut Running, pages: u64) -> Vec<Look> {
     let mut looks = Vec::new();
     loop {

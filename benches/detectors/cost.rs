@@ -1,4 +1,4 @@
-//! CPU time a page, after so many pages.
+//! CPU time per page, by number of pages.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,20 +10,20 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::html::{html_files, page};
 
-/// Pages over which a mean is taken.
+/// Number of pages per mean.
 const WINDOW: usize = 1000;
-/// Pages judged together, as in a crawl.
+/// Pages per batch, as in a crawl.
 const BATCH: usize = 32;
 const MARKS: [usize; 4] = [1_000, 10_000, 50_000, 100_000];
 
-/// Prints the means over the thousand pages before each mark.
+/// Prints the means over the last pages before each mark.
 pub fn table(folder: &Path, most: usize, only: Option<&str>) {
     let mut files = html_files(folder);
-    // In no order that means anything: neighbours in a folder are siblings.
+    // Shuffle: neighbors in a folder are siblings.
     files.sort_by_key(|file| xxh3_64(file.to_string_lossy().as_bytes()));
     files.truncate(most);
     let pages = rendered(&files);
-    println!("{} files; CPU µs a page, rendering not included, mean of the {WINDOW} pages before", files.len());
+    println!("{} files; CPU µs/page without rendering, mean of the last {WINDOW} pages", files.len());
     let heads: String = MARKS.iter().map(|mark| format!("{mark:>9}")).collect();
     println!("{:<22}{heads}   stored  MB of index", "detector");
     for (name, options) in crate::detectors() {
@@ -33,7 +33,7 @@ pub fn table(folder: &Path, most: usize, only: Option<&str>) {
     }
 }
 
-/// With all that any detector looks at.
+/// Returns a renderer with everything that any detector needs.
 fn rendered(files: &[PathBuf]) -> Vec<PageInput> {
     let renderer = crate::renderer(WantedOrder { sentence_count: true, sentences: true, shingles: true });
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -85,8 +85,9 @@ fn first_round(file: &Path, renderer: &Renderer) -> PageInput {
     }
 }
 
-/// In later rounds every term and every run of words is another: such a page is as similar to the pages
-/// of its round as it was before, and to no other.
+/// Renames every term and shingle in later rounds.
+///
+/// So a page keeps its similarity to the pages of its own round and has none to others.
 fn candidate(number: usize, round: usize, page: &PageInput, wanted: WantedOrder) -> PageInput {
     let other = |text: &str| if round == 0 { text.into() } else { format!("{text}~{round}").into() };
     let other_digest = |digest: Digest| Digest::of(format!("{digest}{round}").as_bytes());
@@ -115,7 +116,7 @@ fn candidate(number: usize, round: usize, page: &PageInput, wanted: WantedOrder)
     }
 }
 
-/// Of all threads: large indexes are asked on all cores.
+/// Returns the CPU time of all threads, since large indexes are queried on all cores.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,5 +1,5 @@
-//! The five detectors beside each other: what a page costs as the collection grows, and what they say
-//! on pages found for a topic, as the papers have it.
+//! Compares the five detectors: cost per page as the collection grows, and quality on search results of a topic, as in
+//! the papers.
 //!
 //! `cargo bench --bench detectors -- --cost DIR [--most N]`
 //!
@@ -20,24 +20,24 @@ mod html;
 mod topics;
 
 const HOW: &str = "\
-What a page costs each detector as the collection grows:
+Cost per page of each detector as the collection grows:
 
     cargo bench --bench detectors -- --cost DIR [--most N] [--only DETECTOR]
 
-  --cost DIR  folder of HTML pages; once through, they come again with every term another
-  --most N    judge so many pages [default: 100000]
-  --only NAME one detector only
+  --cost DIR  folder of HTML pages, repeated with renamed terms as often as needed
+  --most N    number of pages [default: 100000]
+  --only NAME only this detector
 
-What each detector says on pages found for a topic, the first of which is the query:
+Quality of each detector on search results of topics:
 
     cargo bench --bench detectors -- --topics FILE --clusters FILE --pages DIR
 
   --topics FILE    TSV with a column `title`: the topics
-  --clusters FILE  labelled pages, which are searched
+  --clusters FILE  labeled pages to search
   --pages DIR      http://S.localhost:8080/P is the file DIR/S/P";
 
 fn main() {
-    // `cargo bench` adds a flag of its own; `cargo test --benches` is no occasion for measuring.
+    // `cargo bench` adds a flag; `cargo test --benches` must not measure.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let mut options: HashMap<&str, &str> = HashMap::new();
     for pair in arguments.chunks(2) {
@@ -55,14 +55,14 @@ fn main() {
     }
 }
 
-/// Every detector that compares pages, as it is meant to be used; and the paper's form of the default.
+/// Returns every detector in its default setting, and the paper's form of the default detector.
 fn detectors() -> Vec<(&'static str, Options)> {
     let compare = Detector::ALL.into_iter().filter(|detector| *detector != Detector::None);
     let of_papers = ("mwo, paper's weights", Options { second: None, ..Options::default() });
     compare.map(|detector| (detector.name(), Options::of(detector))).chain([of_papers]).collect()
 }
 
-/// Renders what any detector looks at.
+/// Returns a renderer with everything that any detector needs.
 fn renderer(order: WantedOrder) -> Renderer {
     Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
 }

@@ -1,6 +1,7 @@
-//! As the papers have it: pages are found for a topic, the first is the query, and the others are said
-//! to be near-duplicates of it or not. And, since the best page of a topic has few: every page found is
-//! held against those found before it.
+//! Evaluates detectors on search results of topics, as the papers do.
+//!
+//! In the papers, the first result is the query, and the others are near-duplicates of it or not. The first result has
+//! few near-duplicates, so this bench also compares every result with the results before it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,7 +11,7 @@ use ndcrawl::eval::{ClusterLabels, Counts, Estimate, Pages, read_clusters};
 use ndcrawl::model::WantedOrder;
 use ndcrawl::pagetext::query_terms;
 
-/// Pages found for a topic, as in the papers: 50 and 100.
+/// Maximum results per topic, as in the papers.
 const FOUND: [usize; 2] = [50, 100];
 
 /// Prints precision and recall of each detector over all topics.
@@ -21,7 +22,7 @@ pub fn table(topics: &Path, clusters: &Path, folder: &Path) {
     let search = Search::new(&labels, &pages);
     let titles = titles(topics);
     println!(
-        "{} topics of {}, {} labelled pages of {}",
+        "{} topics of {}, {} labeled pages of {}",
         titles.len(),
         crate::name_of(topics),
         pages.found(),
@@ -30,8 +31,8 @@ pub fn table(topics: &Path, clusters: &Path, folder: &Path) {
     for found in FOUND {
         let lists: Vec<Vec<usize>> = titles.iter().map(|title| search.best(title, found)).collect();
         let lists: Vec<Vec<usize>> = lists.into_iter().filter(|list| list.len() > 1).collect();
-        println!("\n{found} pages found for a topic at most, {} topics with pages", lists.len());
-        println!("{:<22}{:>34}{:>38}", "", "against the first page", "each against those before it");
+        println!("\nat most {found} results per topic, {} topics with results", lists.len());
+        println!("{:<22}{:>34}{:>38}", "", "against the first result", "each against earlier results");
         println!(
             "{:<22}{:>10}{:>9}{:>7}{:>8}{:>14}{:>9}{:>7}{:>8}",
             "detector", "precision", "recall", "right", "of", "precision", "recall", "right", "of"
@@ -55,7 +56,7 @@ fn titles(file: &Path) -> Vec<String> {
     lines.filter_map(|line| line.split('\t').nth(column)).map(str::to_owned).collect()
 }
 
-/// What a detector says of the pages of each list.
+/// Counts the answers of a detector on the results of each topic.
 fn counts(labels: &ClusterLabels, pages: &Pages, options: &Options, lists: &[Vec<usize>]) -> (Counts, Counts) {
     let mut comparer = Comparer::new(options.clone());
     let handles: Vec<Option<usize>> = pages
@@ -69,7 +70,7 @@ fn counts(labels: &ClusterLabels, pages: &Pages, options: &Options, lists: &[Vec
         for (place, &later) in list.iter().enumerate().skip(1) {
             for (number, &earlier) in list[..place].iter().enumerate() {
                 let (a, b) = (&labels.members[earlier], &labels.members[later]);
-                // Where a page might as well stand in another cluster, either answer is right.
+                // If a page might belong to another cluster, either answer is right.
                 if a.grey + b.grey > 0 && a.cluster != b.cluster {
                     continue;
                 }
@@ -78,7 +79,7 @@ fn counts(labels: &ClusterLabels, pages: &Pages, options: &Options, lists: &[Vec
                 if number == 0 {
                     first.add(expected, comparer.compare(one, other).is_match);
                 }
-                // A pair that is found for several topics counts once here.
+                // A pair that occurs in several topics counts once.
                 let pair = (earlier.min(later), earlier.max(later));
                 if known.insert(pair, expected).is_none() {
                     all.add(expected, comparer.compare(one, other).is_match);
@@ -89,10 +90,9 @@ fn counts(labels: &ClusterLabels, pages: &Pages, options: &Options, lists: &[Vec
     (first, all)
 }
 
-/// Finds pages by the words of a topic: the weights of its terms, times the logarithm of how rare they
-/// are.
+/// Searches pages by the words of a topic, ranked by tf-idf.
 struct Search<'a> {
-    /// For each term, the members that hold it and the share of their weight.
+    /// For each term, the members that contain it with its share of their weight.
     holders: HashMap<&'a str, Vec<(usize, f64)>>,
     pages: usize,
 }
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         Self { holders, pages: pages.found() }
     }
 
-    /// The members found for a topic, best first.
+    /// Returns the members found for a topic, best first.
     fn best(&self, title: &str, most: usize) -> Vec<usize> {
         let mut scores: HashMap<usize, f64> = HashMap::new();
         for term in query_terms(title) {

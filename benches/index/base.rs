@@ -1,25 +1,27 @@
-//! Pages whose words synthetic ones are made of: those of a real crawl, or, so that nothing is
-//! needed but this file, such as a model makes up.
+//! Base pages, whose words make up synthetic pages: pages of a real crawl, or pages of a model.
 //!
-//! The model is fitted to 113,000 pages of 26 documentation sites. There a term of rank 10 / 100 /
-//! 1,000 / 10,000 stands in .43 / .15 / .021 / .0016 of the pages, and a page has 22 / 60 / 307
-//! distinct terms (10th, 50th, 90th percentile). Terms are drawn independently, with chances that
-//! give these frequencies; but rare ones go with a topic, and a page has one of 64.
+//! The model is fitted to 113,000 pages of 26 documentation sites:
+//!
+//! | rank of the term | 10 | 100 | 1,000 | 10,000 |
+//! |---|---|---|---|---|
+//! | share of pages with it | 0.43 | 0.15 | 0.021 | 0.0016 |
+//!
+//! A page has 22 / 60 / 307 distinct terms (p10, p50, p90). Terms are sampled independently with probabilities that give
+//! these frequencies. Rare terms belong to one of 64 topics, and a page has one topic.
 
 use std::collections::HashMap;
 
 use ndcrawl::seeded::SeededRng;
 use ndcrawl::similarity::Record;
 
-/// Terms are named by rank: 0 is the most frequent.
+/// A term by its rank; 0 is the most frequent.
 pub struct Base {
-    /// Each page's words, as often as they occur.
+    /// The words of each page, repeated as often as they occur.
     pub pages: Vec<Vec<u32>>,
     pub vocabulary: usize,
 }
 
-/// Rank, and share of the pages in which the term of that rank stands. Between them lines on paper
-/// with logarithmic axes.
+/// Points of (rank, share of pages with the term), interpolated linearly on logarithmic axes.
 const SHARES: [(f64, f64); 7] = [
     (1.0, 0.9),
     (10.0, 0.54),
@@ -29,31 +31,31 @@ const SHARES: [(f64, f64); 7] = [
     (100_000.0, 0.000_055),
     (454_016.0, 0.000_005),
 ];
-/// Divisible by the number of topics.
+/// Size of the vocabulary, divisible by the number of topics.
 const VOCABULARY: usize = 454_016;
-/// Words drawn for the median page, some of them twice; and by which factors one deviation less or more differs from it.
+/// Words sampled for the median page, and the factors of one standard deviation less or more.
 const WORDS: f64 = 65.0;
 const SHORTER: f64 = 2.4;
 const LONGER: f64 = 4.0;
-/// As many for the longest page.
+/// Words sampled for the longest page.
 const MOST_WORDS: f64 = 5_000.0;
-/// Terms of lower rank occur more often on a page.
+/// Terms below this rank occur more often on a page.
 const FREQUENT: u32 = 1_000;
 const MOST_OCCURRENCES: f64 = 60.0;
-/// The share of a term's pages on which it occurs as often as is usual for it.
+/// The share of a term's pages on which it occurs with its usual frequency.
 const USUAL: f64 = 0.7;
 const TOPICS: u32 = 64;
-/// Terms of higher rank go with a topic.
+/// Terms from this rank on belong to a topic.
 const TOPICAL: u32 = 2_000;
 
 impl Base {
-    /// Made-up pages.
+    /// Generates pages by the model.
     pub fn model(pages: usize, random: &mut SeededRng) -> Self {
         let words = Words::new();
         Self { pages: (0..pages).map(|_| model_page(&words, random)).collect(), vocabulary: VOCABULARY }
     }
 
-    /// The pages of a crawl. A term that weighs 100 is one word.
+    /// Reads the pages of a crawl. A weight of 100 is one word.
     pub fn of(records: &[Record]) -> Self {
         let mut frequencies = HashMap::<u32, usize>::new();
         for (term, _) in records.iter().flat_map(Record::terms) {
@@ -83,8 +85,9 @@ fn model_page(words: &Words, random: &mut SeededRng) -> Vec<u32> {
     distinct.into_iter().flat_map(|rank| std::iter::repeat_n(rank, occurrences(rank, random))).collect()
 }
 
-/// How often a term occurs on a page on which it stands: half the frequent ones once, a few very
-/// often. What a term is like on one page it tends to be like on others.
+/// Returns how often a term occurs on a page that has it: often once, rarely very often.
+///
+/// A term tends to occur equally often on all its pages.
 fn occurrences(rank: u32, random: &mut SeededRng) -> usize {
     let exponent = if rank < FREQUENT { 0.95 } else { 1.6 };
     let usual = random.share() < USUAL;
@@ -92,16 +95,16 @@ fn occurrences(rank: u32, random: &mut SeededRng) -> usize {
     (1.0 - quantile).powf(-1.0 / exponent).min(MOST_OCCURRENCES) as usize
 }
 
-/// The topic's own among the rare terms of about the same rank.
+/// Replaces a rare term by the topic's own term of about the same rank.
 fn topical(rank: u32, topic: u32) -> u32 {
     if rank < TOPICAL { rank } else { rank - rank % TOPICS + topic }
 }
 
-/// Draws words by how frequent they are.
+/// Samples words by frequency.
 struct Words {
-    /// Sums of the chances up to each rank.
+    /// Cumulative weights by rank.
     sums: Vec<f64>,
-    /// For each of `STRIPS` equal parts of the sum, the first rank that reaches into it.
+    /// For each of `STRIPS` equal parts of the sum, its first rank.
     strips: Vec<u32>,
 }
 
@@ -112,7 +115,7 @@ impl Words {
         let mut sum = 0.0;
         let sums: Vec<f64> = (0..VOCABULARY)
             .map(|rank| {
-                // The mean number of occurrences that leaves so many pages without the term.
+                // The mean of the Poisson distribution that leaves this share of pages without the term.
                 sum += -(1.0 - share_at(rank as f64 + 1.0)).ln();
                 sum
             })
@@ -129,7 +132,7 @@ impl Words {
         let at = share * self.sums[VOCABULARY - 1];
         let mut rank = self.strips[(share * STRIPS as f64) as usize] as usize;
         if self.sums[rank] <= at {
-            // Strips of the rare end hold many ranks.
+            // Strips at the rare end hold many ranks.
             let end = self.strips.get((share * STRIPS as f64) as usize + 1).map_or(VOCABULARY, |&end| end as usize + 1);
             rank += self.sums[rank..end.min(VOCABULARY)].partition_point(|&upto| upto <= at);
         }

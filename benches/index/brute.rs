@@ -1,4 +1,4 @@
-//! No index: every stored record is compared.
+//! Brute force: compares every stored record.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 
-/// Merges both records to their end. It shares no code with what it is to judge.
+/// Merges both records completely. Shares no code with the code under test.
 pub struct Plain<'a>(Store<'a>);
 
-/// Gives a comparison up once either side has lost too much: the crate's own verification.
+/// Ends a comparison early when a match is impossible: the crate's own verification.
 pub struct Early<'a>(Store<'a>);
 
 struct Store<'a> {
@@ -85,17 +85,17 @@ impl Store<'_> {
     }
 }
 
-/// Whether `MWO(a, b) ≥ threshold`, by the definition.
+/// Returns whether `MWO(a, b) ≥ threshold`, by definition.
 pub fn matches(a: &Record, b: &Record, threshold: Threshold) -> bool {
     let product = u128::from(a.total()) * u128::from(b.total());
     let sum = overlap(a, b);
     sum > 0 && u128::from(Threshold::ONE) * sum >= u128::from(threshold.millionths()) * product
 }
 
-/// `Σ min(c_a·W_b, c_b·W_a)`.
+/// Returns `Σ min(c_a·W_b, c_b·W_a)`.
 fn overlap(a: &Record, b: &Record) -> u128 {
     let (mut rest_a, mut rest_b) = (a.terms(), b.terms());
-    // Wide numbers would make it look slower than it need be.
+    // 128-bit numbers would make it needlessly slow.
     if u64::try_from(u128::from(a.total()) * u128::from(b.total())).is_ok() {
         let mut sum = 0;
         while let ([(term_a, count_a), after_a @ ..], [(term_b, count_b), after_b @ ..]) = (rest_a, rest_b) {

@@ -1,5 +1,4 @@
-//! The time during which this thread ran. Other work on the machine does not lengthen it, but for
-//! what it does to caches.
+//! CPU time of the current thread. Other work on the machine affects it only through the caches.
 
 use std::time::Duration;
 
@@ -7,7 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::statistics::quantile;
 
-/// A moment of this thread's life.
+/// A point in the CPU time of the thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(Duration);
 
@@ -17,13 +16,13 @@ impl Moment {
         Self(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
     }
 
-    /// Microseconds since then.
+    /// Returns the microseconds since this point.
     pub fn micros(self) -> f64 {
         (Self::now().0 - self.0).as_secs_f64() * 1e6
     }
 }
 
-/// Times of one task.
+/// Times of a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
     pub mean: f64,

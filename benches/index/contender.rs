@@ -1,4 +1,4 @@
-//! What is measured: ways to find the stored records that are similar to a given one.
+//! The contenders: methods to find stored records similar to a given one.
 
 use ndcrawl::model::{Sequence, Threshold};
 use ndcrawl::similarity::Record;
@@ -8,13 +8,13 @@ use crate::lsh::lsh;
 use crate::ours::Ours;
 use crate::prefix::Prefix;
 
-/// What probes cost, in things that can be counted on every machine.
+/// Machine-independent costs of probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// Entries of inverted lists read; for MinHash, buckets.
+    /// Postings read; for MinHash, buckets.
     pub postings: u64,
     pub sketches: u64,
-    /// Records left after the first filter.
+    /// Candidates after the first filter.
     pub candidates: u64,
     /// Records compared term by term.
     pub verifications: u64,
@@ -29,25 +29,24 @@ impl Cost {
     }
 }
 
-/// A store of records with a way to search it.
+/// A searchable store of records.
 ///
-/// All records lie in memory beside the contender, which knows them by number: what a comparison
-/// costs is the same for all, and `bytes` is what the way to search takes beyond the records.
+/// All contenders share the records in memory and refer to them by number. So comparisons cost the same for all, and
+/// `bytes` is the memory of the search structure alone.
 pub trait Contender {
-    /// Takes a record in.
+    /// Inserts a record.
     fn insert(&mut self, id: Sequence);
 
-    /// Replaces `found` by the stored records that reach the threshold.
+    /// Writes the stored records that reach the threshold to `found`.
     fn probe(&mut self, probe: &Record, threshold: Threshold, found: &mut Vec<Sequence>) -> Cost;
 
-    /// The crawler's task: names a stored record that reaches the threshold, whichever is found
-    /// first, or takes the record in.
+    /// Returns the first stored record found that reaches the threshold, or inserts the record, as a crawl does.
     fn admit(&mut self, id: Sequence, threshold: Threshold) -> (Option<Sequence>, Cost);
 
     fn bytes(&self) -> usize;
 }
 
-/// What takes part.
+/// The kinds of contenders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Ours,
@@ -75,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// How it is called on the command line.
+    /// Returns the name on the command line.
     pub fn option(self) -> &'static str {
         match self {
             Kind::Ours => "ours",
@@ -88,12 +87,12 @@ impl Kind {
         }
     }
 
-    /// Whether what it is built of depends on the threshold.
+    /// Returns whether its structure depends on the threshold.
     pub fn is_built_for_one_threshold(self) -> bool {
         matches!(self, Kind::Prefix | Kind::PrefixSketch)
     }
 
-    /// Whether it looks at every stored record, so that only a few probes can be afforded.
+    /// Returns whether it scans every stored record, so that only a few probes are affordable.
     pub fn is_brute(self) -> bool {
         matches!(self, Kind::Early | Kind::Plain)
     }
@@ -102,7 +101,7 @@ impl Kind {
         matches!(self, Kind::Lsh16x8 | Kind::Lsh21x6)
     }
 
-    /// An empty store over these records.
+    /// Returns an empty store over these records.
     pub fn build(self, records: &[Record], threshold: Threshold) -> Box<dyn Contender + '_> {
         match self {
             Kind::Ours => Box::new(Ours::new(records)),

@@ -1,4 +1,4 @@
-//! Synthetic sets of rising size.
+//! Synthetic sets of increasing size.
 
 use ndcrawl::model::Threshold;
 use ndcrawl::seeded::SeededRng;
@@ -13,12 +13,12 @@ use crate::synthetic::{Probe, Synthetic};
 use crate::table::{Printer, Row, grouped};
 use crate::{reopen, threads};
 
-/// As many as the real pages to which the model is fitted.
+/// Number of base pages, as in the data to which the model is fitted.
 const BASE_PAGES: usize = 113_000;
-/// More records do not fit into a common machine's memory beside the signatures of MinHash.
+/// Beyond this size, the signatures of MinHash do not fit into the memory of a common machine.
 const HUGE: usize = 2_000_000;
 
-/// Measures all sizes, with base pages of a crawl or, if there are none, of the model.
+/// Measures all sizes, with base pages of a crawl, or of the model without one.
 pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) -> Result<(), String> {
     let base = match crawl {
         Some(records) => Base::of(records),
@@ -33,7 +33,7 @@ pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) -> R
         let probes = synthetic.probes(settings.probes, &records);
         printer.note("");
         let changed = probes.iter().filter(|probe| probe.is_changed).count();
-        printer.note(&format!("  {} probes, {changed} of them stored records with a part replaced", probes.len()));
+        printer.note(&format!("  {} probes, {changed} of them stored records with some mass replaced", probes.len()));
         drop(synthetic);
         let probes: Vec<Record> = probes.into_iter().map(|Probe { record, .. }| record).collect();
         let set = Set { name, records: &records, probes: &probes };
@@ -53,7 +53,7 @@ pub fn run(settings: &Settings, printer: Printer, crawl: Option<&[Record]>) -> R
     Ok(())
 }
 
-/// Rivals that are slow or much like another one take part in smaller sets only, unless asked for.
+/// Slow or similar rivals take part in smaller sets only, unless selected.
 fn contenders(settings: &Settings, size: usize) -> Vec<Kind> {
     let by_default = |kind| match kind {
         Kind::Prefix | Kind::Lsh21x6 => size < BIG,
@@ -63,7 +63,7 @@ fn contenders(settings: &Settings, size: usize) -> Vec<Kind> {
     Kind::ALL.into_iter().filter(|&kind| settings.takes_part(kind, by_default(kind))).collect()
 }
 
-/// The set beside that of the design study, where that had one of its size.
+/// Prints the set beside the one of the same size in the design study.
 fn describe(records: &[Record]) -> Vec<Row> {
     let is = Statistics::of(records);
     let vocabulary = match records.len() {
@@ -116,7 +116,7 @@ fn figures(printer: Printer, set: &Set, outcomes: &[Outcome]) {
     }
 }
 
-/// How the time grows from one size to the next.
+/// Prints how the time grows with the size.
 fn growth(settings: &Settings, printer: Printer, done: &[(usize, Vec<Outcome>)]) {
     for pair in done.windows(2) {
         let [(small, before), (big, after)] = pair else { continue };

@@ -1,8 +1,8 @@
-//! MinHash with banding, by the crate `gaoya`, and an exact comparison of what it proposes. It loses
-//! matches that share no band.
+//! MinHash with banding, by the crate `gaoya`, with exact comparison of its candidates. It loses matches that share no
+//! band.
 //!
-//! As its author advises where nothing is ever removed: lists instead of sets in the buckets. All
-//! that shares a band is compared exactly; a threshold on signatures would only lose more.
+//! Buckets are lists instead of sets, as its author advises for insert-only use. All candidates are compared exactly; a
+//! threshold on signatures would only lose more.
 
 use std::mem::size_of;
 
@@ -12,9 +12,9 @@ use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 
-/// What a piece of memory takes beside itself.
+/// Overhead of an allocation in bytes.
 const PIECE: usize = 16;
-/// The first numbers of a list are allotted together.
+/// Initial capacity of a list.
 const FIRST: usize = 4;
 
 pub struct Lsh<'a, H> {
@@ -62,7 +62,7 @@ impl<H: MinHasher<V = u32>> Contender for Lsh<'_, H> {
 
     fn admit(&mut self, id: Sequence, threshold: Threshold) -> (Option<Sequence>, Cost) {
         let record = &self.records[id.index()];
-        // Signed once, though it may be both looked up and taken in.
+        // One signature serves lookup and insertion.
         let signature = self.sign(record);
         let candidates = self.index.query(&signature);
         let mut compared = 0;
@@ -75,7 +75,7 @@ impl<H: MinHasher<V = u32>> Contender for Lsh<'_, H> {
         (found, cost)
     }
 
-    /// An estimate, as if no two records shared a bucket.
+    /// Estimates the memory as if no two records shared a bucket.
     fn bytes(&self) -> usize {
         let records = self.index.size();
         let entries = (records * 8 / 7).next_power_of_two();

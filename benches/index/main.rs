@@ -1,20 +1,18 @@
 //! *How fast is the exact index, and how fast are others?*
 //!
-//! `cargo bench --bench index -- [OPTIONS]`; `--help` tells the options.
+//! `cargo bench --bench index -- [OPTIONS]`; `--help` lists the options.
 //!
-//! | part | task | what is asked |
+//! | part | task | result |
 //! |---|---|---|
-//! | real pages (`--pages OUT`) | look up, take in if unique, in the order of a crawl | whichever match is found first |
+//! | real pages (`--pages OUT`) | look up, insert if unique, in crawl order | first match found |
 //! | synthetic sets (`--synthetic 10k,100k,1m`) | look up in a store of that size | all matches |
 //! | worst cases (`--worst`) | the same, in sets made to defeat filters | all matches |
 //! | threads (`--threads`) | the same in a synthetic set, by one thread and by all cores | all matches |
-//! | reopen (`--reopen`) | a synthetic set in a store on disk | the whole index in memory again |
+//! | reopen (`--reopen`) | a synthetic set in a store on disk | the whole index in memory |
 //!
-//! Times are those of the thread, not of the clock, so that other work on the machine counts for
-//! little; yet compare figures of one run only. What is counted (postings, candidates, sketches,
-//! records compared) is the same on every machine. Figures are means; the ends of the tables tell
-//! ratios. Nothing is judged here: what must hold of correctness is held by the tests, though
-//! decisions and matches are audited and told.
+//! Times are CPU times of the thread, so other work on the machine matters little. Still, compare only figures of one
+//! run. Counts (postings, candidates, sketches, records compared) are the same on every machine. Figures are means; the
+//! tables end with ratios. The tests guarantee correctness; this bench only audits and prints it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,7 +27,7 @@ mod brute;
 mod clock;
 mod contender;
 mod growing;
-#[allow(dead_code, clippy::unwrap_used)] // more is used by other benches and tests
+#[allow(dead_code, clippy::unwrap_used)] // other benches and tests use the rest
 #[path = "../../tests/it/judged.rs"]
 mod judged;
 mod lsh;
@@ -47,7 +45,7 @@ mod threads;
 mod worst;
 
 fn main() -> ExitCode {
-    // `cargo test --benches` is no occasion for measuring.
+    // `cargo test --benches` must not measure.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;

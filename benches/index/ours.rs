@@ -1,4 +1,4 @@
-//! The exact index of this crate. All that is known of its interface stands here.
+//! The exact index of this crate. Only this file uses its interface.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use ndcrawl::similarity::{Record, reaches};
 
 use crate::contender::{Contender, Cost};
 
-/// As many records as the decider files at a time, at most.
+/// Maximum records that the decider files at a time.
 const FILE_AFTER: usize = 16;
 
 pub struct Ours<'a> {
@@ -57,7 +57,7 @@ impl Contender for Ours<'_> {
     }
 }
 
-/// All matches of a probe, as any thread can ask for them.
+/// Returns all matches of a probe; usable from any thread.
 pub fn look_up(
     filter: &InvertedIndex,
     records: &[Record],

@@ -1,10 +1,8 @@
-//! Real pages in the order of their crawl: each is looked up and, if there is nothing like it,
-//! taken in.
+//! Real pages in crawl order: each is looked up and, if unique, inserted.
 //!
-//! A decision is the time from the page's terms, numbered and weighed, to the end of taking it in.
-//! Which page is named does not matter, so whoever finds one that reaches the threshold may stop.
-//! Pages without terms are left out; exact copies and short pages are not, though the crawler itself
-//! would not ask its index about them.
+//! A decision lasts from the page's numbered and weighted terms to the end of insertion. Any match counts, so a
+//! contender may stop at the first. Pages without terms are left out. Exact copies and short pages take part, though the
+//! crawler would not query its index for them.
 
 use std::path::Path;
 
@@ -20,23 +18,23 @@ use crate::judged::Log;
 use crate::settings::Settings;
 use crate::table::{Printer, Row, grouped};
 
-/// The records of all judged pages of a finished crawl, in order, weighed as the crawl weighed them.
+/// Reads the records of all judged pages of a finished crawl, in order, with the crawl's weights.
 pub fn read(out: &Path) -> Result<Vec<Record>> {
     let log = Log::read(out)?;
     let records = log.pages.iter().map(|page| Record::from_counts(&page.terms, &log.options.weights));
     Ok(records.filter(|record| !record.is_empty()).collect())
 }
 
-/// What came of one contender at one threshold.
+/// Results of one contender at one threshold.
 struct Run {
     kind: Kind,
     threshold: Threshold,
-    /// For each page, the stored one that it was found to repeat.
+    /// For each page, the stored page that it matched.
     decisions: Vec<Option<Sequence>>,
     spread: Spread,
     cost: Cost,
     bytes: usize,
-    /// Decisions looked at, and those of them that are wrong.
+    /// Decisions audited, and wrong ones among them.
     audited: (usize, usize),
 }
 
@@ -67,15 +65,16 @@ pub fn run(settings: &Settings, printer: Printer, records: &[Record]) {
         }
     }
     let pages = grouped(&records.len().to_string());
-    printer.table(&format!("{pages} real pages in crawl order: look up, and take in if unique"), &rows);
+    printer.table(&format!("{pages} real pages in crawl order: look up, and insert if unique"), &rows);
     printer.note("");
     for (name, number) in figures {
         printer.figure(&name, number, "");
     }
 }
 
-/// Brute force, and prefixes at low thresholds, would take hours. The former is asked about a sample
-/// instead, the latter take part if that is wished.
+/// Returns whether a contender takes part.
+///
+/// Brute force and prefixes at low thresholds would take hours. The former runs on a sample, the latter on request.
 fn contenders(settings: &Settings, threshold: Threshold) -> impl Iterator<Item = Kind> {
     let by_default = move |kind: Kind| match kind {
         Kind::Lsh16x8 | Kind::Lsh21x6 => threshold.millionths() == 800_000,
@@ -101,7 +100,7 @@ fn stream(kind: Kind, threshold: Threshold, records: &[Record]) -> Run {
     Run { kind, threshold, decisions, spread, cost: total, bytes: contender.bytes(), audited: (0, 0) }
 }
 
-/// Holds some decisions against brute force over what the contender had stored by then.
+/// Checks some decisions by brute force over the pages that the contender had stored by then.
 fn audit(run: &mut Run, records: &[Record], settings: &Settings) {
     let stored = |id: &usize| run.decisions[*id].is_none();
     let sample = SeededRng::new(settings.seed, "index").sample(settings.audits, records.len());
@@ -115,7 +114,7 @@ fn audit(run: &mut Run, records: &[Record], settings: &Settings) {
     run.audited = (sample.len(), wrong.count());
 }
 
-/// What brute force with early end takes for some of the same decisions.
+/// Measures brute force with early termination on a sample of the same decisions.
 fn brute_row(run: &Run, records: &[Record], settings: &Settings) -> Row {
     let stored: Vec<usize> = (0..records.len()).filter(|&id| run.decisions[id].is_none()).collect();
     let sample = SeededRng::new(settings.seed, "index").sample(settings.audits, records.len());

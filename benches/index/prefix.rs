@@ -1,13 +1,13 @@
-//! The two-sided prefix filter, restated for mass: an exact rival of textbook kind.
+//! The textbook two-sided prefix filter, adapted to weights: an exact rival.
 //!
-//! Terms are ordered from the newest to the oldest, as new terms tend to be rare. A record's prefix
-//! is as short as can be with more than `1 − t` of its mass. Two records whose prefixes share no
-//! term lose the whole of one prefix, so they do not reach `t`; only prefixes are indexed. While the
-//! probe's prefix is read, a stored record accumulates what it shares; what both have after the last
-//! shared term bounds the rest. With a sketch, whoever reaches `t` by that bound is looked at once
-//! more before the records are compared.
+//! Terms are ordered from newest to oldest, as new terms tend to be rare. A record's prefix is the shortest with more
+//! than `1 − t` of its mass. Two records whose prefixes share no term lose one whole prefix, so they do not reach `t`.
+//! So only prefixes are indexed.
 //!
-//! It serves the threshold for which it was built, and higher ones.
+//! While reading the probe's prefix, the filter accumulates the shared mass of each stored record. The mass of both
+//! after the last shared term bounds the rest. The variant with a sketch applies a second bound before comparing.
+//!
+//! An index built for a threshold also serves higher ones.
 
 use std::mem::size_of;
 
@@ -17,17 +17,17 @@ use ndcrawl::similarity::{Record, reaches};
 use crate::contender::{Contender, Cost};
 use crate::sketch::Sketch;
 
-/// The whole of a record. Shares are rounded up to it.
+/// The total mass of a record. Shares are rounded up.
 const WHOLE: u64 = 65_535;
 
 pub struct Prefix<'a> {
     records: &'a [Record],
     threshold: Threshold,
-    /// By term id.
+    /// Postings by term ID.
     lists: Vec<Vec<Posting>>,
-    /// By order of arrival, as postings name records.
+    /// Records by order of arrival, as in postings.
     ids: Vec<Sequence>,
-    /// Empty if there are to be none.
+    /// Sketches; empty in the variant without.
     sketches: Vec<Sketch>,
     with_sketches: bool,
     gains: Vec<Gain>,
@@ -38,14 +38,14 @@ pub struct Prefix<'a> {
 struct Posting {
     record: u32,
     share: u16,
-    /// The mass of the record's terms after this one.
+    /// Mass of the record's terms after this one.
     rest: u16,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Gain {
     shared: u32,
-    /// What can still be shared after the last term that was.
+    /// Bound on the mass shared after the last shared term.
     rest: u32,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// Accumulates, and leaves in `touched` those that the bound does not rule out.
+    /// Accumulates, and leaves in `touched` the records that the bound does not rule out.
     fn filter(&mut self, probe: &Record, threshold: Threshold) -> Cost {
         let goal = (WHOLE * u64::from(threshold.millionths())).div_ceil(Threshold::ONE.into());
         let mut postings = 0;
@@ -156,7 +156,7 @@ impl Contender for Prefix<'_> {
     }
 }
 
-/// The record's newest terms, until more than `1 − t` of its mass is among them.
+/// Returns the record's newest terms that hold more than `1 − t` of its mass.
 fn prefix(record: &Record, threshold: Threshold) -> impl Iterator<Item = Step> + '_ {
     let total = record.total();
     let may_be_lost = u128::from(Threshold::ONE - threshold.millionths()) * u128::from(total);
@@ -172,7 +172,7 @@ fn prefix(record: &Record, threshold: Threshold) -> impl Iterator<Item = Step> +
     })
 }
 
-/// A part of the whole, rounded up.
+/// Returns a share of the total mass, rounded up.
 fn share(part: u64, total: u64) -> u16 {
     (u128::from(part) * u128::from(WHOLE)).div_ceil(total.max(1).into()) as u16
 }

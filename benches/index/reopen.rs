@@ -1,7 +1,7 @@
-//! What it costs to keep records on disk, and to open them again.
+//! Measures the cost of storing records on disk and of opening them again.
 //!
-//! The records are those of the last synthetic set, as if each were a stored page: they are
-//! packed and committed to a real store, read back term by term and page by page, and by way of a snapshot.
+//! The records are those of the last synthetic set, as if each were a stored page. The bench packs and commits them to a
+//! real store, then reads them back page by page and through a snapshot.
 
 use std::path::Path;
 
@@ -16,9 +16,9 @@ use ndcrawl::store::{self, Identity, SnapshotHead, Store, StoreReader};
 use crate::clock::Moment;
 use crate::table::{Printer, Row};
 
-/// As many pages as the crawler commits at a time.
+/// Pages per commit, as in the crawler.
 const BATCH: usize = 100;
-/// The longest tail that the crawler leaves behind a snapshot, as a part of what it covers.
+/// Maximum pages after a snapshot, relative to the pages that it covers.
 const TAIL: usize = 16;
 
 type Error = Box<dyn std::error::Error>;
@@ -26,7 +26,7 @@ type Error = Box<dyn std::error::Error>;
 pub fn run(printer: Printer, name: &str, records: &[Record]) -> Result<(), Error> {
     let folder = std::env::temp_dir().join(format!("ndcrawl-reopen-{}", std::process::id()));
     let measured = measure(&folder, name, records);
-    // Whatever came of it, the records are not left lying about.
+    // Remove the records even after an error.
     let _ = std::fs::remove_dir_all(&folder);
     printer.table("Records on disk, seconds of one thread", &[measured?]);
     Ok(())
@@ -91,7 +91,7 @@ fn measure(folder: &Path, name: &str, records: &[Record]) -> Result<Row, Error> 
     Ok(row)
 }
 
-/// Reads the snapshot and what came after it. Gives the seconds.
+/// Reads the snapshot and the pages after it. Returns seconds.
 fn open(reader: &StoreReader) -> Result<f64, Error> {
     let began = Moment::now();
     let mut decider = decider();
@@ -112,7 +112,7 @@ fn restore(reader: &StoreReader, decider: &mut Decider<InMemory>, from: u32) -> 
     Ok(())
 }
 
-/// Body counts weigh a hundredth, so that a count is a weight.
+/// Weights of 0.01 per occurrence, so that a count equals a weight.
 fn decider() -> Decider<InMemory> {
     let weights = FieldWeights([0, 0, 0, 0, 0, 0, 0, 1]);
     Decider::new(Options { weights, ..Options::default() }, InMemory)
@@ -156,7 +156,7 @@ fn batch(first: u32, records: &[Record], packed: Vec<PageTerms>, terms: &mut u32
     }
 }
 
-/// The terms of a record as the vocabulary gives them.
+/// Returns the terms of a record, as the vocabulary has them.
 fn counted(record: &Record) -> Vec<(TermId, FieldCounts)> {
     record.terms().iter().map(|&(term, weight)| (term, FieldCounts([0, 0, 0, 0, 0, 0, 0, weight]))).collect()
 }

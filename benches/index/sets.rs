@@ -1,9 +1,8 @@
-//! A set of records, all stored, and probes that ask for all that is similar.
+//! A set of stored records, and probes that search for all similar ones.
 //!
-//! A time is the mean over all probes, and the median of three such means. Brute force sees some of
-//! the probes only, once. Every match that anybody finds is a true one, or counts as false; what is
-//! missed is told by brute force for the probes that it sees, and for the others by what all
-//! contenders found together.
+//! A time is the median of three means over all probes. Brute force runs once, on some of the probes. Matches below the
+//! threshold count as false. Missed matches are counted against brute force on its probes, and against the union of all
+//! contenders on the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +15,17 @@ use crate::contender::{Contender, Cost, Kind};
 use crate::table::Row;
 
 const PASSES: usize = 3;
-/// A set of so many records is big.
+/// Number of records of a big set.
 pub const BIG: usize = 200_000;
-/// Passes of rivals that take longer are not repeated, in microseconds.
+/// Rivals with longer passes run once, in microseconds.
 const LONG: f64 = 2e6;
-/// Comparisons that brute force makes at one threshold, and the fewest probes that it sees.
+/// Number of comparisons of brute force per threshold, and its minimum number of probes.
 const COMPARISONS: usize = 1_000_000;
 const FEWEST: usize = 8;
-/// Of the probes of the early-terminating one, the plain one sees a part.
+/// Plain brute force runs on this share of the probes of the early-terminating one.
 const PLAIN_PART: usize = 4;
 
-/// What came of one contender at one threshold.
+/// Results of one contender at one threshold.
 pub struct Outcome {
     pub kind: Kind,
     pub threshold: Threshold,
@@ -34,7 +33,7 @@ pub struct Outcome {
     pub insert_micros: f64,
     pub bytes: usize,
     cost: Cost,
-    /// By number of the probe.
+    /// Matches by probe.
     found: BTreeMap<usize, Vec<Sequence>>,
 }
 
@@ -45,7 +44,7 @@ pub struct Set<'a> {
 }
 
 impl Set<'_> {
-    /// Lets contenders find the probes' likes.
+    /// Runs the contenders on all probes.
     pub fn measure(&self, kinds: &[Kind], thresholds: &[Threshold]) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         for &kind in kinds {
@@ -68,8 +67,10 @@ impl Set<'_> {
         outcomes
     }
 
-    /// MinHash is built for one similarity. At low ones a prefix is most of a record: in a big set
-    /// that would take as long as brute force, for all probes.
+    /// Returns whether a contender takes part at a threshold.
+    ///
+    /// MinHash is built for one similarity. At low thresholds a prefix is most of a record, so in a big set it takes as
+    /// long as brute force.
     fn suits(&self, kind: Kind, threshold: Threshold) -> bool {
         let is_low = threshold.millionths() < 700_000;
         match kind {
@@ -79,7 +80,7 @@ impl Set<'_> {
         }
     }
 
-    /// Stores all records. Gives the mean time for one, too.
+    /// Stores all records. Also returns the mean time per record.
     fn build(&self, kind: Kind, threshold: Threshold) -> (Box<dyn Contender + '_>, f64) {
         let mut contender = kind.build(self.records, threshold);
         let began = Moment::now();
@@ -127,7 +128,7 @@ impl Set<'_> {
         (0..many).map(|place| place * all / many).collect()
     }
 
-    /// A line for each outcome.
+    /// Returns a row per result.
     pub fn rows(&self, outcomes: &[Outcome]) -> Vec<Row> {
         outcomes.iter().map(|outcome| self.row(outcome, outcomes)).collect()
     }
@@ -167,7 +168,7 @@ impl Set<'_> {
         outcome.bytes as f64 / self.records.len().max(1) as f64
     }
 
-    /// How many different ones of these are matches, and how many are not.
+    /// Counts distinct true and false matches.
     fn judge(&self, probe: usize, found: &[Sequence], threshold: Threshold) -> (usize, usize) {
         let different: BTreeSet<Sequence> = found.iter().copied().collect();
         let matches = |id: &&Sequence| brute::matches(&self.probes[probe], &self.records[id.index()], threshold);
@@ -176,7 +177,7 @@ impl Set<'_> {
     }
 }
 
-/// The time of a contender at a threshold, if it took part.
+/// Returns the time of a contender at a threshold, if it took part.
 pub fn micros_of(outcomes: &[Outcome], kind: Kind, threshold: Threshold) -> Option<f64> {
     let outcome = outcomes.iter().find(|outcome| outcome.kind == kind && outcome.threshold == threshold);
     outcome.map(|outcome| outcome.micros)

@@ -1,4 +1,4 @@
-//! What was asked for on the command line.
+//! Command-line settings.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the arguments; an error says which of them is not understood.
+    /// Parses the arguments; an error names the invalid one.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut settings = Self {
             pages: None,
@@ -61,9 +61,9 @@ impl Settings {
         };
         let mut arguments = arguments.into_iter();
         while let Some(option) = arguments.next() {
-            let mut value = || arguments.next().ok_or(format!("{option} wants a value"));
+            let mut value = || arguments.next().ok_or(format!("{option} needs a value"));
             match option.as_str() {
-                // `cargo bench` adds this one.
+                // `cargo bench` adds this flag.
                 "--bench" => {}
                 "--pages" => settings.pages = Some(value()?.into()),
                 "--synthetic" => settings.synthetic = list(&value()?, size)?,
@@ -77,7 +77,7 @@ impl Settings {
                 "--audits" => settings.audits = one(&value()?)?,
                 "--seed" => settings.seed = one(&value()?)?,
                 "--json" => settings.json = true,
-                _ => return Err(format!("'{option}' is no option")),
+                _ => return Err(format!("unknown option '{option}'")),
             }
         }
         let is_quick = settings.pages.is_none() && settings.synthetic.is_empty() && !settings.worst;
@@ -92,22 +92,22 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether it takes part where it does or does not by default.
+    /// Returns whether a contender takes part, given its default.
     pub fn takes_part(&self, kind: Kind, by_default: bool) -> bool {
         self.only.as_ref().map_or(by_default, |only| only.contains(&kind))
     }
 }
 
 fn list<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, String> {
-    let read = |item: &str| read(item).ok_or(format!("'{item}' is not understood"));
+    let read = |item: &str| read(item).ok_or(format!("invalid value '{item}'"));
     text.split(',').map(read).collect()
 }
 
 fn one<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("'{text}' is no number"))
+    text.parse().map_err(|_| format!("'{text}' is not a number"))
 }
 
-/// A number of records: 20000, 10k, 1m.
+/// Parses a number of records: 20000, 10k, 1m.
 fn size(text: &str) -> Option<usize> {
     let lower = text.to_ascii_lowercase();
     let (digits, unit) = match lower.strip_suffix('k') {

@@ -4,14 +4,14 @@ use ndcrawl::model::{TermId, Threshold};
 use ndcrawl::similarity::Record;
 
 const BUCKETS: usize = 64;
-/// The whole of a record. The heaviest bucket that fits holds an eighth of it.
+/// The total mass of a record. A bucket holds at most an eighth of it.
 const WHOLE: u64 = 2048;
 
-/// Masses are rounded up, so that the bound stays one.
+/// A sketch. Masses are rounded up, so that the bound stays valid.
 #[derive(Clone, Debug)]
 pub struct Sketch {
     masses: [u8; BUCKETS],
-    /// What did not fit into the buckets.
+    /// Mass that did not fit into the buckets.
     excess: u16,
 }
 
@@ -29,7 +29,7 @@ impl Sketch {
         }
     }
 
-    /// Whether the records could reach the threshold.
+    /// Returns whether the records could reach the threshold.
     pub fn may_reach(&self, other: &Self, threshold: Threshold) -> bool {
         let common: u32 = self.masses.iter().zip(&other.masses).map(|(a, b)| u32::from(*a.min(b))).sum();
         let bound = common + u32::from(self.excess.min(other.excess));

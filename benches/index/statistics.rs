@@ -1,19 +1,19 @@
-//! What a set of records is like.
+//! Statistics of a set of records.
 
 use ndcrawl::similarity::Record;
 
-/// Ranks at which frequencies are told.
+/// Ranks at which frequencies are printed.
 pub const RANKS: [usize; 4] = [10, 100, 1_000, 10_000];
 
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
-    /// Distinct terms of a record: mean, and 10th, 50th, 90th percentile.
+    /// Distinct terms of a record: mean, p10, p50, p90.
     pub terms: f64,
     pub percentiles: [f64; 3],
-    /// The share of the records in which the terms of these ranks stand.
+    /// Share of records with the terms of these ranks.
     pub shares: [f64; 4],
     pub vocabulary: usize,
-    /// The share of the terms that stand in one record only.
+    /// Share of terms that occur in one record only.
     pub single: f64,
 }
 
@@ -45,7 +45,7 @@ impl Statistics {
     }
 }
 
-/// The value below which that share of the values, which ascend, lies; 0 of nothing.
+/// Returns a quantile of ascending values; 0 without values.
 pub fn quantile(ascending: &[f64], share: f64) -> f64 {
     let place = (ascending.len() as f64 * share) as usize;
     ascending.get(place.min(ascending.len().saturating_sub(1))).copied().unwrap_or(0.0)

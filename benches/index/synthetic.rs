@@ -1,11 +1,13 @@
-//! Pages without end, as hard for an index as a big crawl.
+//! Generates an endless stream of pages, as hard for an index as a big crawl.
 //!
-//! A page's words are drawn from two base pages; its site adds a template that holds 5 to 55 % of
-//! the page's mass; 1 to 6 terms stand on no other page. Sites differ in size by Zipf's law. The
-//! 20,000 most frequent terms are common to all sites; of the others each of 16 groups of sites has
-//! its own, so that the vocabulary grows with the crawl as it does on the web.
+//! - The words of a page are sampled from two base pages.
+//! - Its site adds a template with 5 to 55 % of the mass.
+//! - 1 to 6 terms occur on no other page.
+//! - Site sizes follow Zipf's law.
+//! - The 20,000 most frequent terms are common to all sites. Each of 16 groups of sites has its own other terms, so the
+//!   vocabulary grows with the crawl, as on the web.
 //!
-//! Every record depends on the seed and on those before it, and on nothing else.
+//! A record depends only on the seed and on the records before it.
 
 use ndcrawl::model::TermId;
 use ndcrawl::seeded::SeededRng;
@@ -16,33 +18,33 @@ use super::base::Base;
 const COMMON: usize = 20_000;
 const GROUPS: usize = 16;
 const SITES: usize = 20_000;
-/// A site of rank r is as big as 1 / (r + OFFSET).
+/// The size of a site of rank r is proportional to 1 / (r + OFFSET).
 const OFFSET: usize = 50;
-/// Words from base pages on the median page; and the factors of one deviation less or more.
+/// Words from base pages on the median page, and the factors of one standard deviation less or more.
 const WORDS: f64 = 350.0;
 const SHORTER: f64 = 1.55;
 const LONGER: f64 = 3.0;
-/// The share of them that comes from the first of the two.
+/// Share of the words from the first base page.
 const FIRST: f64 = 0.6;
-/// Words of a template.
+/// Number of words of a template.
 const TEMPLATE_WORDS: (f64, f64) = (30.0, 160.0);
-/// A template's share of a page's mass.
+/// Share of a template in a page's mass.
 const TEMPLATE_MASS: (f64, f64) = (0.05, 0.55);
 const NEW_TERMS: usize = 6;
-/// What a word weighs by where it stands, in hundredths, and how often that is the case.
+/// Weights of a word by field, in hundredths, with their frequencies.
 const FIELDS: [(f64, u32); 4] = [(0.86, 100), (0.10, 200), (0.02, 300), (0.02, 50)];
-/// Probes made of stored pages, and the share of their mass that is replaced.
+/// Share of probes made of stored pages, and shares of their mass that are replaced.
 const CHANGED_PROBES: f64 = 0.25;
 const REPLACED: (f64, f64) = (0.01, 0.40);
 
-/// Makes records one by one.
+/// Generates records one by one.
 pub struct Synthetic<'a> {
     base: &'a Base,
     random: SeededRng,
     sites: Vec<Site>,
-    /// Sums of sizes.
+    /// Cumulative sizes of sites.
     sizes: Vec<f64>,
-    /// Term ids by order of appearance, by name; `u32::MAX` for those that have not appeared.
+    /// Term IDs in order of appearance, by name; `u32::MAX` for terms that have not appeared.
     ids: Vec<u32>,
     terms: u32,
     words: Vec<(u32, u32)>,
@@ -50,15 +52,15 @@ pub struct Synthetic<'a> {
 
 struct Site {
     group: usize,
-    /// Term names, each once, and weights.
+    /// Distinct term names with weights.
     template: Vec<(u32, u32)>,
     mass: f64,
 }
 
-/// A record to look for.
+/// A record to search for.
 pub struct Probe {
     pub record: Record,
-    /// Whether it was made of a stored one.
+    /// Whether it was made of a stored record.
     pub is_changed: bool,
 }
 
@@ -83,7 +85,7 @@ impl<'a> Synthetic<'a> {
         }
     }
 
-    /// The next record.
+    /// Generates the next record.
     pub fn record(&mut self) -> Record {
         let size = self.random.share() * self.sizes[SITES - 1];
         let site = &self.sites[self.sizes.partition_point(|&sum| sum <= size).min(SITES - 1)];
@@ -110,7 +112,7 @@ impl<'a> Synthetic<'a> {
         Record::new(terms)
     }
 
-    /// So many records to look for: some of the stored ones with a part replaced, the others new.
+    /// Generates probes: some are stored records with a part replaced, the others are new.
     pub fn probes(&mut self, many: usize, stored: &[Record]) -> Vec<Probe> {
         let probe = |_| {
             let is_changed = !stored.is_empty() && self.random.share() < CHANGED_PROBES;
@@ -120,7 +122,7 @@ impl<'a> Synthetic<'a> {
         (0..many).map(probe).collect()
     }
 
-    /// A stored record of whose mass a part makes way for what another page has.
+    /// Replaces a part of a stored record's mass by terms of another page.
     fn changed(&mut self, stored: &[Record]) -> Record {
         let mut terms = self.random.pick(stored).terms().to_vec();
         let mass = |terms: &[(TermId, u32)]| terms.iter().map(|&(_, weight)| u64::from(weight)).sum::<u64>() as f64;
@@ -159,13 +161,13 @@ impl Site {
     }
 }
 
-/// The name of a base page's term in a group of sites.
+/// Returns the name of a base page's term in a group of sites.
 fn name(rank: u32, group: usize) -> u32 {
     let common = COMMON as u32;
     if rank < common { rank } else { common + (rank - common) * GROUPS as u32 + group as u32 }
 }
 
-/// Adds up what stands twice.
+/// Sums the weights of repeated terms.
 fn merge(words: &mut Vec<(u32, u32)>) {
     words.sort_unstable();
     words.dedup_by(|later, kept| {

@@ -1,8 +1,8 @@
-//! Figures for people, in columns, and for programs, as lines of JSON.
+//! Prints figures as tables for people or as JSON lines for programs.
 
 use serde_json::{Map, Value, json};
 
-/// One line of a table: figures under their heads.
+/// One row of a table: figures by column.
 #[derive(Clone, Debug, Default)]
 pub struct Row(Vec<Cell>);
 
@@ -23,12 +23,12 @@ impl Row {
         self.0.push(Cell { head, shown: grouped(&count.to_string()), value: count.into() });
     }
 
-    /// With three significant digits or all those before the point.
+    /// Adds a number with three significant digits, or all digits before the point.
     pub fn number(&mut self, head: &'static str, number: f64) {
         self.0.push(Cell { head, shown: short(number), value: number.into() });
     }
 
-    /// What was not measured stays empty.
+    /// Adds an optional number; without one the cell stays empty.
     pub fn number_if(&mut self, head: &'static str, number: Option<f64>) {
         match number {
             Some(number) => self.number(head, number),
@@ -37,14 +37,14 @@ impl Row {
     }
 }
 
-/// Prints tables one after the other.
+/// Prints tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Printer {
     pub json: bool,
 }
 
 impl Printer {
-    /// Rows with the same heads.
+    /// Prints rows with the same columns.
     pub fn table(self, title: &str, rows: &[Row]) {
         if self.json {
             for row in rows {
@@ -78,7 +78,7 @@ impl Printer {
         }
     }
 
-    /// A figure by itself.
+    /// Prints a single figure.
     pub fn figure(self, name: &str, number: f64, unit: &str) {
         if self.json {
             println!("{}", json!({ "figure": name, "value": number, "unit": unit }));
@@ -107,7 +107,7 @@ fn short(number: f64) -> String {
     grouped(&format!("{number:.places$}"))
 }
 
-/// With a comma between thousands.
+/// Formats a number with thousands separators.
 pub fn grouped(number: &str) -> String {
     let whole = number.find('.').unwrap_or(number.len());
     let mut grouped = String::new();

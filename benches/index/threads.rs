@@ -1,7 +1,7 @@
 //! Batches of probes by one thread and by several.
 //!
-//! By the clock: what is asked is how much sooner a batch is done. So other work on the machine
-//! spoils these figures, unlike the others.
+//! Times are wall-clock times, since the speed-up is measured. So other work on the machine distorts these figures,
+//! unlike the others.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub fn run(printer: Printer, set: &Set<'_>, thresholds: &[Threshold]) {
     printer.table("Probes by several threads, by the clock", &rows);
 }
 
-/// Probes per second.
+/// Returns probes per second.
 fn rate(set: &Set<'_>, ours: &Ours<'_>, scratches: &mut [Scratch], threshold: Threshold) -> f64 {
     let next = AtomicUsize::new(0);
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Sets on which filters fail, 20,000 records each.
+//! Sets of 20,000 records that defeat filters.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ fn each(random: &mut SeededRng, records: usize, make: fn(&mut SeededRng) -> Reco
 }
 
 pub fn run(settings: &Settings, printer: Printer) {
-    let threshold = Threshold::from_millionths(800_000).expect("0.8 is a threshold");
+    let threshold = Threshold::from_millionths(800_000).expect("0.8 is a valid threshold");
     let kinds: Vec<Kind> = Kind::ALL
         .into_iter()
         .filter(|&kind| settings.takes_part(kind, kind != Kind::Prefix && !kind.is_lsh()))
@@ -62,11 +62,12 @@ pub fn run(settings: &Settings, printer: Printer) {
     }
 }
 
-/// Terms that stand in every record with a template.
+/// Terms that occur in every record with a template.
 const SHARED: usize = 150;
 
-/// What is rarer in synthetic pages than 150 other terms is a quarter of each record, and 150 terms that stand in
-/// every record are the rest: any two come just short of the threshold.
+/// A quarter of each record is rare terms of synthetic pages; 150 terms of every record are the rest.
+///
+/// Any two records are just below the threshold.
 fn rare_in_template(random: &mut SeededRng, records: usize) -> Vec<Record> {
     let pages = pages(random, records);
     let mut counts: HashMap<TermId, usize> = HashMap::new();
@@ -78,8 +79,10 @@ fn rare_in_template(random: &mut SeededRng, records: usize) -> Vec<Record> {
     pages.iter().map(|page| in_template(rare(page))).collect()
 }
 
-/// Whole synthetic pages are the quarter. Of that any two share about a fifth, which brings all pairs to within a
-/// hundredth of the threshold, so that nothing but comparing them tells which reach it.
+/// A quarter of each record is a whole synthetic page.
+///
+/// Any two share about a fifth of it, which brings all pairs to within 0.01 of the threshold. So only exact comparison
+/// decides.
 fn pages_in_template(random: &mut SeededRng, records: usize) -> Vec<Record> {
     pages(random, records).iter().map(|page| in_template(page.terms().to_vec())).collect()
 }
@@ -96,7 +99,7 @@ fn in_template(own: Vec<(TermId, u32)>) -> Record {
     Record::new(template(3 * mass).chain(own).collect())
 }
 
-/// A quarter is 150 of 24,000 terms: two pages have to be read as long as it takes to see that they differ there.
+/// A quarter is 150 of 24,000 terms. A comparison must read on until it sees that the pages differ there.
 fn many_in_template(random: &mut SeededRng) -> Record {
     even_in_template(random, 150, 24_000)
 }
@@ -106,7 +109,7 @@ fn few_in_template(random: &mut SeededRng) -> Record {
     even_in_template(random, 50, 3_000)
 }
 
-/// The record's own terms are all of the same weight: none is worth more than another.
+/// The record's own terms have equal weight, so none is more selective than another.
 fn even_in_template(random: &mut SeededRng, own: usize, others: usize) -> Record {
     const MASS: u32 = 30_000;
     let weight = MASS / own as u32;
@@ -114,14 +117,14 @@ fn even_in_template(random: &mut SeededRng, own: usize, others: usize) -> Record
     Record::new(template(3 * MASS).chain(own).collect())
 }
 
-/// Uneven, as real templates are: the heaviest term has a sixteenth of the mass.
+/// Weights are uneven, as in real templates: the heaviest term has a sixteenth of the mass.
 fn template(mass: u32) -> impl Iterator<Item = (TermId, u32)> {
     let share = |place: usize| 1.0 / (place as f64 + 5.0);
     let whole: f64 = (0..SHARED).map(share).sum();
     (0..SHARED).map(move |place| (TermId(place as u32), (f64::from(mass) * share(place) / whole) as u32))
 }
 
-/// Three to eight terms, frequent ones more often.
+/// Records of three to eight terms, preferably frequent ones.
 fn short(random: &mut SeededRng) -> Record {
     const VOCABULARY: f64 = 20_000.0;
     let terms = 3 + random.below(6);
@@ -129,7 +132,7 @@ fn short(random: &mut SeededRng) -> Record {
     Record::new((0..terms).map(|_| (term(random), 100)).collect())
 }
 
-/// 800 of the same 4,000 terms, all of about the same weight: no term is rare, and none is heavy.
+/// 800 of the same 4,000 terms with about the same weight: no term is rare, and none is heavy.
 fn even(random: &mut SeededRng) -> Record {
     let terms = random.sample(800, 4_000);
     Record::new(terms.into_iter().map(|term| (TermId(term as u32), 100 + random.below(3) as u32)).collect())

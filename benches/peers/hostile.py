@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Crawls a server that misbehaves on purpose with several crawlers, each with polite settings, and tells
-what each of them did by the log of the server.
+"""Runs several crawlers, each with polite settings, against a server that misbehaves on purpose, and reports what
+each did, by the log of the server.
 
     benches/peers/hostile.py SHARED/hostile --ndcrawl target/release/ndcrawl [--scrapy VENV/bin/scrapy]
         [--spider BIN/spider] [--wget wget] [--seconds 300] [--keep DIR] [--only NAME,NAME]
 
-SHARED/hostile holds hostile_server.py and check_politeness.py. Every crawler gets a server of its own, the same
-gap between requests (--gap), the same time for one answer, the same depth, two further tries, and so many seconds;
-then it is stopped as by Ctrl-C, and killed if that is not enough. Prints a Markdown table; what cannot be told, as
-a page was never asked for, is shown as a dash.
+SHARED/hostile holds hostile_server.py and check_politeness.py. Every crawler gets its own server and the same gap
+between requests (--gap), response timeout, depth and number of retries (2). After --seconds it is interrupted, then
+killed if necessary. Prints a Markdown table; a dash means that the crawler did not reach the page.
 """
 import argparse, json, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.request
 
@@ -17,7 +16,7 @@ DEPTH = 5
 ANSWER = 30
 TRIES = 3
 
-# What Scrapy's own template for a crawl spider makes, with polite settings.
+# Scrapy's own template of a crawl spider, with polite settings.
 SPIDER = '''
 import scrapy
 from scrapy.linkextractors import LinkExtractor
@@ -40,7 +39,7 @@ class Hostile(CrawlSpider):
 
 
 def commands(name, program, seed, gap, folder):
-    """The command line of a crawler, run in `folder`."""
+    """Returns the command line of a crawler, which runs in `folder`."""
     milliseconds = str(round(gap * 1000))
     if name == 'ndcrawl':
         return [program, seed, '-o', 'out', '--allow-net', '127.0.0.1/32', '--delay', milliseconds + 'ms', '--ip-delay', '0',
@@ -53,7 +52,7 @@ def commands(name, program, seed, gap, folder):
             file.write(SPIDER % dict(seed=seed, gap=gap, answer=ANSWER, tries=TRIES, depth=DEPTH))
         return [program, 'runspider', 'spider.py', '-o', 'items.jsonl']
     if name == 'spider':
-        # It has no flag for the time of one answer or for tries.
+        # It has no flags for response timeout and retries.
         return [program, '--url', seed, '--respect-robots-txt', '--http', '--delay', milliseconds, '--depth', str(DEPTH),
                 'download', '-t', 'out']
     raise SystemExit('unknown crawler ' + name)
@@ -71,12 +70,12 @@ def free_ports():
 
 
 def crawl(name, program, arguments):
-    """Runs a crawler against a fresh server. Gives what the log says and how the run ended."""
+    """Runs a crawler against a fresh server. Returns the log and how the run ended."""
     folder = tempfile.mkdtemp(prefix=name + '-', dir=arguments.keep)
     port, log = free_ports(), os.path.join(folder, 'log.jsonl')
     shutil.copy(os.path.join(arguments.hostile, 'hostile_server.py'), folder)
     with open(os.path.join(folder, 'hostile_more.py'), 'w') as file:
-        # What it packs when it is first asked would hold all others up.
+        # Compress the bomb in advance: doing so at the first request would delay all others.
         file.write('bomb(512 << 20, 31)\n')
     ready = os.path.join(folder, 'ready')
     server = subprocess.Popen([sys.executable, os.path.join(folder, 'hostile_server.py'), '--port', str(port), '--log', log,
@@ -106,7 +105,7 @@ def crawl(name, program, arguments):
 
 
 def wait(child, seconds):
-    """Whether it ended by itself, and the most memory that it had, in bytes."""
+    """Waits for a crawler. Returns whether it ended by itself, and its peak memory in bytes."""
     end, ended, killed = time.time() + seconds, True, False
     while True:
         pid, _, usage = os.wait4(child.pid, os.WNOHANG)
@@ -122,14 +121,14 @@ def wait(child, seconds):
 
 
 def checked(crawled, arguments, flags):
-    """The verdicts of check_politeness.py, by the name of the check."""
+    """Returns the results of check_politeness.py by check."""
     command = [sys.executable, os.path.join(arguments.hostile, 'check_politeness.py'), crawled['log'], '--json'] + flags
     said = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout)
     return {check['check']: check for check in said['checks']}
 
 
 def rows(crawled, arguments):
-    """The rows of the table: what is looked at, whether it holds (None: not to be told), and a figure."""
+    """Returns the rows of the table: requirement, whether it holds (None: unknown), and a figure."""
     requests, beginnings = crawled['requests'], crawled['beginnings']
     origin = lambda url: int(re.match(r'http://127\.0\.0\.1:(\d+)', url).group(1))
     main = origin(beginnings['calendar'])
@@ -140,7 +139,7 @@ def rows(crawled, arguments):
     manners = checked(crawled, arguments, ['--min-gap', str(arguments.gap), '--max-repeat', '3', '--max-under', '/t/calendar=200'])
     slow = checked(crawled, arguments, ['--min-gap', '2', '--only', '^crawl-delay$'])
     passes = lambda check, found=manners: found[check]['result'] == 'PASS'
-    # The server goes on for sixty seconds.
+    # The server sends for 60 s, so a shorter response means that the crawler gave up.
     left = lambda path: all(r['t1'] - r['t0'] < 50 for r in asked(path)) if asked(path) else None
     fetched = lambda path: any(r['status'] == 200 for r in asked(path)) if asked(path) else None
     few = lambda path, most: (len(asked(path)) <= most if asked(path) else None, len(asked(path)))
@@ -150,30 +149,30 @@ def rows(crawled, arguments):
         ('gap of %g s between requests to an origin' % arguments.gap, passes('gap'), short('gap').replace(' gaps too short', '')),
         ('one request at a time to an origin', passes('concurrency'), ''),
         ('`Crawl-delay` of 2 s', passes('gap', slow) if len(pages(own('crawl-delay'))) > 2 else None, ''),
-        ('says who it is', not any(r['ua'].startswith('Mozilla/') for r in requests), ''),
+        ('identifies itself in the User-Agent', not any(r['ua'].startswith('Mozilla/') for r in requests), ''),
         ('robots.txt before any page of an origin', passes('robots-first'), ''),
-        ('nothing that robots.txt forbids (also behind redirects, after 300 KiB)', passes('robots'), short('robots').split()[0]),
-        ('robots.txt answers 500: no page is asked for', not pages(own('robots-500')) if own('robots-500') else None, ''),
-        ('robots.txt answers 403: pages may be asked for', bool(pages(own('robots-403'))) or (False if crawled['ended'] else None), ''),
-        ('no redirect into a private host is followed', passes('canary') if asked('^/t/redirect-private') else None, ''),
-        ('rest as long as `Retry-After` says', passes('retry-after') if asked('^/t/retry-429') else None, ''),
-        ('a page behind 429 is fetched in the end', fetched('^/t/retry-429'), ''),
-        ('a page behind 503 is fetched in the end', fetched('^/t/flap-503'), ''),
-        ('`nofollow` of links and pages', not asked('^/t/nofollow/(rel|meta)') if asked('^/t/nofollow') else None, ''),
-        ('a header that never comes is given up', left('^/t/stall-headers'), ''),
-        ('a body that trickles is given up', left('^/t/slow-body'), ''),
-        ('an endless body is cut', all(r['sent'] < 60 << 20 for r in asked('^/t/endless-body')) if asked('^/t/endless-body') else None,
+        ('no disallowed page (also behind redirects, after 300 KiB)', passes('robots'), short('robots').split()[0]),
+        ('robots.txt answers 500: no page is requested', not pages(own('robots-500')) if own('robots-500') else None, ''),
+        ('robots.txt answers 403: pages are requested', bool(pages(own('robots-403'))) or (False if crawled['ended'] else None), ''),
+        ('no redirect to a private host is followed', passes('canary') if asked('^/t/redirect-private') else None, ''),
+        ('waits as long as `Retry-After` says', passes('retry-after') if asked('^/t/retry-429') else None, ''),
+        ('a page behind 429 is fetched after the wait', fetched('^/t/retry-429'), ''),
+        ('a page behind 503 is fetched after the wait', fetched('^/t/flap-503'), ''),
+        ('`nofollow` on links and pages', not asked('^/t/nofollow/(rel|meta)') if asked('^/t/nofollow') else None, ''),
+        ('times out on missing headers', left('^/t/stall-headers'), ''),
+        ('times out on a trickling body', left('^/t/slow-body'), ''),
+        ('cuts an endless body', all(r['sent'] < 60 << 20 for r in asked('^/t/endless-body')) if asked('^/t/endless-body') else None,
          '%.0f MiB' % (max([r['sent'] for r in asked('^/t/endless-body')], default=0) / (1 << 20))),
-        ('a loop of redirects is left within 25 requests', *few('^/t/redirect-loop', 25)),
-        ('an endless calendar: at most 200 requests', *few('^/t/calendar', 200)),
-        ('session numbers: at most 20 requests', *few('^/t/session', 20)),
+        ('redirect loop: at most 25 requests', *few('^/t/redirect-loop', 25)),
+        ('endless calendar: at most 200 requests', *few('^/t/calendar', 200)),
+        ('session IDs: at most 20 requests', *few('^/t/session', 20)),
         ('no page more than three times', passes('repeats'), ''),
         ('all 40 pages of the plain site', len({r['target'] for r in pages(own('polite')) if re.match(r'/(p\d+)?$', r['target'])}) >= 40,
          len({r['target'] for r in pages(own('polite')) if re.match(r'/(p\d+)?$', r['target'])})),
         ('ends by itself within %d s' % arguments.seconds, crawled['ended'], '%.0f s' % crawled['seconds']),
         ('*requests*', '', len(requests)),
         ('*of them in calendar, sessions, soft 404s, counter*', '', sum(bool(limits.match(r['target'])) for r in requests)),
-        ('*most memory*', '', '%.0f MiB' % (crawled['memory'] / (1 << 20))),
+        ('*peak memory*', '', '%.0f MiB' % (crawled['memory'] / (1 << 20))),
     ]
 
 
@@ -187,10 +186,10 @@ def main():
     parser.add_argument('hostile')
     for name, program in [('ndcrawl', None), ('wget', 'wget'), ('scrapy', None), ('spider', None)]:
         parser.add_argument('--' + name, default=program)
-    parser.add_argument('--only', help='some of the crawlers')
+    parser.add_argument('--only', help='comma-separated names of crawlers to run')
     parser.add_argument('--gap', type=float, default=.5)
     parser.add_argument('--seconds', type=int, default=300)
-    parser.add_argument('--keep', help='where logs and outputs stay')
+    parser.add_argument('--keep', help='folder in which logs and outputs are kept')
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         arguments.keep = os.path.abspath(arguments.keep) if arguments.keep else temporary

@@ -1,19 +1,19 @@
-//! *What would others have said?*
+//! *How good are the near-duplicate detectors of other software?*
 //!
 //! `cargo bench --bench peers -- --pairs FILE --pages DIR [--clusters FILE]...`
 //!
-//! Peers see the words of a page's visible text, lower-cased, as such tools commonly do; they know no
-//! fields, stems or stop words. Each is judged as it comes and at the setting that gives the highest
-//! F1 on the pairs; the clusters are decided at these settings.
+//! Peers see the lowercased words of a page's visible text, as such tools commonly do, without fields, stems or stop
+//! words. Each runs at its default and at the setting of the highest F1 on the pairs. Clusters are decided at these
+//! settings.
 //!
-//! | peer | setting | as it comes |
+//! | peer | setting | default |
 //! |---|---|---|
 //! | digest of the text | none | |
 //! | simhash of 64 bits (Charikar 2002; Manku and others 2007) | bits that may differ | 3 |
 //! | MinHash, 16 bands of 8, then exact Jaccard of runs of 5 words | Jaccard | 0.8 |
-//! | TextProfileSignature (Nutch, Solr) | quantisation rate | 0.01 |
+//! | TextProfileSignature (Nutch, Solr) | quantization rate | 0.01 |
 //!
-//! All of them find exact copies of the bytes first, as ndcrawl does.
+//! All detect exact copies by their bytes first, as ndcrawl does.
 
 #![allow(clippy::unwrap_used)]
 
@@ -40,12 +40,12 @@ mod simhash;
 mod words;
 
 const HELP: &str = "\
-To hold other detectors against ours, give labelled pairs and their pages:
+Usage, with labeled pairs and their pages:
 
     cargo bench --bench peers -- --pairs FILE --pages DIR [--clusters FILE]...
 
-  --pairs FILE     settings are chosen on these pairs
-  --clusters FILE  pages to be decided one by one at these settings
+  --pairs FILE     pairs on which settings are chosen
+  --clusters FILE  pages to decide one by one at these settings
   --pages DIR      http://S.localhost:8080/P is the file DIR/S/P";
 
 #[derive(Default)]
@@ -63,7 +63,7 @@ struct Chosen {
 }
 
 fn main() -> ExitCode {
-    // `cargo bench` adds a flag of its own; `cargo test --benches` is no occasion for measuring.
+    // `cargo bench` adds a flag; `cargo test --benches` must not measure.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let Some(settings) = parse(&arguments) else {
         println!("{HELP}");
@@ -92,18 +92,18 @@ fn parse(arguments: &[String]) -> Option<Settings> {
     (has(&settings.pairs) && has(&settings.pages)).then_some(settings)
 }
 
-/// Our own: by the paper's weights alone, and with the second condition.
+/// Returns ndcrawl's detectors: by weights alone, and with the second check.
 fn ours() -> [(&'static str, Options); 2] {
     [("mwo, paper", Options::default()), ("mwo, host", Options::of(Detector::Mwo))]
 }
 
-/// Renders what either of ours looks at.
+/// Returns a renderer with everything that these detectors need.
 fn renderer() -> Renderer {
     let order = Options::of(Detector::Mwo).order();
     Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
 }
 
-/// Prints the table of pairs, and answers which settings were chosen.
+/// Prints the table of pairs and returns the chosen settings.
 fn pairs(settings: &Settings) -> Vec<Chosen> {
     let labels = read_pairs(&settings.pairs).unwrap();
     let pages = Pages::render(&settings.pages, &labels.pages, &renderer(), &|| ());
@@ -162,7 +162,7 @@ fn clusters(folder: &Path, file: &Path, chosen: &[Chosen]) {
     println!("{}", text::figures_table(&report));
 }
 
-/// Decides pages one by one: each against all that were stored before.
+/// Decides pages one by one, each against all pages stored before.
 fn decide(
     labels: &eval::ClusterLabels,
     pages: &Pages,

@@ -1,5 +1,5 @@
-//! MinHash by the crate `gaoya`: pages that agree in one of 16 bands of 8 are compared exactly, by the
-//! Jaccard coefficient of their runs of 5 words.
+//! MinHash by the crate `gaoya`. Pages that agree in one of 16 bands of 8 hashes are compared exactly, by the Jaccard
+//! coefficient of their 5-word shingles.
 
 use gaoya::minhash::{MinHasher, MinHasher64V1};
 use ndcrawl::model::Threshold;
@@ -53,7 +53,7 @@ impl Peer for MinHash {
     }
 }
 
-/// In millionths, of sets that ascend.
+/// Returns the Jaccard coefficient of two ascending sets, in millionths.
 fn jaccard(a: &[u64], b: &[u64]) -> u32 {
     let mut rest = b.iter().peekable();
     let mut both = 0u64;

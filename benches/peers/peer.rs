@@ -1,4 +1,4 @@
-//! What a peer is: a signature of a text, and a score of two signatures.
+//! The interface of a peer: a signature of a text, and a score of two signatures.
 
 use ndcrawl::model::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
@@ -7,35 +7,35 @@ use crate::minhash::MinHash;
 use crate::profile::Profile;
 use crate::simhash::SimHash;
 
-/// One, in the unit of scores.
+/// The score 1.
 pub const ONE: u32 = Threshold::ONE;
 
-/// What is kept of a page: numbers, of which each peer makes its own sense.
+/// The signature of a page: numbers that each peer interprets.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Of fixed length.
+    /// A list of fixed length.
     pub numbers: Vec<u64>,
     /// A set, ascending.
     pub set: Vec<u64>,
 }
 
-/// A detector of somebody else.
+/// A detector of other software.
 pub trait Peer: Sync {
     fn name(&self) -> &'static str;
 
-    /// The signature of a text, given as words.
+    /// Returns the signature of a text, given as words.
     fn sign(&self, words: &[String]) -> Signature;
 
-    /// In millionths.
+    /// Returns the score in millionths.
     fn score(&self, a: &Signature, b: &Signature) -> u32;
 
-    /// The settings that are tried, as scores that must be reached, ascending.
+    /// Returns the settings to try, as minimum scores, ascending.
     fn thresholds(&self) -> Vec<Threshold>;
 
-    /// The setting with which it comes.
+    /// Returns the default setting.
     fn usual(&self) -> Threshold;
 
-    /// What a threshold means.
+    /// Describes the setting of a threshold.
     fn setting(&self, threshold: Threshold) -> String;
 
     fn again(&self) -> Box<dyn Peer>;
@@ -49,7 +49,7 @@ pub fn threshold(millionths: u32) -> Threshold {
     Threshold::from_millionths(millionths.min(ONE)).unwrap()
 }
 
-/// The same words in the same order.
+/// The peer that compares a digest of all words in order.
 struct Digest;
 
 impl Peer for Digest {

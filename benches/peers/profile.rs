@@ -1,10 +1,10 @@
-//! TextProfileSignature, as Nutch and Solr have it: words of at least two characters are counted;
-//! counts are rounded down to multiples of a quantum, which is the highest count times a rate (but at
-//! least 2, or 1 if no word repeats); words below the quantum fall away; the rest, by falling count,
-//! is digested.
+//! TextProfileSignature of Nutch and Solr.
 //!
-//! A page has one signature for each rate that is tried. Where Nutch leaves the order of equal counts
-//! to chance, words decide here.
+//! It counts words of at least two characters and rounds the counts down to multiples of a quantum. The quantum is the
+//! highest count times a rate, but at least 2, or 1 if no word repeats. Words below the quantum are dropped. The
+//! signature is a digest of the others by descending count.
+//!
+//! A page has one signature per rate tried. Nutch leaves the order of equal counts open; here words break ties.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::peer::{ONE, Peer, Signature, threshold};
 
-/// The first is the usual one.
+/// The first rate is the default.
 const RATES: [f64; 9] = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5];
 const SHORTEST: usize = 2;
-/// The thresholds of two rates lie this far apart; the first rate has the highest.
+/// Distance between the thresholds of two rates; the first rate has the highest.
 const STEP: u32 = ONE / 10;
 
 pub struct Profile;
@@ -35,8 +35,9 @@ impl Peer for Profile {
         Signature { numbers: RATES.iter().map(|rate| profile(&counts, *rate)).collect(), set: Vec::new() }
     }
 
-    /// Pages that agree at several rates have the score of the first: a coarser rate is another
-    /// setting, so that a threshold admits its own rate and the finer ones.
+    /// Returns the score of the first rate at which the pages agree.
+    ///
+    /// A coarser rate is another setting, so a threshold admits its own rate and the finer ones.
     fn score(&self, a: &Signature, b: &Signature) -> u32 {
         let first = a.numbers.iter().zip(&b.numbers).position(|(a, b)| a == b);
         first.map_or(0, |place| ONE - STEP * place as u32)

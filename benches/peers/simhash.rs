@@ -1,5 +1,6 @@
-//! Simhash of 64 bits: each word votes on each bit, as often as it stands. Pages are near-duplicates if
-//! at most k bits differ; k = 3 is the choice of Manku, Jain and Das Sarma for eight billion pages.
+//! 64-bit simhash: each occurrence of a word votes on each bit.
+//!
+//! Pages are near-duplicates if at most k bits differ. Manku, Jain and Das Sarma chose k = 3 for eight billion pages.
 
 use ndcrawl::model::Threshold;
 use xxhash_rust::xxh3::xxh3_64;
@@ -8,12 +9,12 @@ use crate::peer::{ONE, Peer, Signature, threshold};
 
 const BITS: u32 = 64;
 const USUAL: u32 = 3;
-/// Pages that share nothing differ in some 32.
+/// Unrelated pages differ in about 32 bits.
 const MOST: u32 = 31;
 
 pub struct SimHash;
 
-/// The score of pages that differ in so many bits.
+/// Returns the score of pages that differ in so many bits.
 fn alike(differing: u32) -> u32 {
     ONE / BITS * (BITS - differing)
 }

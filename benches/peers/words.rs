@@ -1,4 +1,4 @@
-//! The words of a page's visible text, as a simple tool would find them.
+//! The words of a page's visible text, by a simple tokenizer.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::peer::{Peer, Signature};
 
 const UNSEEN: [&str; 5] = ["script", "style", "template", "noscript", "head"];
 
-/// The words of pages, in their order; `None` for a page that is not there.
+/// The words of all pages, in order; `None` for a missing page.
 pub struct Texts(Vec<Option<Vec<String>>>);
 
 impl Texts {
@@ -21,7 +21,7 @@ impl Texts {
         Self(on_all_cores(addresses.len(), &|page| words_of(folder, &addresses[page], &renderer)))
     }
 
-    /// What a peer makes of each page.
+    /// Returns the signature of each page by a peer.
     pub fn signatures(&self, peer: &dyn Peer) -> Vec<Option<Signature>> {
         on_all_cores(self.0.len(), &|page| self.0[page].as_ref().map(|words| peer.sign(words)))
     }
@@ -29,7 +29,7 @@ impl Texts {
 
 fn words_of(folder: &Path, address: &Address, renderer: &Renderer) -> Option<Vec<String>> {
     let page = fetched(folder, address).ok()?;
-    // The encoding is found as for our own detectors, so that it makes no difference.
+    // Decode as for ndcrawl's detectors, so that the encoding makes no difference.
     let charset = renderer.render(&page).charset;
     let encoding = Encoding::for_label(charset.as_bytes()).unwrap_or(encoding_rs::UTF_8);
     let text = encoding.decode(&page.body).0;
@@ -50,7 +50,7 @@ fn visible(html: &str) -> String {
     text
 }
 
-/// Runs of letters and digits, lower-cased; ideographs one by one.
+/// Returns runs of letters and digits, lowercased; each ideograph is a word.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

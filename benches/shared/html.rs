@@ -1,11 +1,11 @@
-//! Pages out of a folder of sites.
+//! Reads pages from a folder of sites.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ndcrawl::model::{Fetched, Normaliser};
 
-/// The HTML files below a folder, sorted.
+/// Returns the HTML files below a folder, sorted.
 pub fn html_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     collect(folder, &mut files);
@@ -24,8 +24,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The file as a server would send it.
-#[allow(dead_code)] // tests have servers of their own
+/// Returns a file as a server would send it.
+#[allow(dead_code)] // some benches use servers instead
 pub fn page(file: &Path) -> Fetched {
     let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
     Fetched {
