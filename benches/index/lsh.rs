@@ -25,7 +25,7 @@ pub struct Lsh<'a, H> {
     rows: usize,
 }
 
-/// An empty index with so many bands of so many hashes.
+/// Returns an empty index with so many bands of so many hashes.
 pub fn lsh(records: &[Record], bands: usize, rows: usize) -> Lsh<'_, impl MinHasher<V = u32>> {
     let index = MinHashIndex::new_index(bands, rows, 0.0);
     Lsh { records, hasher: MinHasher32::new(bands * rows), index, bands, rows }

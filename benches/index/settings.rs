@@ -7,24 +7,24 @@ use ndcrawl::model::Threshold;
 use crate::contender::Kind;
 
 pub const HELP: &str = "\
-The exact index beside brute force, a prefix filter and MinHash.
+Compares the exact index with brute force, a prefix filter and MinHash.
 
     cargo bench --bench index -- [OPTIONS]
 
-Without a part: a synthetic set of 10,000 records at 0.8 and the worst cases, in half a minute.
+Without a part (--pages, --synthetic, --worst, --threads, --reopen): a synthetic set of 10,000 records at 0.8 and the worst cases, in half a minute.
 
-  --pages OUT          pages of a finished crawl, in order: look up, and take in if unique
+  --pages OUT          pages of a finished crawl, in order: look up, and insert if unique
   --synthetic LIST     synthetic sets of these sizes, such as 10k,100k,1m
-  --base OUT           make synthetic sets of the pages of this crawl, not of a model's
-  --worst              sets on which filters fail
+  --base OUT           build synthetic sets from the pages of this crawl, not from a model
+  --worst              sets that defeat filters
   --threads            synthetic sets: probes by one thread and by all cores
   --reopen             synthetic sets: written to disk and opened again
   --thresholds LIST    [default: 0.5,0.7,0.8,0.9]
-  --only LIST          of ours, sketch, prefix, lsh16x8, lsh21x6, early, plain
-  --probes N           probes of a set [default: 2000]
-  --audits N           decisions on real pages held against brute force [default: 400]
+  --only LIST          some of ours, sketch, prefix, lsh16x8, lsh21x6, early, plain
+  --probes N           probes per set [default: 2000]
+  --audits N           decisions on real pages checked by brute force [default: 400]
   --seed N             [default: 1]
-  --json               figures as lines of JSON";
+  --json               print figures as JSON lines";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
