@@ -1,14 +1,14 @@
-//! Which addresses may be connected to.
+//! Address filter against server-side request forgery.
 //!
-//! A page can name any host, and a host name can lead to any address: without this check a crawl
-//! can be turned against the network it runs in. Follows the IANA special-purpose address
-//! registries (RFC 6890) and looks into IPv6 addresses that carry an IPv4 address.
+//! A page can name any host, and a host name can resolve to any address. Without this check a page could turn the
+//! crawler against the network it runs in. The filter follows the IANA special-purpose address registries (RFC 6890)
+//! and unwraps IPv6 addresses that embed an IPv4 address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
-/// Says whether an address is one of the public Internet; if not, why.
+/// Returns `Ok` for an address of the public Internet, otherwise the reason.
 pub fn public_address(ip: IpAddr) -> Result<(), &'static str> {
     let why = match ip {
         IpAddr::V4(ip) => special_v4(ip),
@@ -20,16 +20,16 @@ pub fn public_address(ip: IpAddr) -> Result<(), &'static str> {
 /// The addresses that one crawl may connect to.
 #[derive(Clone, Debug, Default)]
 pub struct AddressGuard {
-    /// Networks that are allowed although they are not public.
+    /// Networks that are allowed although not public.
     pub allow_nets: Vec<IpNet>,
     /// Whether all addresses are allowed.
     pub allow_private: bool,
 }
 
 impl AddressGuard {
-    /// Says whether a connection to the address may be made; if not, why.
+    /// Returns `Ok` if the crawl may connect to the address, otherwise the reason.
     pub fn check(&self, ip: IpAddr) -> Result<(), &'static str> {
-        // An exception for 10.0.0.0/8 is meant for 10.0.0.1 in its IPv6 clothing too.
+        // An exception for 10.0.0.0/8 also covers ::ffff:10.0.0.1.
         let plain = ip.to_canonical();
         if self.allow_private || self.allow_nets.iter().any(|net| net.contains(&ip) || net.contains(&plain)) {
             return Ok(());
@@ -77,7 +77,7 @@ fn special_v6(ip: Ipv6Addr) -> Option<&'static str> {
     match embedded_v4(ip) {
         // A public host behind a translator is as public as the host.
         Some(Embedded::Translated(inner)) => special_v4(inner),
-        // Nobody is reached by these but by mistake or malice.
+        // Obsolete forms: only a mistake or an attack uses them.
         Some(Embedded::Obsolete(why)) => Some(why),
         None => special_block_v6(ip),
     }
@@ -88,7 +88,7 @@ enum Embedded {
     Obsolete(&'static str),
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped (RFC 4291, 2.5.5.2), compatible
+/// Returns the IPv4 address embedded in an IPv6 address: mapped (RFC 4291, 2.5.5.2), compatible
 /// (2.5.5.1), NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380).
 fn embedded_v4(ip: Ipv6Addr) -> Option<Embedded> {
     let low = Ipv4Addr::from_bits((ip.to_bits() & 0xffff_ffff) as u32);
@@ -117,7 +117,7 @@ fn special_block_v6(ip: Ipv6Addr) -> Option<&'static str> {
         [first, ..] if first & 0xffc0 == 0xfe80 => Some("link-local"),
         [first, ..] if first & 0xffc0 == 0xfec0 => Some("site-local, withdrawn"),
         [first, ..] if first & 0xff00 == 0xff00 => Some("multicast"),
-        // Only 2000::/3 has been given out (RFC 4291, section 2.4).
+        // Only 2000::/3 is allocated (RFC 4291, section 2.4).
         [first, ..] if first & 0xe000 != 0x2000 => Some("reserved"),
         _ => None,
     }

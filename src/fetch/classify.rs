@@ -1,6 +1,6 @@
-//! From the errors of the HTTP client to classes of failure.
+//! Maps errors of the HTTP client to failure classes.
 //!
-//! The client wraps what happened several times over; the chain of sources has it.
+//! The client wraps the cause several times, so the chain of sources is searched.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -16,7 +16,11 @@ pub(super) fn classify(error: &reqwest::Error, tls: bool) -> FetchFailure {
     }
     let detail = innermost(error);
     if error.is_timeout() {
-        let what = if error.is_connect() { "no connection in time" } else { "no answer in time" };
+        let what = if error.is_connect() {
+            "no connection within the time limit"
+        } else {
+            "no response within the time limit"
+        };
         return FetchFailure::passing(FailureClass::Timeout, what);
     }
     if error.is_connect() {
@@ -36,17 +40,17 @@ pub(super) fn classify(error: &reqwest::Error, tls: bool) -> FetchFailure {
             FetchFailure::lasting(FailureClass::TooLarge, "the response's header is too large")
         }
         Some(error) if error.is_parse() => {
-            FetchFailure::lasting(FailureClass::Protocol, format!("this is no HTTP: {detail}"))
+            FetchFailure::lasting(FailureClass::Protocol, format!("the response is not HTTP: {detail}"))
         }
         Some(error) if error.is_incomplete_message() => incomplete(),
         None if error.is_decode() => {
-            FetchFailure::lasting(FailureClass::Decode, format!("the content coding cannot be undone: {detail}"))
+            FetchFailure::lasting(FailureClass::Decode, format!("cannot decode the content coding: {detail}"))
         }
         _ => FetchFailure::passing(FailureClass::Protocol, detail),
     }
 }
 
-/// The failure of a host without an address to connect to.
+/// The failure of a host without a permitted address.
 pub(super) fn unresolved(error: &ResolveError) -> FetchFailure {
     match error {
         ResolveError::Private { .. } => FetchFailure::lasting(FailureClass::PrivateAddress, error.to_string()),
@@ -55,16 +59,16 @@ pub(super) fn unresolved(error: &ResolveError) -> FetchFailure {
     }
 }
 
-/// Fewer bytes came than were announced.
+/// The body is shorter than announced.
 pub(super) fn incomplete() -> FetchFailure {
-    FetchFailure::passing(FailureClass::Protocol, "incomplete: the server closed the connection too early")
+    FetchFailure::passing(FailureClass::Protocol, "incomplete: the server closed the connection early")
 }
 
 fn unconnected(error: &reqwest::Error, tls: bool, detail: String) -> FetchFailure {
-    // Over TLS, what is no failure of TCP is one of the handshake.
+    // Over TLS, a connect error that is not from TCP is from the handshake.
     let tcp = chain(error).any(|source| source.to_string().starts_with("tcp "));
     if tls && !tcp {
-        // A certificate that does not fit today will not fit in a minute; a broken handshake may pass.
+        // A bad certificate will not change within a retry; a broken handshake may.
         let certificate = detail.contains("certificate");
         return FetchFailure { class: FailureClass::Tls, detail, retryable: !certificate };
     }
@@ -73,14 +77,14 @@ fn unconnected(error: &reqwest::Error, tls: bool, detail: String) -> FetchFailur
 
 fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        // An io::Error passes over the error it wraps when asked for its source.
+        // `io::Error::source` skips the error it wraps.
         Some(inner) => Some(inner as &(dyn Error + 'static)),
         None => error.source(),
     })
 }
 
 fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    // The innermost of its kind: an outer io::Error is often only a wrapper.
+    // The innermost one: an outer io::Error is often only a wrapper.
     chain(error).filter_map(|source| source.downcast_ref::<E>()).last()
 }
 

@@ -1,4 +1,4 @@
-//! The fetcher: one request, asked politely.
+//! The fetcher: sends one request at a time, politely.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
@@ -25,11 +25,11 @@ use super::{
 };
 use crate::model::{CanonicalUrl, FailureClass, Fetched, RobotsRow};
 
-/// An idle connection is closed before common servers close it (after 5 s): a request sent into a
-/// closing connection is lost.
+/// Idle time after which a connection is closed. Common servers close after 5 s, and a request sent into a closing
+/// connection is lost.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
-/// Asks servers for pages. Cheap to clone; all clones share connections, manners and memory.
+/// HTTP client with robots.txt, politeness and address filter. Clones are cheap and share all state.
 #[derive(Clone)]
 pub struct Fetcher(Arc<Inner>);
 
@@ -39,21 +39,22 @@ struct Inner {
     proxies: ProxyRules,
     resolver: Arc<Resolver>,
     client: reqwest::Client,
-    /// Clients for the ports that have addresses of their own.
+    /// Clients for the ports named by a resolve override.
     port_clients: HashMap<u16, reqwest::Client>,
     politeness: Politeness,
     robots: RobotsCache,
+    /// Whether any server has ever answered.
     heard: AtomicBool,
-    /// Addresses that did not answer before any server had.
+    /// Addresses that timed out before any server had answered.
     silent: Mutex<HashSet<IpAddr>>,
 }
 
 impl Fetcher {
-    /// A fetcher with these options. Its requests need a tokio runtime.
+    /// Creates a fetcher. Its requests need a tokio runtime.
     pub fn new(options: Options) -> Result<Self, FetchError> {
         let proxies = ProxyRules::new(options.proxy.as_deref(), |name| std::env::var(name).ok())?;
         if let (Some(proxy), false) = (proxies.hosts().first(), options.allow_private) {
-            tracing::warn!(proxy, "names are looked up by the proxy: only addresses that stand in a URL can be barred");
+            tracing::warn!(proxy, "proxy resolves host names: the address filter sees only addresses written in URLs");
         }
         let guard = AddressGuard { allow_nets: options.allow_nets.clone(), allow_private: options.allow_private };
         let resolver = Arc::new(Resolver::new(guard, options.resolve.clone(), proxies.hosts()));
@@ -79,49 +80,46 @@ impl Fetcher {
         &self.0.options
     }
 
-    /// Whether bodies of this media type are read. An empty one may be anything and is accepted.
+    /// Whether the fetcher reads bodies of this media type. An empty type is accepted.
     pub fn accepts(&self, media_type: &str) -> bool {
         accepts(&self.0.options.accept_types, media_type)
     }
 
-    /// Asks once, at once: no waiting, no robots.txt, no redirect followed, no second try. A body
-    /// of a type that is not [accepted](Self::accepts) is not read if the status is 2xx.
+    /// Sends one request immediately: no delay, no robots.txt, no redirect, no retry. Skips the body of a 2xx response
+    /// whose type is not [accepted](Self::accepts).
     pub async fn get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         let address = self.address(url).await?;
         self.exchange(url, address, &self.page_request(), None).await
     }
 
-    /// Asks once, when origin and address have had their rest. An answer that asks us to be slower
-    /// (429, 503, `Retry-After`) makes the whole origin rest. robots.txt is the caller's to ask
-    /// before, see [`robots`](Self::robots).
+    /// Sends one request when origin and address are due. A 429 or 503 delays the whole origin. The caller checks
+    /// [`robots`](Self::robots) before.
     pub async fn polite_get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &self.page_request()).await
     }
 
-    /// As [`polite_get`](Self::polite_get), but the server need not send what it has sent before: then it answers
-    /// with status 304 and no body.
+    /// Conditional [`polite_get`](Self::polite_get): an unchanged resource is answered with status 304 and no body.
     pub async fn polite_get_unless(&self, url: &CanonicalUrl, unless: Validators) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &RequestOptions { unless, ..self.page_request() }).await
     }
 
-    /// As [`polite_get`](Self::polite_get), but the body is read whatever its type is: for sitemaps,
-    /// whose types are many.
+    /// [`polite_get`](Self::polite_get) that reads a body of any type. Sitemaps come under many types.
     pub async fn polite_get_any_type(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &RequestOptions { any_type: true, ..self.page_request() }).await
     }
 
-    /// Whether any server has ever answered. Until then a failure is likely the network's own, and
-    /// robots.txt is not asked for again.
+    /// Whether any server has ever answered. Until then the local network is the likely cause of a failure, and
+    /// robots.txt is not retried.
     pub fn has_heard(&self) -> bool {
         self.0.heard.load(Ordering::Relaxed)
     }
 
-    /// When the next request to the origin may start, as far as is known now; `None`: at once.
+    /// Returns when the next request to the origin may start, as known now. `None` is at once.
     pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
         self.0.politeness.next_start(origin)
     }
 
-    /// When the next request to the origin may start and what for it has to wait; `None`: it need not.
+    /// Returns when the next request to the origin may start, and the reason for the wait. `None` is at once.
     pub fn resting(&self, origin: &str) -> Option<(std::time::Instant, Rest)> {
         self.0.politeness.resting(origin)
     }
@@ -131,8 +129,8 @@ impl Fetcher {
         self.0.politeness.set_crawl_delay(origin, delay)
     }
 
-    /// The traffic with an origin since this was last asked, robots.txt included. Ask soon after
-    /// each request: origins that have been idle for long are forgotten.
+    /// Returns and resets the traffic counters of an origin, robots.txt included. Call it soon after each request:
+    /// idle origins are evicted.
     pub fn take_traffic(&self, origin: &str) -> Traffic {
         self.0.politeness.take_traffic(origin)
     }
@@ -166,13 +164,13 @@ impl Fetcher {
         self.0.robots.insert(origin, Robots::new(origin, row, &self.0.options)).await;
     }
 
-    /// [`polite_get`](Self::polite_get) with other wants.
+    /// [`polite_get`](Self::polite_get) with the given request options.
     async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
         let origin = url.origin();
         let address = self.address(url).await?;
         let mut permit = self.0.politeness.acquire(&origin, address).await;
         if let Some(silent) = address.filter(|&address| self.is_silent(address)) {
-            let detail = format!("{silent} did not answer a moment ago");
+            let detail = format!("{silent} timed out a moment ago");
             return Err(FetchFailure::passing(FailureClass::Timeout, detail));
         }
         let answer = self.exchange(url, address, request, Some(&mut permit)).await;
@@ -193,8 +191,8 @@ impl Fetcher {
         answer
     }
 
-    /// Before any server has answered, one try at an address speaks for all names that share it:
-    /// without a network, seeds would otherwise time out one after the other.
+    /// Whether the address timed out before any server answered. Without a network, seeds that share an address would
+    /// otherwise time out one after the other.
     fn is_silent(&self, address: IpAddr) -> bool {
         !self.has_heard() && self.silent().contains(&address)
     }
@@ -203,7 +201,7 @@ impl Fetcher {
         self.0.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rest that an answer asks for.
+    /// Applies the delay that a response asks for.
     fn heed(&self, origin: &str, fetched: &Fetched) {
         let politeness = &self.0.politeness;
         if !slow_down_status(fetched.status) {
@@ -215,12 +213,12 @@ impl Fetcher {
         self.rest(origin, asked, strikes);
     }
 
-    /// The address that will be connected to, if it may be; `None` if a proxy does the connecting.
+    /// Returns the permitted address to connect to. `None` if a proxy connects.
     async fn address(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, FetchFailure> {
         let url = url.as_url();
         let resolver = &self.0.resolver;
         let by_proxy = self.0.proxies.for_url(url).is_some();
-        // The client connects to an address in a URL without asking the resolver.
+        // The client connects to an address in a URL without the resolver.
         let address = match url.host() {
             Some(Host::Ipv4(ip)) => resolver.check_literal(ip.into()),
             Some(Host::Ipv6(ip)) => resolver.check_literal(ip.into()),
@@ -261,7 +259,7 @@ impl Fetcher {
         exchange.receive(response, request, proxied).await
     }
 
-    /// As no connection could be made, the next request tries another of the host's addresses.
+    /// Makes the next request use another address of the host.
     fn try_next_address(&self, url: &CanonicalUrl, failed: IpAddr) {
         if let Some(name) = url.as_url().domain() {
             self.0.resolver.rotate(name, port(url.as_url()), failed);
@@ -295,7 +293,7 @@ fn port(url: &Url) -> u16 {
     url.port_or_known_default().unwrap_or_default()
 }
 
-/// Our end of the connection, by which one connection can be told from another.
+/// Our local address of the connection. It identifies the connection.
 fn connection(response: &reqwest::Response) -> Option<SocketAddr> {
     response.extensions().get::<HttpInfo>().map(HttpInfo::local_addr)
 }

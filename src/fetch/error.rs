@@ -1,14 +1,14 @@
-//! What can go wrong: settings that make no client, and requests that get no answer.
+//! Errors: invalid settings, and requests without a complete response.
 
 use crate::model::FailureClass;
 
-/// Why no [`Fetcher`](super::Fetcher) can be made of the options.
+/// Why the options give no [`Fetcher`](super::Fetcher).
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The proxy's URL is of no use.
+    /// The proxy is not a usable URL.
     #[error("'{0}' is not a proxy: give http://HOST:PORT or https://HOST:PORT")]
     Proxy(String),
-    /// A request header has characters that no header may have.
+    /// A request header has invalid characters.
     #[error("the request header '{0}' cannot be sent: names are tokens, values have no line breaks or NUL")]
     Header(String),
     /// The HTTP client cannot be set up.
@@ -16,26 +16,25 @@ pub enum FetchError {
     Client(#[source] reqwest::Error),
 }
 
-/// Why a request got no whole answer. A page that fails is an outcome to record, not a reason to
-/// stop.
+/// Why a request got no complete response. The crawl records it as an outcome and goes on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {detail}", class.name())]
 pub struct FetchFailure {
     /// The kind of failure.
     pub class: FailureClass,
-    /// What happened, in words.
+    /// The cause, in words.
     pub detail: String,
-    /// Whether it may pass when asked again.
+    /// Whether a retry may succeed.
     pub retryable: bool,
 }
 
 impl FetchFailure {
-    /// A failure that may pass.
+    /// A failure that a retry may cure.
     pub(super) fn passing(class: FailureClass, detail: impl Into<String>) -> Self {
         Self { class, detail: detail.into(), retryable: true }
     }
 
-    /// A failure that will be the same next time.
+    /// A failure that a retry will not cure.
     pub(super) fn lasting(class: FailureClass, detail: impl Into<String>) -> Self {
         Self { class, detail: detail.into(), retryable: false }
     }

@@ -1,4 +1,4 @@
-//! One request and its answer, within limits of time and size.
+//! One request and its response, within limits of time and size.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use super::request::RequestOptions;
 use super::{FetchFailure, Options, accepts};
 use crate::model::{CanonicalUrl, FailureClass, Fetched};
 
-/// A request on its way.
+/// A request in flight.
 pub(super) struct Exchange<'a> {
     options: &'a Options,
     url: &'a CanonicalUrl,
@@ -21,15 +21,15 @@ pub(super) struct Exchange<'a> {
     started_at: i64,
 }
 
-/// A request that got no header back.
+/// A request without a response header.
 pub(super) struct Unsent {
     pub(super) failure: FetchFailure,
-    /// Whether it failed before there was a connection.
+    /// Whether it failed before the connection was made.
     pub(super) connecting: bool,
 }
 
 impl<'a> Exchange<'a> {
-    /// A request for the URL with these headers, starting now.
+    /// Creates a request. Its time limits start now.
     pub(super) fn new(options: &'a Options, url: &'a CanonicalUrl, headers: HeaderMap) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { options, url, headers, started: Instant::now(), started_at: since_1970.as_millis() as i64 }
@@ -38,7 +38,7 @@ impl<'a> Exchange<'a> {
     /// Sends the request and waits for the response's header.
     pub(super) async fn send(&mut self, client: &reqwest::Client) -> Result<Response, Unsent> {
         let mut url = self.url.as_url().clone();
-        // The client would make an Authorization header of a user name, which nobody asked for.
+        // The client would send a user name in the URL as an Authorization header.
         // Neither call can fail on a URL with a host.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
         let request = client.get(url).headers(self.headers.clone()).send();
@@ -51,15 +51,14 @@ impl<'a> Exchange<'a> {
         })?;
         match size(response.headers()) {
             size if size > self.options.max_header => {
-                let detail = format!("the response's header has {size} bytes, {} are allowed", self.options.max_header);
+                let detail = format!("the response header has {size} bytes, the limit is {}", self.options.max_header);
                 Err(Unsent { failure: FetchFailure::lasting(FailureClass::TooLarge, detail), connecting: false })
             }
             _ => Ok(response),
         }
     }
 
-    /// Reads as much of the body as is request. A response that is not read to its end takes its
-    /// connection with it.
+    /// Reads the body up to the limit. A response that is not read to its end closes its connection.
     pub(super) async fn receive(
         self,
         mut response: Response,
@@ -81,7 +80,7 @@ impl<'a> Exchange<'a> {
         accepts(&self.options.accept_types, text.split(';').next().unwrap_or_default())
     }
 
-    /// Reads the body up to `max_body` bytes; says whether there was more.
+    /// Reads the body up to `max_body` bytes. Returns whether there was more.
     async fn read_body(
         &self,
         response: &mut Response,
@@ -93,7 +92,7 @@ impl<'a> Exchange<'a> {
             let idle = Instant::now() + self.options.idle_timeout;
             let next = timeout_at(idle.min(end), response.chunk()).await;
             let next = next.map_err(|_| match idle < end {
-                true => timeout("nothing more of the body", self.options.idle_timeout),
+                true => timeout("no further bytes of the body", self.options.idle_timeout),
                 false => timeout("no whole body", self.options.timeout),
             })?;
             let Some(chunk) = next.map_err(|error| classify(&error, false))? else {
@@ -125,11 +124,11 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// A content coding that is still named was not undone: its bytes are no text.
+/// Fails if the client left a content coding undecoded: the bytes are not text.
 fn check_coding(headers: &HeaderMap) -> Result<(), FetchFailure> {
     match headers.get(CONTENT_ENCODING) {
         Some(coding) if !coding.is_empty() && !coding.as_bytes().eq_ignore_ascii_case(b"identity") => {
-            let detail = format!("content coding {coding:?} is not known");
+            let detail = format!("unknown content coding {coding:?}");
             Err(FetchFailure::lasting(FailureClass::Decode, detail))
         }
         _ => Ok(()),
@@ -148,7 +147,7 @@ fn version(version: Version) -> &'static str {
     }
 }
 
-/// The reason phrase as sent; HTTP/2 has none.
+/// The reason phrase as sent. HTTP/2 has none.
 fn reason(response: &Response) -> String {
     match response.extensions().get::<hyper::ext::ReasonPhrase>() {
         Some(phrase) => String::from_utf8_lossy(phrase.as_bytes()).into_owned(),

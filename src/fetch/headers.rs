@@ -1,4 +1,4 @@
-//! Header lines: those we send, and those we keep.
+//! Request headers, and the headers kept in the record.
 
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, FROM, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
@@ -9,7 +9,7 @@ use url::Url;
 use super::{FetchError, Options};
 use crate::model::Header;
 
-/// The codings that the client undoes.
+/// Content codings that the client decodes.
 const CODINGS: &str = "gzip, deflate, br, zstd";
 
 /// The request headers of one crawl.
@@ -20,7 +20,7 @@ pub(super) struct RequestHeaders {
 }
 
 impl RequestHeaders {
-    /// Checks the headers that the options name.
+    /// Builds and checks the headers from the options.
     pub(super) fn new(options: &Options) -> Result<Self, FetchError> {
         let mut everywhere = HeaderMap::new();
         everywhere.insert(USER_AGENT, value("User-Agent", &options.user_agent)?);
@@ -32,7 +32,7 @@ impl RequestHeaders {
         let mut further = HeaderMap::new();
         for (name, text) in &options.headers {
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| FetchError::Header(name.clone()))?;
-            // The host is the URL's, and what carries the message is the client's.
+            // The client sets these from the URL and the message.
             if key == HOST || key == CONTENT_LENGTH || key == TRANSFER_ENCODING {
                 return Err(FetchError::Header(name.clone()));
             }
@@ -43,7 +43,7 @@ impl RequestHeaders {
         Ok(Self { everywhere, further, further_hosts })
     }
 
-    /// The headers of a request for this URL, but for `Host`.
+    /// Returns the headers of a request for this URL, without `Host`.
     pub(super) fn for_url(&self, url: &Url) -> HeaderMap {
         let mut headers = self.everywhere.clone();
         let host = url.host_str().unwrap_or_default();
@@ -59,20 +59,20 @@ impl RequestHeaders {
     }
 }
 
-/// What stands in the place of a secret.
+/// Replaces a secret in the record.
 pub const MASK: &str = "***";
 
-/// Names of header lines that hold a secret contain one of these.
+/// A header whose name contains one of these holds a secret.
 const SECRET_NAMES: [&str; 6] = ["auth", "cookie", "token", "secret", "key", "password"];
 
-/// Whether the value of a header line that we send is nobody else's business.
+/// Whether a request header holds a secret.
 pub fn is_secret_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// The request's header lines for the record, which others may read, with the `Host` that the client adds.
-/// Secrets are masked.
+/// Returns the request headers for the record, with the `Host` that the client adds. Masks secrets, because others
+/// may read the record.
 pub(super) fn as_sent(url: &Url, headers: &HeaderMap) -> Vec<Header> {
     let host = url.host_str().unwrap_or_default();
     let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
@@ -83,15 +83,14 @@ pub(super) fn as_sent(url: &Url, headers: &HeaderMap) -> Vec<Header> {
     std::iter::once(("host".to_owned(), host.into_bytes())).chain(masked).collect()
 }
 
-/// The response's header lines for the record. A content coding that was undone is not among them
-/// any more; nor are, then, the length and the transfer coding, for the body is no longer as it
-/// was transferred.
+/// Returns the response headers for the record, without `Content-Length` and `Transfer-Encoding`: the body is kept
+/// decoded, not as transferred. The client removes the coding that it decoded.
 pub(super) fn as_received(headers: &HeaderMap) -> Vec<Header> {
     let of_transfer = [CONTENT_LENGTH, TRANSFER_ENCODING];
     lines(headers).filter(|(name, _)| !of_transfer.iter().any(|other| other.as_str() == name)).collect()
 }
 
-/// Bytes of a header: names, values, and the four of `: ` and the line's end.
+/// Bytes of a header: names, values, and four bytes per line for `: ` and CRLF.
 pub(super) fn size(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
 }
@@ -100,8 +99,8 @@ fn lines(headers: &HeaderMap) -> impl Iterator<Item = Header> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
 }
 
-/// `Accept` with the types that are read, and a rest at low preference: a server that has nothing
-/// else may say so by its answer rather than by 406.
+/// Builds `Accept` from the accepted types, plus `*/*` at low preference. A server with other types then sends one,
+/// instead of a 406.
 fn accept(types: &[String]) -> String {
     // Inside a subtype `*` means nothing to a server.
     let mut list: Vec<&str> = types.iter().map(String::as_str).filter(|glob| !glob.contains('*')).collect();

@@ -2,22 +2,20 @@
 //!
 //! The only room that touches the network. The life of a request:
 //!
-//! 1. [`Fetcher::robots`]: may the URL be asked for at all? robots.txt is had once per origin and
-//!    day, by the same road as any page, before any page.
-//! 2. The host's name becomes one pinned address, which an [`AddressGuard`] permits or not. The
-//!    connection goes to that very address.
-//! 3. [`Politeness::acquire`]: origin and address have had their rest, and not too many requests
-//!    are in flight.
-//! 4. One request, no redirect followed, nothing repeated. The header may take so long and be so
-//!    large; the body too, counted after decompression.
-//! 5. The permit is dropped with the end of the answer; an answer that asks for rest gets it.
+//! 1. [`Fetcher::robots`] says whether robots.txt allows the URL. The fetcher downloads robots.txt once per origin
+//!    and day, with the same politeness as a page.
+//! 2. The resolver pins one address for the host. An [`AddressGuard`] permits it or not, and the connection goes to
+//!    exactly that address.
+//! 3. [`Politeness::acquire`] waits for the politeness delay of origin and address, and for a free slot.
+//! 4. The client sends one request. It follows no redirect and does not retry. Header and body have limits of time
+//!    and size; the body is counted after decompression.
+//! 5. The end of the response drops the permit. A 429, 503 or `Retry-After` delays the origin.
 //!
-//! [`Fetcher::polite_get`] is steps 2 to 5. What to do with a redirect, and whether to ask again
-//! ([`retry_status`], [`back_off`], [`retry_after`]), is decided elsewhere: here a redirect is an
-//! answer, and a failure says whether it may pass.
+//! [`Fetcher::polite_get`] is steps 2 to 5. The caller follows redirects and decides on retries
+//! ([`retry_status`], [`back_off`], [`retry_after`]). A [`FetchFailure`] says whether a retry may help.
 //!
-//! Behind a proxy the proxy looks up names and connects: then only addresses that stand in a URL
-//! are checked, and there is no gap per address.
+//! A proxy resolves names and connects by itself. Then the guard checks only addresses written in a URL, and there
+//! is no delay per address.
 
 mod address;
 mod classify;

@@ -1,76 +1,76 @@
-//! What can be set about fetching, and the defaults.
+//! Options of the fetcher, and the defaults.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use ipnet::IpNet;
 
-/// Settings of the room. Defaults are those of the command line.
+/// Options of a [`Fetcher`](super::Fetcher). The defaults are those of the command line.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The `User-Agent` of every request (RFC 9110, section 10.1.5).
     pub user_agent: String,
     /// A mail address for `From` (RFC 9110, section 10.1.2).
     pub from: Option<String>,
-    /// The product token by which robots.txt names us (RFC 9309, section 2.2.1).
+    /// The product token that is matched in robots.txt (RFC 9309, section 2.2.1).
     pub robots_agent: String,
-    /// Further request headers. One that the crawler sends itself, other than `Host`, is replaced.
+    /// Additional request headers. They replace those of the crawler, except `Host`.
     pub headers: Vec<(String, String)>,
     /// The host names to which [`headers`](Self::headers) are sent; `None` is every host.
     pub header_hosts: Option<Vec<String>>,
     /// The proxy of all requests. `None` asks the environment (`HTTP_PROXY`, `HTTPS_PROXY`,
     /// `ALL_PROXY`, `NO_PROXY`); an empty text is no proxy, whatever the environment says.
     pub proxy: Option<String>,
-    /// From the start of a request to the end of its body.
+    /// Time limit from the start of a request to the end of its body.
     pub timeout: Duration,
-    /// For a connection to be made, TLS included.
+    /// Time limit for a connection, TLS included.
     pub connect_timeout: Duration,
-    /// From the start of a request to the end of the response's header.
+    /// Time limit from the start of a request to the end of the response header.
     pub header_timeout: Duration,
-    /// Between two pieces of a body.
+    /// Time limit between two chunks of a body.
     pub idle_timeout: Duration,
-    /// How often a request is repeated that failed in passing.
+    /// Retries after a transient failure.
     pub retries: u32,
-    /// A longer `Retry-After` is taken as this long.
+    /// A longer `Retry-After` is cut to this.
     pub max_retry_after: Duration,
-    /// Bytes of a body that are kept, counted after decompression.
+    /// Most bytes of a body, after decompression.
     pub max_body: usize,
-    /// Bytes of a response's header.
+    /// Most bytes of a response header.
     pub max_header: usize,
-    /// Media types whose bodies are read; `*` stands for any run of characters.
+    /// Media types whose bodies are read. `*` matches any run of characters.
     pub accept_types: Vec<String>,
-    /// Whether certificates go unchecked.
+    /// Whether certificates are not checked.
     pub insecure: bool,
     /// Whether HTTP/2 is not offered.
     pub http1_only: bool,
-    /// Addresses that are used instead of what the DNS says. They are checked like any other.
+    /// Addresses that replace DNS answers. The address filter checks them too.
     pub resolve: Vec<ResolveOverride>,
-    /// Networks that may be connected to although they are not public.
+    /// Networks that are allowed although not public.
     pub allow_nets: Vec<IpNet>,
-    /// Whether all networks may be connected to.
+    /// Whether all networks are allowed.
     pub allow_private: bool,
-    /// Least time between two requests to an origin, start to start.
+    /// Politeness delay per origin, start to start.
     pub delay: Duration,
-    /// Least time between two requests to an IP address, start to start.
+    /// Politeness delay per IP address, start to start.
     pub ip_delay: Duration,
-    /// Requests in flight to an origin, and to an IP address; at least 1.
+    /// Most requests in flight to an origin, and to an IP address. At least 1.
     pub host_concurrency: usize,
-    /// The longest `Crawl-delay` that is obeyed; zero: it is ignored.
+    /// The longest `Crawl-delay` that is obeyed. Zero ignores it.
     pub max_crawl_delay: Duration,
-    /// Whether robots.txt is neither asked for nor obeyed.
+    /// Whether robots.txt is neither downloaded nor obeyed.
     pub ignore_robots: bool,
     /// Bytes of robots.txt that are read (RFC 9309, section 2.5: at least 500 KiB).
     pub robots_max_bytes: usize,
-    /// How long robots.txt is good for (RFC 9309, section 2.4: at most a day).
+    /// Time to live of robots.txt (RFC 9309, section 2.4: at most a day).
     pub robots_ttl: Duration,
 }
 
-/// An address for a host, in place of what the DNS says.
+/// An address that replaces the DNS answer of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolveOverride {
     /// The host name; `*` is every name.
     pub host: String,
-    /// The port to which it applies; `None` is every port.
+    /// The port to which it applies. `None` is every port.
     pub port: Option<u16>,
     /// The address.
     pub address: IpAddr,
@@ -116,8 +116,7 @@ fn default_accept_types() -> Vec<String> {
         .to_vec()
 }
 
-/// Whether a media type matches one of the globs; case does not matter. A response without a media
-/// type may be anything, so it is accepted.
+/// Whether a media type matches one of the globs, ignoring case. An empty media type is accepted.
 pub fn accepts(globs: &[String], media_type: &str) -> bool {
     let media_type = media_type.trim().to_ascii_lowercase();
     media_type.is_empty() || globs.iter().any(|glob| glob_matches(&glob.to_ascii_lowercase(), &media_type))

@@ -8,7 +8,7 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use tokio::time::Instant;
 
-/// The clock of this room is tokio's, which tests can stop and turn.
+/// Tokio's clock, which tests can pause and advance.
 #[derive(Clone, Copy, Debug)]
 struct TokioClock;
 
@@ -20,18 +20,17 @@ impl Clock for TokioClock {
     }
 }
 
-/// A request that is not answered by then has reached the server, which takes its time: gaps are counted from
-/// start to start, but for as much as a request may be late on its way.
+/// Longest time that a request is assumed to travel. After it, the delay counts from the start even without an
+/// answer.
 const LATE: Duration = Duration::from_millis(200);
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<std::time::Instant>>;
 
-/// The rhythm of requests to one origin or address.
+/// Politeness delay of one origin or address.
 ///
-/// The quota is one request an interval. It is not the whole rule: an interval is also at least as
-/// long as the last response took, starts anew when a host asks for rest, and must be seen by the
-/// *server*, see [`Pace::heard`] and [`Pace::answered`]. So the earliest start is kept beside the limiter, which cannot
-/// be looked at without taking from it; a request takes from it when all else allows it to start.
+/// The quota is one request per interval, but the interval is also at least the last response time, restarts when a
+/// host asks for it, and must hold as seen by the *server* ([`Pace::heard`], [`Pace::answered`]). The limiter cannot
+/// be read without taking from it, so the earliest start is kept beside it.
 pub(super) struct Pace {
     interval: Duration,
     quota: Option<Limiter>,
@@ -43,7 +42,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// One request an interval; zero is no limit.
+    /// One request per interval. Zero is no limit.
     pub(super) fn new(interval: Duration) -> Self {
         Self {
             interval,
@@ -55,7 +54,7 @@ impl Pace {
         }
     }
 
-    /// Makes the interval longer; it never gets shorter.
+    /// Makes the interval longer, never shorter.
     pub(super) fn raise(&mut self, interval: Duration) {
         if interval <= self.interval {
             return;
@@ -69,13 +68,13 @@ impl Pace {
         self.interval
     }
 
-    /// When the next request may start; `None`: at any time.
+    /// Returns when the next request may start. `None` is at any time.
     pub(super) fn due(&self) -> Option<Instant> {
         let start = self.last_start.filter(|_| !self.interval.is_zero());
         start.map(|start| self.due_after(start)).max(self.rest_until)
     }
 
-    /// Takes a request from the quota, or says when to ask again.
+    /// Takes a request from the quota, or returns when to try again.
     pub(super) fn start(&mut self, now: Instant) -> Result<(), Instant> {
         if let Some(quota) = &self.quota {
             quota.check().map_err(|not_yet| now + not_yet.wait_time_from(now.into_std()))?;
@@ -85,41 +84,38 @@ impl Pace {
         Ok(())
     }
 
-    /// Notes that the request that started then is answered, over whatever connection.
+    /// Records the answer to the request that started at `started`.
     ///
-    /// Whatever has delayed it on its way, the server has seen it by now. An interval from here is one
-    /// for the server too, which an interval from our start is not.
+    /// By now the server has seen it, whatever delayed it. An interval from here also holds for the server; an
+    /// interval from our start may not.
     pub(super) fn heard(&mut self, started: Instant, now: Instant) {
         if self.last_start == Some(started) {
             self.last_heard = Some(now);
         }
     }
 
-    /// Notes that the answer to a request came over a connection that was made for it.
+    /// Records an answer over a new connection.
     ///
-    /// The server sees a request when its connection stands, which may be a long handshake after
-    /// our start; the next one, over the same connection, is there at once. Two starts an interval
-    /// apart would look closer than that to the server. It has surely seen the first when it
-    /// answers, so that the interval is counted from there.
+    /// The server sees the first request only after the handshake, the next one at once. Two starts one interval
+    /// apart would look closer to the server. So the interval counts from the answer.
     pub(super) fn answered(&mut self, now: Instant) {
         if !self.interval.is_zero() {
             self.rest(now + self.interval);
         }
     }
 
-    /// Notes how long a response took.
+    /// Records the response time.
     pub(super) fn finished(&mut self, response: Duration) {
         self.last_response = response;
     }
 
-    /// Lets no request start before `until`.
+    /// Delays the next request until `until`.
     pub(super) fn rest(&mut self, until: Instant) {
         self.rest_until = self.rest_until.max(Some(until));
     }
 
-    /// An interval after the request that started then was seen by the server: as far as is known when
-    /// it was answered, else after a margin for the jitter of timers and network. At least the last
-    /// response time after its start.
+    /// Returns one interval after the server saw the request of `start`: at its answer, or after a margin for timer and
+    /// network jitter. At least the last response time after the start.
     fn due_after(&self, start: Instant) -> Instant {
         let seen = match self.last_heard {
             Some(heard) => heard.min(start + LATE),

@@ -1,8 +1,7 @@
-//! Waiting one's turn: per origin and per IP address.
+//! Politeness delay and concurrency limit, per origin and per IP address.
 //!
-//! One object holds what is known of each origin and address: the rhythm of requests, the permits
-//! for requests in flight, the rest a host asked for, and what was asked of it. Time is tokio's, so
-//! that tests turn the clock instead of sleeping.
+//! [`Politeness`] holds for each origin and address: its delay, its slots for requests in flight, its back-off and its
+//! traffic counters. Time is tokio's, so that tests advance the clock instead of sleeping.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,46 +16,46 @@ use tokio::time::{Instant, sleep_until};
 use super::Options;
 use super::pace::Pace;
 
-/// From this many origins or addresses on, those that have been idle are forgotten.
+/// Table size from which idle origins or addresses are evicted.
 const MANY: usize = 1024;
 
-/// How long an origin or address must have been idle to be forgotten.
+/// Idle time after which an origin or address may be evicted.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// What came of a `Crawl-delay`.
+/// Result of applying a `Crawl-delay`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrawlDelay {
-    /// There is none, or none longer than the delay we keep anyway.
+    /// There is none, or none longer than the configured delay.
     Kept,
-    /// The origin's gap is now this long.
+    /// The origin's delay is now this long.
     Raised(Duration),
     /// It is ignored because `--max-crawl-delay` is zero.
     Ignored,
-    /// It is longer than `--max-crawl-delay`: the host is to be skipped.
+    /// It is longer than `--max-crawl-delay`. The crawl skips the host.
     TooLong(Duration),
 }
 
 /// Why the next request to an origin has to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// For the gap between requests to an origin.
+    /// The politeness delay of the origin.
     Gap,
-    /// For the longer gap that robots.txt asks for.
+    /// The `Crawl-delay` of robots.txt.
     CrawlDelay,
-    /// For the gap between requests to an IP address.
+    /// The politeness delay of the IP address.
     AddressGap,
-    /// For a back-off of our own, after a failure or an answer that asks us to be slower.
+    /// Our own back-off, after a failure, a 429 or a 503.
     BackOff,
-    /// For as long as an answer asked for.
+    /// The `Retry-After` of a response.
     RetryAfter,
 }
 
-/// Requests and what came of them.
+/// Traffic counters of an origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Requests made, pages and robots.txt alike.
+    /// Requests sent, robots.txt included.
     pub requests: u64,
-    /// Requests that got no answer.
+    /// Requests without a response.
     pub unanswered: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
@@ -64,7 +63,7 @@ pub struct Traffic {
     pub response_micros: u64,
 }
 
-/// Lets requests start when origin and address have had their rest.
+/// Starts requests when origin and address are due. Clones share their state.
 #[derive(Clone)]
 pub struct Politeness(Arc<Shared>);
 
@@ -83,21 +82,21 @@ struct Tables {
     addresses: HashMap<IpAddr, Host>,
 }
 
-/// What is known of an origin or of an address.
+/// State of an origin or of an address.
 struct Host {
     /// When the next request may start.
     pace: Pace,
-    /// Requests that may be in flight.
+    /// Slots for requests in flight.
     permits: Arc<Semaphore>,
-    /// The address that an origin was last asked at.
+    /// The last address of an origin.
     address: Option<IpAddr>,
-    /// Our end of the connection that the last answer came over.
+    /// Local address of the connection of the last response.
     connection: Option<SocketAddr>,
-    /// Requests in a row that were answered with 429 or 503.
+    /// Consecutive responses with status 429 or 503.
     strikes: u32,
-    /// Until when it rests beyond its gap, and why.
+    /// End of a delay beyond the politeness delay, and its reason.
     resting: Option<(Instant, Rest)>,
-    /// What was asked and not yet reported.
+    /// Traffic since the last report.
     traffic: Traffic,
 }
 
@@ -114,12 +113,12 @@ impl Host {
         }
     }
 
-    /// Whether nobody waits for it and nothing is owed to it.
+    /// Whether no request waits for it and its delay is long over.
     fn is_idle(&self, now: Instant) -> bool {
         Arc::strong_count(&self.permits) == 1 && self.pace.due().is_none_or(|due| due + IDLE < now)
     }
 
-    /// Whether an answer came over the connection of the one before; remembers the connection.
+    /// Whether a response came over the same connection as the one before. Stores the connection.
     fn reused(&mut self, connection: Option<SocketAddr>) -> bool {
         let before = std::mem::replace(&mut self.connection, connection);
         connection.is_some() && connection == before
@@ -127,7 +126,7 @@ impl Host {
 }
 
 impl Politeness {
-    /// With the gaps and limits of the options.
+    /// Creates the table with the delays and limits of the options.
     pub fn new(options: &Options) -> Self {
         Self(Arc::new(Shared {
             delay: options.delay,
@@ -139,14 +138,14 @@ impl Politeness {
         }))
     }
 
-    /// Waits until a request to the origin at the address may start. The address is `None` if it is
-    /// not known (behind a proxy). The permit is held to the end of the response.
+    /// Waits until a request to the origin at the address may start. Behind a proxy the address is `None`. Hold the
+    /// permit to the end of the response.
     pub async fn acquire(&self, origin: &str, address: Option<IpAddr>) -> Permit {
-        // All take the origin's permit before the address's, so that nobody waits in a circle.
+        // Everyone takes the origin's slot before the address's, which rules out a deadlock.
         let (of_origin, of_address) = self.semaphores(origin, address);
         let mut held = Vec::with_capacity(2);
         for semaphore in [Some(of_origin), of_address].into_iter().flatten() {
-            // The semaphores are never closed; were one, its limit would be gone and no more.
+            // The semaphores are never closed. Otherwise only the limit would be lost.
             held.extend(semaphore.acquire_owned().await.ok());
         }
         let started = loop {
@@ -159,14 +158,14 @@ impl Politeness {
         Permit { politeness: self.clone(), origin, address, started, answered: false, _held: held }
     }
 
-    /// Obeys a `Crawl-delay`: the origin's gap becomes longer, never shorter.
+    /// Applies a `Crawl-delay`: the origin's delay becomes longer, never shorter.
     pub fn set_crawl_delay(&self, origin: &str, delay: Option<Duration>) -> CrawlDelay {
         let Some(delay) = delay.filter(|&delay| delay > self.0.delay) else {
             return CrawlDelay::Kept;
         };
         if self.0.max_crawl_delay.is_zero() {
             if !self.0.warned.swap(true, Ordering::Relaxed) {
-                tracing::warn!(origin, ?delay, "Crawl-delay is ignored, here and elsewhere (--max-crawl-delay 0)");
+                tracing::warn!(origin, ?delay, "Crawl-delay ignored on all hosts: --max-crawl-delay is 0");
             }
             return CrawlDelay::Ignored;
         }
@@ -177,7 +176,7 @@ impl Politeness {
         CrawlDelay::Raised(delay)
     }
 
-    /// Lets the origin rest for so long from now.
+    /// Delays the origin's next request by `rest` from now.
     pub fn back_off(&self, origin: &str, rest: Duration, why: Rest) {
         let until = Instant::now() + rest;
         self.with_origin(origin, |host| {
@@ -188,14 +187,12 @@ impl Politeness {
         });
     }
 
-    /// When the next request to the origin may start, as far as is known now, its address's gap
-    /// included; `None`: at once.
+    /// Returns when the next request to the origin may start, with the delay of its address. `None` is at once.
     pub fn next_start(&self, origin: &str) -> Option<std::time::Instant> {
         self.resting(origin).map(|(due, _)| due)
     }
 
-    /// When the next request to the origin may start, see [`next_start`](Self::next_start), and what
-    /// for it has to wait.
+    /// Returns [`next_start`](Self::next_start) and the reason for the wait.
     pub fn resting(&self, origin: &str) -> Option<(std::time::Instant, Rest)> {
         let tables = self.tables();
         let host = tables.origins.get(origin)?;
@@ -211,7 +208,7 @@ impl Politeness {
         Some((due.into_std(), why))
     }
 
-    /// Counts one more answer in a row that asks us to be slower, and says how many there were.
+    /// Counts a consecutive 429 or 503. Returns their number.
     pub(super) fn strike(&self, origin: &str) -> u32 {
         self.with_origin(origin, |host| {
             host.strikes = host.strikes.saturating_add(1);
@@ -219,13 +216,12 @@ impl Politeness {
         })
     }
 
-    /// Notes an answer that does not ask us to be slower.
+    /// Resets the count of consecutive 429 and 503 responses.
     pub(super) fn forgive(&self, origin: &str) {
         self.with_origin(origin, |host| host.strikes = 0);
     }
 
-    /// The traffic with an origin since this was last asked. An origin that has been idle for long
-    /// is forgotten with it, so ask soon after each request.
+    /// Returns and resets the traffic counters of an origin. Call it soon after each request: idle origins are evicted.
     pub fn take_traffic(&self, origin: &str) -> Traffic {
         self.tables().origins.get_mut(origin).map(|host| std::mem::take(&mut host.traffic)).unwrap_or_default()
     }
@@ -238,7 +234,7 @@ impl Politeness {
         (of_origin, address.map(|address| self.with_address(address, |host| host.permits.clone())))
     }
 
-    /// Starts a request if origin and address are due, else says when they may be.
+    /// Starts a request if origin and address are due. Otherwise returns when they may be.
     fn try_start(&self, origin: &str, address: Option<IpAddr>) -> Result<Instant, Instant> {
         let mut tables = self.tables();
         let tables = &mut *tables;
@@ -274,8 +270,7 @@ impl Politeness {
     }
 }
 
-/// Makes room for a new entry. Looks only when the table has doubled, so that the work is constant
-/// per entry.
+/// Evicts idle entries. Runs only when the table is about to grow, so the cost per entry is constant.
 fn forget_idle<K: Eq + Hash>(hosts: &mut HashMap<K, Host>) {
     if hosts.len() >= MANY && hosts.len() == hosts.capacity() {
         let now = Instant::now();
@@ -283,7 +278,7 @@ fn forget_idle<K: Eq + Hash>(hosts: &mut HashMap<K, Host>) {
     }
 }
 
-/// The right to one request. Held to the end of the response, then dropped.
+/// Permit for one request. Held to the end of the response, then dropped.
 pub struct Permit {
     politeness: Politeness,
     origin: String,
@@ -294,8 +289,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Notes that the response's header is there, and over which connection (our end of it) it
-    /// came.
+    /// Records the arrival of the response header, and the local address of its connection.
     pub fn answered(&mut self, connection: Option<SocketAddr>) {
         self.answered = true;
         let now = Instant::now();
@@ -305,8 +299,8 @@ impl Permit {
         }
     }
 
-    /// Notes that the response was not heard to its end. The server is at work on it until it
-    /// notices that nobody listens, so that the gap is counted from the moment at which we leave.
+    /// Records that the response was not read to its end. The server works on until it notices, so the delay counts
+    /// from the moment when the permit is dropped.
     pub(super) fn broken_off(&mut self) {
         self.answered = false;
     }
@@ -327,7 +321,7 @@ impl Permit {
         self.with_paces(|pace| pace.answered(now));
     }
 
-    /// Tells the rhythm of the origin, and that of the address.
+    /// Calls `tell` on the pace of the origin and of the address.
     fn with_paces(&self, tell: impl Fn(&mut Pace)) {
         self.politeness.with_origin(&self.origin, |host| tell(&mut host.pace));
         if let Some(address) = self.address {
@@ -340,7 +334,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         self.politeness.with_origin(&self.origin, |host| host.pace.finished(self.started.elapsed()));
         if !self.answered {
-            // The server may have seen the request, or been at work on it, at any moment until now.
+            // The server may have worked on the request until now.
             self.count_gap_from_now();
         }
     }

@@ -1,7 +1,7 @@
-//! Which requests go through a proxy.
+//! Proxy rules: which requests go through a proxy.
 //!
-//! Read here rather than by the HTTP client, because a proxied request takes another road through
-//! this room: the proxy looks up the name, so that we know no address to check or to spare.
+//! The HTTP client could read them too. But for a proxied request the proxy resolves the name, so the fetcher has no
+//! address to check or to delay, and must know that.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use url::Url;
 
 use super::FetchError;
 
-/// The proxies in force.
+/// Proxies by scheme, with exceptions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProxyRules {
     http: Option<Url>,
@@ -19,7 +19,7 @@ pub(super) struct ProxyRules {
 }
 
 impl ProxyRules {
-    /// From the option; `None` there asks the environment, which `variable` reads.
+    /// Reads the rules from the option. Without it, `variable` reads the environment.
     pub(super) fn new(option: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
         if let Some(text) = option {
             let proxy = if text.is_empty() { None } else { Some(parse(text)?) };
@@ -41,14 +41,14 @@ impl ProxyRules {
         })
     }
 
-    /// The proxy for a URL.
+    /// Returns the proxy for a URL.
     pub(super) fn for_url(&self, url: &Url) -> Option<&Url> {
         let proxy = if url.scheme() == "https" { self.https.as_ref() } else { self.http.as_ref() }?;
         let host = url.host_str()?.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
         (!self.except.iter().any(|entry| excepts(entry, &host))).then_some(proxy)
     }
 
-    /// The hosts of the proxies: chosen by the user, so they may have any address.
+    /// Returns the hosts of the proxies. The user chose them, so the address filter exempts them.
     pub(super) fn hosts(&self) -> Vec<String> {
         [&self.http, &self.https].into_iter().flatten().filter_map(|url| url.host_str().map(str::to_owned)).collect()
     }
@@ -63,8 +63,7 @@ fn parse(text: &str) -> Result<Url, FetchError> {
     }
 }
 
-/// Whether an entry of `NO_PROXY` means the host: `*`, an address, a network, or a domain with all
-/// that is below it.
+/// Whether an entry of `NO_PROXY` matches the host: `*`, an address, a network, or a domain with its subdomains.
 fn excepts(entry: &str, host: &str) -> bool {
     if entry == "*" {
         return true;

@@ -1,9 +1,8 @@
-//! From host names to the one address that is used.
+//! Resolves a host name to one pinned address.
 //!
-//! The gap between requests is kept per IP address too, so the address must be known before the
-//! request, and the connection must go to that very address. Hence one permitted address is pinned
-//! per host for a while, and the HTTP client gets its addresses from here: check and connect are
-//! one step, and a name that changes its address in between (DNS rebinding) gains nothing.
+//! The politeness delay holds per IP address too, so the address must be known before the request, and the connection
+//! must use it. The resolver pins one permitted address per host for a while, and the HTTP client resolves through it.
+//! Check and connection use the same address, which defeats DNS rebinding.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,19 +17,19 @@ use tokio::time::Instant;
 
 use super::{AddressGuard, ResolveOverride};
 
-/// A pinned address is kept at least this long, however short the DNS says it lives.
+/// Minimum time for which an address is pinned, whatever the TTL.
 const LEAST_TTL: Duration = Duration::from_secs(60);
 
-/// And at most this long.
+/// Maximum time for which an address is pinned.
 const LONGEST_TTL: Duration = Duration::from_secs(60 * 60);
 
-/// From this many pinned hosts on, those whose time is over are forgotten.
+/// Number of pinned hosts from which expired ones are evicted.
 const MANY_HOSTS: usize = 16_384;
 
 /// Why a host has no address to connect to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ResolveError {
-    /// All its addresses are barred.
+    /// The address filter forbids all its addresses.
     #[error("{host} is at {address}, which is not public ({why}); --allow-net {address} allows it")]
     Private {
         /// The host.
@@ -40,15 +39,15 @@ pub(super) enum ResolveError {
         /// What the address is.
         why: &'static str,
     },
-    /// There is no such name, or it has no address.
+    /// The name does not exist, or has no address.
     #[error("{0} has no address")]
     NoAddress(String),
-    /// The DNS gave no answer.
+    /// The DNS lookup failed.
     #[error("looking up {0} failed: {1}")]
     Lookup(String, String),
 }
 
-/// Looks up hosts and remembers the address that is used for each.
+/// DNS resolver that pins one permitted address per host.
 pub(super) struct Resolver {
     guard: AddressGuard,
     overrides: Vec<ResolveOverride>,
@@ -57,7 +56,7 @@ pub(super) struct Resolver {
     pins: Mutex<HashMap<(String, Option<u16>), Pin>>,
 }
 
-/// The addresses of a host, all permitted, and which of them is used.
+/// The permitted addresses of a host, and the one in use.
 struct Pin {
     addresses: Vec<IpAddr>,
     current: usize,
@@ -71,8 +70,8 @@ impl Pin {
 }
 
 impl Resolver {
-    /// A resolver that gives only what the guard permits, but for the hosts in `unguarded`, which
-    /// the user chose (proxies).
+    /// Creates a resolver that returns only permitted addresses, except for the hosts in `unguarded` (proxies of the
+    /// user).
     pub(super) fn new(guard: AddressGuard, overrides: Vec<ResolveOverride>, unguarded: Vec<String>) -> Self {
         Self {
             guard,
@@ -83,17 +82,17 @@ impl Resolver {
         }
     }
 
-    /// The ports that overrides name: a host may be elsewhere there.
+    /// Returns the ports of overrides: there a host may have another address.
     pub(super) fn special_ports(&self) -> HashSet<u16> {
         self.overrides.iter().filter_map(|entry| entry.port).collect()
     }
 
-    /// Says whether an address that stands in a URL may be connected to.
+    /// Checks an address written in a URL.
     pub(super) fn check_literal(&self, address: IpAddr) -> Result<IpAddr, ResolveError> {
         permitted(&self.guard, &address.to_string(), vec![address]).map(|_| address)
     }
 
-    /// The address that is used for a host name that a page may have named, on a port.
+    /// Returns the pinned address of an untrusted host name, for a port.
     pub(super) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, ResolveError> {
         let special = self.special_ports().contains(&port).then_some(port);
         let address = self.pinned(host, special).await?;
@@ -101,8 +100,8 @@ impl Resolver {
         permitted(&self.guard, host, vec![address]).map(|_| address)
     }
 
-    /// Says whether a name that the proxy looks up may be asked for: one that means the proxy's own machine
-    /// whatever the DNS says (RFC 6761, section 6.3) is barred as the address would be.
+    /// Checks a name that the proxy resolves. `localhost` is the proxy's own machine (RFC 6761, section 6.3) and is
+    /// checked like its address.
     pub(super) fn check_name(&self, host: &str) -> Result<(), ResolveError> {
         if !is_localhost(&plain(host)) {
             return Ok(());
@@ -110,7 +109,7 @@ impl Resolver {
         permitted(&self.guard, host, vec![Ipv4Addr::LOCALHOST.into()]).map(drop)
     }
 
-    /// Turns to the host's next address because the current one does not answer.
+    /// Switches to the next address of the host after the current one failed.
     pub(super) fn rotate(&self, host: &str, port: u16, failed: IpAddr) {
         let special = self.special_ports().contains(&port).then_some(port);
         if let Some(pin) = self.pins().get_mut(&(plain(host), special))
@@ -120,7 +119,7 @@ impl Resolver {
         }
     }
 
-    /// The pinned address of a host; `port` only if an override names it.
+    /// Returns the pinned address of a host. `port` is set only if an override names it.
     async fn pinned(&self, host: &str, port: Option<u16>) -> Result<IpAddr, ResolveError> {
         let host = plain(host);
         let key = (host.clone(), port);
@@ -140,7 +139,7 @@ impl Resolver {
         if pins.len() >= MANY_HOSTS {
             pins.retain(|_, pin| now < pin.until);
         }
-        // The address in use stays in use as long as the host has it: connections are open to it.
+        // Keeps the address in use while the host has it: connections to it are open.
         let in_use = pins.get(&key).and_then(Pin::address);
         let current = addresses.iter().position(|&address| Some(address) == in_use).unwrap_or(0);
         let pin = Pin { addresses, current, until };
@@ -154,17 +153,17 @@ impl Resolver {
         if !chosen.is_empty() {
             return Ok((chosen.iter().map(|entry| entry.address).collect(), LONGEST_TTL));
         }
-        // RFC 6761, section 6.3: these names are never asked for.
+        // RFC 6761, section 6.3: resolvers do not query these names.
         if is_localhost(host) {
             return Ok((vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()], LONGEST_TTL));
         }
-        // The dot at the end keeps the search list of this machine out of it.
+        // The trailing dot disables the search list of this machine.
         let answer = tokio::time::timeout(LONGEST_LOOKUP, self.dns()?.lookup_ip(format!("{host}.")))
             .await
-            .map_err(|_| ResolveError::Lookup(host.to_owned(), "no answer in time".to_owned()))?
+            .map_err(|_| ResolveError::Lookup(host.to_owned(), "no answer within the time limit".to_owned()))?
             .map_err(|error| lookup_error(host, &error))?;
         let ttl = answer.valid_until().saturating_duration_since(std::time::Instant::now());
-        // One address is pinned, so there is no race between families: IPv4 is reached from more places.
+        // With one pinned address there is no race between families. IPv4 is reachable from more networks.
         let mut addresses: Vec<IpAddr> = answer.iter().collect();
         addresses.sort_by_key(IpAddr::is_ipv6);
         Ok((addresses, ttl))
@@ -183,10 +182,10 @@ impl Resolver {
     }
 }
 
-/// How long all questions about one name may take together.
+/// Time limit of all queries for one name.
 const LONGEST_LOOKUP: Duration = Duration::from_secs(5);
 
-/// The name by which a host is known: lower case, without a dot at the end.
+/// Returns the host in lower case, without a trailing dot.
 fn plain(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
@@ -195,7 +194,7 @@ fn applies(entry: &ResolveOverride, host: &str, port: Option<u16>) -> bool {
     (entry.host == "*" || plain(&entry.host) == host) && (entry.port.is_none() || entry.port == port)
 }
 
-/// The addresses that may be connected to; an error if there are some, but none that may.
+/// Returns the permitted addresses. Fails if none is.
 fn permitted(guard: &AddressGuard, host: &str, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, ResolveError> {
     let Some(&first) = addresses.first() else {
         return Err(ResolveError::NoAddress(host.to_owned()));
@@ -219,11 +218,11 @@ fn lookup_error(host: &str, error: &NetError) -> ResolveError {
     }
 }
 
-/// The DNS as this machine is set up, its hosts file included. Where the set-up cannot be read, the
-/// name server on this machine, as resolv.conf(5) has it: no third party hears what we look up.
+/// Builds a resolver from the settings of this machine, with its hosts file. If they are unreadable, it queries
+/// 127.0.0.1, the default of resolv.conf(5), and no third party.
 fn system_dns() -> Result<TokioResolver, NetError> {
     let mut builder = TokioResolver::builder_tokio().unwrap_or_else(|error| {
-        tracing::warn!(%error, "the DNS settings of this machine cannot be read; asking 127.0.0.1");
+        tracing::warn!(%error, "DNS settings of this machine unreadable: querying 127.0.0.1");
         let local = NameServerConfig::udp_and_tcp(Ipv4Addr::LOCALHOST.into());
         let config = ResolverConfig::from_parts(None, Vec::new(), vec![local]);
         TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
@@ -234,7 +233,7 @@ fn system_dns() -> Result<TokioResolver, NetError> {
     builder.build()
 }
 
-/// The resolver as the HTTP client sees it: for one port that overrides name, or for all others.
+/// Adapter for the HTTP client: the resolver for one overridden port, or for all others.
 #[derive(Clone)]
 pub(super) struct PortView {
     pub(super) resolver: Arc<Resolver>,

@@ -1,4 +1,4 @@
-//! Whether and when to ask again.
+//! Retries, back-off and `Retry-After`.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,20 +10,20 @@ const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 /// No back-off is longer.
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 
-/// Whether an answer with this status may be another one next time.
+/// Whether a retry may change a response of this status.
 pub fn retry_status(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504)
 }
 
-/// Whether an answer with this status asks us to be slower, for the whole host (RFC 6585, section
-/// 4; RFC 9110, section 15.6.4).
+/// Whether this status asks to slow down, for the whole host (RFC 6585, section 4; RFC 9110, section 15.6.4).
 pub fn slow_down_status(status: u16) -> bool {
     matches!(status, 429 | 503)
 }
 
-/// How long to wait after the given failed attempt, counted from 1: the doubled wait of the one
-/// before, of which a part between a half and the whole is taken. The same seed and text (the URL)
-/// give the same wait, and different URLs do not come back all at once.
+/// Returns the exponential back-off after a failed attempt, counted from 1.
+///
+/// The wait doubles with each attempt. Jitter takes between half of it and all of it, by a hash of seed and text (the
+/// URL): repeatable, and different URLs do not return all at once.
 pub fn back_off(attempt: u32, seed: u64, text: &str) -> Duration {
     let whole = FIRST_BACK_OFF.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(LONGEST_BACK_OFF);
     let hash = xxh3_64_with_seed(text.as_bytes(), seed.wrapping_add(u64::from(attempt)));
@@ -31,12 +31,13 @@ pub fn back_off(attempt: u32, seed: u64, text: &str) -> Duration {
     whole.mul_f64(0.5 + share / 2.0)
 }
 
-/// Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of three forms. What
-/// lies in the past is zero, what is longer than `longest` is cut to it. `None`: it says nothing.
+/// Parses `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of three forms.
+///
+/// A past date is zero, a longer wait is cut to `longest`. `None` is an invalid value.
 pub fn retry_after(value: &str, now: SystemTime, longest: Duration) -> Option<Duration> {
     let value = value.trim();
     let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than a u64 has is a long time too.
+        // A number beyond u64 is a long time too.
         Duration::from_secs(value.parse().unwrap_or(u64::MAX))
     } else {
         httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a site's robots.txt allows (RFC 9309).
+//! Rules of one origin's robots.txt (RFC 9309).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,27 +9,27 @@ use super::robots_text::{our_part, spell};
 use super::{FetchFailure, Options};
 use crate::model::{CanonicalUrl, RobotsRow};
 
-/// How long robots.txt counts as unreachable before it is asked for again.
+/// Time after which an unreachable robots.txt is tried again.
 const UNREACHABLE_FOR: Duration = Duration::from_secs(10 * 60);
 
-/// Whether a URL may be asked for.
+/// What robots.txt says about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RobotsAnswer {
-    /// It may.
+    /// No rule forbids it.
     Allowed,
     /// A rule forbids it.
     Disallowed,
-    /// Nothing of the site may be asked for now: robots.txt could not be had (section 2.3.1.4).
+    /// robots.txt is unreachable, so the whole site is forbidden for now (section 2.3.1.4).
     Unreachable,
 }
 
-/// The robots.txt of one origin, as far as it concerns us.
+/// The robots.txt of one origin: the rules for this crawler.
 #[derive(Debug)]
 pub struct Robots {
     row: RobotsRow,
     rules: Rules,
     failure: Option<FetchFailure>,
-    /// When it is to be asked for again, if that is not a matter of its age.
+    /// Next download, if not given by its age.
     again_at: Option<i64>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Url>,
@@ -37,22 +37,22 @@ pub struct Robots {
 
 #[derive(Debug)]
 enum Rules {
-    /// Unavailable, empty, or not asked for.
+    /// Unavailable, empty, or ignored.
     AllowAll,
-    /// So complex that the matcher gave up.
+    /// Too complex for the matcher.
     DisallowAll,
     Unreachable,
     Parsed(Robot),
 }
 
 impl Robots {
-    /// Reads a robots.txt that was had, or restored, for an origin (`scheme://host:port`).
+    /// Parses the robots.txt of an origin (`scheme://host:port`), downloaded or restored.
     pub fn new(origin: &str, row: RobotsRow, options: &Options) -> Self {
         let mut robots = Self::empty(row, Rules::AllowAll);
         match robots.row.status {
             200..300 => robots.parse(origin, options),
-            // Redirects that lead nowhere count as unavailable (section 2.3.1.2), and unavailable
-            // is free to all (2.3.1.3). "Too many requests" is neither; it asks us to come later.
+            // Too many redirects count as unavailable (section 2.3.1.2), and unavailable allows all
+            // (2.3.1.3). 429 "Too many requests" is neither: it asks to come later.
             429 => robots.rules = Rules::Unreachable,
             300..500 => {}
             _ => robots.rules = Rules::Unreachable,
@@ -60,17 +60,17 @@ impl Robots {
         robots
     }
 
-    /// What counts where robots.txt is ignored.
+    /// Returns rules that allow all, for `--ignore-robots`.
     pub(super) fn ignored() -> Self {
         Self::empty(RobotsRow { fetched_at: 0, status: 0, body: Vec::new() }, Rules::AllowAll)
     }
 
-    /// Could not be had, for this reason.
+    /// Returns an unreachable robots.txt with its cause.
     pub(super) fn failed(row: RobotsRow, failure: Option<FetchFailure>) -> Self {
         Self { failure, ..Self::empty(row, Rules::Unreachable) }
     }
 
-    /// This one goes on to count because no new one can be had.
+    /// Returns a copy that stays in use because the new download failed.
     pub(super) fn outlived(&self, origin: &str, options: &Options) -> Self {
         let again_at = now_millis().saturating_add(millis(UNREACHABLE_FOR));
         Self { again_at: Some(again_at), ..Self::new(origin, self.row.clone(), options) }
@@ -80,21 +80,20 @@ impl Robots {
         Self { row, rules, failure: None, again_at: None, crawl_delay: None, sitemaps: Vec::new() }
     }
 
-    /// Whether a URL of the origin may be asked for.
+    /// Says whether the rules allow a URL of the origin.
     pub fn allows(&self, url: &CanonicalUrl) -> RobotsAnswer {
         self.allows_path(&url.as_url()[Position::BeforePath..Position::AfterQuery])
     }
 
-    /// What the rules say of a URL in any spelling, or a path. What is neither has no path. The rules
-    /// are asked about robots.txt too, which [`allows`](Self::allows) always allows.
+    /// Applies the rules to a URL in any spelling, or to a path. Other text counts as the path `/`. Unlike
+    /// [`allows`](Self::allows), it also applies them to `/robots.txt`.
     ///
-    /// Characters beyond ASCII have no place in a URL, and no rule names them: rules stand for URLs as
-    /// they are sent, escaped.
+    /// No rule matches characters beyond ASCII: rules stand for URLs as sent, percent-encoded.
     pub fn allows_text(&self, text: &str) -> RobotsAnswer {
         let text: String = text.chars().map(|c| if c.is_ascii() { c } else { '\u{fffd}' }).collect();
         let url = Url::parse(&text).or_else(|_| Url::parse("http://path.invalid/")?.join(&text));
         let path = url.as_ref().map_or("/", |url| &url[Position::BeforePath..Position::AfterQuery]);
-        // The matcher answers for robots.txt without looking at the rules.
+        // The matcher allows /robots.txt without the rules.
         self.allows_path(if path == "/robots.txt" { "/robots.txt?" } else { path })
     }
 
@@ -108,32 +107,32 @@ impl Robots {
         if allowed { RobotsAnswer::Allowed } else { RobotsAnswer::Disallowed }
     }
 
-    /// The `Crawl-delay` for us; not in RFC 9309, but widely meant.
+    /// The `Crawl-delay` for this crawler. It is not in RFC 9309, but in wide use.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The sitemaps in order of appearance, each once, http and https only.
+    /// The sitemaps in order of appearance, without repeats, http and https only.
     pub fn sitemaps(&self) -> &[Url] {
         &self.sitemaps
     }
 
-    /// Why it could not be had, if there was no answer at all.
+    /// The failure, if there was no response.
     pub fn failure(&self) -> Option<&FetchFailure> {
         self.failure.as_ref()
     }
 
-    /// As it was had, to be kept and restored.
+    /// The row to store and restore.
     pub fn row(&self) -> &RobotsRow {
         &self.row
     }
 
-    /// Whether it could be had.
+    /// Whether the download succeeded.
     pub fn is_reached(&self) -> bool {
         !matches!(self.rules, Rules::Unreachable)
     }
 
-    /// Until when it counts, milliseconds since 1970 UTC.
+    /// Expiry time, in milliseconds since 1970 UTC.
     pub fn good_until(&self, ttl: Duration) -> i64 {
         let life = if self.is_reached() { ttl } else { UNREACHABLE_FOR.min(ttl) };
         self.again_at.unwrap_or_else(|| self.row.fetched_at.saturating_add(millis(life)))
@@ -143,7 +142,7 @@ impl Robots {
         let part = our_part(whole_lines(&self.row.body, options.robots_max_bytes), &options.robots_agent);
         self.crawl_delay = part.crawl_delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         self.sitemaps = sitemaps(origin, &part.sitemaps);
-        // The matcher gives up on a '$' with many '*' before it; without the '$' there is no limit.
+        // The matcher fails on a '$' after many '*'. Without the '$' there is no limit.
         let robot = [false, true].into_iter().find_map(|without_ends| {
             let text = part.for_matcher(without_ends);
             Robot::new("*", text.as_bytes()).ok()
@@ -152,8 +151,8 @@ impl Robots {
     }
 }
 
-/// The text up to the limit; of a text that reaches it, the last line may be cut in two, and half a
-/// rule forbids more than the whole.
+/// Returns the text up to the limit, without a last line that the limit cuts: half a rule forbids more than the
+/// whole rule.
 fn whole_lines(body: &[u8], limit: usize) -> &[u8] {
     if body.len() < limit {
         return body;

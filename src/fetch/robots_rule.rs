@@ -1,4 +1,4 @@
-//! Which line of a robots.txt decides about a URL: for explanations.
+//! Finds the robots.txt rule that decides about a URL, for `explain`.
 
 use texting_robots::Robot;
 use url::Position;
@@ -6,17 +6,18 @@ use url::Position;
 use super::robots_text::{OurPart, our_part, spell};
 use crate::model::CanonicalUrl;
 
-/// A line that speaks of a URL.
+/// A rule that matches a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsRule {
     /// Whether it allows.
     pub allows: bool,
-    /// The path pattern as it was understood.
+    /// The path pattern as parsed.
     pub path: String,
 }
 
-/// The rule of a robots.txt that decides about a URL for the crawler of this product token: of those that match, the
-/// longest; of equals one that allows (RFC 9309, section 2.2.2). `None` if none matches.
+/// Returns the rule that decides about a URL for the crawler with this product token.
+///
+/// The longest matching rule decides; of equals, one that allows (RFC 9309, section 2.2.2). `None` if none matches.
 pub fn deciding_rule(robots_txt: &[u8], token: &str, url: &CanonicalUrl) -> Option<RobotsRule> {
     let path = spell(&url.as_url()[Position::BeforePath..Position::AfterQuery], false);
     let rules = our_part(robots_txt, token).rules.into_iter();
@@ -25,7 +26,7 @@ pub fn deciding_rule(robots_txt: &[u8], token: &str, url: &CanonicalUrl) -> Opti
     Some(RobotsRule { allows: rule.0, path: rule.1 })
 }
 
-/// Whether a rule alone would keep the path out.
+/// Whether a pattern matches the path.
 fn matches(pattern: &str, path: &str) -> bool {
     let alone = OurPart { rules: vec![(false, pattern.to_owned())], ..OurPart::default() };
     Robot::new("*", alone.for_matcher(false).as_bytes()).is_ok_and(|robot| !robot.allowed(path))

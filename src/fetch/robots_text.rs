@@ -1,25 +1,25 @@
-//! The part of a robots.txt that is meant for us.
+//! Parses robots.txt and selects the groups for this crawler.
 //!
-//! The matcher, texting_robots, is sound on paths; about lines and groups it differs from RFC 9309
-//! and from what the large crawlers do. So the lines are read here (RFC 9309, section 2.2, with the
-//! lenience of Google's parser): groups are chosen by product token, rules without a path are
-//! dropped, what is said before any group is nobody's. The matcher gets one group with plain rules.
+//! The matcher, texting_robots, is sound on paths. On lines and groups it differs from RFC 9309 and from the large
+//! crawlers. So this module parses the lines (RFC 9309, section 2.2, as lenient as Google's parser). It selects groups
+//! by product token, drops rules without a path, and ignores lines before the first group. The matcher gets one group
+//! of plain rules.
 
-/// Google's parser reads no more bytes of a line.
+/// Bytes of a line that are read, as in Google's parser.
 const LONGEST_LINE: usize = 16_663;
 
-/// What a robots.txt says to one crawler.
+/// The part of a robots.txt that applies to one crawler.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct OurPart {
-    /// The rules, in order: whether it allows, and the path pattern.
+    /// The rules in order: whether a rule allows, and its path pattern.
     pub(super) rules: Vec<(bool, String)>,
-    /// Seconds between requests; finite and not negative.
+    /// Seconds between requests. Finite and not negative.
     pub(super) crawl_delay: Option<f64>,
-    /// Sitemaps as written; they belong to no group.
+    /// Sitemaps as written. They belong to no group.
     pub(super) sitemaps: Vec<String>,
 }
 
-/// A line that means something.
+/// A line with a known key.
 enum Line<'a> {
     UserAgent(&'a str),
     Rule(bool, &'a str),
@@ -27,17 +27,17 @@ enum Line<'a> {
     Sitemap(&'a str),
 }
 
-/// Which of the two sets of groups a line belongs to.
+/// Whether the current group names this crawler, or everyone.
 #[derive(Clone, Copy, Default)]
 struct Membership {
     ours: bool,
     everyones: bool,
-    /// Whether the next user-agent line begins another group.
+    /// Whether the next user-agent line starts a new group.
     closed: bool,
 }
 
 impl Membership {
-    /// Takes in a user-agent line; says whether it names us.
+    /// Applies a user-agent line. Returns whether it names this crawler.
     fn user_agent(&mut self, value: &str, token: &str) -> bool {
         if self.closed {
             *self = Self::default();
@@ -49,15 +49,15 @@ impl Membership {
     }
 }
 
-/// Reads a robots.txt for the crawler with this product token.
+/// Parses a robots.txt for the crawler with this product token.
 pub(super) fn our_part(text: &[u8], token: &str) -> OurPart {
     let text = as_text(without_bom(text));
-    // A name with a version is still the name.
+    // The token may carry a version.
     let token = token.split('/').next().unwrap_or(token);
     let (mut ours, mut everyones, mut sitemaps) = (OurPart::default(), OurPart::default(), Vec::new());
     let mut named = false;
-    // Crawl-delay is no line of the RFC and does not end a run of user-agent lines for the rules;
-    // where files use it, it does for the delay.
+    // Crawl-delay is not in the RFC, so for rules it does not end a run of user-agent lines. For the delay
+    // it does, as files use it.
     let (mut rules, mut delays) = (Membership::default(), Membership::default());
     for line in text.split(['\n', '\r']).filter_map(parse_line) {
         match line {
@@ -89,7 +89,7 @@ fn parse_line(line: &str) -> Option<Line<'_>> {
     let line = line.split('#').next().unwrap_or_default().trim_matches(is_blank);
     let (key, value) = match line.split_once(':') {
         Some(pair) => pair,
-        // Some forget the colon; then the value is one word.
+        // Some files omit the colon. Then the value is one word.
         None => line.split_once(is_blank).filter(|(_, value)| !value.trim_matches(is_blank).contains(is_blank))?,
     };
     let (key, value) = (key.trim_matches(is_blank).to_ascii_lowercase(), value.trim_matches(is_blank));
@@ -118,7 +118,7 @@ fn is_everyone(value: &str) -> bool {
 }
 
 impl OurPart {
-    /// The rules as one group for the matcher. If `without_ends`, no pattern keeps its `$`.
+    /// Writes the rules as one group for the matcher. With `without_ends`, patterns lose their `$`.
     pub(super) fn for_matcher(&self, without_ends: bool) -> String {
         let mut text = String::from("User-agent: *\n");
         for (allow, path) in &self.rules {
@@ -131,11 +131,11 @@ impl OurPart {
     }
 }
 
-/// What a rule is to the matcher. Where that can't be said exactly, the site's No is taken wider
-/// and its Yes is dropped.
+/// Translates a rule for the matcher. What the matcher cannot express is rounded to the safe side: a wider Disallow,
+/// no Allow.
 fn patterns(allow: bool, path: &str, without_ends: bool) -> Vec<String> {
     let (body, end) = path.strip_suffix('$').map_or((path, ""), |body| (body, "$"));
-    // A path begins with a slash, and a pattern is matched from there.
+    // Patterns match from the start of the path, a slash.
     if !body.starts_with(['/', '*']) {
         return Vec::new();
     }
@@ -143,17 +143,17 @@ fn patterns(allow: bool, path: &str, without_ends: bool) -> Vec<String> {
     if inexact && allow {
         return Vec::new();
     }
-    // A '$' that is not at the end means itself, which the matcher has no way to say.
+    // A '$' before the end is literal, which the matcher cannot express.
     let body = body.replace('$', "*");
     let end = if without_ends { "" } else { end };
     let mut patterns = vec![format!("{}{end}", spell(&body, false))];
-    // RFC 9309, section 2.2.2 has escaped letters compared unescaped, and so does a normalised URL
-    // have them; Google compares as written. Either way the answer is No.
+    // RFC 9309, section 2.2.2 compares escaped letters unescaped, as in a normalized URL. Google compares
+    // them as written. Disallow applies to both.
     let decoded = format!("{}{end}", spell(&body, true));
     if !allow && decoded != patterns[0] {
         patterns.push(decoded);
     }
-    // A site that allows a folder's index page allows the folder.
+    // Allowing the index page of a folder allows the folder.
     if let (true, Some((folder, _))) = (allow, body.rsplit_once('/').filter(|(_, file)| file.starts_with("index.htm")))
     {
         patterns.push(format!("{}/$", spell(folder, false)));
@@ -161,8 +161,8 @@ fn patterns(allow: bool, path: &str, without_ends: bool) -> Vec<String> {
     patterns
 }
 
-/// Writes percent-escapes in upper case (RFC 3986, section 6.2.2.1); if `decode`, those of
-/// unreserved characters as the characters (section 6.2.2.2).
+/// Writes percent-escapes in upper case (RFC 3986, section 6.2.2.1). With `decode`, decodes unreserved characters
+/// (section 6.2.2.2).
 pub(super) fn spell(path: &str, decode: bool) -> String {
     let mut spelt = String::with_capacity(path.len());
     let mut rest = path;
@@ -187,12 +187,12 @@ pub(super) fn spell(path: &str, decode: bool) -> String {
     spelt + rest
 }
 
-/// The text without the byte order mark, of which some files have lost a part.
+/// Strips a byte order mark, also an incomplete one.
 fn without_bom(text: &[u8]) -> &[u8] {
     b"\xef\xbb\xbf".iter().fold(text, |rest, &byte| rest.strip_prefix(&[byte]).unwrap_or(rest))
 }
 
-/// The text, bytes that are no UTF-8 as percent-escapes: that is how they stand in a URL.
+/// Decodes UTF-8. Invalid bytes become percent-escapes, as in a URL.
 fn as_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,11 +1,9 @@
-//! What a body is, whatever its header says: pictures, sound, films, archives and PDF tell by their
-//! first bytes.
+//! Detects images, audio, video, archives and PDF by their first bytes, whatever the header says.
 //!
-//! The patterns are those of the MIME Sniffing Standard (WHATWG), sections 6.1, 6.2 and 6.4, and the
-//! one for PDF in section 7.1. Departure: the standard believes a server that says `text/html`; a
-//! crawler that did would make terms of a picture.
+//! The patterns are from the MIME Sniffing Standard (WHATWG), sections 6.1, 6.2 and 6.4, and 7.1 for PDF. One
+//! deviation: the standard trusts a server that says `text/html`. A crawler that did would index images as words.
 
-/// First bytes of files that are no text; `None` stands for any byte.
+/// First bytes of binary formats. `None` matches any byte.
 const SIGNATURES: [(&str, &[Option<u8>]); 15] = [
     ("image/png", &exactly(*b"\x89PNG\r\n\x1a\n")),
     ("image/jpeg", &exactly(*b"\xff\xd8\xff")),
@@ -24,7 +22,7 @@ const SIGNATURES: [(&str, &[Option<u8>]); 15] = [
     ("application/pdf", &exactly(*b"%PDF-")),
 ];
 
-/// The media type of a body that is no text; `None` if it may be one.
+/// Returns the media type of a binary body. `None` if it may be text.
 pub fn no_text(body: &[u8]) -> Option<&'static str> {
     let begins = |pattern: &[Option<u8>]| {
         let mut bytes = body.iter();
@@ -43,7 +41,7 @@ const fn exactly<const N: usize>(bytes: [u8; N]) -> [Option<u8>; N] {
     pattern
 }
 
-/// A container that names its length before what it holds.
+/// A container with its length between its name and the name of its content.
 const fn in_container(container: [u8; 4], kind: [u8; 4]) -> [Option<u8>; 12] {
     let mut pattern = [None; 12];
     let mut at = 0;

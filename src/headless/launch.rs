@@ -1,4 +1,4 @@
-//! Starting and ending Chromium.
+//! Starts and ends Chromium.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use tokio::time::timeout;
 use super::guard::Guard;
 use super::{DrawError, Options};
 
-/// By which names it is looked for.
+/// Names of the executable.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
-/// How long it may take to start and to end.
+/// Time limits for start and end.
 const PATIENCE: Duration = Duration::from_secs(20);
 const FAREWELL: Duration = Duration::from_secs(5);
-/// How often, and after which pause each time, it is tried to remove its profile.
+/// Attempts to remove the profile, and the pause between them.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What keeps it from asking servers by itself, besides that every request of a page is answered for it: a proxy
-/// that is not there, names that don't resolve, no errands of its own.
+/// Flags that keep Chromium off the network: a dead proxy, no name resolution, no background services. They come
+/// besides the interception of every request.
 const ALONE: [&str; 24] = [
     "--proxy-server=http://127.0.0.1:1",
     "--proxy-bypass-list=<-loopback>",
@@ -55,25 +55,25 @@ const ALONE: [&str; 24] = [
     "--disable-features=Translate,OptimizationHints,MediaRouter,AutofillServerCommunication,CertificateTransparencyComponentUpdater",
 ];
 
-/// The first Chromium that can be found by name in the folders of `PATH`.
+/// Returns the first Chromium in the folders of `PATH`.
 pub fn find() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
 }
 
-/// A Chromium that runs.
+/// A running Chromium.
 pub(super) struct Running {
     pub browser: Arc<Mutex<Browser>>,
-    /// Reads what it says.
+    /// Task that reads its messages.
     pump: JoinHandle<()>,
     gone: Arc<Gone>,
     profile: TempDir,
-    /// Until it has been closed. None if there is no shell.
+    /// Kills it if this program dies. `None` after closing, or without a shell.
     guard: std::sync::Mutex<Option<Guard>>,
 }
 
-/// Whether it has gone away.
+/// Flag and notification that Chromium has ended.
 #[derive(Default)]
 pub(super) struct Gone {
     is_gone: AtomicBool,
@@ -99,7 +99,7 @@ impl Running {
         let mut config = BrowserConfig::builder()
             .chrome_executable(&options.executable)
             .user_data_dir(profile.path())
-            // What it leaves elsewhere when it is killed would stay.
+            // A killed Chromium leaves temporary files; here they go with the profile.
             .env("TMPDIR", profile.path().to_string_lossy())
             .disable_default_args()
             .headless_mode(HeadlessMode::New)
@@ -135,7 +135,7 @@ impl Running {
         !self.gone.is()
     }
 
-    /// Waits until it has gone away.
+    /// Waits until it has ended.
     pub async fn gone(&self) {
         let told = self.gone.told.notified();
         if self.is_alive() {
@@ -143,14 +143,14 @@ impl Running {
         }
     }
 
-    /// Ends it soon.
+    /// Kills it in the background.
     pub fn kill(&self) {
         let browser = self.browser.clone();
         self.gone.tell();
         tokio::spawn(async move { browser.lock().await.kill().await });
     }
 
-    /// Ends it, waits for that, and removes its profile.
+    /// Closes it, waits for its end, and removes its profile.
     pub async fn close(&self) {
         let mut browser = self.browser.lock().await;
         let has_ended = !self.gone.is() && {
@@ -166,14 +166,14 @@ impl Running {
         }
         self.gone.tell();
         *self.guard.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // Its other processes end a little later than the first, and write until then.
+        // Child processes end a little after the first, and write until then.
         for _ in 0..TRIES {
             match std::fs::remove_dir_all(self.profile.path()) {
                 Err(error) if error.kind() != ErrorKind::NotFound => tokio::time::sleep(PAUSE).await,
                 _ => return,
             }
         }
-        tracing::warn!(profile = %self.profile.path().display(), "the browser's profile could not be removed");
+        tracing::warn!(profile = %self.profile.path().display(), "browser profile left behind: remove it by hand");
     }
 }
 

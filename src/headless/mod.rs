@@ -1,24 +1,22 @@
 //! *What does a page say once its scripts have run?*
 //!
-//! A page that was fetched is drawn by a headless Chromium of the system's, driven over its debugging protocol
-//! by `chromey`, the client behind spider's Chrome support. Spider's own pages are not used: they let Chromium ask
-//! servers by itself.
+//! A headless Chromium of the system renders a fetched page. `chromey`, the client behind spider's Chrome support,
+//! drives it over the DevTools protocol. Spider's own page type is not used: it lets Chromium send requests itself.
 //!
-//! **No request leaves Chromium.** Each one is paused and answered here, by the page itself or by our
-//! [`Fetcher`]: robots.txt, gaps, the filter of addresses and limits of size hold for scripts and data as they do
-//! for pages, and each request is counted. What escapes a pause (workers, sockets, the browser's own errands) is
-//! sent to a proxy that is not there, and no name is ever looked up.
+//! **No request leaves Chromium.** This room intercepts each one and answers it from the fetched page or through the
+//! [`Fetcher`]. So robots.txt, politeness delay, address filter and size limits hold for scripts and data as for
+//! pages, and every request is counted. What escapes interception (workers, sockets, background services) goes to a
+//! dead proxy, and Chromium resolves no name.
 //!
-//! | asked for | answered |
+//! | request | answer |
 //! |---|---|
-//! | the page | with what was fetched already |
-//! | scripts, data (`fetch`, `XMLHttpRequest`), GET only | by our fetcher; scripts are kept for other pages |
-//! | style sheets | with an empty one |
-//! | images, fonts, media, frames, other pages, all else | not at all |
+//! | the page | the fetched body |
+//! | scripts, data (`fetch`, `XMLHttpRequest`), GET only | from the fetcher; scripts are cached for other pages |
+//! | style sheets | an empty one |
+//! | images, fonts, media, frames, other pages, all else | refused |
 //!
-//! A page may take so long, ask for so much, and no more; then it is taken as it stands. Dialogs are dismissed,
-//! windows and downloads denied. Pages share nothing: each has a context of its own, which is thrown away. What
-//! scripts draw into shadow trees is not seen.
+//! At its limit of time, requests or bytes, a page is taken as it is. Dialogs are dismissed, windows and downloads
+//! denied. Each page has a browser context of its own, so pages share nothing. Shadow trees are not read.
 
 mod guard;
 mod launch;
@@ -42,56 +40,56 @@ pub use shell::is_shell;
 use launch::Running;
 use scripts::Scripts;
 
-/// How pages are drawn.
+/// Options of the headless browser.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program.
+    /// The Chromium executable.
     pub executable: PathBuf,
-    /// Pages that are drawn at the same time, at least 1.
+    /// Pages rendered at the same time, at least 1.
     pub tabs: usize,
-    /// The longest that a page may take, waiting for its turn at servers included.
+    /// Time limit of a page, politeness delays included.
     pub timeout: Duration,
-    /// Requests that a page may make.
+    /// Most requests of a page.
     pub max_requests: u32,
-    /// Bytes that a page may have of them, in all.
+    /// Most bytes of all responses to a page.
     pub max_bytes: usize,
 }
 
-/// A page as its scripts have drawn it.
+/// A page after its scripts have run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// The document, serialised.
+    /// The serialized document.
     pub html: String,
-    /// The origins that were asked for something, robots.txt included.
+    /// The origins that got a request, robots.txt included.
     pub origins: Vec<String>,
 }
 
-/// Why a page could not be drawn.
+/// Why a page could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum DrawError {
     /// Chromium does not start.
-    #[error("{}: it does not start: {reason}", executable.display())]
+    #[error("{}: Chromium does not start: {reason}", executable.display())]
     Launch {
         /// The program.
         executable: PathBuf,
         /// What it says.
         reason: String,
     },
-    /// Chromium has ended, or does not answer.
-    #[error("Chromium has gone away")]
+    /// Chromium ended, or does not respond.
+    #[error("Chromium ended or does not respond")]
     Gone,
-    /// Chromium refuses.
+    /// Chromium reports an error.
     #[error("Chromium: {0}")]
     Protocol(String),
-    /// The page never let go of its scripts.
-    #[error("the page's scripts could not be stopped")]
+    /// The scripts of the page did not stop.
+    #[error("the scripts of the page could not be stopped")]
     Stuck,
-    /// What was drawn is larger than a page may be.
-    #[error("the drawn page has more than {0} bytes")]
+    /// The rendered page is larger than the limit.
+    #[error("the rendered page has more than {0} bytes")]
     TooLarge(usize),
 }
 
-/// Draws pages. It starts Chromium when there is the first page to draw, and again if it has crashed.
+/// Renders pages. Starts Chromium for the first page, and again after a crash.
 pub struct Browser {
     options: Options,
     fetcher: Fetcher,
@@ -102,19 +100,18 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A browser whose requests this fetcher makes.
+    /// Creates a browser that sends its requests through this fetcher.
     pub fn new(options: Options, fetcher: Fetcher, normaliser: Normaliser) -> Self {
         let tabs = Semaphore::new(options.tabs.max(1));
         Self { options, fetcher, normaliser, tabs, running: Mutex::default(), scripts: Scripts::default() }
     }
 
-    /// Draws a page that was fetched. Waits for a free tab. Cost: some tenths of a second, and what the page asks
-    /// for.
+    /// Renders a fetched page. Waits for a free tab. Cost: some tenths of a second, plus the requests of the page.
     ///
     /// # Errors
-    /// If Chromium can't be started, crashes twice, or can't be had to give the document.
+    /// If Chromium does not start, crashes twice, or does not return the document.
     pub async fn draw(&self, page: &Arc<Fetched>) -> Result<Drawn, DrawError> {
-        // It is never closed; were it, nothing would be bounded and no more.
+        // The semaphore is never closed. Otherwise only the limit would be lost.
         let _tab = self.tabs.acquire().await.ok();
         match self.draw_once(page).await {
             // Another page may have been the cause.
@@ -127,13 +124,13 @@ impl Browser {
         let running = self.running().await?;
         let result = tab::draw(self, &running, page).await;
         if matches!(result, Err(DrawError::Gone | DrawError::Stuck)) {
-            // A script that does not let go keeps a processor busy until its process ends.
+            // A stuck script keeps a CPU busy until its process ends.
             running.kill();
         }
         result
     }
 
-    /// Chromium, started if it does not run.
+    /// Returns the running Chromium. Starts it if needed.
     async fn running(&self) -> Result<Arc<Running>, DrawError> {
         let mut running = self.running.lock().await;
         if let Some(running) = running.as_ref().filter(|running| running.is_alive()) {

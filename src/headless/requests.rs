@@ -1,4 +1,4 @@
-//! What is answered to the requests of a page.
+//! Answers the intercepted requests of a page.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -18,14 +18,14 @@ use crate::model::{CanonicalUrl, Fetched};
 pub(super) struct Requests<'a> {
     browser: &'a Browser,
     page: Arc<Fetched>,
-    /// Whether the page itself was given.
+    /// Whether the page itself was delivered.
     is_given: AtomicBool,
     asked: AtomicU32,
     bytes: AtomicUsize,
     origins: Mutex<BTreeSet<String>>,
 }
 
-/// What Chromium is told of a request.
+/// The answer to an intercepted request.
 pub(super) enum Reply {
     Fulfil(FulfillRequestParams),
     Fail(FailRequestParams),
@@ -43,16 +43,16 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// The origins that were asked for something.
+    /// Returns the origins that got a request.
     pub fn origins(&self) -> Vec<String> {
         self.origins.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    /// The answer to a paused request.
+    /// Returns the answer to a paused request.
     pub async fn reply(&self, paused: &EventRequestPaused) -> Reply {
         let id = &paused.request_id;
         match paused.resource_type {
-            // Of frames and of pages that the page would rather be, nothing is wanted.
+            // Only the first document: frames and navigations are refused.
             ResourceType::Document if !self.is_given.swap(true, Ordering::AcqRel) => fulfil(id, &self.page),
             ResourceType::Stylesheet => no_style(id),
             ResourceType::Script | ResourceType::Xhr | ResourceType::Fetch if paused.request.method == "GET" => {
@@ -61,13 +61,13 @@ impl<'a> Requests<'a> {
                     None => fail(id, ErrorReason::BlockedByClient),
                 }
             }
-            // Refused otherwise, the page would give way to a page of Chromium's that says so.
+            // Any other reason would replace the page by an error page of Chromium.
             ResourceType::Document => fail(id, ErrorReason::Aborted),
             _ => fail(id, ErrorReason::BlockedByClient),
         }
     }
 
-    /// Asks the server, if the page may ask for more and robots.txt allows it.
+    /// Fetches the resource, if the limits of the page and robots.txt allow it.
     async fn ask(&self, paused: &EventRequestPaused) -> Option<Arc<Fetched>> {
         let browser = self.browser;
         let url = browser.normaliser.absolute(&paused.request.url).ok()?;
@@ -84,7 +84,9 @@ impl<'a> Requests<'a> {
             return None;
         }
         let fetched = browser.fetcher.polite_get_any_type(&url).await;
-        let answer = fetched.inspect_err(|error| tracing::debug!(%url, %error, "a page goes without it")).ok()?;
+        let answer = fetched
+            .inspect_err(|error| tracing::debug!(%url, %error, "subresource not fetched: the page renders without it"))
+            .ok()?;
         self.bytes.fetch_add(answer.body.len(), Ordering::AcqRel);
         let answer = Arc::new(answer);
         if is_script {
@@ -102,7 +104,7 @@ impl<'a> Requests<'a> {
 }
 
 fn fulfil(id: &RequestId, answer: &Fetched) -> Reply {
-    // What a header line says of a transfer is true of that one only; a cookie would come to nothing.
+    // The browser context is thrown away, so cookies are useless.
     let headers = answer.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("set-cookie"));
     let headers =
         headers.map(|(name, value)| HeaderEntry::new(name.as_str(), String::from_utf8_lossy(value).into_owned()));

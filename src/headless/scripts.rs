@@ -1,11 +1,11 @@
-//! Scripts that several pages share, so that each is asked for once.
+//! Cache of scripts that several pages share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::{CanonicalUrl, Fetched};
 
-/// Bytes that are kept; then all are forgotten.
+/// Most bytes in the cache. When they are passed, it is cleared.
 const MOST: usize = 32 << 20;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Scripts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).by_url.get(url.as_str()).cloned()
     }
 
-    /// Keeps a script, unless its server forbids that.
+    /// Caches a script, unless its server forbids it.
     pub fn keep(&self, script: &Arc<Fetched>) {
         let is_forbidden =
             script.header("cache-control").is_some_and(|value| value.to_lowercase().contains("no-store"));

@@ -1,4 +1,4 @@
-//! Is a page but the shell of an application?
+//! Detects pages that are only the shell of a script application.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use regex::bytes::Regex;
 
 use crate::model::{Field, Rendered};
 
-/// A page with fewer words in its text has nearly none.
+/// A page with fewer words counts as empty.
 const FEW_WORDS: u32 = 25;
 
-/// An element that is there to be filled by a script, empty.
+/// An empty element that a script will fill.
 static MOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let names = "root|app|__next|__nuxt|__layout|main-app|react-root|q-app|svelte|gatsby-focus-wrapper";
     Regex::new(&format!(
@@ -17,13 +17,13 @@ static MOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
-/// Words to those who have no script.
+/// A request to enable scripts.
 static NOSCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?is)<noscript\b[^>]*>[^<]*(<[^/][^>]*>[^<]*)*\b(enable|activate|turn on|requires?|needs?)\b[^<]{0,80}\bjavascript\b").ok()
 });
 
-/// Whether a page has scripts, and without them nearly no text, a place to be filled by them, or words to those
-/// who have none.
+/// Whether a page needs its scripts: it has some, and little text, an empty mount point or a request to enable
+/// scripts.
 pub fn is_shell(body: &[u8], rendered: &Rendered) -> bool {
     if !has(body, b"<script") {
         return false;

@@ -1,4 +1,4 @@
-//! One page in one tab, from its address to the document that its scripts have drawn.
+//! Renders one page in one tab.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,18 +28,18 @@ use super::requests::{Reply, Requests};
 use super::{Browser, DrawError, Drawn};
 use crate::model::Fetched;
 
-/// A page that has loaded and asks for nothing for so long is drawn.
+/// A loaded page without requests for this long is complete.
 const QUIET: Duration = Duration::from_millis(500);
-/// How long Chromium may take over a command of ours.
+/// Time limit of a command to Chromium.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the document may take to be given once scripts are stopped.
+/// Time limit for the document after scripts are stopped.
 const LAST: Duration = Duration::from_secs(3);
 
-/// What pages would have to be answered by a person; and windows, which nobody reads.
+/// Replaces dialogs and windows, since nobody is there to answer them.
 const NOBODY_THERE: &str = "for (const [name, answer] of [['alert'], ['confirm', false], ['prompt', null], \
     ['print'], ['open', null]]) window[name] = () => answer;";
 
-/// Draws a page in a context of its own.
+/// Renders a page in a browser context of its own.
 pub(super) async fn draw(browser: &Browser, running: &Running, page: &Arc<Fetched>) -> Result<Drawn, DrawError> {
     let context = tokio::select! {
         context = open_context(running) => context?,
@@ -49,11 +49,11 @@ pub(super) async fn draw(browser: &Browser, running: &Running, page: &Arc<Fetche
         drawn = draw_in(browser, running, page, &context) => drawn,
         () = running.gone() => return Err(DrawError::Gone),
     };
-    // Its pages end with it.
+    // Disposing the context closes its pages.
     let chromium = running.browser.lock().await;
     let disposed = timeout(PATIENCE, chromium.execute(DisposeBrowserContextParams::new(context))).await;
     if disposed.is_err() {
-        // A tab that does not close would go on for ever.
+        // A tab that does not close would run forever.
         running.kill();
     }
     drawn
@@ -107,7 +107,7 @@ struct Tab {
 }
 
 impl Tab {
-    /// Answers what the page asks for until it is quiet, or until `end`.
+    /// Answers requests until the page is quiet, or until `end`.
     async fn run(&mut self, requests: &Requests<'_>, end: Instant) -> Result<(), DrawError> {
         let mut replies = FuturesUnordered::new();
         let (mut has_loaded, mut last) = (false, Instant::now());
@@ -144,7 +144,7 @@ impl Tab {
         self.page.send_command(HandleJavaScriptDialogParams::new(false)).await.map(drop).map_err(failed)
     }
 
-    /// The document as it stands, at most so many bytes of it. Scripts that run are stopped.
+    /// Returns the document, of at most `most` bytes. Stops running scripts.
     async fn document(&mut self, most: usize) -> Result<String, DrawError> {
         self.page.send_command(TerminateExecutionParams::default()).await.map_err(failed)?;
         let outer = format!(

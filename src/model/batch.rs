@@ -9,31 +9,31 @@ use super::{
     Sequence, Term, TermOrder, UrlId, Verdict,
 };
 
-/// A URL at the moment it was first seen. Its [`UrlId`] is its position in the log of URLs.
+/// A URL at its discovery. Its [`UrlId`] is its position in the log of URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlRow {
     /// The canonical URL.
     pub url: String,
-    /// The path by which it was first seen.
+    /// How it was discovered.
     pub discovery: Discovery,
-    /// The frontier's decision at first sight.
+    /// The frontier's decision at its discovery.
     pub state: UrlState,
-    /// The evidence on the naming page that the URL is on topic, in a focused crawl.
+    /// Evidence on the referring page that the URL is on topic, in a focused crawl.
     pub clue: Option<Clue>,
 }
 
-/// The frontier's decision about a URL at first sight.
+/// The frontier's decision about a URL at its discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UrlState {
-    /// It waits to be fetched.
+    /// Waits to be fetched.
     Queued,
-    /// Seen; it waits for a better path.
+    /// Not fetched, unless a better path turns up.
     Deferred(Deferral),
-    /// Kept out by a rule, unless a better path turns up; the crawl writes its line at the end.
+    /// Excluded by a rule, unless a better path turns up. The crawl writes its line at the end.
     Excluded(Exclusion),
 }
 
-/// A URL queued after its first sight: by a better path, or for a new verdict.
+/// A URL queued after its discovery: by a better path, or for a new verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requeue {
     /// The URL.
@@ -45,38 +45,37 @@ pub struct Requeue {
 /// A term of the vocabulary. Its [`crate::model::TermId`] is its position in the log of terms.
 pub type TermRow = Term;
 
-/// Everything that is kept of a judged page, duplicates too. Its [`Sequence`] is its position in
-/// the log of pages.
+/// Everything stored about a decided page, duplicates too. Its [`Sequence`] is its position in the log of pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {
     /// The page's URL.
     pub url: UrlId,
-    /// Its deterministic name.
+    /// Its deterministic id.
     pub page: PageId,
     /// Its group (its host), an opaque number to the decider.
     pub group: u32,
-    /// When it was asked for, milliseconds since 1970 UTC.
+    /// Time of the request, milliseconds since 1970 UTC.
     pub fetched_at: i64,
     /// Digest of the decoded body.
     pub body_digest: Digest,
     /// Digest of the visible text; `None` if there is none.
     pub text_digest: Option<Digest>,
-    /// What the decider said.
+    /// The decider's verdict.
     pub verdict: Verdict,
     /// The distinct terms, ascending by id, with their field counts.
     pub terms: PageTerms,
-    /// Terms that weigh less, in hundredths, are not looked at: dynamic thresholding, as settled
-    /// when the page was judged. 0 where there is none.
+    /// Weight in hundredths below which terms are ignored: the dynamic threshold at the time of the decision. 0 if there
+    /// is none.
     pub least_weight: u32,
-    /// The order of the terms, as far as the detector looks at it.
+    /// The order of the terms, as far as the detector uses it.
     pub order: TermOrder,
     /// The out-links, in order of appearance.
     pub links: Vec<UrlId>,
-    /// Where the archive has it.
+    /// Its record in the archive.
     pub location: Option<WarcLocation>,
-    /// The same page as it was judged before, when it was taken for a near-duplicate.
+    /// The earlier decision that this one revises. It was a near-duplicate.
     pub renews: Option<Sequence>,
-    /// How much it has to do with the topic, in a focused crawl.
+    /// Its relevance to the topic, in a focused crawl.
     pub relevance: Option<Relevance>,
 }
 
@@ -97,7 +96,7 @@ impl PageRow {
     }
 }
 
-/// Where a record lies in the archive.
+/// Location of a record in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarcLocation {
     /// The file's serial number.
@@ -108,25 +107,25 @@ pub struct WarcLocation {
     pub length: u64,
 }
 
-/// A URL that has got its outcome.
+/// The outcome of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeRow {
     /// The URL.
     pub url: UrlId,
-    /// Its outcome, without the particulars that `pages.jsonl` has.
+    /// Its outcome. `pages.jsonl` has the details.
     pub kind: OutcomeKind,
 }
 
-/// What is remembered of an origin (scheme, host and port).
+/// Persistent state of an origin (scheme, host and port).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRow {
     /// scheme://host:port
     pub origin: String,
-    /// Its robots.txt, if it was had.
+    /// Its robots.txt, if downloaded.
     pub robots: Option<RobotsRow>,
-    /// Requests made, pages and robots.txt alike.
+    /// Requests sent, robots.txt included.
     pub requests: u64,
-    /// Requests that got no answer.
+    /// Requests without a response.
     pub unanswered: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
@@ -138,14 +137,14 @@ pub struct HostRow {
     pub failures: BTreeMap<FailureClass, u64>,
 }
 
-/// A robots.txt as it was had.
+/// A downloaded robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsRow {
-    /// When, milliseconds since 1970 UTC.
+    /// Time of the download, milliseconds since 1970 UTC.
     pub fetched_at: i64,
-    /// The HTTP status of the last hop; 0 if it could not be reached.
+    /// The HTTP status of the last hop. 0 without a response.
     pub status: u16,
-    /// The body, capped.
+    /// The body, cut at the limit.
     pub body: Vec<u8>,
 }
 
@@ -155,45 +154,45 @@ pub struct RobotsRow {
 pub struct Totals {
     /// URLs by outcome.
     pub outcomes: BTreeMap<OutcomeKind, u64>,
-    /// Requests made, robots.txt and probes included.
+    /// Requests sent, robots.txt and probes included.
     pub requests: u64,
-    /// Requests for addresses that do not exist, and the start pages they were compared with: made to
-    /// learn what a site answers to wrong addresses. They have no lines.
+    /// Soft-404 probes: requests for made-up addresses, and for the start pages they are compared with. They have no
+    /// lines.
     pub probes: u64,
-    /// Pages that say no more than what their site answers to wrong addresses.
+    /// Pages recognized as soft 404s.
     pub soft_404s: u64,
     /// Bytes of decoded bodies.
     pub bytes: u64,
-    /// Links that are no http or https URLs.
+    /// Links that are not http or https URLs.
     pub links_dropped: u64,
-    /// Links beyond the limit of links a page.
+    /// Links beyond the limit per page.
     pub links_over_limit: u64,
-    /// Pages that were judged anew, since they were taken for near-duplicates too early.
+    /// Revised pages: near-duplicates that were decided too early and then decided again.
     pub revised: u64,
     /// Time spent crawling over all runs, milliseconds.
     pub millis: u64,
 }
 
-/// Everything that one commit makes durable, handed over by the rooms as plain values.
+/// Everything that one commit makes durable, as plain values.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// URLs first seen, in the order of their ids.
+    /// Discovered URLs, in the order of their ids.
     pub urls: Vec<UrlRow>,
-    /// URLs that were queued after all, or again.
+    /// Requeued URLs.
     pub requeued: Vec<Requeue>,
-    /// URLs that have got their outcome.
+    /// Outcomes of URLs.
     pub outcomes: Vec<OutcomeRow>,
-    /// Of these the duplicates, each with the URL that it repeats.
+    /// Duplicates among them, each with the URL of its original.
     pub repeats: Vec<(UrlId, UrlId)>,
-    /// Pages that link to themselves, or to other editions of themselves, each with the URL of one.
+    /// Pages that link to themselves or to another edition of themselves, each with that URL.
     pub counterparts: Vec<(UrlId, UrlId)>,
-    /// Terms first seen, in the order of their ids.
+    /// New terms, in the order of their ids.
     pub terms: Vec<TermRow>,
-    /// Judged pages, in the order of their sequence numbers.
+    /// Decided pages, in the order of their sequence numbers.
     pub pages: Vec<PageRow>,
-    /// Origins whose state has changed, whole.
+    /// Complete rows of changed origins.
     pub hosts: Vec<HostRow>,
-    /// URLs on lease at this moment, each with how often it was handed out.
+    /// Leased URLs, each with its number of leases.
     pub leased: Vec<(UrlId, u32)>,
     /// Lines for `pages.jsonl`, without line ends.
     pub page_lines: Vec<String>,
@@ -203,7 +202,7 @@ pub struct Batch {
     pub totals: Totals,
 }
 
-/// How far the logs reach: what the last commit record names.
+/// Commit record: the lengths of all logs and files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitMark {
     /// The number of the commit, from 1; 0 before the first.
@@ -212,9 +211,9 @@ pub struct CommitMark {
     pub urls: u32,
     /// Terms in the log.
     pub terms: u32,
-    /// Judged pages in the log.
+    /// Decided pages in the log.
     pub pages: u32,
-    /// Serial number of the archive file in work.
+    /// Serial number of the current archive file.
     pub warc_file: u32,
     /// Its length.
     pub warc_bytes: u64,
@@ -222,12 +221,11 @@ pub struct CommitMark {
     pub page_line_bytes: u64,
     /// Length of `errors.jsonl`.
     pub error_line_bytes: u64,
-    /// URLs on lease, each with how often it was handed out.
+    /// Leased URLs, each with its number of leases.
     pub leased: Vec<(UrlId, u32)>,
     /// Counters.
     pub totals: Totals,
-    /// If the crawl is over: length of `pages.jsonl` without the lines of URLs that were never
-    /// leased.
+    /// For a finished crawl: length of `pages.jsonl` without the lines of never leased URLs.
     pub finished: Option<u64>,
 }
 

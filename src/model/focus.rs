@@ -1,4 +1,4 @@
-//! How much a page, or a link, has to do with what is looked for.
+//! Relevance of pages and links to the topic of a focused crawl.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,44 +10,44 @@ use serde::{Deserialize, Serialize};
 pub struct Relevance(u16);
 
 impl Relevance {
-    /// Nothing in common.
+    /// No relevance.
     pub const NONE: Self = Self(0);
-    /// All that is looked for.
+    /// Full relevance.
     pub const ALL: Self = Self(10_000);
 
-    /// The share nearest to a number; what lies outside of [0, 1] is brought to its ends.
+    /// Returns the share nearest to a number, clamped to [0, 1].
     pub fn of(share: f64) -> Self {
         Self((share.clamp(0.0, 1.0) * 10_000.0).round() as u16)
     }
 
-    /// As a number in [0, 1].
+    /// Returns it as a number in [0, 1].
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 10_000.0
     }
 
-    /// Half of it.
+    /// Returns half of it.
     pub fn half(self) -> Self {
         Self(self.0 / 2)
     }
 }
 
-/// What a page lets one expect of a link on it.
+/// Evidence on a page for the relevance of one of its links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clue {
-    /// How close the link's own text is to the topic.
+    /// How close the anchor text is to the topic.
     pub anchor: Relevance,
-    /// The words before and after it in its line.
+    /// The same of the words before and after it in its line.
     pub around: Relevance,
-    /// The heading under which it stands.
+    /// The same of the heading above it.
     pub heading: Relevance,
-    /// The words of its URL.
+    /// The same of the words of its URL.
     pub url: Relevance,
     /// The relevance of the page.
     pub source: Relevance,
 }
 
 impl Clue {
-    /// The best of two, each part for itself.
+    /// Returns the maximum of two, part by part.
     pub fn or(self, other: Self) -> Self {
         Self {
             anchor: self.anchor.max(other.anchor),
@@ -59,16 +59,16 @@ impl Clue {
     }
 }
 
-/// Why a URL was fetched when it was: what was expected of it at that moment. All parts are in [0, 1].
+/// The expected relevance of a URL when it was leased. All parts are in [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
-    /// The weighted mean of the parts below, by which URLs are put in order.
+    /// The weighted mean of the parts below, which orders the queue.
     pub score: f64,
-    /// Whether it was taken out of turn, to learn what lies where nothing is expected.
+    /// Whether it was leased out of order, to explore where nothing is expected.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub explored: bool,
-    /// See [`Clue::anchor`]; the best of the pages that name it, as with the next four.
+    /// See [`Clue::anchor`]. As in the next four, the maximum over the pages that link to it.
     pub anchor: f64,
     /// See [`Clue::around`].
     pub around: f64,
@@ -78,21 +78,21 @@ pub struct Expectation {
     pub url: f64,
     /// See [`Clue::source`].
     pub source: f64,
-    /// The relevance of what else was found by the links of a page that names it.
+    /// The relevance of other pages linked from a page that links to it.
     pub siblings: f64,
-    /// The relevance of what was found in its directory, and in those above it.
+    /// The relevance of the pages in its directory, and in those above it.
     pub region: f64,
 }
 
-/// What each part of an [`Expectation`] weighs in its score; at least one weighs something.
+/// Weight of each part of an [`Expectation`] in its score. At least one is not 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartWeights([f64; 7]);
 
 impl PartWeights {
-    /// The parts, in the order in which they are held.
+    /// The parts, in the order of the weights.
     const NAMES: [&str; 7] = ["anchor", "around", "heading", "url", "source", "siblings", "region"];
 
-    /// The weighted mean of an expectation's parts.
+    /// Returns the weighted mean of an expectation's parts.
     pub fn score(&self, parts: &Expectation) -> f64 {
         let Expectation { anchor, around, heading, url, source, siblings, region, .. } = *parts;
         let parts = [anchor, around, heading, url, source, siblings, region];
@@ -115,21 +115,21 @@ impl fmt::Display for PartWeights {
     }
 }
 
-/// A text that names no weights of parts.
+/// Why a text gives no [`PartWeights`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartWeightsError {
-    /// No such part.
+    /// Unknown part.
     #[error("'{0}' is no part of what is expected: the parts are {names}", names = PartWeights::NAMES.join(", "))]
     Part(String),
-    /// No such weight.
+    /// Invalid weight.
     #[error("'{0}' is no weight: give a number from 0 to 100")]
     Weight(String),
-    /// Nothing would count.
+    /// All weights are 0.
     #[error("all weights are 0")]
     AllZero,
 }
 
-/// Reads `part=weight` pairs with commas between. Parts that are not named keep their default.
+/// Parses `part=weight` pairs, separated by commas. Other parts keep their default.
 impl FromStr for PartWeights {
     type Err = PartWeightsError;
 

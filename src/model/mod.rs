@@ -1,7 +1,7 @@
-//! *What do the rooms say to each other?*
+//! *Which values do the rooms exchange?*
 //!
-//! The shared nouns: plain values that flow from room to room. Invariants live in constructors, so that the next
-//! room need not check again. Nothing here does I/O, reads a clock or knows a runtime.
+//! Plain values that flow from room to room. Constructors check invariants, so that the next room need not. Nothing
+//! here does I/O, reads a clock or depends on a runtime.
 //!
 //! | value | made by | promises |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | [`Lease`] | frontier | a URL to fetch now, with its depth and delivery count |
 //! | [`Fetched`] | fetch | status, headers, capped and decoded body, time |
 //! | [`Rendered`] | render | distinct terms with their field counts, links; no HTML |
-//! | [`Verdict`] | detect | unique, or the stored page it repeats and the score |
+//! | [`Verdict`] | detect | unique, or the stored original and the score |
 //! | [`Batch`] | crawl | everything that one commit makes durable |
 
 mod batch;

@@ -1,55 +1,55 @@
-//! What became of a URL. Every URL that was ever seen has exactly one outcome in the end.
+//! Outcomes of URLs. At the end of a crawl every discovered URL has exactly one.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DecidedBy, Detector, Score, UrlId};
 
-/// What became of a URL.
+/// The outcome of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// The page is unique and was kept.
+    /// The page is unique and was stored.
     Stored,
-    /// The page repeats a stored page.
+    /// The page is a near-duplicate of a stored page.
     NearDuplicate {
-        /// The URL of the stored page; `None` if that is one of an earlier crawl.
+        /// The URL of the stored page. `None` if an earlier crawl stored it.
         of: Option<UrlId>,
-        /// How similar the two are.
+        /// The similarity of the two.
         score: Score,
-        /// By the detector's second condition, if it has one.
+        /// The similarity by the detector's second check, if it has one.
         second: Option<Score>,
-        /// Who says so.
+        /// The detector that decided.
         detector: Detector,
-        /// By which evidence.
+        /// The evidence.
         decided_by: DecidedBy,
     },
     /// The page has the bytes or the text of a stored page.
     ExactDuplicate {
-        /// The URL of the stored page; `None` if that is one of an earlier crawl.
+        /// The URL of the stored page. `None` if an earlier crawl stored it.
         of: Option<UrlId>,
         /// Bytes or text.
         decided_by: DecidedBy,
     },
-    /// The server says that the page is as it was.
+    /// The server says that the page has not changed.
     NotModified,
-    /// The server named another URL, which has an outcome of its own.
+    /// The server redirected to another URL, which has its own outcome.
     Redirected {
         /// The next hop.
         to: String,
-        /// Its number, if it was not left alone.
+        /// Its id, if it was queued.
         id: Option<UrlId>,
     },
-    /// A rule kept the page out.
+    /// A rule excluded the page.
     Excluded(Exclusion),
-    /// The page could not be had.
+    /// The page could not be fetched.
     Failed {
         /// The kind of failure.
         class: FailureClass,
-        /// What happened, in words.
+        /// The cause, in words.
         detail: String,
     },
-    /// Seen, not fetched. A better path queues the URL again.
+    /// Discovered, not fetched. A better path queues the URL again.
     Deferred(Deferral),
-    /// A rule predicts that the page repeats a stored page. The crawl did not fetch it.
+    /// A rule predicts that the page is a duplicate. The crawl did not fetch it.
     PredictedDuplicate {
         /// The URL of the stored page.
         of: UrlId,
@@ -57,7 +57,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The URL of the page that a duplicate repeats, or the target of a redirect.
+    /// Returns the URL of the original of a duplicate, or the target of a redirect.
     pub fn repeats(&self) -> Option<UrlId> {
         match self {
             Outcome::NearDuplicate { of, .. } | Outcome::ExactDuplicate { of, .. } => *of,
@@ -67,7 +67,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome without its particulars.
+    /// Returns the outcome without its details.
     pub fn kind(&self) -> OutcomeKind {
         match self {
             Outcome::Stored => OutcomeKind::Stored,
@@ -83,7 +83,7 @@ impl Outcome {
     }
 }
 
-/// An [`Outcome`] without its particulars.
+/// An [`Outcome`] without its details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -100,7 +100,7 @@ pub enum OutcomeKind {
 }
 
 impl OutcomeKind {
-    /// All of them, those of pages that were compared first.
+    /// All kinds, those of compared pages first.
     pub const ALL: [Self; 9] = [
         Self::Stored,
         Self::NearDuplicate,
@@ -118,7 +118,7 @@ impl OutcomeKind {
         matches!(self, Self::Stored | Self::NearDuplicate | Self::ExactDuplicate | Self::NotModified)
     }
 
-    /// Whether the page is kept: what repeats it points to it.
+    /// Whether the page is stored, so that duplicates can point to it.
     pub fn is_kept(self) -> bool {
         matches!(self, Self::Stored | Self::NotModified)
     }
@@ -139,7 +139,7 @@ impl OutcomeKind {
     }
 }
 
-/// The rule that kept a page out.
+/// The rule that excluded a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Exclusion {
@@ -149,25 +149,25 @@ pub enum Exclusion {
     Include,
     /// An `--exclude` expression matches.
     Exclude,
-    /// robots.txt says no.
+    /// robots.txt forbids it.
     Robots,
-    /// robots.txt could not be had, which means no for the time being (RFC 9309, 2.3.1.4).
+    /// robots.txt is unreachable, which forbids everything for now (RFC 9309, 2.3.1.4).
     RobotsUnreachable,
     /// The site asks for a longer Crawl-delay than `--max-crawl-delay` allows.
     CrawlDelay,
     /// The page asks not to be indexed. Its links were used.
     NoIndex,
-    /// The media type, by the header or the first bytes, is not asked for.
+    /// The media type, by header or first bytes, is not accepted.
     Type,
     /// The URL looks like a trap (repeated segments, too many segments).
     Trap,
-    /// A sitemap: read for its links, no page itself.
+    /// A sitemap: read for its links, but not a page.
     Sitemap,
-    /// The URL belongs to a pattern whose pages keep repeating each other.
+    /// The trap guard closed the URL pattern: its pages repeat each other.
     Pattern,
-    /// The page says no more than what the site answers to addresses that do not exist.
+    /// The page is a soft 404: the site answers the same to made-up addresses.
     Soft404,
-    /// The page has less to do with the topic than is asked for. Its links were used.
+    /// The relevance of the page is below the minimum. Its links were used.
     OffTopic,
 }
 
@@ -192,18 +192,18 @@ impl Exclusion {
     }
 }
 
-/// Why a URL was seen and not fetched.
+/// Why a discovered URL was not fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Deferral {
     /// Deeper than `--depth`.
     Depth,
-    /// The crawl or the host has had its pages, or time was up.
+    /// The page budget of crawl or host, or the time budget, is used up.
     Budget,
-    /// Only duplicates name it.
+    /// Only duplicates link to it.
     DuplicateLink,
     /// Every link to it says nofollow.
     NoFollow,
-    /// The engine that decides what comes next has not asked for it.
+    /// The external engine did not request it.
     NotAsked,
 }
 
@@ -236,7 +236,7 @@ pub enum FailureClass {
     Http,
     /// Too many redirects, or one that leads nowhere.
     Redirect,
-    /// A fault of this program, caught.
+    /// A bug of this program, caught.
     Internal,
 }
 

@@ -1,4 +1,4 @@
-//! A page on its way: as fetched, then as rendered.
+//! A fetched page.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use pagetext::{Header, PageSource};
 
 use super::CanonicalUrl;
 
-/// The answer to one request, whatever its status.
+/// The response to one request, whatever its status.
 #[derive(Clone, Debug)]
 pub struct Fetched {
-    /// The URL that was asked.
+    /// The requested URL.
     pub url: CanonicalUrl,
     /// The HTTP status.
     pub status: u16,
@@ -18,20 +18,20 @@ pub struct Fetched {
     pub version: &'static str,
     /// The reason phrase, if any.
     pub reason: String,
-    /// The response's header lines as received, but for those that speak of a transfer that has
-    /// been undone (content coding, transfer coding, length).
+    /// The response headers as received, without those of the decoded transfer (content coding, transfer coding,
+    /// length).
     pub headers: Vec<Header>,
-    /// The request's header lines as sent.
+    /// The request headers as sent, with secrets masked.
     pub request_headers: Vec<Header>,
-    /// The body without transfer and content coding, at most as long as the limit.
+    /// The decoded body, cut at the limit.
     pub body: Vec<u8>,
     /// Whether the body was cut at the limit.
     pub truncated: bool,
-    /// The address that answered.
+    /// The address of the server. `None` behind a proxy.
     pub address: Option<SocketAddr>,
     /// When the request was sent, milliseconds since 1970 UTC.
     pub started_at: i64,
-    /// From the request's start to the end of the body.
+    /// Time from the start of the request to the end of the body.
     pub elapsed: Duration,
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Expectation, OutcomeKind, Provenance};
 
-/// One line of `pages.jsonl`: what became of a URL. Fields that do not apply are left out.
+/// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PageLine {
@@ -21,14 +21,14 @@ pub struct PageLine {
     /// When the request was sent, RFC 3339 UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fetched_at: Option<String>,
-    /// Links from a seed; seeds are 0.
+    /// Links from a seed. Seeds have 0.
     pub depth: u16,
-    /// The URL on which this one was first seen.
+    /// The URL of the page that led to its discovery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub referrer: Option<String>,
-    /// Requests made for it; 0 if never asked.
+    /// Requests sent for it.
     pub requests: u32,
-    /// The title, white space folded.
+    /// The title, with whitespace folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The language, a primary BCP 47 subtag.
@@ -46,68 +46,67 @@ pub struct PageLine {
     /// Whether the body was cut at the limit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// `browser` if the body is what the page's scripts have drawn, not what the server sent.
+    /// `browser` if the body is the document after its scripts ran, not the bytes of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_source: Option<String>,
-    /// Digest of the body, as the WARC record has it (`sha1:` and base 32).
+    /// Digest of the body, as in the WARC record (`sha1:` and base 32).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Digest of the visible text (`blake3:` and 32 hexadecimal digits).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_digest: Option<String>,
-    /// The `url` of the stored line that this page repeats.
+    /// The `url` of the stored page that this page duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,
-    /// The folder of the earlier crawl that stored it; not there if it is a page of this crawl.
+    /// The folder of the earlier crawl that stored it. Absent for a page of this crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_in: Option<String>,
     /// The similarity to it, in [0, 1].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// The similarity by the detector's second condition, in [0, 1], if it has one.
+    /// The similarity by the detector's second check, in [0, 1], if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_score: Option<f64>,
-    /// What the score is called by the detector that has names for scores.
+    /// The name of the score, for a detector with named bands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<String>,
-    /// The detector that said so.
+    /// The detector that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<String>,
-    /// By which evidence: `body-digest`, `text-digest` or `similarity`.
+    /// The evidence: `body-digest`, `text-digest` or `similarity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// What was said of the page before it was judged anew.
+    /// The earlier verdict of a revised page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revised: Option<EarlierVerdict>,
     /// The rule, failure class or deferral.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The pattern of URLs that keeps repeating itself, for which this one was left out.
+    /// The URL pattern that the trap guard closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The rule that predicts that the page repeats another one.
+    /// The rule that predicts that the page is a duplicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The part of the site in which the rule was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_context: Option<String>,
-    /// Whether the rule is believed since the same holds for other hosts or directories: it was not tested often
-    /// enough itself.
+    /// Whether other hosts or directories confirm the rule. Its own tests are too few.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rule_carried: bool,
-    /// The share of pages about which the rule was right, in [0, 1], measured on those that were fetched.
+    /// The share of correct predictions of the rule, in [0, 1], measured on fetched pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<f64>,
     /// The prediction that the page is a duplicate, which the crawl tested by fetching it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction: Option<SampledPrediction>,
-    /// The address made up by the crawler, which does not exist and is answered with what this page says.
+    /// The soft-404 probe: a made-up address that the site answers with the content of this page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// How much the page has to do with the topic, in [0, 1], in a focused crawl.
+    /// Relevance to the topic, in [0, 1], in a focused crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focus: Option<f64>,
-    /// Why the URL was fetched when it was, in a focused crawl.
+    /// The expected relevance that decided its place in the queue, in a focused crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expectation>,
     /// Robots directives in force.
@@ -128,7 +127,7 @@ pub struct PageLine {
 }
 
 impl PageLine {
-    /// Whether the page is kept, see [`OutcomeKind::is_kept`].
+    /// Whether the page is stored, see [`OutcomeKind::is_kept`].
     pub fn is_kept(&self) -> bool {
         [OutcomeKind::Stored, OutcomeKind::NotModified].iter().any(|kind| kind.name() == self.outcome)
     }
@@ -141,20 +140,20 @@ pub struct SampledPrediction {
     pub rule: String,
     /// The part of the site in which the rule was measured.
     pub context: String,
-    /// The share, drawn by lot, of such pages that were fetched when their turn came, in (0, 1].
+    /// The sampling rate of such pages, in (0, 1].
     pub share: f64,
-    /// Whether this one was left out then, and was fetched later, since a rule had proved wrong, two contradicted
-    /// each other, or a seed named it.
+    /// Whether this page was skipped first and fetched later: a rule proved wrong, two rules contradicted each other, or
+    /// a seed named it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_left_out: bool,
 }
 
-/// A verdict that was given when too little was known of a host.
+/// A verdict from before enough was known of the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EarlierVerdict {
     /// The outcome's name.
     pub outcome: String,
-    /// The page that it was said to repeat.
+    /// The original that it named.
     pub duplicate_of: String,
     /// The similarity to it, in [0, 1].
     pub score: f64,
@@ -167,8 +166,8 @@ pub struct ErrorLine {
     pub url: String,
     /// The class of the failure.
     pub class: String,
-    /// What happened.
+    /// The cause.
     pub detail: String,
-    /// How often it was asked.
+    /// Number of attempts.
     pub attempts: u32,
 }

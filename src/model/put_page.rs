@@ -1,4 +1,4 @@
-//! A page on its way to the archive.
+//! A page for the archive.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{Digest, Fetched, PageId, Verdict, WarcLocation};
 /// A page for the archive.
 #[derive(Clone, Debug)]
 pub struct PutPage {
-    /// The page's deterministic name.
+    /// The deterministic id of the page.
     pub page: PageId,
     /// The exchange with the server.
     pub fetched: Arc<Fetched>,
@@ -28,7 +28,7 @@ pub struct PutPage {
 /// A page in the archive of an earlier crawl of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unchanged {
-    /// Where the response is.
+    /// Location of the response.
     pub location: WarcLocation,
     /// Its `WARC-Record-ID`.
     pub record_id: String,

@@ -1,4 +1,4 @@
-//! Where pages are kept: WARC files.
+//! The archive of pages: WARC files.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,25 +16,24 @@ use super::warc::{Draft, Kind};
 use super::warc_files::WarcFiles;
 use super::warc_reader::{WarcReader, WarcRecord};
 
-/// The archive of a crawl. Clones speak of the same files.
+/// The archive of a crawl. Clones share the same files.
 ///
 /// | page | records | location |
 /// |---|---|---|
 /// | unique | `response`, `request` | of the response |
-/// | unique, and as it was in an earlier generation | `revisit` | of the response there |
+/// | unique, unchanged since an earlier generation | `revisit` | of the response there |
 /// | has the bytes of an archived page | `revisit` | of the revisit |
 /// | any other duplicate | `metadata` | of the metadata |
 /// | a duplicate whose body is kept | `response`, `request`, `metadata` | of the response |
 ///
-/// Compression and writing happen in the call, so that its future blocks: poll it on a thread that
-/// may wait.
+/// Calls compress and write, so they block: make them on a thread that may wait.
 #[derive(Clone)]
 pub struct Archive {
     state: Arc<Mutex<ArchiveState>>,
     reader: StoreReader,
     enabled: bool,
     level: u32,
-    /// Files below this number are those of earlier generations.
+    /// Lower file numbers belong to earlier generations.
     first_file: u32,
 }
 
@@ -42,11 +41,11 @@ struct ArchiveState {
     files: WarcFiles,
     /// Pages put since the last commit, and since the one before it.
     recent: [RecentPages; 2],
-    /// Lent to one page at a time; others make their own.
+    /// A spare compressor. One page takes it, others create their own.
     gzip: Option<Gzip>,
 }
 
-/// Pages that readers of the store may not see yet.
+/// Recent pages that readers of the store may not see yet.
 #[derive(Default)]
 struct RecentPages {
     locations: HashMap<PageId, WarcLocation>,
@@ -61,17 +60,17 @@ impl Archive {
         Self { state: Arc::new(Mutex::new(state)), reader, enabled, level, first_file }
     }
 
-    /// The name of a file, relative to the output folder, as `pages.jsonl` gives it: without the
-    /// suffix that it has while it grows.
+    /// Returns the name of a file relative to the output folder, as in `pages.jsonl`: without the suffix of a growing
+    /// file.
     pub fn file_name(&self, file: u32) -> Option<String> {
         locked(&self.state).files.name(file)
     }
 
-    /// Appends one page and says where it lies; `None` if there is no archive. A page that was put
-    /// since the last two commits is not appended again.
+    /// Appends one page and returns its location. `None` without an archive. A page put since the last two commits is
+    /// not appended again.
     ///
     /// # Errors
-    /// [`Error::DiskFull`], [`Error::Io`]: then nothing of the page counts, and it may be put again.
+    /// [`Error::DiskFull`], [`Error::Io`]: nothing of the page is kept, and it may be put again.
     pub fn put_page(&self, page: &PutPage) -> Result<Option<WarcLocation>> {
         if !self.enabled {
             return Ok(None);
@@ -80,7 +79,7 @@ impl Archive {
             return Ok(Some(known));
         }
         let drafts = self.drafts(page)?;
-        // Compressing takes the longest and needs no lock.
+        // Compression takes longest and needs no lock.
         let mut gzip = locked(&self.state).gzip.take().unwrap_or_else(|| Gzip::new(self.level));
         let members: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.to_member(&mut gzip)).collect();
         let mut state = locked(&self.state);
@@ -94,10 +93,10 @@ impl Archive {
         Ok(main)
     }
 
-    /// Reads the body of an archived page back.
+    /// Reads the body of an archived page.
     ///
     /// # Errors
-    /// [`Error::NoBody`] if the record is no response, [`Error::Corrupt`] if there is no record.
+    /// [`Error::NoBody`] if the record is not a response, [`Error::Corrupt`] if there is no record.
     pub fn body(&self, location: WarcLocation) -> Result<Vec<u8>> {
         let (file, path) = locked(&self.state).files.read(location.file)?;
         body(&read_record(file, &path, location)?, &path)
@@ -111,7 +110,7 @@ impl Archive {
         locked(&self.state).files.close(mark)
     }
 
-    /// A commit has followed: what was put before the one before it can be read from the store.
+    /// Records a commit. Pages put before the previous commit are now readable from the store.
     pub(crate) fn committed(&self) {
         let mut state = locked(&self.state);
         let young = std::mem::take(&mut state.recent[0]);
@@ -144,8 +143,8 @@ impl Archive {
         }])
     }
 
-    /// The archived page whose body this page has, byte for byte. A copy of another duplicate may
-    /// have been decided by its bytes, too, and yet differ from the page that it points to.
+    /// Returns the archived page with the same body. An exact copy of another duplicate can differ from the page that it
+    /// points to, so the digests are compared.
     fn same_body(&self, page: &PutPage) -> Result<Option<PageId>> {
         let Verdict::ExactDuplicate { of, decided_by: DecidedBy::BodyDigest } = page.verdict else { return Ok(None) };
         let digest = page.body_digest;
@@ -157,7 +156,7 @@ impl Archive {
             }
         }
         let row = self.reader.page(of)?;
-        // A record of an earlier generation has a name of that time.
+        // A revisit record cannot name a record of an earlier generation.
         let is_here = |row: &PageRow| row.location.is_some_and(|location| location.file >= self.first_file);
         Ok(row.filter(|row| is_here(row) && row.body_digest == digest).map(|row| row.page))
     }

@@ -1,4 +1,4 @@
-//! Reading an archive by the names and offsets that `pages.jsonl` gives.
+//! Reads an archive by the names and offsets of `pages.jsonl`.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -7,20 +7,20 @@ use std::path::{Component, Path, PathBuf};
 use super::error::{Error, Result};
 use super::warc_reader::{WarcReader, WarcRecord, WarcRecordError};
 
-/// Reads records of a crawl's archive. One file at a time is open.
+/// Reads records of a crawl's archive. Keeps one file open.
 pub struct ArchiveReader {
     folder: PathBuf,
-    /// The file that was looked into last.
+    /// The last file read.
     open: Option<(String, PathBuf, File)>,
 }
 
 impl ArchiveReader {
-    /// A reader of the archive in this output folder.
+    /// Creates a reader of the archive in this output folder.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), open: None }
     }
 
-    /// The record that begins at this offset of a file, which is named relative to the output folder.
+    /// Returns the record at this offset of a file, named relative to the output folder.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if there is no such file or no whole record, [`Error::Io`].
@@ -32,7 +32,7 @@ impl ArchiveReader {
         }
     }
 
-    /// The records of a file from this offset on.
+    /// Returns the records of a file from this offset on.
     ///
     /// # Errors
     /// As [`ArchiveReader::record`], for the file.
@@ -44,7 +44,7 @@ impl ArchiveReader {
         Ok(WarcReader::new(self.file(name, offset)?, offset))
     }
 
-    /// The bytes of a record as they stand in the file, compressed.
+    /// Returns the compressed bytes of a record.
     ///
     /// # Errors
     /// As [`ArchiveReader::record`].
@@ -59,7 +59,7 @@ impl ArchiveReader {
         }
     }
 
-    /// The file, ready to be read from this offset on.
+    /// Returns the file, positioned at this offset.
     fn file(&mut self, name: &str, offset: u64) -> Result<&mut File> {
         let opened = match self.open.take() {
             Some(open) if open.0 == name => open,
@@ -70,8 +70,7 @@ impl ArchiveReader {
         Ok(file)
     }
 
-    /// A file has another suffix while it grows. A name that leads out of the folder is of nobody's making
-    /// here.
+    /// Finds a file, with or without the suffix of a growing file. Refuses a name that leaves the folder.
     fn find(&self, name: &str) -> Result<(String, PathBuf, File)> {
         let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         let paths = [name.to_owned(), format!("{name}.open")].map(|name| self.folder.join(name));

@@ -1,4 +1,4 @@
-//! Rows, one behind the other, so that any one can be read without decoding the others.
+//! Blocks of rows. Any row can be read without decoding the others.
 //!
 //! ```text
 //! block = { length of the row, LEB128 | row, postcard }*
@@ -9,13 +9,12 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A block is sealed by the row that makes it as long as this; a row that is as long has a block to itself.
+/// Length at which a block ends. A row of this length has a block of its own.
 ///
-/// Short, because the database holds thousands of its pages, of up to 16 blocks each, before it
-/// looks at the bound of its cache for the first time.
+/// Short blocks bound the memory of sled, see `docs/design/store.md`.
 pub(crate) const BLOCK_BYTES: usize = 2 * 1024;
 
-/// Packs rows into blocks: the index of the first row of each, and its bytes.
+/// Packs rows into blocks. Returns the index of the first row and the bytes of each block.
 pub(crate) fn pack<T: Serialize>(rows: &[T]) -> Result<Vec<(usize, Vec<u8>)>, postcard::Error> {
     let mut blocks: Vec<(usize, Vec<u8>)> = Vec::new();
     let mut bytes = Vec::new();
@@ -44,7 +43,7 @@ fn push(block: &mut Vec<u8>, row: &[u8]) {
     block.extend(row);
 }
 
-/// A block whose rows are found but not decoded.
+/// A block whose rows are located but not decoded.
 #[derive(Debug)]
 pub(crate) struct Block {
     bytes: Vec<u8>,
@@ -52,7 +51,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Finds the rows, or says what is wrong.
+    /// Locates the rows. Returns the reason for a damaged block.
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Self, String> {
         let mut rows = Vec::new();
         let mut position = 0;
@@ -69,7 +68,7 @@ impl Block {
         self.rows.len()
     }
 
-    /// Decodes row `index`, which must be less than [`Block::len`].
+    /// Decodes row `index`, less than [`Block::len`].
     pub(crate) fn row<T: DeserializeOwned>(&self, index: usize) -> Result<T, String> {
         let row = self.rows.get(index).ok_or_else(|| format!("row {index} is not there"))?;
         let (value, rest) =

@@ -1,4 +1,4 @@
-//! Blocks that were read of late.
+//! Cache of recently read blocks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use super::block::Block;
 use super::mutex::locked;
 
-/// Two generations of blocks by the id of their first row: when the young one is full it becomes
-/// the old one, and the old one is forgotten. What is still asked for moves back to the young one.
+/// Two generations of blocks by the id of their first row. A full young generation replaces the old one. A hit in the
+/// old generation moves to the young one.
 pub(crate) struct BlockCache {
     most: usize,
     generations: Mutex<[BTreeMap<u32, Arc<Block>>; 2]>,
@@ -19,7 +19,7 @@ impl BlockCache {
         Self { most, generations: Mutex::default() }
     }
 
-    /// The block that has row `id`, with the id of its first row.
+    /// Returns the block of row `id`, with the id of its first row.
     pub(crate) fn get(&self, id: u32) -> Option<(u32, Arc<Block>)> {
         let found = {
             let generations = locked(&self.generations);
@@ -35,7 +35,7 @@ impl BlockCache {
         Some((first, block))
     }
 
-    /// Keeps a block.
+    /// Caches a block.
     pub(crate) fn put(&self, first: u32, block: Arc<Block>) {
         let mut generations = locked(&self.generations);
         let [young, old] = &mut *generations;

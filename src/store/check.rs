@@ -1,10 +1,10 @@
-//! A batch must fit the logs: what it names must be there, or come with it.
+//! Checks that a batch fits the logs: every id must be in the logs or in the batch.
 
 use crate::model::{Batch, CommitMark, PageRow};
 
 use super::error::{Error, Result};
 
-/// How far the logs reach after a batch.
+/// Lengths of the logs after a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct LogExtent {
     pub(crate) urls: u32,

@@ -1,8 +1,8 @@
-//! The number of the last commit, kept beside the database.
+//! Keeps the number of the last commit beside the database.
 //!
-//! A database that meets a damaged place in its log may take that for the end and open as of an
-//! earlier time. Files would then be cut to what it remembers, and sound data lost. The witness is
-//! written after a commit has been flushed, so it never runs ahead of a sound database.
+//! A database may take damage in its log for the end and open at an earlier commit. Files would then be cut to that
+//! commit, and sound data lost. The marker is written after the flush of a commit, so it is never ahead of a sound
+//! database.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};
@@ -10,23 +10,22 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Error, Result};
 
-/// A file with one number in it, of as many digits as any has: it is written over where it stands, since to make
-/// a file anew costs as much as to log fifteen pages.
+/// A file with one number of fixed width. It is overwritten in place, which is much cheaper than a new file.
 pub(crate) struct CommitMarker {
     path: PathBuf,
-    /// Once something was noted.
+    /// Open after the first write.
     file: Option<File>,
 }
 
 impl CommitMarker {
-    /// The witness of the database in this folder.
+    /// Creates the marker of the database in this folder.
     pub(crate) fn of(store: &Path) -> Self {
         Self { path: store.join("last-commit"), file: None }
     }
 
-    /// Fails if a commit above `number` is known to have been made.
+    /// Fails if the marker has a commit above `number`.
     pub(crate) fn check(&self, number: u64) -> Result<()> {
-        // Without a witness nothing is known.
+        // Without a marker nothing is known.
         let seen = fs::read_to_string(&self.path).ok().and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0);
         if seen <= number {
             return Ok(());
@@ -35,11 +34,10 @@ impl CommitMarker {
         Err(Error::corrupt(store, format!("it ends with commit {number}, but commit {seen} was made")))
     }
 
-    /// Notes that a commit has been made. If that fails, an older number stands, which is true as
-    /// well.
+    /// Writes the number of a commit. After a failure an older number stays, which is valid too.
     pub(crate) fn note(&mut self, number: u64) {
         if let Err(error) = self.write(number) {
-            tracing::debug!(path = %self.path.display(), %error, "the last commit was not noted");
+            tracing::debug!(path = %self.path.display(), %error, "commit marker not written: the older number stays");
         }
     }
 

@@ -1,9 +1,8 @@
-//! One line a URL, also of pages that were judged anew.
+//! Compacts `pages.jsonl` to one line per URL at the end of a crawl.
 //!
-//! While a crawl runs such a URL has two lines, and the later one, which has a field `revised`, is the
-//! one that counts. When the crawl ends, the file is written anew without the earlier ones: under the
-//! name that the next commit's number gives, and put in its place once that commit is durable. Opening
-//! the folder does that if a crash has kept it from happening.
+//! During a crawl a revised page has two lines, and the later one, with the field `revised`, counts. At the end the
+//! file is rewritten without the earlier lines, under a name with the number of the next commit. Once that commit is
+//! durable, the new file replaces the old one. After a crash, opening the folder does this.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -19,17 +18,17 @@ use super::error::{Error, Result};
 use super::folder::OutputFolder;
 use super::log_file::LogFile;
 
-/// Bytes of lines that are written at a time.
+/// Bytes of one write.
 const AT_ONCE: usize = 256 * 1024;
 
-/// The part of a line that is looked at.
+/// The fields of a line that are read.
 #[derive(Deserialize)]
 struct Line {
     url: String,
     revised: Option<IgnoredAny>,
 }
 
-/// Writes the lines of the first `length` bytes of `from` that are not superseded to a new file.
+/// Writes the lines of the first `length` bytes of `from` to a new file, without superseded ones.
 pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Disk) -> Result<LogFile> {
     let mut revised = HashSet::new();
     each_line(from, length, |_, line| {
@@ -54,8 +53,8 @@ pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Dis
     Ok(file)
 }
 
-/// Puts the file that was made for the last commit in its place, and deletes what was made for one
-/// that did not happen. Whether there was one to be put in place.
+/// Installs the file of the last commit and deletes those of commits that did not happen. Returns whether it
+/// installed one.
 pub(super) fn settle(folder: &OutputFolder, number: u64, disk: &Disk) -> Result<bool> {
     let mut is_replaced = false;
     let entries = fs::read_dir(folder.root()).map_err(|e| Error::io("read", folder.root(), e))?;
@@ -73,7 +72,7 @@ pub(super) fn settle(folder: &OutputFolder, number: u64, disk: &Disk) -> Result<
     Ok(is_replaced)
 }
 
-/// Puts the file that was made for a commit in its place.
+/// Installs the file of a commit.
 pub(super) fn put_in_place(folder: &OutputFolder, number: u64, disk: &Disk) -> Result<()> {
     let (from, to) = (folder.rewritten(number), folder.pages());
     disk.rename(&from, &to).map_err(|e| Error::io("rename", &from, e))?;

@@ -1,4 +1,4 @@
-//! `crawl.json` and `status.json`: small files that are replaced whole.
+//! Writes `crawl.json` and `status.json`: small files, replaced atomically.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,25 +8,23 @@ use serde_json::Value;
 
 use super::error::{Error, Result};
 
-/// Replaces `crawl.json` in `folder` and makes it durable. A reader sees the old file or the new
-/// one, never a part.
+/// Replaces `crawl.json` in `folder` durably. A reader sees the old file or the new one, never a part.
 ///
 /// # Errors
-/// [`Error::Io`], [`Error::DiskFull`]; the old file is then as it was.
+/// [`Error::Io`], [`Error::DiskFull`]; the old file is then unchanged.
 pub fn write_crawl_file(folder: &Path, value: &Value) -> Result<PathBuf> {
     replace(&folder.join("crawl.json"), value, true)
 }
 
-/// Replaces any other file of this kind and makes it durable, as [`write_crawl_file`] does.
+/// Replaces any JSON file durably, as [`write_crawl_file`] does.
 ///
 /// # Errors
-/// As there.
+/// As [`write_crawl_file`].
 pub fn write_json_file(path: &Path, value: &Value) -> Result<PathBuf> {
     replace(path, value, true)
 }
 
-/// Replaces `status.json` in `folder`. It is rewritten every second and worth nothing after a
-/// crash, so that the disk is not waited for.
+/// Replaces `status.json` in `folder` without a sync: it is rewritten every second and useless after a crash.
 ///
 /// # Errors
 /// As [`write_crawl_file`].
@@ -34,7 +32,7 @@ pub fn write_status_file(folder: &Path, value: &Value) -> Result<PathBuf> {
     replace(&folder.join("status.json"), value, false)
 }
 
-/// Reads a JSON file; `None` if it is not there.
+/// Reads a JSON file. `None` if it does not exist.
 ///
 /// # Errors
 /// [`Error::Io`], or [`Error::Corrupt`] if it is not JSON.

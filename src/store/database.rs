@@ -1,4 +1,4 @@
-//! The database: its tables, how it is opened, and how it is brought back to a commit.
+//! The database: opens its tables and rolls it back to a commit.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::host_key::HostKey;
 use super::options::{FORMAT, Identity};
 use super::table::{Table, TableWriter};
 
-/// The database, open.
+/// The open database. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) db: sled::Db,
@@ -29,23 +29,23 @@ pub(crate) struct Database {
     plain_meta: sled::Tree,
 }
 
-/// The table of `meta` has one key of a fixed length.
+/// The only key of the table `meta`, which has keys of one length.
 const IDENTITY: &[u8] = b"identity";
 
-/// How long a database that was just closed may take to let go of its file.
+/// Time that a just closed database may take to release its file lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Database {
-    /// Opens the database, or makes it.
+    /// Opens or creates the database.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if it can't be read, even if the database meets that with a panic.
+    /// [`Error::Corrupt`] if it cannot be read, also if sled panics on it.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self> {
         let place = path.display().to_string();
         remove_half_snapshots(path)?;
         let config = sled::Config::new().path(path).cache_capacity(cache_bytes).flush_every_ms(None);
         let db = catch_unwind(AssertUnwindSafe(|| open_patiently(&config)))
-            .map_err(|_| Error::corrupt(&place, "the database gave up reading it"))?
+            .map_err(|_| Error::corrupt(&place, "the database panicked while reading it"))?
             .map_err(|e| Error::sled("open", &place, e))?;
         Ok(Self {
             url: Table::open(&db, "url", 4)?,
@@ -61,7 +61,7 @@ impl Database {
         })
     }
 
-    /// Which crawl this is; `None` if the store was just made.
+    /// Returns the identity of the crawl. `None` for a new store.
     ///
     /// # Errors
     /// [`Error::Format`] before anything of another format is read.
@@ -87,20 +87,20 @@ impl Database {
         postcard::from_bytes(&bytes).map_err(|e| self.meta.damaged(IDENTITY, e))
     }
 
-    /// Writes down which crawl this is, for good.
+    /// Writes the identity of the crawl durably.
     pub(crate) fn set_identity(&self, identity: &Identity, disk: &Disk) -> Result<()> {
         let bytes = postcard::to_stdvec(identity).map_err(|e| Error::Batch(e.to_string()))?;
         let mut loader = TableWriter::new(disk, &self.meta);
         loader.put(IDENTITY, &bytes)?;
         loader.finish()?;
-        // The format comes last: with it the identity counts.
+        // The format comes last: it makes the identity valid.
         self.plain_meta
             .insert("format", identity.format.to_string().as_bytes())
             .map_err(|e| Error::sled("write", "tree 'meta'", e))?;
         self.flush(disk)
     }
 
-    /// The last commit; a mark of number 0 if there is none.
+    /// Returns the last commit. Its number is 0 if there is none.
     pub(crate) fn mark(&self) -> Result<CommitMark> {
         let Some((key, value)) = self.commit.last()? else { return Ok(CommitMark::default()) };
         let mark: CommitMark = postcard::from_bytes(&value).map_err(|e| self.commit.damaged(&key, e))?;
@@ -111,7 +111,7 @@ impl Database {
         }
     }
 
-    /// Removes what lies above `mark`, and rows of hosts that it has newer ones of.
+    /// Removes everything above `mark`, and superseded rows of hosts.
     pub(crate) fn trim(&self, mark: &CommitMark, disk: &Disk) -> Result<()> {
         for (table, first) in [(&self.url, mark.urls), (&self.term, mark.terms), (&self.page, mark.pages)] {
             remove_from(table, &first.to_be_bytes(), disk)?;
@@ -152,8 +152,8 @@ impl Database {
     }
 }
 
-/// The folder is ours. If the database is locked nevertheless, it was closed a moment ago in this
-/// process, and its threads are still letting go.
+/// Opens the database, with retries. This process holds the folder, so a locked database was closed a moment ago and
+/// its threads are still releasing it.
 fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
     let started = Instant::now();
     loop {
@@ -166,8 +166,8 @@ fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
     }
 }
 
-/// Removes snapshots that were being written when the disk was full or the process was killed: the
-/// database takes the half of one for its newest and refuses to open. Whole ones have another name.
+/// Removes incomplete snapshots of sled. After a full disk or a kill, sled would take one for its newest and refuse to
+/// open. Complete ones have another name.
 fn remove_half_snapshots(store: &Path) -> Result<()> {
     if !store.is_dir() {
         return Ok(());

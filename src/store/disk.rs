@@ -1,4 +1,4 @@
-//! Every step by which the disk changes, in one place, so that a test can make any of them fail.
+//! All disk operations in one place, so that a test can make any of them fail.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::{Error, Result};
 
-/// The kinds of steps.
+/// Kinds of disk operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskStep {
     /// Bytes are appended to a file.
@@ -20,24 +20,24 @@ pub enum DiskStep {
     Rename,
     /// A file is removed.
     Remove,
-    /// TableEntries are handed to the database.
+    /// Entries are written to the database.
     Apply,
     /// The database is made durable.
     Flush,
 }
 
-/// The seam for fault injection: asked before every step. An error is taken for the step's own; an
-/// append that fails has then written half its bytes.
+/// Fault injection for tests, called before every operation. Its error becomes the error of the operation. A failed
+/// append has then written half its bytes.
 pub trait Faults: Send + Sync {
-    /// Lets the step happen, or says how it fails.
+    /// Allows the operation, or returns its error.
     fn before(&self, step: DiskStep) -> io::Result<()>;
 
-    /// Told when what was written so far to a file, or the names in a folder, would outlast a power
-    /// failure. Of the database the folder's name is told, without its path.
+    /// Called when the bytes of a file, or the names in a folder, are durable. The database is passed as its folder
+    /// name, without the path.
     fn durable(&self, _path: &Path) {}
 }
 
-/// The disk, perhaps with faults.
+/// The disk, with optional fault injection.
 #[derive(Clone, Default)]
 pub(crate) struct Disk {
     faults: Option<Arc<dyn Faults>>,
@@ -58,7 +58,7 @@ impl Disk {
         }
     }
 
-    /// Writes `bytes` at `offset`, the end of what counts.
+    /// Writes `bytes` at `offset`, the valid end of the file.
     pub(crate) fn append(&self, file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
         file.seek(SeekFrom::Start(offset))?;
         if let Err(fault) = self.before(DiskStep::Append) {
@@ -114,15 +114,14 @@ impl Disk {
     }
 }
 
-/// Bytes that the user may still write to the disk on which `path` lies. Where the system has no
-/// such call, the largest number.
+/// Returns the free bytes for the user on the disk of `path`. Without a system call for it, returns `u64::MAX`.
 ///
 /// # Errors
-/// [`Error::Io`] if the path can't be asked about.
+/// [`Error::Io`] if the system refuses.
 pub fn free_space(path: &Path) -> Result<u64> {
     #[cfg(unix)]
     {
-        let stat = rustix::fs::statvfs(path).map_err(|e| Error::io("ask for the free space of", path, e.into()))?;
+        let stat = rustix::fs::statvfs(path).map_err(|e| Error::io("read the free space of", path, e.into()))?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
     #[cfg(not(unix))]

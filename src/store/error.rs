@@ -1,16 +1,15 @@
-//! Why the folder could not be opened, written or read.
+//! Errors of opening, writing and reading an output folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Shorthand for results of this room.
+/// Result of this room.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation on the folder of a crawl failed. Each message names the file or folder, the
-/// reason and the next step.
+/// Why an operation on an output folder failed. Each message names file or folder, reason and remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Another process has the folder.
+    /// Another process holds the folder.
     #[error(
         "{folder} is in use by another run (process {pid}): wait for it, stop it, or choose another folder with --out"
     )]
@@ -20,25 +19,25 @@ pub enum Error {
         /// The process that holds the lock, or `unknown`.
         pid: String,
     },
-    /// There is nothing to read.
+    /// The folder holds no crawl.
     #[error("{folder} holds no crawl: give the output folder of a crawl (the one with pages.jsonl and store/ in it)")]
     NotACrawl {
         /// The folder.
         folder: PathBuf,
     },
-    /// The store was being made anew, and that was cut short.
-    #[error("the store in {folder} was being made anew and is not whole: 'ndcrawl reindex {folder}' makes it")]
+    /// A rebuild of the store was interrupted.
+    #[error("the store in {folder} is incomplete: a rebuild was interrupted: run 'ndcrawl reindex {folder}' again")]
     Rebuilding {
         /// The output folder.
         folder: PathBuf,
     },
-    /// The folder has output in it, but not the store that it belongs to.
-    #[error("{file} is there without its store: choose another folder with --out, or start anew with --fresh --force")]
+    /// The folder has output without its store.
+    #[error("{file} is there without its store: choose another folder with --out, or start over with --fresh --force")]
     NotEmpty {
         /// The file that would be overwritten.
         file: PathBuf,
     },
-    /// The folder was made by another version of the program.
+    /// Another version of the program made the folder.
     #[error(
         "{store} has format {found}, this program reads format {known}: use the version of ndcrawl that made it, or choose another folder with --out"
     )]
@@ -50,7 +49,7 @@ pub enum Error {
         /// The format of the program.
         known: u32,
     },
-    /// The records in the folder were made in another way and can't be compared with new ones.
+    /// The stored records were made with other settings and cannot be compared with new ones.
     #[error(
         "{store} was made with the rendering '{found}', this run has '{wanted}': use the same settings, or choose another folder with --out"
     )]
@@ -62,9 +61,9 @@ pub enum Error {
         /// The rendering of this run.
         wanted: String,
     },
-    /// Bytes are not what was written.
+    /// Stored bytes are damaged.
     #[error(
-        "{place} is damaged: {reason}: 'ndcrawl verify' tells how far; what it does not name is sound, and --fresh --force starts anew"
+        "{place} is damaged: {reason}: 'ndcrawl verify' lists all damage; what it does not name is sound, and --fresh --force starts over"
     )]
     Corrupt {
         /// The file, or tree and key.
@@ -72,8 +71,8 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// No space is left. Nothing that was committed is lost.
-    #[error("no space left for {path}: free some and run the same command again, it goes on where it stopped")]
+    /// The disk is full. Committed data is safe.
+    #[error("no space left for {path}: free some and run the same command again, it resumes where it stopped")]
     DiskFull {
         /// The file that was written.
         path: PathBuf,
@@ -90,10 +89,10 @@ pub enum Error {
         /// The system's words.
         source: io::Error,
     },
-    /// The caller handed over a batch that contradicts itself or the logs: a fault of this program.
-    #[error("a batch can't be committed: {0}: this is a fault of ndcrawl, please report it")]
+    /// The batch contradicts itself or the logs: a bug of this program.
+    #[error("a batch can't be committed: {0}: this is a bug in ndcrawl, please report it")]
     Batch(String),
-    /// The archive has a record there, but none with a body.
+    /// The record in the archive has no body.
     #[error("{file}, offset {offset}, is a {kind} record and has no body: read the page that it refers to")]
     NoBody {
         /// The WARC file.
@@ -103,13 +102,13 @@ pub enum Error {
         /// The record's type.
         kind: String,
     },
-    /// The store was closed, or could not be opened again after a failure.
+    /// The store was closed, or could not be reopened after a failure.
     #[error("{0} is closed: open it again")]
     Closed(PathBuf),
 }
 
 impl Error {
-    /// Names file and action of an error of the system; a full disk is told apart.
+    /// Wraps an I/O error with file and action. A full disk has its own variant.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -118,17 +117,17 @@ impl Error {
         }
     }
 
-    /// Names the place of an error of the database.
+    /// Wraps a database error with its place.
     pub(crate) fn sled(action: &'static str, place: &str, error: sled::Error) -> Self {
         match error {
             sled::Error::Io(source) => Self::io(action, Path::new(place), source),
-            // Its own words end with where in its code that was.
-            sled::Error::Corruption { .. } => Self::corrupt(place, "the database has bytes that it did not write"),
+            // The message of sled ends with a place in its code.
+            sled::Error::Corruption { .. } => Self::corrupt(place, "the database found bytes that it did not write"),
             other => Self::corrupt(place, other),
         }
     }
 
-    /// Bytes at `place` are not what was written.
+    /// Creates an error for damaged bytes at `place`.
     pub(crate) fn corrupt(place: impl Into<String>, reason: impl ToString) -> Self {
         Self::Corrupt { place: place.into(), reason: reason.to_string() }
     }

@@ -1,4 +1,4 @@
-//! Where things lie in the output folder, and the lock that says whose it is.
+//! Paths of an output folder, and its lock.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -29,17 +29,17 @@ impl OutputFolder {
         self.root.join("pages.jsonl")
     }
 
-    /// `pages.jsonl` as it is written anew for the commit of this number.
+    /// The rewritten `pages.jsonl` of the commit with this number.
     pub(crate) fn rewritten(&self, number: u64) -> PathBuf {
         self.root.join(format!("pages.jsonl.{number}"))
     }
 
-    /// The number of the commit for which this file was written anew, if it is such a file.
+    /// Returns the commit number of a rewritten `pages.jsonl`.
     pub(crate) fn rewritten_for(&self, path: &Path) -> Option<u64> {
         path.file_name()?.to_str()?.strip_prefix("pages.jsonl.")?.parse().ok()
     }
 
-    /// `pages.jsonl` as of a commit, wherever it lies.
+    /// Returns the path of `pages.jsonl` as of a commit.
     pub(crate) fn pages_as_of(&self, number: u64) -> PathBuf {
         Some(self.rewritten(number)).filter(|path| path.exists()).unwrap_or_else(|| self.pages())
     }
@@ -56,8 +56,7 @@ impl OutputFolder {
         self.root.join("store")
     }
 
-    /// Makes the folder, for the user alone, if it is not there. A folder that exists keeps its
-    /// mode.
+    /// Creates the folder, readable by the user alone. An existing folder keeps its mode.
     pub(crate) fn create(&self) -> Result<()> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -78,8 +77,7 @@ impl OutputFolder {
         if !has_earlier && has_entries(&self.warc()) { Err(Error::NotEmpty { file: self.warc() }) } else { Ok(()) }
     }
 
-    /// Takes the folder for this process. The lock goes with the returned value, or with the
-    /// process, however it ends; the file stays.
+    /// Locks the folder for this process. The lock ends with the returned value, or with the process. The file stays.
     pub(crate) fn lock(&self) -> Result<FolderLock> {
         let path = self.root.join("ndcrawl.lock");
         let mut file = OpenOptions::new()
@@ -93,8 +91,8 @@ impl OutputFolder {
         loop {
             match file.try_lock() {
                 Ok(()) => break,
-                // A process that is being started inherits the lock until its program runs, so that
-                // a folder that was just closed may look taken for a moment.
+                // A child process inherits the lock until its program runs, so a just closed folder
+                // may look locked for a moment.
                 Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => std::thread::sleep(LOCK_PAUSE),
                 Err(TryLockError::WouldBlock) => return Err(self.in_use(&mut file)),
                 Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path, e)),
@@ -116,7 +114,7 @@ impl OutputFolder {
     }
 }
 
-/// Deletes these files and folders of an output folder, unless a crawl is at work there.
+/// Deletes these files and folders of an output folder, unless a crawl is running there.
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Io`].
@@ -129,7 +127,7 @@ pub fn delete_crawl(folder: &Path, paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// A folder that is taken, until this is dropped.
+/// Lock on an output folder, until dropped.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,

@@ -1,12 +1,12 @@
-//! Generations: what a crawl that is over leaves behind when it is crawled again in its folder.
+//! Generations: earlier crawls in the same output folder.
 //!
 //! | place | holds |
 //! |---|---|
-//! | `earlier/1/`, `earlier/2/`, … | lines, report, settings and logs of one generation, as they were in the folder |
-//! | `warc/` | the pages of all generations; serial numbers go on |
+//! | `earlier/1/`, `earlier/2/`, … | lines, report, settings and logs of one generation |
+//! | `warc/` | the pages of all generations; serial numbers continue |
 //!
-//! What is moved goes into `earlier/N.part` first, which gets its name when all is there: a move that was
-//! interrupted is made good before anything else is done in the folder.
+//! Files move into `earlier/N.part` first, which is renamed when complete. An interrupted move is completed before
+//! anything else happens in the folder.
 
 use std::collections::HashMap;
 use std::fs;
@@ -25,35 +25,35 @@ use super::warc_files;
 
 /// The folder of generations.
 pub const EARLIER: &str = "earlier";
-/// What is moved, the logs last: who looks for a crawl to go on with, looks for them.
+/// Files that move. The logs come last, because they mark a crawl that can be resumed.
 const MOVED: [&str; 7] =
     ["report.html", "status.json", "links.jsonl", "errors.jsonl", "pages.jsonl", "crawl.json", "store"];
 const NOTE: &str = "generation.json";
 const PART: &str = "part";
 
-/// What is written down of a generation.
+/// Metadata of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct GenerationNote {
     /// The serial number of the first WARC file of the next generation.
     next_warc: u32,
 }
 
-/// A generation that is over.
+/// An earlier generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// The first is 1.
+    /// Its number, from 1.
     pub number: u32,
-    /// Where its lines and logs are.
+    /// The folder of its lines and logs.
     pub folder: PathBuf,
-    /// The serial number of the first WARC file that came after it.
+    /// The serial number of the first later WARC file.
     pub next_warc: u32,
 }
 
 impl Generation {
-    /// The last generation that is over; `None` if the crawl in this folder is its first.
+    /// Returns the last earlier generation. `None` if this is the first crawl in the folder.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Corrupt`] if what was written down of it can't be read.
+    /// [`Error::Io`], [`Error::Corrupt`] if its metadata is unreadable.
     pub fn last(folder: &Path) -> Result<Option<Self>> {
         let Some(number) = numbers(folder)?.into_iter().max() else { return Ok(None) };
         let generation = place(folder, number);
@@ -64,7 +64,7 @@ impl Generation {
         Ok(Some(Self { number, folder: generation, next_warc: note.next_warc }))
     }
 
-    /// The lines of its `errors.jsonl`, as far as they can be read.
+    /// Returns the readable lines of its `errors.jsonl`.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -80,28 +80,28 @@ impl Generation {
     }
 }
 
-/// Sets the crawl aside that is in this folder, so that the next generation can begin. If it was not over, the
-/// WARC file that grew is closed behind its last whole record.
+/// Moves the crawl of this folder into `earlier/`, so that the next generation can start. Closes an unfinished WARC
+/// file after its last complete record.
 ///
 /// # Errors
-/// [`Error::InUse`], [`Error::Io`]; who tries again goes on with it.
+/// [`Error::InUse`], [`Error::Io`]; a second call completes the move.
 pub fn set_aside(folder: &Path) -> Result<()> {
     let _lock = OutputFolder::new(folder).lock()?;
     complete_locked(folder)?;
     set_aside_locked(folder)
 }
 
-/// The number that the generation gets which is set aside next.
+/// Returns the number of the next generation.
 pub(crate) fn next_number(folder: &Path) -> Result<u32> {
     Ok(numbers(folder)?.into_iter().max().unwrap_or_default() + 1)
 }
 
-/// Where a generation lies when it is over.
+/// Returns the folder of an earlier generation.
 pub(crate) fn place(folder: &Path, number: u32) -> PathBuf {
     folder.join(EARLIER).join(number.to_string())
 }
 
-/// Deletes what would be moved with a generation.
+/// Deletes the files that would move with a generation.
 pub(crate) fn delete_what_is_moved(folder: &Path) -> Result<()> {
     for path in MOVED.iter().map(|name| folder.join(name)).filter(|path| path.exists()) {
         let deleted = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -110,7 +110,7 @@ pub(crate) fn delete_what_is_moved(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// As [`set_aside`], of a folder that this process has and in which no move was interrupted.
+/// As [`set_aside`], for a locked folder without an interrupted move.
 pub(crate) fn set_aside_locked(folder: &Path) -> Result<()> {
     let number = next_number(folder)?;
     let part = folder.join(EARLIER).join(format!("{number}.{PART}"));
@@ -122,7 +122,7 @@ pub(crate) fn set_aside_locked(folder: &Path) -> Result<()> {
     complete_locked(folder)
 }
 
-/// The offset of the last record of each WARC file that the lines name, as far as they can be read.
+/// Returns the offset of the last record of each WARC file named by readable lines.
 fn last_named(folder: &Path) -> HashMap<String, u64> {
     let mut last = HashMap::new();
     for line in PageLines::open(folder).into_iter().flatten().flatten() {
@@ -134,7 +134,7 @@ fn last_named(folder: &Path) -> HashMap<String, u64> {
     last
 }
 
-/// Makes an interrupted move good, if there is one.
+/// Completes an interrupted move, if there is one.
 ///
 /// # Errors
 /// As [`set_aside`].
@@ -149,7 +149,7 @@ pub fn complete(folder: &Path) -> Result<()> {
 pub(crate) fn complete_locked(folder: &Path) -> Result<()> {
     let Some(part) = part(folder)? else { return Ok(()) };
     if !part.join(NOTE).exists() {
-        // Nothing was moved yet; the note may have been half written.
+        // Nothing has moved yet; the metadata may be incomplete.
         return fs::remove_dir_all(&part).map_err(|error| Error::io("remove", &part, error));
     }
     for name in MOVED {

@@ -1,38 +1,37 @@
-//! Gzip members, each made in one go.
+//! Compresses gzip members.
 //!
-//! The parts of a member are in memory anyway, so a compressor that takes them whole will do: it
-//! needs half the time of one that takes a stream.
+//! The parts of a member are in memory anyway, and compressing them whole takes half the time of a stream.
 
 use libdeflater::{CompressionLvl, Compressor};
 
-/// Bytes of room that are kept from member to member.
+/// Bytes of the buffers that are kept between members.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// Makes one member after the other.
+/// Compresses one member at a time, with reused buffers.
 pub(crate) struct Gzip {
     compressor: Compressor,
-    /// The parts of a member, one behind the other.
+    /// The concatenated parts of a member.
     parts: Vec<u8>,
-    /// Room for a member. Its length is what was needed so far: lengthening writes zeros.
+    /// Output buffer. It keeps its largest length, since growing writes zeros.
     room: Vec<u8>,
 }
 
 impl Gzip {
-    /// With this level of compression, 1 to 12; beyond them the nearest.
+    /// Creates a compressor of this level, clamped to 1–12.
     pub(crate) fn new(level: u32) -> Self {
         let level = i32::try_from(level).unwrap_or(i32::MAX).clamp(1, 12);
         let compressor = Compressor::new(CompressionLvl::new(level).unwrap_or_default());
         Self { compressor, parts: Vec::new(), room: Vec::new() }
     }
 
-    /// One member of these parts.
+    /// Compresses these parts into one member.
     pub(crate) fn member(&mut self, parts: &[&[u8]]) -> Vec<u8> {
         parts.iter().for_each(|part| self.parts.extend_from_slice(part));
         let bound = self.compressor.gzip_compress_bound(self.parts.len());
         if self.room.len() < bound {
             self.room.resize(bound, 0);
         }
-        // It fails for want of room only, and the bound is room enough.
+        // It fails only if the buffer is short, and the bound is enough.
         let length = self.compressor.gzip_compress(&self.parts, &mut self.room).unwrap_or_default();
         let member = self.room[..length].to_vec();
         self.forget_much();

@@ -1,4 +1,4 @@
-//! Rows of origins: the newest counts, and robots.txt is kept once however often its origin changes.
+//! Rows of origins. The newest row counts. A robots.txt body is stored once, however often its origin changes.
 
 use std::collections::HashSet;
 
@@ -12,25 +12,25 @@ use super::error::{Error, Result};
 use super::host_key::HostKey;
 use super::table::TableWriter;
 
-/// A row as it is written: the body of robots.txt is replaced by its digest.
+/// A stored row: a digest replaces the body of robots.txt.
 #[derive(Serialize, Deserialize)]
 struct StoredHost {
     row: HostRow,
     robots_body: Option<Digest>,
 }
 
-/// What the writer remembers of hosts from commit to commit.
+/// Writes rows of origins, with state between commits.
 #[derive(Default)]
 pub(crate) struct HostWriter {
     /// Bodies that this process has written.
     robots: HashSet<Digest>,
-    /// Keys of rows that the last commit replaced: removed by the next, when they can't be needed.
+    /// Keys of rows that the last commit replaced. The next commit removes them.
     replaced: Vec<Vec<u8>>,
 }
 
 impl HostWriter {
-    /// Writes rows under `commit` and removes those that the commit before replaced. After a
-    /// failure [`HostWriter::forget`] must be called.
+    /// Writes rows under `commit` and removes those that the previous commit replaced. Call [`HostWriter::forget`] after
+    /// a failure.
     pub(crate) fn write(&mut self, database: &Database, hosts: &[HostRow], commit: u64, disk: &Disk) -> Result<()> {
         let mut bodies = TableWriter::new(disk, &database.robots);
         let mut rows = TableWriter::new(disk, &database.host);
@@ -52,7 +52,7 @@ impl HostWriter {
         rows.finish()
     }
 
-    /// Forgets all, since what was written may not be there and what was replaced may be needed.
+    /// Clears the state: written bodies may be lost, and replaced rows may be needed.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -69,7 +69,7 @@ impl HostWriter {
     }
 }
 
-/// All rows as of commit `last`, ascending by the hash of the origin.
+/// Returns all rows as of commit `last`, sorted by the hash of the origin.
 pub(crate) fn hosts(database: &Database, last: u64) -> impl Iterator<Item = Result<HostRow>> + use<> {
     let database = database.clone();
     let mut entries = database.host.entries(&[]).peekable();

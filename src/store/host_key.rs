@@ -2,7 +2,7 @@
 
 use crate::model::Digest;
 
-/// The key of a row: the origin's hash, then the commit that wrote it.
+/// The hash of the origin, then the commit that wrote the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostKey {
     pub(crate) origin: [u8; 16],
@@ -16,7 +16,7 @@ impl HostKey {
         Self { origin: Digest::of(origin.as_bytes()).0, commit }
     }
 
-    /// Reads the key of a value or of one of its pieces.
+    /// Parses the key of a value or of one of its chunks.
     pub(crate) fn read(key: &[u8]) -> Option<Self> {
         let (origin, rest) = key.split_first_chunk()?;
         Some(Self { origin: *origin, commit: u64::from_be_bytes(*rest.first_chunk()?) })

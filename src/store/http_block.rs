@@ -1,19 +1,18 @@
-//! HTTP messages as they stand in WARC records.
+//! Writes HTTP messages into WARC records.
 //!
-//! Bodies are kept without transfer and content coding, so the header lines that speak of a coding
-//! are left out and the length is the true one. HTTP/2 is written in the syntax of HTTP/1.1, as the
-//! IIPC advises (iipc/warc-specifications, numbers 15 and 42), and the record says
+//! Bodies are stored decoded, so headers of codings are left out and the length is that of the decoded body. HTTP/2 is
+//! written in HTTP/1.1 syntax, as the IIPC advises (warc-specifications, numbers 15 and 42), with
 //! `WARC-Protocol: h2`.
 
 use crate::model::{Fetched, Header};
 
-/// Header lines of a response that would contradict the body as it is stored.
+/// Response headers that would contradict the stored body.
 const UNDONE: [&str; 3] = ["content-encoding", "transfer-encoding", "content-length"];
 
-/// Header lines of a request that are secrets.
+/// Request headers that hold secrets.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
-/// The head of a response, empty line included.
+/// Returns the head of a response, with its empty line.
 pub(crate) fn response_head(fetched: &Fetched) -> Vec<u8> {
     let mut head = Vec::with_capacity(512);
     line(
@@ -26,7 +25,7 @@ pub(crate) fn response_head(fetched: &Fetched) -> Vec<u8> {
     head
 }
 
-/// A request, empty line included.
+/// Returns a request, with its empty line.
 pub(crate) fn request(fetched: &Fetched) -> Vec<u8> {
     let url = fetched.url.as_url();
     let target = match url.query() {
@@ -66,12 +65,12 @@ fn headers(block: &mut Vec<u8>, headers: &[Header], left_out: &[&str]) {
     }
 }
 
-/// Whether a name may stand before the colon (RFC 9110, section 5.6.2); `:authority` may not.
+/// Whether a name is a valid header name (RFC 9110, section 5.6.2). `:authority` is not.
 fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// One line. Nothing in it can end it early.
+/// Appends one line. No part can end it early.
 fn line(block: &mut Vec<u8>, parts: &[&[u8]]) {
     block.extend(parts.iter().flat_map(|part| part.iter()).filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)));
     block.extend(b"\r\n");

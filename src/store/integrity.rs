@@ -1,7 +1,7 @@
-//! Is everything there, and does it agree?
+//! Checks that an output folder is complete and consistent.
 //!
-//! Reads the whole folder as of its last commit, and changes nothing. What a crash left above the
-//! last commit is no problem: it is removed when the crawl goes on.
+//! Reads the whole folder as of its last commit and changes nothing. Data above the last commit, left by a crash, is
+//! no problem: resuming removes it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -23,12 +23,12 @@ use super::warc::{self, Kind};
 use super::warc_files;
 use super::warc_reader::{WarcReader, WarcRecord};
 
-/// So many problems are spelled out; the others are counted.
+/// Most problems that are listed. The others are counted.
 const MOST_PROBLEMS: usize = 100;
 
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What was looked at.
+/// Numbers of checked items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct CheckedCounts {
@@ -43,14 +43,14 @@ pub struct CheckedCounts {
     pub warc_records: u64,
 }
 
-/// What was found.
+/// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// What was looked at.
+    /// Numbers of checked items.
     pub checked: CheckedCounts,
-    /// The first problems, in words, each naming its place.
+    /// The first problems, each with its place.
     pub problems: Vec<String>,
-    /// All problems, also those that are not spelled out.
+    /// Number of all problems, listed or not.
     pub problem_count: u64,
 }
 
@@ -67,7 +67,7 @@ impl VerifyReport {
         }
     }
 
-    /// The value, or its error as a problem.
+    /// Returns the value, or records its error as a problem.
     fn noted<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.problem(error.to_string())).ok()
     }
@@ -76,8 +76,8 @@ impl VerifyReport {
 /// Checks the folder of a crawl that is not running.
 ///
 /// # Errors
-/// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], and [`Error::Corrupt`] if not even
-/// the last commit can be read. All else is a problem in the report.
+/// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], and [`Error::Corrupt`] if the last
+/// commit is unreadable. Everything else is a problem in the report.
 pub fn verify(folder: &Path) -> Result<VerifyReport> {
     let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
     let mut verifier = Verifier {
@@ -109,7 +109,7 @@ pub fn verify(folder: &Path) -> Result<VerifyReport> {
 
 struct Verifier {
     folder: OutputFolder,
-    /// The first WARC file of this generation: of earlier ones, pages that are as they were may be used.
+    /// The first WARC file of this generation. Unchanged pages may refer to earlier files.
     first_warc: u32,
     reader: StoreReader,
     mark: crate::model::CommitMark,
@@ -118,13 +118,13 @@ struct Verifier {
     ids: HashMap<u128, UrlId>,
     /// The outcome of each URL, by number.
     outcomes: Vec<Option<OutcomeKind>>,
-    /// URLs that were judged anew and have another outcome since.
+    /// URLs with a revised outcome.
     revised: HashSet<UrlId>,
-    /// What is expected at each place of the archive.
+    /// The expected record at each location of the archive.
     pages: HashMap<(u32, u64), ExpectedRecord>,
 }
 
-/// A page as its row says it is archived.
+/// The record that a page row refers to.
 struct ExpectedRecord {
     sequence: Sequence,
     page: crate::model::PageId,
@@ -133,7 +133,7 @@ struct ExpectedRecord {
     length: u64,
 }
 
-/// The part of a line that is checked.
+/// The checked fields of a line.
 #[derive(Deserialize)]
 struct Line {
     url: String,
@@ -187,7 +187,7 @@ impl Verifier {
         let mut counted: BTreeMap<OutcomeKind, u64> = BTreeMap::new();
         self.outcomes.iter().flatten().for_each(|kind| *counted.entry(*kind).or_default() += 1);
         let said = |kind| self.mark.totals.outcomes.get(&kind).copied().unwrap_or_default();
-        // No line of the log says of a URL that it is deferred.
+        // The log has no row for a deferred URL.
         for kind in OutcomeKind::ALL.into_iter().filter(|kind| *kind != OutcomeKind::Deferred) {
             let count = counted.get(&kind).copied().unwrap_or_default();
             if count != said(kind) {
@@ -204,7 +204,7 @@ impl Verifier {
             let Some((sequence, row)) = self.report.noted(row) else { continue };
             self.report.checked.pages += 1;
             unique[sequence.index()] = row.verdict.is_unique();
-            // What an earlier crawl stored is not in this log.
+            // Pages of an earlier crawl are not in this log.
             if let Some(of) = row.verdict.duplicate_of().filter(|of| of.as_earlier().is_none())
                 && (of >= sequence || !unique[of.index()])
             {
@@ -262,7 +262,7 @@ impl Verifier {
             return self.report.problem(format!("pages.jsonl, line {number}: {} is not in the log", line.url));
         };
         if line.revised.is_none() && self.revised.contains(id) && self.mark.finished.is_none() {
-            // The line of before stays until the crawl ends.
+            // The superseded line stays until the crawl ends.
             return;
         }
         if std::mem::replace(&mut seen[id.index()], true) {
@@ -278,15 +278,15 @@ impl Verifier {
             self.report.problem(format!("pages.jsonl, line {number}: {}, the log says {said}", line.outcome));
         }
         if line.outcome == OutcomeKind::PredictedDuplicate.name()
-            && let Err(reason) = self.foretold(line.duplicate_of.as_deref())
+            && let Err(reason) = self.check_prediction(line.duplicate_of.as_deref())
         {
-            self.report.problem(format!("pages.jsonl, line {number}: {} is foretold to repeat {reason}", line.url));
+            self.report.problem(format!("pages.jsonl, line {number}: {} is predicted to repeat {reason}", line.url));
         }
     }
 
-    /// Whether what a page is foretold to repeat was kept. The line alone says what that is: the log has no row of a
-    /// page that was not fetched.
-    fn foretold(&self, of: Option<&str>) -> Result<(), String> {
+    /// Checks that the original of a predicted duplicate is stored. Only the line names it: the log has no row of a page
+    /// that was not fetched.
+    fn check_prediction(&self, of: Option<&str>) -> Result<(), String> {
         let Some(of) = of else { return Err("no page".to_owned()) };
         let Some(id) = self.ids.get(&xxh3_128(of.as_bytes())) else {
             return Err(format!("{of}, which is not in the log"));
@@ -348,7 +348,7 @@ impl Verifier {
         }
     }
 
-    /// Where the next page lies in a file of which a record can't be read, and so its end can't be told.
+    /// Returns the offset of the next page after an unreadable record, whose length is unknown.
     fn page_behind(&self, serial: u32, offset: u64) -> Option<u64> {
         let behind = self.pages.keys().filter(|(file, at)| *file == serial && *at > offset);
         behind.map(|(_, at)| *at).min()
@@ -417,14 +417,14 @@ fn agrees(record: &WarcRecord, id: Option<&str>, expected: &ExpectedRecord) -> R
     }
 }
 
-/// The file from this offset on.
+/// Opens the file at this offset.
 fn from(path: &Path, offset: u64) -> io::Result<File> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
     Ok(file)
 }
 
-/// The lines in the first `length` bytes of a file, without line ends.
+/// Returns the lines in the first `length` bytes of a file, without line ends.
 fn lines(path: &Path, length: u64, report: &mut VerifyReport) -> impl Iterator<Item = Vec<u8>> + use<> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let file = report.noted(opened.map_err(|e| Error::io("open", path, e))).map(|(found, file)| {

@@ -1,4 +1,4 @@
-//! A file that only grows, and whose length that counts is known.
+//! Append-only file with a known valid length.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use super::disk::Disk;
 use super::error::{Error, Result};
 
-/// A file to which bytes are appended, all or none.
+/// An append-only file. An append writes all bytes or none.
 pub(crate) struct LogFile {
     file: File,
     path: PathBuf,
     disk: Disk,
-    /// The bytes that count. More may lie behind them after a failure.
+    /// The valid length. After a failure the file may be longer.
     length: u64,
-    /// Whether bytes may lie behind those that count.
+    /// Whether the file may be longer than its valid length.
     torn: bool,
-    /// Whether all that counts is known to be durable.
+    /// Whether all valid bytes are durable.
     synced: bool,
 }
 
 impl LogFile {
-    /// Opens the file, or makes it, and cuts it to `length`, the bytes that count.
+    /// Opens or creates the file and cuts it to `length`.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if it is shorter.
@@ -47,7 +47,7 @@ impl LogFile {
         &self.path
     }
 
-    /// The bytes that count.
+    /// The valid length.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -65,7 +65,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// Makes durable what counts.
+    /// Makes the valid bytes durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.mend()?;
         if !self.synced {
@@ -75,14 +75,14 @@ impl LogFile {
         Ok(())
     }
 
-    /// Forgets all behind `length`.
+    /// Drops everything after `length`.
     pub(crate) fn cut(&mut self, length: u64) -> Result<()> {
         self.torn |= length < self.length;
         self.length = self.length.min(length);
         self.mend()
     }
 
-    /// Renames the file; it can go on growing.
+    /// Renames the file. It can still grow.
     pub(crate) fn rename(&mut self, to: &Path) -> Result<()> {
         self.disk.rename(&self.path, to).map_err(|e| Error::io("rename", &self.path, e))?;
         self.path = to.to_owned();

@@ -1,4 +1,4 @@
-//! What the room is told: sizes and names, and which crawl this is.
+//! Options of the store, and the identity of a crawl.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,35 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::CommitMark;
 
-/// The version of the keys and values that this program writes. A folder of another version is
-/// refused.
+/// Version of the keys and values on disk. A folder of another version is refused.
 pub const FORMAT: u32 = 8;
 
 const MEBIBYTE: u64 = 1024 * 1024;
 
-/// How the folder is written.
+/// Options of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Cache of the database in bytes; not a bound on its memory. It is divided among 256 parts, and
-    /// a part looks at its size after every 64th access only, so that up to 16,384 pages of the
-    /// database stay in memory whatever is asked for here.
+    /// Cache of the database in bytes. Not a bound on its memory: see `docs/design/store.md`.
     pub cache_bytes: u64,
     /// Whether pages are archived.
     pub warc: bool,
-    /// A WARC file that has reached this many bytes is closed before the next page.
+    /// Size in bytes at which a WARC file is closed.
     pub warc_size: u64,
-    /// Level of compression, 1 to 12. 1 costs 2/3 of the time of 3 and 2/5 of that of 6, for files
-    /// that are larger by 5 and by 10 %.
+    /// Compression level, 1 to 12.
     pub gzip_level: u32,
-    /// Free space in bytes below which the crawl is to stop; see [`super::Store::has_room`].
+    /// Free space in bytes below which the crawl stops, see [`super::Store::has_room`].
     pub min_free: u64,
-    /// The machine's name as it stands in names of WARC files; letters, digits, dots and hyphens.
+    /// Host name in the names of WARC files: letters, digits, dots and hyphens.
     pub host_name_for_warc: String,
-    /// The user agent that asked for the pages.
+    /// The user agent of the requests.
     pub user_agent: String,
     /// Name and version of the program, as `ndcrawl/0.1.0`.
     pub software: String,
-    /// How robots.txt was heeded, in the word of the WARC standard: `obey` or `ignore`.
+    /// robots.txt policy in the words of the WARC standard: `obey` or `ignore`.
     pub robots: String,
 }
 
@@ -82,14 +78,14 @@ fn new_name() -> String {
     format!("{:016x}", RandomState::new().hash_one((nanos, std::process::id())))
 }
 
-/// What was found when the folder was opened.
+/// State of a folder when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedStore {
-    /// How far the crawl got.
+    /// The last commit.
     pub mark: CommitMark,
-    /// Which crawl it is: the caller's identity for a new one, else the one that was written down.
+    /// The caller's identity for a new crawl, otherwise the stored one.
     pub identity: Identity,
-    /// Whether the crawl was just made.
+    /// Whether the crawl is new.
     pub fresh: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reading `pages.jsonl`.
+//! Reads `pages.jsonl`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,9 +12,8 @@ use crate::model::PageLine;
 use super::error::{Error, Result};
 use super::folder::OutputFolder;
 
-/// The lines of a crawl's `pages.jsonl`, one a URL. Passed over are a last line without its end, as a crawl
-/// that was killed may leave, and, of a crawl that was stopped, what was said of pages before they were
-/// judged anew: memory goes by the number of the latter.
+/// Iterator over `pages.jsonl`, one line per URL. It skips an incomplete last line, left by a killed crawl, and
+/// superseded lines of revised pages. Memory: proportional to the number of revised pages.
 pub struct PageLines {
     path: PathBuf,
     file: BufReader<File>,
@@ -22,7 +21,7 @@ pub struct PageLines {
     number: u64,
     bytes: u64,
     length: u64,
-    /// The lines that count for pages that were judged anew.
+    /// The valid line number of each revised page.
     revised: HashMap<String, u64>,
 }
 
@@ -30,7 +29,7 @@ impl PageLines {
     /// Opens the file in this output folder.
     ///
     /// # Errors
-    /// [`Error::NotACrawl`] if it is not there, [`Error::Io`].
+    /// [`Error::NotACrawl`] if it does not exist, [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Self> {
         let path = OutputFolder::new(folder).pages();
         let file = File::open(&path).map_err(|error| match error.kind() {
@@ -45,7 +44,7 @@ impl PageLines {
         Ok(lines)
     }
 
-    /// Goes over the file once to see which pages were judged anew.
+    /// Reads the file once to find revised pages.
     fn find_revised(&mut self) -> Result<()> {
         while self.read_text()? {
             if memmem::find(&self.text, b"\"revised\":").is_some() {
@@ -69,7 +68,7 @@ impl PageLines {
         self.length
     }
 
-    /// Reads a whole line, if there is one.
+    /// Reads a complete line, if there is one.
     fn read_text(&mut self) -> Result<bool> {
         self.text.clear();
         let read = self.file.read_until(b'\n', &mut self.text);
@@ -79,18 +78,18 @@ impl PageLines {
     }
 
     fn parse(&self) -> Result<PageLine> {
-        // The parser counts the lines of what it was given, which is one.
+        // The parser sees a single line, so its line number is useless.
         let why = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
         let place = || format!("{}, line {}", self.path.display(), self.number);
         serde_json::from_slice(&self.text).map_err(|error| Error::corrupt(place(), why(error)))
     }
 
-    /// The byte at which the line began that was read last.
+    /// Returns the offset of the last line read.
     pub fn began(&self) -> u64 {
         self.bytes - self.text.len() as u64
     }
 
-    /// The line that [`began`](Self::began) at this byte. Not to be mixed with reading one after the other.
+    /// Returns the line at an offset from [`began`](Self::began). Do not mix with iteration.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Corrupt`] if no whole line begins there.

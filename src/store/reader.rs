@@ -1,4 +1,4 @@
-//! Reading what is committed, from any thread, while the writer writes.
+//! Reads committed data, from any thread, while the writer writes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::SharedStore;
 use super::table::{Table, TableEntries};
 
-/// What happened to a URL after it was first seen. Of one commit, URLs that were queued after all
-/// come before links to counterparts, these before what duplicates repeat, and that before outcomes.
+/// An event of a URL after its discovery. Within a commit the order is: requeued URLs, counterparts, duplicate pairs,
+/// outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoneRow {
-    /// A deferred or excluded URL was queued.
+    /// A deferred or excluded URL was requeued.
     Requeued(Requeue),
     /// A URL got its outcome.
     Outcome(OutcomeRow),
-    /// The outcome of the first URL is that it repeats the second.
+    /// The first URL is a duplicate of the second.
     Repeats(UrlId, UrlId),
-    /// The first URL is that of a page that links to the second, which looks like another edition of it or is it.
+    /// The page of the first URL links to the second, another edition of it by its looks or in fact.
     Counterpart(UrlId, UrlId),
 }
 
-/// Reads a store. Clones are cheap and share a small cache; what is read is committed.
+/// Reads committed data of a store. Clones are cheap and share a small cache.
 #[derive(Clone)]
 pub struct StoreReader {
     shared: Arc<SharedStore>,
@@ -45,8 +45,7 @@ impl StoreReader {
         Self { shared }
     }
 
-    /// Opens a folder only to read it. Nothing is cut or removed; what a crash left above the last
-    /// commit is not seen.
+    /// Opens a folder read-only. Cuts and removes nothing, and hides data above the last commit.
     ///
     /// # Errors
     /// [`Error::NotACrawl`], [`Error::InUse`], [`Error::Rebuilding`], [`Error::Format`], [`Error::Corrupt`].
@@ -73,59 +72,59 @@ impl StoreReader {
         self.shared.mark()
     }
 
-    /// The URL with this number, if it is committed.
+    /// Returns the committed URL with this number.
     pub fn url(&self, id: UrlId) -> Result<Option<UrlRow>> {
         let known = self.shared.with_mark(|mark| mark.urls);
         self.row(id.0, known, &self.shared.url_blocks, |database| &database.url)
     }
 
-    /// The judged page with this number, if it is committed.
+    /// Returns the committed page with this number.
     pub fn page(&self, sequence: Sequence) -> Result<Option<PageRow>> {
         let known = self.shared.with_mark(|mark| mark.pages);
         self.row(sequence.0, known, &self.shared.page_blocks, |database| &database.page)
     }
 
-    /// At most `count` URLs from `first` on.
+    /// Returns at most `count` URLs from `first` on.
     pub fn urls(&self, first: UrlId, count: usize) -> Result<Vec<UrlRow>> {
         let known = self.shared.with_mark(|mark| mark.urls);
         self.rows(first.0, known, |database| &database.url)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
     }
 
-    /// At most `count` terms from `first` on.
+    /// Returns at most `count` terms from `first` on.
     pub fn terms(&self, first: TermId, count: usize) -> Result<Vec<TermRow>> {
         let known = self.shared.with_mark(|mark| mark.terms);
         self.rows(first.0, known, |database| &database.term)?.take(count).map(|row| row.map(|(_, row)| row)).collect()
     }
 
-    /// All URLs, in order, block by block.
+    /// Returns all URLs in order, read block by block.
     pub fn all_urls(&self) -> Result<impl Iterator<Item = Result<(UrlId, UrlRow)>> + use<>> {
         let known = self.shared.with_mark(|mark| mark.urls);
         Ok(self.rows(0, known, |database| &database.url)?.map(|row| row.map(|(id, row)| (UrlId(id), row))))
     }
 
-    /// All terms from `first` on, in order.
+    /// Returns all terms from `first` on, in order.
     pub fn terms_from(&self, first: TermId) -> Result<impl Iterator<Item = Result<(TermId, TermRow)>> + use<>> {
         let known = self.shared.with_mark(|mark| mark.terms);
         Ok(self.rows(first.0, known, |database| &database.term)?.map(|row| row.map(|(id, row)| (TermId(id), row))))
     }
 
-    /// All terms, in order.
+    /// Returns all terms, in order.
     pub fn all_terms(&self) -> Result<impl Iterator<Item = Result<(TermId, TermRow)>> + use<>> {
         self.terms_from(TermId(0))
     }
 
-    /// All judged pages from `first` on, in order.
+    /// Returns all decided pages from `first` on, in order.
     pub fn pages_from(&self, first: Sequence) -> Result<impl Iterator<Item = Result<(Sequence, PageRow)>> + use<>> {
         let known = self.shared.with_mark(|mark| mark.pages);
         Ok(self.rows(first.0, known, |database| &database.page)?.map(|row| row.map(|(id, row)| (Sequence(id), row))))
     }
 
-    /// All judged pages, in order.
+    /// Returns all decided pages, in order.
     pub fn all_pages(&self) -> Result<impl Iterator<Item = Result<(Sequence, PageRow)>> + use<>> {
         self.pages_from(Sequence(0))
     }
 
-    /// All URLs that were queued after all, and all outcomes, in the order of the commits.
+    /// Returns all [`DoneRow`]s, in the order of the commits.
     pub fn all_done(&self) -> Result<impl Iterator<Item = Result<DoneRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
         let table = self.shared.database()?.done;
@@ -138,7 +137,7 @@ impl StoreReader {
         }))
     }
 
-    /// All origins, in no useful order.
+    /// Returns all origins, in no particular order.
     pub fn all_hosts(&self) -> Result<impl Iterator<Item = Result<HostRow>> + use<>> {
         let last = self.shared.with_mark(|mark| mark.number);
         Ok(host::hosts(&self.shared.database()?, last))
@@ -209,7 +208,7 @@ fn rows_of<T: DeserializeOwned>(table: &Table, key: &[u8], value: Vec<u8>) -> Re
     (0..block.len()).map(|row| block.row(row).map_err(|reason| table.damaged(key, reason))).collect()
 }
 
-/// Rows with their numbers, in order, without gaps. Ends after the first error.
+/// Iterator over numbered rows, in order, without gaps. Ends after the first error.
 struct RowIter<T> {
     entries: TableEntries,
     table: Table,
@@ -234,7 +233,7 @@ impl<T: DeserializeOwned> RowIter<T> {
         Ok((id, row))
     }
 
-    /// The next block, which must have row `id`, and must begin with it unless it is the first.
+    /// Reads the next block, which must contain row `id`.
     fn next_block(&mut self, id: u32) -> Result<(u32, Block)> {
         let missing = || self.table.damaged(&id.to_be_bytes(), "it is missing");
         let (key, value) = self.entries.next().ok_or_else(missing)??;

@@ -1,9 +1,8 @@
-//! A folder whose store is being made anew says so, until all of it is there.
+//! Marks a folder whose store is being rebuilt.
 //!
-//! `rebuilding.json` is durable before anything is moved, and goes durably when the new store is whole. While it is
-//! there the folder holds less than was crawled, and nobody takes it for a crawl. It names the generation that the
-//! store is made of: if that is in `earlier/`, what lies in the folder is a part of the new store; if not, nothing
-//! was moved yet.
+//! `rebuilding.json` is durable before anything moves, and is removed when the new store is complete. Until then the
+//! folder is refused. The file names the source generation: if that is in `earlier/`, the folder holds a part of the
+//! new store; if not, nothing has moved yet.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,19 +16,19 @@ use super::error::{Error, Result};
 use super::folder::{FolderLock, OutputFolder};
 use super::generations;
 
-/// The file that says so.
+/// Name of the marker file.
 pub const REBUILDING: &str = "rebuilding.json";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct RebuildMark {
-    /// The number of the generation that the store is made of.
+    /// The number of the source generation.
     generation: u32,
 }
 
-/// Refuses a folder whose store is not whole because it was being made anew.
+/// Refuses a folder whose store is incomplete after an interrupted rebuild.
 ///
 /// # Errors
-/// [`Error::Rebuilding`], or [`Error::InUse`] while it still is.
+/// [`Error::Rebuilding`], or [`Error::InUse`] during the rebuild.
 pub fn expect_whole(folder: &Path) -> Result<()> {
     if !folder.join(REBUILDING).exists() {
         return Ok(());
@@ -38,8 +37,7 @@ pub fn expect_whole(folder: &Path) -> Result<()> {
     expect_whole_locked(folder)
 }
 
-/// Keeps crawls out of an output folder that is to be read. A folder into which nobody may write is
-/// read without: no crawl can be at work there.
+/// Locks an output folder for reading. A read-only folder needs no lock: no crawl can run there.
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Rebuilding`], [`Error::Io`].
@@ -56,23 +54,22 @@ pub fn hold(folder: &Path) -> Result<Option<FolderLock>> {
     Ok(lock)
 }
 
-/// As [`expect_whole`], of a folder that this process has.
+/// As [`expect_whole`], for a folder locked by this process.
 pub(crate) fn expect_whole_locked(folder: &Path) -> Result<()> {
     if folder.join(REBUILDING).exists() { Err(Error::Rebuilding { folder: folder.to_owned() }) } else { Ok(()) }
 }
 
-/// Takes away what was made by one who was interrupted. Gives the folder that holds what the store is to be made of:
-/// the folder itself, if nothing was set aside yet; then it is refused no longer.
+/// Removes the part of an interrupted rebuild and returns the source folder. If nothing had moved, that is the folder
+/// itself, which is then refused no longer.
 ///
 /// # Errors
-/// [`Error::InUse`], [`Error::Io`], [`Error::Corrupt`] if `rebuilding.json` can't be read; who tries again goes on
-/// with it.
+/// [`Error::InUse`], [`Error::Io`], [`Error::Corrupt`] if `rebuilding.json` is unreadable; a second call continues.
 pub fn take_back(folder: &Path) -> Result<PathBuf> {
     let _lock = OutputFolder::new(folder).lock()?;
     generations::complete_locked(folder)?;
     match set_aside_before(folder)? {
         None => {
-            // Nothing was moved: the store is what it was.
+            // Nothing has moved: the store is intact.
             if folder.join(REBUILDING).exists() {
                 rebuilt(folder)?;
             }
@@ -85,8 +82,7 @@ pub fn take_back(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Sets the crawl aside of which the store is to be made anew, unless that was done before. From here on
-/// [`expect_whole`] refuses the folder.
+/// Moves the source crawl into `earlier/`, unless that is done. From here on [`expect_whole`] refuses the folder.
 ///
 /// # Errors
 /// As [`set_aside`](super::set_aside).
@@ -101,19 +97,19 @@ pub fn set_aside_to_rebuild(folder: &Path) -> Result<()> {
     generations::set_aside_locked(folder)
 }
 
-/// Notes that the store is whole. All of it must be durable.
+/// Removes the marker. The new store must be complete and durable.
 ///
 /// # Errors
 /// [`Error::Io`].
 pub fn rebuilt(folder: &Path) -> Result<()> {
-    // What was written beside the store has its names for good before the file that refuses it has none.
+    // New file names must be durable before the marker is removed.
     sync(folder)?;
     let path = folder.join(REBUILDING);
     fs::remove_file(&path).map_err(|error| Error::io("remove", &path, error))?;
     sync(folder)
 }
 
-/// Where the generation lies that was set aside by one who was interrupted.
+/// Returns the source generation of an interrupted rebuild.
 fn set_aside_before(folder: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join(REBUILDING);
     let Some(mark) = read_json_file(&path)? else { return Ok(None) };

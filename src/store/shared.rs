@@ -1,4 +1,4 @@
-//! What writer and readers have in common: the open database and the last commit.
+//! State shared by writer and readers: the open database and the last commit.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -9,20 +9,20 @@ use super::database::Database;
 use super::error::{Error, Result};
 use super::folder::{FolderLock, OutputFolder};
 
-/// Blocks of URLs and of pages that are kept ready for reads of single rows.
+/// Cached blocks of URLs and pages, for reads of single rows.
 const URL_BLOCKS: usize = 256;
 const PAGE_BLOCKS: usize = 64;
 
-/// Shared by the writer and all readers. The folder is free when the last of them is gone.
+/// State shared by the writer and all readers. The last one to be dropped unlocks the folder.
 pub(crate) struct SharedStore {
     folder: OutputFolder,
     cache_bytes: u64,
-    /// `None` after the store was closed, or if it could not be opened again.
+    /// `None` after the store was closed, or could not be reopened.
     database: RwLock<Option<Database>>,
     mark: RwLock<CommitMark>,
     pub(crate) url_blocks: BlockCache,
     pub(crate) page_blocks: BlockCache,
-    // Last, so that the database is closed before the folder is free.
+    // Last, so that the database is closed before the folder is unlocked.
     _lock: FolderLock,
 }
 
@@ -49,13 +49,13 @@ impl SharedStore {
         &self.folder
     }
 
-    /// The database. Hold it briefly: while it is held, it can't be opened anew.
+    /// Returns the database. Drop it soon: it cannot be reopened while it is held.
     pub(crate) fn database(&self) -> Result<Database> {
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
         database.clone().ok_or_else(|| Error::Closed(self.folder.store()))
     }
 
-    /// Closes the database and opens it again: it takes no more writes after one has failed.
+    /// Closes and reopens the database: sled refuses all writes after a failed one.
     pub(crate) fn reopen(&self) -> Result<Database> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         *database = None;

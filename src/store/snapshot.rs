@@ -1,9 +1,8 @@
-//! The snapshot: state that is derived from the logs, kept so that opening need not derive it again.
+//! Snapshot of state derived from the logs, to open faster.
 //!
-//! One file beside the database, replaced whole. It holds a head, which says what it was derived
-//! from, then bytes of which this room knows nothing, and ends with an XXH3 checksum of all before.
-//! It is never needed: one that is missing, damaged, of another format or ahead of the logs is
-//! passed over, and everything is derived from the logs.
+//! One file beside the database, replaced atomically: a head that names its source, opaque bytes, and an XXH3 checksum
+//! of both. It is optional. One that is missing, damaged, of another format or ahead of the logs is ignored, and the
+//! state is rebuilt from the logs.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -17,36 +16,36 @@ use super::reader::StoreReader;
 use crate::model::PageId;
 use crate::model::arrays::{read_array, write_array};
 
-/// Changes with what any room writes into it.
+/// Changes with the content of any room.
 const FORMAT: u32 = 5;
 const MAGIC: &[u8; 16] = b"ndcrawl snapshot";
 const CHECKSUM_BYTES: u64 = 16;
 const BUFFER: usize = 1 << 20;
 
-/// What a snapshot was derived from.
+/// Source of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotHead {
-    /// By which options: another's is of no use.
+    /// Signature of the options. Other options cannot use it.
     pub signature: String,
-    /// From the judged pages below this number.
+    /// Pages below this number are included.
     pub pages: u32,
-    /// From the terms below this number.
+    /// Terms below this number are included.
     pub terms: u32,
     /// The last of these pages.
     pub last_page: Option<PageId>,
 }
 
-/// A snapshot that is written and not yet in its place.
+/// A written but not yet installed snapshot.
 #[derive(Debug)]
 pub struct NewSnapshot {
     written: PathBuf,
     place: PathBuf,
-    /// The pages that must be committed before it may be put in its place.
+    /// Pages that must be committed before it is installed.
     pub pages: u32,
 }
 
 impl NewSnapshot {
-    /// Puts it in the place of the one before. What it was derived from must be committed.
+    /// Installs the snapshot. Its source must be committed.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -55,12 +54,11 @@ impl NewSnapshot {
     }
 }
 
-/// The contents of a snapshot whose checksum is right.
+/// The contents of a snapshot with a valid checksum.
 pub type SnapshotInput = io::Take<BufReader<File>>;
 
 impl StoreReader {
-    /// Writes a snapshot. It is not waited for until the disk has it, since its loss costs nothing
-    /// but time.
+    /// Writes a snapshot without a sync: its loss costs only time.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::DiskFull`].
@@ -84,21 +82,20 @@ impl StoreReader {
             out.inner.flush()
         };
         if let Err(error) = write(&mut out) {
-            // A disk that is full needs the room.
+            // A full disk needs the space.
             let _ = fs::remove_file(&written);
             return Err(failed(error));
         }
         Ok(NewSnapshot { written, place, pages: head.pages })
     }
 
-    /// The snapshot, if there is a sound one by these options that is not ahead of the logs. Others
-    /// are deleted, with a word in the log that says why.
+    /// Returns a valid snapshot of these options that is not ahead of the logs. Deletes any other and logs the reason.
     pub fn snapshot(&self, signature: &str) -> Option<(SnapshotHead, SnapshotInput)> {
         let path = self.snapshot_path();
         match self.open_snapshot(&path, signature) {
             Ok(opened) => Some(opened),
             Err(reason) if path.exists() => {
-                tracing::warn!(path = %path.display(), reason, "the snapshot of the index is not used: it is rebuilt from the log");
+                tracing::warn!(path = %path.display(), reason, "index snapshot not usable: rebuilding the index from the log");
                 self.forget_snapshot();
                 None
             }
@@ -108,7 +105,7 @@ impl StoreReader {
 
     /// Deletes the snapshot, if there is one.
     pub fn forget_snapshot(&self) {
-        // If it can't be deleted it is found unfit again next time.
+        // If it cannot be deleted, it is refused again next time.
         let _ = fs::remove_file(self.snapshot_path());
     }
 
@@ -169,7 +166,7 @@ fn is_sound(file: &mut File, contents: u64) -> io::Result<bool> {
     Ok(u128::from_le_bytes(checksum) == hash.digest128())
 }
 
-/// Writes and hashes what it writes.
+/// Writer that hashes its bytes.
 struct Hashing<W> {
     inner: W,
     hash: Xxh3,

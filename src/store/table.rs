@@ -1,14 +1,14 @@
-//! A tree of the database whose values are checked, and whose long values are cut into pieces.
+//! A database tree with checksums, whose long values are split into chunks.
 
 use super::disk::Disk;
 use super::error::{Error, Result};
 use super::value_chunk::{self, PIECE_BYTES};
 
-/// Limits of what the database takes at once: beyond them its memory grows tenfold.
+/// Limits of a batch. Beyond them the memory of sled grows tenfold.
 const MOST_ENTRIES: usize = 200;
 const MOST_BYTES: usize = 256 * 1024;
 
-/// A key and its value, whole.
+/// A key and its complete value.
 pub(crate) type TableEntry = (Vec<u8>, Vec<u8>);
 
 /// A tree with keys of one length.
@@ -29,7 +29,7 @@ impl Table {
         self.tree.is_empty()
     }
 
-    /// The value under `key`.
+    /// Returns the value of `key`.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         match self.tree.get(key).map_err(|e| self.failed(e))? {
             Some(head) => self.assemble(key, &head, |table, key| {
@@ -40,37 +40,37 @@ impl Table {
         .map(Some)
     }
 
-    /// The entry with the greatest key that is not above `key`.
+    /// Returns the entry with the greatest key not above `key`.
     pub(crate) fn floor(&self, key: &[u8]) -> Result<Option<TableEntry>> {
         let Some(found) = self.tree.range(..=key).next_back() else { return Ok(None) };
         let (found, _) = found.map_err(|e| self.failed(e))?;
-        // The last piece of a long value is met first.
+        // The last chunk of a long value comes first.
         let head = found.get(..self.key_bytes).ok_or_else(|| self.damaged(&found, "its key is too short"))?;
         let value = self.get(head)?.ok_or_else(|| self.damaged(&found, "its first piece is missing"))?;
         Ok(Some((head.to_vec(), value)))
     }
 
-    /// The entry with the greatest key of all.
+    /// Returns the entry with the greatest key.
     pub(crate) fn last(&self) -> Result<Option<TableEntry>> {
         self.floor(&vec![0xff; self.key_bytes + 3])
     }
 
-    /// All entries from `key` on, in the order of their keys.
+    /// Returns all entries from `key` on, sorted by key.
     pub(crate) fn entries(&self, key: &[u8]) -> TableEntries {
         TableEntries { table: self.clone(), pieces: self.tree.range(key.to_vec()..) }
     }
 
-    /// The keys of all pieces, from `key` on.
+    /// Returns the keys of all chunks, from `key` on.
     pub(crate) fn piece_keys(&self, key: &[u8]) -> impl Iterator<Item = Result<Vec<u8>>> {
         self.tree.range(key.to_vec()..).map(|entry| entry.map(|(key, _)| key.to_vec()).map_err(|e| self.failed(e)))
     }
 
-    /// The keys of all pieces that begin with `prefix`.
+    /// Returns the keys of all chunks that begin with `prefix`.
     pub(crate) fn piece_keys_of(&self, prefix: &[u8]) -> impl Iterator<Item = Result<Vec<u8>>> {
         self.tree.scan_prefix(prefix).map(|entry| entry.map(|(key, _)| key.to_vec()).map_err(|e| self.failed(e)))
     }
 
-    /// An error that names tree and key.
+    /// Creates an error that names tree and key.
     pub(crate) fn damaged(&self, key: &[u8], reason: impl ToString) -> Error {
         let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
         Error::corrupt(format!("tree '{}', key {hex}", self.name), reason)
@@ -99,7 +99,7 @@ impl Table {
     }
 }
 
-/// TableEntries in the order of their keys. Ends after an error.
+/// Iterator over entries, sorted by key. Ends after an error.
 pub(crate) struct TableEntries {
     table: Table,
     pieces: sled::Iter,
@@ -132,7 +132,7 @@ impl Iterator for TableEntries {
     }
 }
 
-/// Hands entries to one table, as many at a time as the database takes well.
+/// Writes entries to one table, in batches that suit sled.
 pub(crate) struct TableWriter<'a> {
     disk: &'a Disk,
     table: &'a Table,
@@ -166,14 +166,14 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    /// Removes one piece.
+    /// Removes one chunk.
     pub(crate) fn remove(&mut self, piece_key: Vec<u8>) -> Result<()> {
         self.make_room(piece_key.len())?;
         self.batch.remove(piece_key);
         Ok(())
     }
 
-    /// Hands over what is left.
+    /// Writes the last batch.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.apply()
     }

@@ -1,22 +1,21 @@
-//! One value as pieces that the database takes well, each with a checksum.
+//! Splits values into chunks that suit sled, each with a checksum.
 //!
 //! ```text
-//! piece = format (1) | pieces in all, u32 little-endian (4) | XXH3-64, little-endian (8) | bytes
+//! chunk = format (1) | number of chunks, u32 little-endian (4) | XXH3-64, little-endian (8) | bytes
 //! ```
 //!
-//! The checksum covers the tree's name, the key, the number of pieces and the bytes, so that a
-//! sound piece in the wrong place is noticed too.
+//! The checksum covers the name of the tree, the key, the number of chunks and the bytes. So it also detects a valid
+//! chunk in the wrong place.
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// The longest run of bytes in one piece. The database keeps up to 16 values in one page and
-/// rewrites it whole.
+/// Most bytes of one chunk. sled keeps up to 16 values in one page and rewrites it whole.
 pub(crate) const PIECE_BYTES: usize = 16 * 1024;
 
 const FORMAT: u8 = 1;
 const HEAD_BYTES: usize = 13;
 
-/// The piece with this key.
+/// Encodes the chunk with this key.
 pub(crate) fn seal(tree: &str, key: &[u8], pieces: u32, bytes: &[u8]) -> Vec<u8> {
     let mut piece = Vec::with_capacity(HEAD_BYTES + bytes.len());
     piece.push(FORMAT);
@@ -26,7 +25,7 @@ pub(crate) fn seal(tree: &str, key: &[u8], pieces: u32, bytes: &[u8]) -> Vec<u8>
     piece
 }
 
-/// The number of pieces in all, and the bytes of this one; or what is wrong with it.
+/// Returns the number of chunks and the bytes of this one, or the reason for damage.
 pub(crate) fn open<'a>(tree: &str, key: &[u8], piece: &'a [u8]) -> Result<(u32, &'a [u8]), String> {
     let (head, bytes) = piece.split_first_chunk::<HEAD_BYTES>().ok_or("shorter than its head")?;
     let [format, p0, p1, p2, p3, sum @ ..] = *head;
@@ -40,7 +39,7 @@ pub(crate) fn open<'a>(tree: &str, key: &[u8], piece: &'a [u8]) -> Result<(u32, 
     Ok((pieces, bytes))
 }
 
-/// The key of piece `number` of the value under `key`; number 0 has the key itself.
+/// Returns the key of chunk `number` of a value. Number 0 has the key itself.
 pub(crate) fn key(key: &[u8], number: u16) -> Vec<u8> {
     let mut piece_key = key.to_vec();
     if number > 0 {

@@ -1,4 +1,4 @@
-//! WARC/1.1 records (ISO 28500:2017): what stands in them, and how they become gzip members.
+//! Builds WARC/1.1 records (ISO 28500:2017) as gzip members.
 
 use data_encoding::BASE32;
 use jiff::Timestamp;
@@ -10,12 +10,12 @@ use super::gzip::Gzip;
 use super::http_block;
 use super::options::Options;
 
-/// The revisit profile of a payload that is the same (section 6.7.2).
+/// Revisit profile of an identical payload (section 6.7.2).
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-/// That of a server's word for it (section 6.7.3).
+/// Revisit profile of a 304 response (section 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
-/// The digest of a body as `WARC-Payload-Digest` has it (section 5.9): `sha1:` and base 32.
+/// Returns `WARC-Payload-Digest` of a body (section 5.9): `sha1:` and base 32.
 pub fn payload_digest(body: &[u8]) -> String {
     digest(&[body])
 }
@@ -26,7 +26,7 @@ pub(crate) fn digest(parts: &[&[u8]]) -> String {
     format!("sha1:{}", BASE32.encode(&hasher.finalize()))
 }
 
-/// A type of record; only those that are written here.
+/// The types of records that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Warcinfo,
@@ -47,8 +47,8 @@ impl Kind {
         }
     }
 
-    /// `WARC-Record-ID` (section 5.2): the same page always gets the same ids, one for each kind of
-    /// record. The UUID is of version 8 (RFC 9562, section 5.8).
+    /// Returns `WARC-Record-ID` (section 5.2), which is deterministic for page and record type. The UUID has version 8
+    /// (RFC 9562, section 5.8).
     pub(crate) fn id_of(self, page: PageId) -> String {
         self.id(&page.0.to_le_bytes())
     }
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-/// A record that is to be written.
+/// A record to write.
 pub(crate) struct Draft<'a> {
     fields: Vec<(&'static str, String)>,
     head: Vec<u8>,
@@ -94,7 +94,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The first record of a file (section 6.2). `file` is its final name.
+    /// Creates the first record of a file (section 6.2). `file` is its final name.
     pub(crate) fn warcinfo(crawl: &str, file: &str, lines: &[(&str, &str)]) -> Self {
         let id = Kind::Warcinfo.id(format!("{crawl}/{file}").as_bytes());
         let draft = Self::new(Kind::Warcinfo, id, date(now_millis()))
@@ -103,8 +103,7 @@ impl<'a> Draft<'a> {
         Self { head: fields(lines), ..draft }
     }
 
-    /// The answer (section 6.3). The payload is the body without codings, as are head and length;
-    /// `digest` is its [`payload_digest`].
+    /// Creates a response record (section 6.3). Body, head and length are decoded. `digest` is the [`payload_digest`].
     pub(crate) fn response(page: PageId, fetched: &'a Fetched, digest: &str) -> Self {
         let mut draft = Self::of_page(Kind::Response, page, fetched)
             .with_exchange(fetched)
@@ -116,7 +115,7 @@ impl<'a> Draft<'a> {
         Self { head: http_block::response_head(fetched), body: &fetched.body, ..draft }
     }
 
-    /// What was asked (section 6.5).
+    /// Creates a request record (section 6.5).
     pub(crate) fn request(page: PageId, fetched: &Fetched) -> Self {
         let draft = Self::of_page(Kind::Request, page, fetched)
             .with_exchange(fetched)
@@ -125,8 +124,8 @@ impl<'a> Draft<'a> {
         Self { head: http_block::request(fetched), ..draft }
     }
 
-    /// An answer whose body is that of `original` (section 6.7.2), which was fetched from this URL
-    /// at this time: only its head is kept.
+    /// Creates a revisit record (section 6.7.2) of a response with the body of `original`, fetched from this URL at this
+    /// time. It holds only the head.
     pub(crate) fn revisit(
         page: PageId,
         fetched: &Fetched,
@@ -145,7 +144,7 @@ impl<'a> Draft<'a> {
         Self { head: http_block::response_head(fetched), ..draft }
     }
 
-    /// An answer by which a page is as an earlier generation of the crawl has archived it.
+    /// Creates a revisit record of a page that is unchanged since an earlier generation.
     pub(crate) fn unchanged(page: PageId, fetched: &Fetched, digest: &str, unchanged: &Unchanged) -> Self {
         let draft = Self::of_page(Kind::Revisit, page, fetched)
             .with_exchange(fetched)
@@ -158,7 +157,7 @@ impl<'a> Draft<'a> {
         Self { head: http_block::response_head(fetched), ..draft }
     }
 
-    /// What is known of a duplicate (section 6.6). `concurrent`: its response is archived too.
+    /// Creates a metadata record of a duplicate (section 6.6). `concurrent`: its response is archived too.
     pub(crate) fn duplicate(
         page: PageId,
         fetched: &Fetched,
@@ -187,7 +186,7 @@ impl<'a> Draft<'a> {
         Self { head: fields(&lines), ..draft }
     }
 
-    /// The record as a gzip member of its own (annex D).
+    /// Compresses the record into its own gzip member (annex D).
     pub(crate) fn to_member(&self, gzip: &mut Gzip) -> Vec<u8> {
         let length = self.head.len() + self.body.len();
         let mut header = b"WARC/1.1\r\n".to_vec();
@@ -199,13 +198,12 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The first record of a WARC file (section 6.2), as a gzip member: `file` is the file's name, `crawl`
-/// that of the crawl whose pages are in it.
+/// Returns the first record of a WARC file (section 6.2) as a gzip member, for the file and the crawl of these names.
 pub fn warcinfo_member(crawl: &str, file: &str, lines: &[(&str, &str)]) -> Vec<u8> {
     Draft::warcinfo(crawl, file, lines).to_member(&mut Gzip::new(Options::default().gzip_level))
 }
 
-/// Lines of `application/warc-fields`.
+/// Formats `application/warc-fields`.
 fn fields(lines: &[(&str, &str)]) -> Vec<u8> {
     lines.iter().map(|(name, value)| one_line(name, value)).collect::<String>().into_bytes()
 }
@@ -215,17 +213,17 @@ fn one_line(name: &str, value: &str) -> String {
     format!("{name}: {value}\r\n")
 }
 
-/// `WARC-Date` (section 5.4) with milliseconds.
+/// Formats `WARC-Date` (section 5.4) with milliseconds.
 fn date(millis: i64) -> String {
     Timestamp::from_millisecond(millis).unwrap_or_default().to_string()
 }
 
-/// Fourteen digits of the date and time, as in names of WARC files (annex C).
+/// Formats date and time as 14 digits, as in names of WARC files (annex C).
 pub(crate) fn date_digits(millis: i64) -> String {
     Timestamp::from_millisecond(millis).unwrap_or_default().strftime("%Y%m%d%H%M%S").to_string()
 }
 
-/// Milliseconds since 1970 UTC.
+/// Returns the time in milliseconds since 1970 UTC.
 pub(crate) fn now_millis() -> i64 {
     Timestamp::now().as_millisecond()
 }

@@ -1,9 +1,7 @@
-//! The files of the archive: their names, which one grows, and how they are brought back to a
-//! commit.
+//! The files of the archive: naming, appending, and rollback to a commit.
 //!
-//! A file is named `NDCRAWL-YYYYMMDDhhmmss-00000-HOST.warc.gz`, by the time it was made and its
-//! serial number, with `.open` behind it while it grows. A file that has got its final name never
-//! changes again, unless a crash made part of it void.
+//! A file is named `NDCRAWL-YYYYMMDDhhmmss-00000-HOST.warc.gz`, by creation time and serial number. It has the suffix
+//! `.open` while it grows. A file with its final name never changes, unless a crash voided a part of it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -32,14 +30,13 @@ pub(crate) struct WarcFiles {
     names: BTreeMap<u32, String>,
     /// The file that grows.
     growing: Option<(u32, LogFile)>,
-    /// The last file that was in work, and its length.
+    /// The last written file, and its length.
     reached: (u32, u64),
     next_serial: u32,
 }
 
 impl WarcFiles {
-    /// Finds the files and brings them back to `mark`: the file that it names is cut, later ones
-    /// are removed.
+    /// Finds the files and rolls them back to `mark`: cuts the file that it names, removes later ones.
     pub(crate) fn open(folder: &Path, options: &Options, crawl: &str, mark: &CommitMark, disk: Disk) -> Result<Self> {
         let reached = (mark.warc_file, mark.warc_bytes);
         let mut files = Self {
@@ -50,14 +47,14 @@ impl WarcFiles {
             names: BTreeMap::new(),
             growing: None,
             reached,
-            // A mark of no bytes names no file: the first is still to come.
+            // A mark without bytes names no file: the first file does not exist yet.
             next_serial: if mark.warc_bytes == 0 { mark.warc_file } else { mark.warc_file + 1 },
         };
         for (serial, name) in list(folder)? {
             files.take_over(serial, &name)?;
         }
         if mark.warc_bytes > 0 && !files.names.contains_key(&mark.warc_file) {
-            tracing::warn!(folder = %folder.display(), serial = mark.warc_file, "the last WARC file is gone; a new one is begun");
+            tracing::warn!(folder = %folder.display(), serial = mark.warc_file, "last WARC file missing: starting a new one");
         }
         Ok(files)
     }
@@ -91,7 +88,7 @@ impl WarcFiles {
         self.options.gzip_level
     }
 
-    /// Appends members, one behind the other in the same file, and says where each lies.
+    /// Appends members to the same file and returns their locations.
     pub(crate) fn append(&mut self, members: &[Vec<u8>]) -> Result<Vec<WarcLocation>> {
         if self.growing.as_ref().is_some_and(|(_, log)| log.length() >= self.options.warc_size) {
             self.close_growing()?;
@@ -109,7 +106,7 @@ impl WarcFiles {
         Ok(locations)
     }
 
-    /// Makes all durable that was appended. Returns the file in work and its length.
+    /// Makes appended bytes durable. Returns the last written file and its length.
     pub(crate) fn sync(&mut self) -> Result<(u32, u64)> {
         if let Some((_, log)) = &mut self.growing {
             log.sync()?;
@@ -117,7 +114,7 @@ impl WarcFiles {
         Ok(self.reached)
     }
 
-    /// Drops what lies behind `mark` and gives the growing file its final name.
+    /// Drops everything after `mark` and gives the growing file its final name.
     pub(crate) fn close(&mut self, mark: &CommitMark) -> Result<()> {
         if let Some((serial, log)) = &mut self.growing
             && *serial == mark.warc_file
@@ -127,12 +124,12 @@ impl WarcFiles {
         self.close_growing()
     }
 
-    /// The final name of a file, relative to the output folder.
+    /// Returns the final name of a file, relative to the output folder.
     pub(crate) fn name(&self, serial: u32) -> Option<String> {
         self.names.get(&serial).map(|name| format!("warc/{name}"))
     }
 
-    /// The file as it is named now, for reading.
+    /// Opens a file under its current name.
     pub(crate) fn read(&self, serial: u32) -> Result<(File, PathBuf)> {
         let path = match (&self.growing, self.names.get(&serial)) {
             (Some((growing, log)), _) if *growing == serial => log.path().to_owned(),
@@ -167,7 +164,7 @@ impl WarcFiles {
         Ok((serial, log))
     }
 
-    /// Makes the next file, with its first record in it.
+    /// Creates the next file with its first record.
     fn begin(&mut self) -> Result<(u32, LogFile)> {
         let serial = self.next_serial;
         let name = file_name(now_millis(), serial, &self.options.host_name_for_warc);
@@ -188,7 +185,7 @@ impl WarcFiles {
             .append(&Draft::warcinfo(&self.crawl, &name, &lines).to_member(&mut Gzip::new(self.options.gzip_level)))
             .and_then(|()| self.sync_folder());
         if let Err(error) = begun {
-            // The file is not known yet: without this a second attempt would leave it behind.
+            // The file is not registered yet: a second attempt would leave it behind.
             let _ = fs::remove_file(&path);
             return Err(error);
         }
@@ -197,7 +194,7 @@ impl WarcFiles {
         Ok((serial, log))
     }
 
-    /// Makes the folder if it is not there, and its name durable.
+    /// Creates the folder, and makes its name durable.
     fn make_folder(&self) -> Result<()> {
         let Some(parent) = self.folder.parent().filter(|_| !self.folder.exists()) else { return Ok(()) };
         fs::create_dir_all(&self.folder).map_err(|e| Error::io("make", &self.folder, e))?;
@@ -209,7 +206,7 @@ impl WarcFiles {
     }
 }
 
-/// The archive's files by serial number, ascending; others are left alone.
+/// Lists the files of the archive by ascending serial number. Ignores other files.
 pub(crate) fn list(folder: &Path) -> Result<Vec<(u32, String)>> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -226,9 +223,10 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<(u32, String)>> {
     Ok(found)
 }
 
-/// Gives files that still grow their final names, and cuts off what a crash left half written. `named` is the
-/// offset of the last record of a file that somebody refers to: where that can't be reached, since a record before
-/// it is damaged, nothing is cut. Lists all files.
+/// Gives growing files their final names and cuts an incomplete last record. Returns all files.
+///
+/// `named` gives the offset of the last referenced record of a file. If a damaged record before it blocks the way,
+/// nothing is cut.
 pub(crate) fn close_all(folder: &Path, named: impl Fn(&str) -> u64) -> Result<Vec<(u32, String)>> {
     for (_, name) in list(folder)? {
         let Some(closed) = name.strip_suffix(OPEN) else { continue };
@@ -249,12 +247,12 @@ fn file_name(millis: i64, serial: u32, host: &str) -> String {
     format!("NDCRAWL-{}-{serial:05}-{}.warc.gz", date_digits(millis), safe_host_name(host))
 }
 
-/// The serial number of a WARC file that this program made, by its name relative to the output folder.
+/// Returns the serial number of a WARC file of this program, by its name relative to the output folder.
 pub fn warc_serial(name: &str) -> Option<u32> {
     serial_of(name.strip_prefix("warc/")?)
 }
 
-/// The serial number in a name that this program made.
+/// Parses the serial number in a file name of this program.
 fn serial_of(name: &str) -> Option<u32> {
     let name = name.strip_suffix(OPEN).unwrap_or(name);
     let mut parts = name.strip_prefix("NDCRAWL-")?.strip_suffix(".warc.gz")?.splitn(3, '-');
@@ -263,7 +261,7 @@ fn serial_of(name: &str) -> Option<u32> {
     if digits(date, 14) && digits(serial, 5) { serial.parse().ok() } else { None }
 }
 
-/// Letters, digits, dots and hyphens; never empty, never hidden, never a path.
+/// Reduces a name to letters, digits, dots and hyphens. Never empty, hidden or a path.
 fn safe_host_name(host: &str) -> String {
     let safe: String =
         host.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).take(HOST_NAME_BYTES).collect();

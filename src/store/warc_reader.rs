@@ -1,4 +1,4 @@
-//! Reading WARC files of which every record is a gzip member.
+//! Reads WARC files with one gzip member per record.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::time::Duration;
@@ -9,13 +9,13 @@ use crate::model::{CanonicalUrl, Fetched, Header, WarcLocation};
 
 use super::warc::Kind;
 
-/// The longest header of a record, and the longest line in it.
+/// Most bytes of a record header, and of a line in it.
 const MOST_HEADER_BYTES: u64 = 256 * 1024;
 
-/// The longest block that is read into memory.
+/// Most bytes of a block.
 const MOST_BLOCK_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// A record as it stands in the file.
+/// A record of a WARC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarcRecord {
     /// Offset of the gzip member in the file.
@@ -28,17 +28,17 @@ pub struct WarcRecord {
     pub block: Vec<u8>,
 }
 
-/// A place from which no record could be read, and why. There is no going on behind it.
+/// An unreadable record. Reading cannot continue after it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("offset {offset}: {reason}")]
 pub struct WarcRecordError {
     /// Offset of the gzip member.
     pub offset: u64,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
-/// What an archived response begins with.
+/// The head of an archived HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpHead {
     /// The HTTP status.
@@ -48,7 +48,7 @@ pub struct HttpHead {
 }
 
 impl WarcRecord {
-    /// The first field of that name; case does not matter.
+    /// Returns the first field of that name, ignoring case.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -58,15 +58,14 @@ impl WarcRecord {
         self.field("WARC-Type").unwrap_or_default()
     }
 
-    /// The body of the HTTP message in the block; `None` if there is no message.
+    /// Returns the body of the HTTP message in the block. `None` without a message.
     pub fn http_body(&self) -> Option<&[u8]> {
         let is_http = self.field("Content-Type").is_some_and(|kind| kind.starts_with("application/http"));
         let head = is_http.then(|| find(&self.block, b"\r\n\r\n"))??;
         Some(&self.block[head + 4..])
     }
 
-    /// The head of the HTTP response in the block; `None` if there is none. Lines without a colon are
-    /// left out.
+    /// Returns the head of the HTTP response in the block. `None` without one. Skips lines without a colon.
     pub fn http_head(&self) -> Option<HttpHead> {
         let body = self.http_body()?;
         let mut lines = self.block[..self.block.len() - body.len()].split(|&byte| byte == b'\n');
@@ -81,7 +80,7 @@ impl WarcRecord {
         Some(HttpHead { status, headers: lines.filter_map(header).collect() })
     }
 
-    /// The answer that was archived, as far as the record has it; `None` if it is none of this URL.
+    /// Returns the archived response. `None` if the record is not a response of this URL.
     pub fn response(&self, url: &CanonicalUrl) -> Option<Fetched> {
         let is_it = self.kind() == Kind::Response.name() && self.field("WARC-Target-URI") == Some(url.as_str());
         let head = self.http_head().filter(|_| is_it)?;
@@ -101,20 +100,20 @@ impl WarcRecord {
         })
     }
 
-    /// Where the record lies, given the file's serial number.
+    /// Returns the location of the record in the file with this serial number.
     pub fn location(&self, file: u32) -> WarcLocation {
         WarcLocation { file, offset: self.offset, length: self.length }
     }
 }
 
-/// Reads records one after the other.
+/// Iterator over records.
 pub struct WarcReader<R> {
     input: Counted<R>,
     broken: bool,
 }
 
 impl<R: Read> WarcReader<BufReader<R>> {
-    /// Reads from the start of a file, or, with `offset`, from the start of a member.
+    /// Creates a reader at the start of a file, or of the member at `offset`.
     pub fn new(input: R, offset: u64) -> Self {
         Self { input: Counted { input: BufReader::with_capacity(64 * 1024, input), position: offset }, broken: false }
     }
@@ -123,7 +122,7 @@ impl<R: Read> WarcReader<BufReader<R>> {
 impl<R: BufRead> Iterator for WarcReader<R> {
     type Item = Result<WarcRecord, WarcRecordError>;
 
-    /// The next record. Ends after an error, for the next member can't be found.
+    /// Returns the next record. Ends after an error, since the next member cannot be found.
     fn next(&mut self) -> Option<Self::Item> {
         let offset = self.input.position;
         let record = match self.input.fill_buf() {
@@ -190,7 +189,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// Counts what is taken from the input.
+/// Reader that counts its bytes.
 struct Counted<R> {
     input: R,
     position: u64,

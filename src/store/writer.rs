@@ -1,4 +1,4 @@
-//! The one writer: opens the folder, commits batches, ends the crawl.
+//! The only writer: opens the folder, commits batches, ends the crawl.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ use super::shared::SharedStore;
 use super::table::{Table, TableWriter};
 use super::warc_files::WarcFiles;
 
-/// Lines of URLs that were never leased are appended this many bytes at a time.
+/// Bytes of one write of lines of never leased URLs.
 const LINES_BYTES: usize = 256 * 1024;
 
 /// The folder of a crawl, held for writing.
 ///
-/// Dropping it is as safe as a crash; [`Store::close`] also gives the last WARC file its final name.
+/// Dropping it is as safe as a crash. [`Store::close`] also gives the last WARC file its final name.
 pub struct Store {
     shared: Arc<SharedStore>,
     archive: Archive,
@@ -41,33 +41,32 @@ pub struct Store {
     error_lines: LogFile,
     hosts: HostWriter,
     witness: CommitMarker,
-    /// Whether a commit failed and left something above the mark.
+    /// Whether a failed commit left data above the mark.
     torn: bool,
 }
 
 impl Store {
-    /// Opens the folder, or makes it, and brings it back to its last commit.
+    /// Opens or creates the folder and rolls it back to its last commit.
     ///
-    /// `identity` is written down if the crawl is new. If it is not, its format and rendering must
-    /// be those of the folder; the fingerprint is for the caller to compare.
+    /// A new crawl stores `identity`. Otherwise its format and rendering must match those of the folder; the caller
+    /// compares the fingerprint.
     ///
     /// # Errors
     /// [`Error::InUse`], [`Error::Rebuilding`], [`Error::NotEmpty`], [`Error::Format`], [`Error::Rendering`],
-    /// [`Error::Corrupt`], and what the system says. Nothing is changed unless all of the folder
-    /// could be read so far.
+    /// [`Error::Corrupt`], [`Error::Io`]. Nothing changes unless all of the folder was readable.
     pub fn open(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, OpenedStore)> {
         Self::open_on(folder, options, identity, Disk::default(), expect_whole_locked)
     }
 
-    /// As [`Store::open`], in a folder whose store is being made anew, by the one who makes it.
+    /// As [`Store::open`], for a rebuild of the store.
     ///
     /// # Errors
-    /// As there, but for [`Error::Rebuilding`].
+    /// As [`Store::open`], without [`Error::Rebuilding`].
     pub fn open_to_rebuild(folder: &Path, options: Options, identity: &Identity) -> Result<(Self, OpenedStore)> {
         Self::open_on(folder, options, identity, Disk::default(), |_| Ok(()))
     }
 
-    /// As [`Store::open`], with a say in every step by which the disk changes: for tests.
+    /// As [`Store::open`], with fault injection, for tests.
     pub fn open_with_faults(
         folder: &Path,
         options: Options,
@@ -115,12 +114,12 @@ impl Store {
         Ok((store, opened))
     }
 
-    /// Reads what is committed, on any thread.
+    /// Returns a reader of committed data, for any thread.
     pub fn reader(&self) -> StoreReader {
         StoreReader::new(self.shared.clone())
     }
 
-    /// The archive. Pages that are put there count once a commit has followed.
+    /// Returns the archive. Its pages are valid after the next commit.
     pub fn archive(&self) -> Archive {
         self.archive.clone()
     }
@@ -130,16 +129,15 @@ impl Store {
         self.shared.mark()
     }
 
-    /// Whether there is as much free space as the options ask for. A crawl should stop if not.
+    /// Whether the disk has the free space of the options. A crawl should stop if not.
     pub fn has_room(&self) -> Result<bool> {
         Ok(free_space(self.shared.folder().root())? >= self.min_free)
     }
 
-    /// Makes a batch durable: all of it, or in effect nothing.
+    /// Makes a batch durable: all of it or, in effect, nothing.
     ///
-    /// Blocks until the disk has it. After a failure the same batch, or another, may be committed:
-    /// what the failed one left is removed first, but for pages put into the archive, which stay
-    /// where they are until the folder is opened again.
+    /// Blocks until it is on disk. After a failure the same batch, or another, may be committed: the store first removes
+    /// the rest of the failed one. Pages in the archive stay until the folder is opened again.
     ///
     /// # Errors
     /// [`Error::Batch`] if the batch does not fit the logs, [`Error::DiskFull`], [`Error::Io`].
@@ -149,8 +147,8 @@ impl Store {
         self.attempt(&before, |store| store.write(batch, &before, reach))
     }
 
-    /// Ends the crawl: appends the lines of URLs that were never leased, without line ends, to
-    /// `pages.jsonl`, and notes where they begin. Does nothing if the crawl has ended.
+    /// Ends the crawl. Appends the lines of never leased URLs, without line ends, to `pages.jsonl` and records their
+    /// offset. Does nothing if the crawl has ended.
     ///
     /// # Errors
     /// As [`Store::commit`], and the first error among `lines`; then nothing has changed.
@@ -173,7 +171,7 @@ impl Store {
         })
     }
 
-    /// As [`Store::finish`], in a new file without the lines that later ones have superseded.
+    /// As [`Store::finish`], into a new file without superseded lines.
     fn finish_anew<E: From<Error>>(
         &mut self,
         lines: impl IntoIterator<Item = Result<String, E>>,
@@ -191,8 +189,7 @@ impl Store {
         Ok(mark)
     }
 
-    /// Goes on with a crawl that has ended: the lines that ending it appended are taken back. Does nothing
-    /// if the crawl has not ended.
+    /// Resumes a crawl that has ended: removes the lines that [`Store::finish`] appended. Does nothing otherwise.
     ///
     /// # Errors
     /// As [`Store::commit`].
@@ -201,17 +198,16 @@ impl Store {
         let Some(page_line_bytes) = before.finished else { return Ok(before) };
         self.attempt(&before, |store| {
             let mark = store.write_mark(CommitMark { finished: None, page_line_bytes, ..before.clone() })?;
-            // If this is not reached, it is done when the folder is opened.
+            // After a crash before this line, opening the folder does it.
             store.page_lines.cut(page_line_bytes)?;
             Ok(mark)
         })
     }
 
-    /// Closes the store and gives the last WARC file its final name. Pages that were put into the
-    /// archive and not committed are dropped.
+    /// Closes the store and gives the last WARC file its final name. Drops uncommitted pages of the archive.
     ///
     /// # Errors
-    /// As [`Store::commit`]; all that was committed is there nevertheless.
+    /// As [`Store::commit`]; committed data is safe nevertheless.
     pub fn close(mut self) -> Result<()> {
         let mark = self.shared.mark();
         if self.torn {
@@ -222,7 +218,7 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `write` on a store that is as `before` says. If it fails, the next attempt will mend.
+    /// Runs `write` on a store in the state `before`. After a failure the next attempt rolls back first.
     fn attempt<E: From<Error>>(
         &mut self,
         before: &CommitMark,
@@ -270,7 +266,7 @@ impl Store {
     fn append_rows<T: Serialize>(&self, table: &Table, first: u32, rows: &[T]) -> Result<()> {
         let mut loader = TableWriter::new(&self.disk, table);
         for (index, block) in pack(rows).map_err(|e| Error::Batch(e.to_string()))? {
-            // The check has found that all ids of the batch fit.
+            // The check made sure that all ids fit.
             loader.put(&(first + index as u32).to_be_bytes(), &block)?;
         }
         loader.finish()
@@ -285,8 +281,7 @@ impl Store {
         loader.finish()
     }
 
-    /// The last write of a commit: the record under the next number. Of the records before it one
-    /// is kept, in case that the disk loses this one.
+    /// Writes the commit record, the last write of a commit. Keeps one earlier record, in case the disk loses this one.
     fn write_mark(&mut self, mark: CommitMark) -> Result<CommitMark> {
         let mark = CommitMark { number: mark.number + 1, ..mark };
         let database = self.shared.database()?;
@@ -308,7 +303,7 @@ impl Store {
         Ok(mark)
     }
 
-    /// Brings the folder back to `mark` after a failure.
+    /// Rolls the folder back to `mark` after a failure.
     fn mend(&mut self, mark: &CommitMark) -> Result<()> {
         self.hosts.forget();
         if compact_lines::settle(self.shared.folder(), mark.number, &self.disk)? {
@@ -316,7 +311,7 @@ impl Store {
         }
         self.page_lines.cut(mark.page_line_bytes)?;
         self.error_lines.cut(mark.error_line_bytes)?;
-        // The database refuses all writes after one has failed, until it is opened anew.
+        // sled refuses all writes after a failed one, until it is reopened.
         let mended = self
             .shared
             .database()
@@ -331,7 +326,7 @@ impl Store {
     }
 }
 
-/// Compares identities, or writes down a new one.
+/// Compares identities, or stores a new one.
 fn identify(
     folder: &OutputFolder,
     database: &Database,
@@ -373,7 +368,7 @@ fn append_lines<E: From<Error>>(
     Ok(file.sync()?)
 }
 
-/// The rows of a batch for the log of what happened to URLs. Takes them.
+/// Takes the rows of a batch for the log `done`.
 fn done_rows(batch: &mut Batch) -> Vec<DoneRow> {
     let requeued = std::mem::take(&mut batch.requeued).into_iter().map(DoneRow::Requeued);
     let counterparts = std::mem::take(&mut batch.counterparts).into_iter();

@@ -69,7 +69,7 @@ fn what_is_foretold_must_repeat_a_page_that_was_kept() {
     let of = |target: &str| format!(r#","duplicate_of":"{target}""#);
     for (of, problem) in [
         (of(stored), ""),
-        (String::new(), "is foretold to repeat no page"),
+        (String::new(), "is predicted to repeat no page"),
         (of("http://elsewhere.test/"), "which is not in the log"),
         (of(copy), "which is no stored page: the log says exact-duplicate"),
         (of(unfetched[1]), "which is no stored page: the log has no outcome of it"),
