@@ -1,8 +1,7 @@
-//! What the generation before has archived of a page, so that the server need not send it again.
+//! Conditional requests: a server need not send a page again that the generation before has archived.
 //!
-//! A page that is as it was is judged like any other, by the body in the archive: it is a page of this
-//! generation, and its links are followed. So it is never compared with itself, and who left a page out
-//! before may be the one that is kept now.
+//! An unchanged page is decided like any other, by its archived body. It is a page of this generation, and its links
+//! are followed. So it is never compared with itself, and a page that was a duplicate before may be kept now.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::fetch::Validators;
 use crate::model::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
 use crate::store::{self, ArchiveReader, Generation, PageLines};
 
-/// The header line that a page which scripts are to draw has in the archive: where the document comes from.
+/// The header line, in the archive, that says where the document of a page with scripts comes from.
 pub(super) const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
 
 /// The pages that the generation before has kept.
@@ -22,7 +21,7 @@ pub struct ArchivedPages {
     folder: PathBuf,
     /// WARC files, by name and serial number.
     files: Vec<(String, u32)>,
-    /// File and offset by the hash of the URL: some 40 bytes a page.
+    /// File and offset by the hash of the URL: about 40 bytes a page.
     places: HashMap<u128, (u32, u64)>,
 }
 
@@ -30,7 +29,7 @@ impl ArchivedPages {
     /// Reads which pages the generation before has kept in this output folder; `None` if there is none before.
     ///
     /// # Errors
-    /// If its lines can't be read.
+    /// If its lines cannot be read.
     pub fn read(folder: &Path) -> store::Result<Option<Self>> {
         let Some(generation) = Generation::last(folder)? else { return Ok(None) };
         let mut archived = Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new() };
@@ -38,7 +37,7 @@ impl ArchivedPages {
         for line in PageLines::open(&generation.folder)? {
             let line = match line {
                 Ok(line) => line,
-                // That page is fetched as if it had not been before.
+                // The page is fetched without validators.
                 Err(store::Error::Corrupt { .. }) => continue,
                 Err(error) => return Err(error),
             };
@@ -57,14 +56,14 @@ impl ArchivedPages {
         Ok(Some(archived))
     }
 
-    /// The answer that is archived of this URL. Costs reading it.
+    /// Reads the archived answer of a URL.
     pub(super) fn look_up(&self, url: &CanonicalUrl) -> Option<ArchivedPage> {
         let (number, offset) = *self.places.get(&xxh3_128(url.as_str().as_bytes()))?;
         let (name, serial) = self.files.get(number as usize)?;
         let record = match ArchiveReader::new(&self.folder).record(name, offset) {
             Ok(record) => record,
             Err(error) => {
-                tracing::warn!(%url, %error, "the page is fetched as if it had not been before");
+                tracing::warn!(%url, %error, "cannot read the archived page; fetching it again");
                 return None;
             }
         };
@@ -88,8 +87,8 @@ pub(super) struct ArchivedPage {
 }
 
 impl ArchivedPage {
-    /// What the server is asked by. Nothing, if the body was cut, or if the page is one that scripts draw: of what they
-    /// ask for, the tag and the date of the document say nothing.
+    /// Returns the validators for the request. There are none if the body was truncated, or if the page has scripts: tag
+    /// and date of the document say nothing about the data that scripts load.
     pub fn validators(&self) -> Validators {
         if self.answer.truncated || self.answer.header(PAGE_SOURCE).is_some() {
             return Validators::default();
@@ -97,17 +96,17 @@ impl ArchivedPage {
         Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }
     }
 
-    /// Where it is archived, if a body of this digest is the same.
+    /// Returns where the page is archived, if its body has this digest.
     pub fn with_payload(self, digest: &str) -> Option<Unchanged> {
         (self.payload_digest == digest).then_some(self.unchanged)
     }
 
-    /// Where it lies.
+    /// Returns the place in the archive.
     pub fn location(&self) -> WarcLocation {
         self.unchanged.location
     }
 
-    /// The page, which a server calls not modified, and where it is archived.
+    /// Returns the page that a server calls not modified, and where it is archived.
     pub fn not_modified(self, answer: &Fetched) -> (Fetched, Unchanged) {
         let headers = updated(self.answer.headers, &answer.headers);
         let page = Fetched { body: self.answer.body, headers, ..answer.clone() };
@@ -115,8 +114,8 @@ impl ArchivedPage {
     }
 }
 
-/// Header lines of an archived answer, brought up to date (RFC 9111, section 3.2). What is said of the content
-/// stays, since that is as it was.
+/// Updates the header of an archived answer (RFC 9111, section 3.2). Lines about the content stay, because the content
+/// is unchanged.
 fn updated(archived: Vec<Header>, now: &[Header]) -> Vec<Header> {
     let of_content = |name: &str| name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("content-"));
     let newer: Vec<&Header> = now.iter().filter(|(name, _)| !of_content(name)).collect();

@@ -1,18 +1,19 @@
-//! URLs of which another engine decides when they are fetched: it asks for them.
+//! Fetches URLs when an external engine requests them, instead of in the order of the frontier.
 //!
 //! ```text
-//! judge ──name──► known, not queued ──ask──► frontier ─► worker ─► judge ──answer──► engine
-//!           └────► entries ──take──► engine
+//! dispatcher ──offer──► known, not queued ──ask──► frontier ─► worker ─► dispatcher ──reply──► engine
+//!                └────► entries ──take──► engine
 //! ```
 //!
-//! A link that may be followed is on record and waits for the engine to ask for it; then it is queued and leased
-//! like any other. So scope, depth, budgets, robots.txt and gaps hold, and each URL has one outcome. What no page
-//! names by our own reading, and what is not to be followed, is not fetched though the engine may ask for it.
+//! The frontier knows each link that may be followed, but does not queue it before the engine requests it. Then the
+//! URL is queued and leased like any other. So scope, depth, budgets, robots.txt and politeness hold, and each URL has
+//! one outcome. A URL that our own parser finds on no page, or that must not be followed, is never fetched, even if
+//! the engine requests it.
 //!
-//! Where the engine cannot come to by itself, it is told to begin: entries are seeds, what sitemaps name, links to
-//! other origins, and links of pages that were fetched without being asked for.
+//! The engine cannot find every URL by itself. The others are its *entries*: seeds, URLs in sitemaps, links to other
+//! origins, and links of pages that the engine did not request.
 //!
-//! Memory: about 50 bytes for a URL that waits to be asked for, 16 for one that was asked for in vain.
+//! Memory: about 50 bytes for a URL that waits for a request, 16 for a URL that was requested in vain.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,26 +27,26 @@ use crate::model::{CanonicalUrl, Deferral, Discovery, Fetched, Lease, Link, Link
 
 use super::url_log::StoredUrls;
 
-/// Entries that are taken at once: what spider would forget of more, it does not tell.
+/// Entries that are taken at once. Spider silently forgets some of a larger set.
 const ENTRIES_AT_ONCE: usize = 10_000;
 
-/// What the engine is told of a URL that it asked for.
+/// The reply to a request of the engine.
 #[derive(Clone, Debug)]
 pub(super) enum EngineReply {
     /// The page, and whether its links are to be followed.
     Page { page: Arc<Fetched>, follow: bool },
-    /// The server names another URL, which may be asked for.
+    /// A redirect to another URL, which the engine may request.
     Redirect(CanonicalUrl),
-    /// There is nothing to go on from.
+    /// There is no page.
     Nothing,
 }
 
-/// What was named, what is asked for, and where the engine is to begin.
+/// URLs that an external engine may request, its requests, and its entries.
 pub(super) struct ExternalEngine {
     state: Mutex<State>,
-    /// URLs that were asked for and offered to the frontier.
+    /// Requests that were queued in the frontier.
     count: AtomicU64,
-    /// Tells the engine of entries.
+    /// Signals new entries to the engine.
     entered: Notify,
     /// Wakes the scheduler.
     changed: Arc<Notify>,
@@ -53,20 +54,20 @@ pub(super) struct ExternalEngine {
 
 #[derive(Default)]
 struct State {
-    /// URLs that may be asked for and were not, by the hash of the URL.
+    /// URLs that the engine may request and has not, by hash.
     named: HashMap<u128, NamedUrl>,
-    /// URLs that were asked for in vain: if a page names them in a way that counts, they need no second question.
+    /// URLs that were requested in vain. If a page links to one of them later, it is queued without a second request.
     in_vain: HashSet<u128>,
     waiting: HashMap<UrlId, PendingRequest>,
-    /// The URL whose outcome is being given, and who waits for it.
+    /// The URL whose lease is ending, and the channel for the reply.
     answering: Option<(UrlId, oneshot::Sender<EngineReply>)>,
-    /// Where the engine is to begin, by origin.
+    /// Entries, by origin.
     entries: HashMap<String, Vec<CanonicalUrl>>,
-    /// Origins at which the engine is at work.
+    /// Origins that the engine crawls now.
     at_work: HashSet<String>,
 }
 
-/// How a URL was named.
+/// The shortest way by which a URL was discovered.
 struct NamedUrl {
     discovery: Discovery,
     is_entry: bool,
@@ -82,8 +83,8 @@ impl ExternalEngine {
         Self { state: Mutex::default(), count: AtomicU64::new(0), entered: Notify::new(), changed }
     }
 
-    /// Offers links to the frontier, those that may be followed as such that wait to be asked for. `from` is the
-    /// lease that brought the page that names them.
+    /// Offers links to the frontier. Links that may be followed wait for a request of the engine. `from` is the lease
+    /// of the page with the links.
     pub async fn offer(
         &self,
         frontier: &EmbeddedFrontier<StoredUrls>,
@@ -91,7 +92,7 @@ impl ExternalEngine {
         from: Option<&Lease>,
     ) -> Result<Vec<Offered>, FrontierError> {
         let mut state = self.state.lock().await;
-        // Somebody reads the page, and sees the links that stay where it is.
+        // The engine requested the page, so it finds the links to the same origin by itself.
         let read_at = from.filter(|lease| state.is_answering(lease.id)).map(|lease| lease.url.origin());
         let mut asked_for = Vec::with_capacity(links.len());
         for link in &mut links {
@@ -110,7 +111,7 @@ impl ExternalEngine {
         Ok(offered)
     }
 
-    /// Asks for a URL, and waits until it has its outcome.
+    /// Requests a URL and waits for its outcome.
     pub async fn ask(
         &self,
         frontier: &EmbeddedFrontier<StoredUrls>,
@@ -120,7 +121,7 @@ impl ExternalEngine {
             let mut state = self.state.lock().await;
             let key = xxh3_128(url.as_str().as_bytes());
             let Some(NamedUrl { discovery, .. }) = state.named.remove(&key) else {
-                tracing::debug!(%url, "asked for, and not to be had");
+                tracing::debug!(%url, "engine requested a URL that no page links to; not fetched");
                 state.in_vain.insert(key);
                 return Ok(EngineReply::Nothing);
             };
@@ -137,45 +138,45 @@ impl ExternalEngine {
                 }
             }
             let (asker, answer) = oneshot::channel();
-            // After the offer: who sees the number knows that the URL is queued.
+            // After the offer: whoever sees the number may rely on the URL being queued.
             let number = self.count.fetch_add(1, Ordering::AcqRel);
             state.waiting.insert(id, PendingRequest { number, asker });
             answer
         };
         self.changed.notify_one();
-        // Who waits for what is given up is told nothing.
+        // A request that was given up gets no page.
         Ok(answer.await.unwrap_or(EngineReply::Nothing))
     }
 
-    /// The outcome of a URL is about to be given. Whether somebody waits for it.
+    /// Marks a URL whose lease is about to end. Returns whether the engine waits for it.
     pub async fn begin_reply(&self, id: UrlId) -> bool {
         let mut state = self.state.lock().await;
         state.answering = state.waiting.remove(&id).map(|waiting| (id, waiting.asker));
         state.answering.is_some()
     }
 
-    /// The URL has its outcome.
+    /// Replies to the engine: the URL has its outcome.
     pub async fn reply(&self, reply: EngineReply) {
         if let Some((_, asker)) = self.state.lock().await.answering.take() {
-            // An engine that was stopped does not wait.
+            // A stopped engine does not wait for replies.
             let _ = asker.send(reply);
         }
     }
 
-    /// How many URLs were asked for and queued so far.
+    /// Returns the number of requests that were queued so far.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The frontier has nothing more to lease. Whether the engine goes on all the same: those of the first `count`
-    /// URLs asked for that were not fetched by then won't be, a budget being used up, and it is told so.
+    /// Returns whether the engine still works although the frontier has nothing to lease. Drops the first `count`
+    /// requests that are not fetched: a budget is used up, so they never will be.
     pub async fn goes_on(&self, count: u64) -> bool {
         let mut state = self.state.lock().await;
         state.waiting.retain(|_, waiting| waiting.number >= count);
         !(state.at_work.is_empty() && state.entries.is_empty())
     }
 
-    /// Takes an origin at which the engine is not at work, and URLs of it to begin with.
+    /// Takes an origin that the engine does not crawl now, with its entries.
     pub async fn take_entries(&self) -> Option<(String, Vec<CanonicalUrl>)> {
         let mut state = self.state.lock().await;
         let State { entries, at_work, .. } = &mut *state;
@@ -189,7 +190,7 @@ impl ExternalEngine {
         Some((origin, taken))
     }
 
-    /// The engine is done at this origin, until there are new entries.
+    /// Marks an origin as done until it has new entries.
     pub async fn is_done(&self, origin: &str) {
         self.state.lock().await.at_work.remove(origin);
         self.changed.notify_one();
@@ -206,8 +207,8 @@ impl State {
         self.answering.as_ref().is_some_and(|(answering, _)| *answering == id)
     }
 
-    /// Marks a link as one that waits to be asked for, unless it must not be fetched or was asked for already. The
-    /// third value is the URL if the engine must be told to begin there.
+    /// Makes a link wait for a request, unless it must not be fetched or was requested already. The third value is the
+    /// URL if it is an entry.
     fn leave_to_engine(
         &self,
         link: &mut Link,
@@ -223,7 +224,7 @@ impl State {
         Some((key, named, is_entry.then(|| link.url.clone())))
     }
 
-    /// Remembers the shortest way by which a URL was named. Whether there is a new entry.
+    /// Keeps the shortest way by which a URL was discovered. Returns whether there is a new entry.
     fn note(&mut self, key: u128, named: NamedUrl, entry: Option<CanonicalUrl>) -> bool {
         let was_entry = match self.named.get_mut(&key) {
             Some(earlier) => {
@@ -251,7 +252,8 @@ fn is_way_into_scope(kind: LinkKind) -> bool {
     matches!(kind, LinkKind::Seed | LinkKind::Redirect)
 }
 
-/// What was seen is queued, leased or done, unless it is out of scope and now named in a way that takes it in.
+/// Returns whether the engine may request an offered URL. A known URL is queued, leased or done, unless a seed or
+/// redirect has just brought it into scope.
 fn may_be_asked_for(named: &NamedUrl, offered: &Offered) -> bool {
     offered.decision.is_some() || is_way_into_scope(named.discovery.kind)
 }

@@ -1,4 +1,4 @@
-//! What is told of a crawl that has ended, and the lines of the URLs that it did not fetch.
+//! The result of a crawl, and the lines of URLs that it did not fetch.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +13,30 @@ use crate::store::{Store, StoreReader};
 use super::CrawlError;
 use super::url_log::StoredUrls;
 
-/// How a crawl ended.
+/// The result of a crawl.
 #[derive(Debug)]
 pub struct CrawlEnding {
-    /// Why.
+    /// Why the crawl ended.
     pub reason: StopReason,
     /// Whether URLs were left because a budget of pages was used up.
     pub budget_used_up: bool,
-    /// The counters of all runs.
+    /// The totals of all runs.
     pub totals: Totals,
-    /// By origin.
+    /// Counters by origin.
     pub hosts: Vec<HostRow>,
     /// Sizes of the frontier at the end.
     pub frontier: FrontierCounts,
     /// Requests saved by host: URLs that were not fetched because only duplicates name them.
     pub saved: BTreeMap<String, u64>,
-    /// URLs left unfetched, by reason. Of a crawl that was stopped, those that wait in a queue are
-    /// not among them.
+    /// Deferred URLs, by reason. In a crawl that was stopped, URLs in a queue do not count.
     pub deferred: BTreeMap<&'static str, u64>,
-    /// URLs left out because their patterns keep repeating themselves.
+    /// URLs of trap patterns, which were not fetched.
     pub repeating: u64,
-    /// URLs left out because rules foretell that they repeat other pages, by host.
+    /// Predicted duplicates, which were not fetched, by host.
     pub predicted: BTreeMap<String, u64>,
-    /// The rules that were learned and tested, those that saved most first.
+    /// The URL rules that were learned and tested. Rules that saved most requests come first.
     pub rules: Vec<ListedRule>,
-    /// Seeds that could not be had, each with the reason.
+    /// Seeds that could not be fetched, each with the reason.
     pub failed_seeds: Vec<(String, String)>,
 }
 
@@ -51,7 +50,7 @@ pub(super) struct Unfetched {
 }
 
 impl Unfetched {
-    /// Ends a crawl in which nothing is left to do: counts these URLs and writes their lines.
+    /// Ends a crawl with nothing left to do: counts these URLs and writes their lines.
     pub fn finish(
         store: &mut Store,
         reader: &StoreReader,
@@ -73,9 +72,9 @@ impl Unfetched {
                 }
                 (HeldBack::Predicted, _) => {
                     *unfetched.predicted.entry(host(&row)).or_default() += 1;
-                    let lost = PipelineError::Lost { what: "the page foretold for URL", id: id.0 };
+                    let lost = PipelineError::Lost { what: "the predicted original of URL", id: id.0 };
                     prediction = Some(frontier.prediction(id).ok_or(lost)?);
-                    Outcome::PredictedDuplicate { of: prediction.as_ref().map_or(id, |foretold| foretold.of) }
+                    Outcome::PredictedDuplicate { of: prediction.as_ref().map_or(id, |prediction| prediction.of) }
                 }
                 (HeldBack::Excluded, _) => {
                     return Err(PipelineError::Lost { what: "the rule that excluded URL", id: id.0 });
@@ -94,7 +93,7 @@ impl Unfetched {
         Ok(unfetched)
     }
 
-    /// Counts these URLs in a crawl that is to go on. What waits in a queue is not deferred.
+    /// Counts these URLs in a crawl that will be resumed. URLs in a queue are not deferred.
     pub fn so_far(reader: &StoreReader, frontier: &EmbeddedFrontier<StoredUrls>) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
         for (id, held_back) in frontier.unfinished() {

@@ -1,4 +1,4 @@
-//! How the pipeline behaves.
+//! Options of a crawl.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,36 +8,36 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::{Threshold, ThresholdError};
 
-/// What becomes of links that only duplicates name.
+/// The policy for links that only duplicates have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateLinks {
-    /// They are recorded and not fetched: the mission's rule.
+    /// They are recorded and not fetched.
     #[default]
     Skip,
     /// They are fetched like all others.
     Follow,
     /// They are fetched when nothing else is left.
     Defer,
-    /// The share of them whose seeded hash lies below this number is fetched, so that the loss by
-    /// skipping can be estimated.
+    /// This share of them is fetched, so that the loss by skipping can be estimated. A URL is in the sample if its
+    /// seeded hash is below the number.
     Sample(Threshold),
 }
 
 impl DuplicateLinks {
-    /// Whether all of them are fetched, sooner or later.
+    /// Returns whether all of them are fetched, sooner or later.
     pub fn follows_all(&self) -> bool {
         matches!(self, DuplicateLinks::Follow | DuplicateLinks::Defer)
     }
 
-    /// Whether `url`, named by a duplicate, is to be fetched. The same seed gives the same sample,
-    /// whoever names the URL and whenever.
+    /// Returns whether `url`, a link of a duplicate, is fetched. The same seed gives the same sample, whichever page has
+    /// the link.
     pub fn follows(self, url: &str, random_seed: u64) -> bool {
         match self {
             DuplicateLinks::Skip => false,
             DuplicateLinks::Follow | DuplicateLinks::Defer => true,
             DuplicateLinks::Sample(share) => {
                 let hash = xxh3_64_with_seed(url.as_bytes(), random_seed);
-                // hash / 2^64 < share, without rounding
+                // hash / 2^64 < share, without rounding.
                 u128::from(hash) * u128::from(Threshold::ONE) < (u128::from(share.millionths()) << 64)
             }
         }
@@ -55,13 +55,13 @@ impl fmt::Display for DuplicateLinks {
     }
 }
 
-/// A text that names no policy for the links of duplicates.
+/// Why a text is no policy for links of duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DuplicateLinksError {
-    /// No such word.
+    /// Unknown policy.
     #[error("'{0}' is none of skip, follow, defer, sample:P (P from 0 to 1)")]
     Unknown(String),
-    /// The share is wrong.
+    /// Invalid share.
     #[error("sample: {0}")]
     Share(#[from] ThresholdError),
 }
@@ -80,51 +80,50 @@ impl FromStr for DuplicateLinks {
     }
 }
 
-/// What decides which URL comes next.
+/// The part that decides which URL is fetched next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// The crawl's own [frontier](crate::frontier).
     #[default]
     Frontier,
-    /// The crate `spider`: it finds the links and asks for URLs, and all else is done as with the other engine.
-    /// Such a crawl can't be taken up again: what spider has yet to ask for, it alone knows.
+    /// The crate `spider`: it finds links and requests URLs; the rest is the same. Such a crawl cannot be resumed: only
+    /// spider knows what it has yet to request.
     #[cfg(feature = "spider")]
     Spider,
 }
 
-/// How the pipeline behaves.
+/// Options of a crawl.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What decides which URL comes next.
+    /// The part that decides which URL is fetched next.
     pub engine: Engine,
-    /// Fetches in flight at most, over all hosts.
+    /// Most fetches in flight, over all hosts.
     pub concurrency: usize,
-    /// Further requests for a URL after one that may succeed when repeated.
+    /// Most retries of a request that may succeed when repeated.
     pub retries: u32,
-    /// Redirects in a row at most.
+    /// Most redirects in a row.
     pub max_redirects: u8,
-    /// What becomes of links that only duplicates name.
+    /// The policy for links that only duplicates have.
     pub duplicate_links: DuplicateLinks,
-    /// Whether the bodies of duplicates are archived too.
+    /// Whether the archive keeps the bodies of duplicates.
     pub keep_duplicates: bool,
     /// Whether `nofollow` is obeyed, of links and of pages.
     pub obey_nofollow: bool,
-    /// Whether the bodies of pages that say `noarchive` are left out of the archive.
+    /// Whether the archive leaves out pages with `noarchive`.
     pub obey_noarchive: bool,
     /// Whether sitemaps that robots.txt names are read.
     pub sitemaps: bool,
-    /// Whether sites are asked what they answer to addresses that do not exist, and pages that say no
-    /// more than that are left out.
+    /// Whether sites are probed for soft 404s, which are then excluded.
     pub soft_404: bool,
-    /// Bytes that the index may take before it gets slower instead of larger; `None` for no limit.
+    /// Memory limit of the index in bytes; `None` for no limit. At the limit it gets slower instead of larger.
     pub index_memory: Option<u64>,
-    /// A snapshot of the index is written after so many judged pages, or a sixteenth of those in it.
+    /// Decided pages after which an index snapshot is written, or a sixteenth of the pages in it if that is more.
     pub snapshot_after: u32,
     /// Seed of all sampling.
     pub random_seed: u64,
     /// Stop after this time.
     pub max_time: Option<Duration>,
-    /// How long fetches in flight may go on after a stop is asked for.
+    /// How long fetches in flight may go on after a stop is requested.
     pub grace: Duration,
 }
 

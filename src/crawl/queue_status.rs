@@ -1,20 +1,20 @@
-//! What the sites that wait are waiting for.
+//! Why origins with queued URLs are not fetched now.
 
 use std::time::Instant;
 
 use crate::fetch::{Fetcher, Rest};
 use crate::frontier::{self, OriginHold};
 
-/// An origin at which URLs wait, and why.
+/// An origin with queued URLs, and what they wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueStatus {
     /// `scheme://host:port`.
     pub origin: String,
-    /// URLs that wait.
+    /// Queued URLs.
     pub queued: u64,
-    /// The moment before which none is due; `None`: as soon as there is room.
+    /// When the first of them is due; `None` if as soon as there is room.
     pub due: Option<Instant>,
-    /// What the next one waits for.
+    /// What the next of them waits for.
     pub why: WaitReason,
 }
 
@@ -25,21 +25,21 @@ pub enum WaitReason {
     Turn,
     /// As many requests are in flight as the host may have at a time.
     InFlight,
-    /// robots.txt, which is being asked for.
+    /// robots.txt, which is being fetched.
     Robots,
-    /// The gap between requests to a host.
+    /// The politeness delay of the host.
     Gap,
-    /// The longer gap that robots.txt asks for.
+    /// The longer delay that robots.txt asks for.
     CrawlDelay,
-    /// The gap between requests to an IP address.
+    /// The politeness delay of the IP address.
     AddressGap,
-    /// The crawler's own rest after a failure.
+    /// The crawler's own back-off after failures.
     BackOff,
-    /// The rest that the host asked for.
+    /// The pause that the host asked for.
     RetryAfter,
-    /// The next try of URLs that failed; there are no others.
+    /// The retry of URLs that failed; there are no others.
     Retry,
-    /// Nothing that will come: the host has had its pages.
+    /// Nothing: the host's page budget is used up.
     Budget,
 }
 
@@ -58,7 +58,7 @@ impl WaitReason {
         Self::Budget,
     ];
 
-    /// The name in output.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Turn => "turn",
@@ -74,7 +74,7 @@ impl WaitReason {
         }
     }
 
-    /// What that means, for people.
+    /// Returns an explanation for people.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Turn => "its turn, and room among the requests of the whole crawl",
@@ -103,7 +103,7 @@ impl From<Rest> for WaitReason {
     }
 }
 
-/// The frontier knows that an origin is held back, the fetcher knows for what.
+/// Explains why an origin is held back. The frontier knows that it is, and the fetcher knows why.
 pub(super) fn explained(waiting: frontier::QueuedOrigin, fetcher: &Fetcher) -> QueueStatus {
     let resting = fetcher.resting(&waiting.origin);
     let rest = resting.map(|(due, rest)| (Some(due), WaitReason::from(rest)));

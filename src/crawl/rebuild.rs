@@ -1,9 +1,11 @@
-//! Makes the logs of a crawl anew, from its lines and its archive.
+//! Rebuilds the logs of a crawl from its lines and its archive.
 //!
-//! The lines say what became of each URL, in the order in which it was found out; the archive has the bodies of
-//! kept pages, which are rendered again, for their records and links. So the rules of the frontier see the links
-//! in the order of then, and what has no outcome waits to be fetched. What only the logs had is lost, and
-//! counted: the records of duplicates, the links of pages without an archived body, and the books of sites.
+//! The lines have the outcome of each URL, in the order of the outcomes. The archive has the bodies of kept pages;
+//! they are rendered again for their records and links. So the rules of the frontier see the links in the same order
+//! as the crawl did, and URLs without an outcome wait to be fetched.
+//!
+//! Lost, and counted, is what only the logs had: the records of duplicates, the links of pages without an archived
+//! body, and the counters by origin.
 
 use std::collections::HashMap;
 
@@ -29,32 +31,32 @@ use super::{CrawlError, restore};
 /// Lines that are committed together.
 const AT_ONCE: usize = 256;
 
-/// What the logs were made anew of, and what could not be.
+/// What was rebuilt, and what was lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RebuildReport {
     /// URLs with their outcomes.
     pub outcomes: u64,
-    /// Of these, kept pages, with their records.
+    /// Kept pages among these, with their records.
     pub kept: u64,
-    /// URLs that are seen and have no outcome: those that wait, and those that rules keep out.
+    /// URLs without an outcome: those that wait, and those that rules exclude.
     pub waiting: u64,
-    /// Kept pages whose body can't be read: they are to be fetched again. The first of them are named.
+    /// The first kept pages whose body cannot be read. They will be fetched again.
     pub unreadable: Vec<String>,
-    /// All of them.
+    /// Number of kept pages whose body cannot be read.
     pub unreadable_count: u64,
-    /// Lines that can't be read: their URLs are fetched again if a link leads to them.
+    /// Lines that cannot be read. Their URLs are fetched again if a link leads to them.
     pub damaged_lines: u64,
-    /// Duplicates, whose records are lost: their verdicts stay, but nothing that copies them is known by that.
+    /// Duplicates. Their verdicts stay; their records are lost, so later copies of them are not recognized by them.
     pub duplicates: u64,
-    /// Duplicates and pages that ask not to be indexed: their links are lost with them.
+    /// Duplicates and pages with `noindex`. Their links are lost.
     pub without_links: u64,
 }
 
-/// So many pages are named.
+/// Most pages that are listed.
 const MOST_NAMED: usize = 20;
 
-/// Makes the logs of `generation` anew in `store`, which is empty. Gives it back with all of it durable: nobody else
-/// gets the folder before it is said that it is whole.
+/// Rebuilds the logs of `generation` in `store`, which is empty. Returns the store with everything durable, and still
+/// locked: no other process can use the folder before the caller has marked it as whole.
 ///
 /// # Errors
 /// If the lines can't be read, or the store can't be written.
@@ -104,7 +106,7 @@ struct Rebuilder {
     store: Store,
     batch: Batch,
     totals: Totals,
-    /// URLs with lines, by their hashes.
+    /// URLs with lines, by hash.
     numbers: HashMap<u128, UrlId>,
     rebuilt: RebuildReport,
 }
@@ -112,7 +114,7 @@ struct Rebuilder {
 impl Rebuilder {
     fn line(&mut self, line: PageLine, archived: &ArchivedPages) -> Result<(), CrawlError> {
         let kind = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome);
-        // What was written by this program is spelled as it would spell it.
+        // This program wrote the line, so the URL is in canonical form.
         let url = self.normaliser.absolute(&line.url).ok().filter(|url| url.as_str() == line.url);
         let (Some(kind), Some(url)) = (kind, url) else {
             self.rebuilt.damaged_lines += 1;
@@ -123,7 +125,7 @@ impl Rebuilder {
         let only_seen = left_alone.find(|reason| Some(reason.name()) == line.reason.as_deref());
         let offered = Link { only_seen, ..link(url.clone(), Discovery::new(LinkKind::Page, referrer, line.depth)) };
         let Some(id) = self.offer(vec![offered])?.pop() else { return Ok(()) };
-        // These get their lines when the crawl is over.
+        // These get their lines when the crawl ends.
         let is_kept_out = matches!(self.frontier.url(id)?.state, UrlState::Excluded(_));
         let is_unfetched = matches!(kind, OutcomeKind::Deferred | OutcomeKind::PredictedDuplicate)
             || (kind == OutcomeKind::Excluded && is_kept_out);
@@ -170,7 +172,7 @@ impl Rebuilder {
         }
     }
 
-    /// Takes a kept page in: its record and its links. Whether it could be rendered.
+    /// Restores record and links of a kept page. Returns whether it could be rendered.
     fn kept(&mut self, id: UrlId, url: &CanonicalUrl, depth: u16, page: ArchivedPage) -> Result<bool, CrawlError> {
         let location = page.location();
         let fetched = page.answer;

@@ -1,16 +1,19 @@
-//! *Which of these pages do we keep?* The crawl's verdicts on pages that are there already.
+//! *Which of these pages do we keep?* The crawl's verdicts on pages from files.
 //!
 //! ```text
-//! files ─► reader ─► renderers, one a core ─► judge (decide) ─► committer ─► the folder that a crawl writes
+//! files ─► reader ─► renderers, one a core ─► intake (decide) ─► committer ─► the output folder of a crawl
 //! ```
 //!
-//! Pages are judged in the order in which they are read, and rendered on all cores: each core takes every
-//! n-th page, so that the judge gets them back in order without sorting. Memory is bounded by the channels
-//! between the parts, and by what index and ledger hold of each page.
+//! Pages are decided in the order of the input and rendered on all cores. Each core takes every n-th page, so the
+//! intake gets them back in order without sorting. Memory is bounded by the channels between the parts, and by what
+//! the index and the decision log keep of each page.
 //!
-//! What was committed is not judged again: a run that was stopped goes on where it was, and a run with
-//! more files adds them. An address that comes again is passed over and counted, since a page is never its
-//! own duplicate.
+//! **Lifecycle.** [`Dedup::open`] restores the state of the last commit, [`Dedup::run`] reads the input and closes
+//! the store. Committed pages are not decided again: a run that was stopped resumes, and a run with more files adds
+//! them. A URL that comes again is skipped and counted, because a page is never its own duplicate. At the end the input
+//! is read once more to revise near-duplicates that would be unique by now.
+//!
+//! Public types: [`Dedup`] is a run, [`Inputs`] its files, [`DedupEnding`] its result.
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;

@@ -1,4 +1,4 @@
-//! Which sites were asked for wrong addresses, and when another question is worth its request.
+//! Which parts of which sites were probed, and when another probe is worth its requests.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,27 +10,27 @@ use super::signature::{AnswerWords, Soft404Signature};
 use super::url_group::UrlGroup;
 use crate::model::{CanonicalUrl, HostRow, OutcomeKind};
 
-/// A site of fewer pages is asked only if a page says that it is not there.
+/// A site with fewer pages is probed only if a page's title says that it does not exist.
 const FEWEST_PAGES: u64 = 4;
-/// Then one more area is asked for so many pages,
+/// Pages after which one more URL group of a site is probed.
 const PAGES_FOR_AREA: u64 = 32;
-/// and so many in all.
+/// Most URL groups of a site that are probed for that reason.
 const MOST_AREAS: usize = 8;
-/// Areas that are asked at most because pages say that they are not there, those included.
+/// Most URL groups of a site that are probed, including those with a suspicious title.
 const MOST_SUSPECTED: usize = 16;
-/// A question that is not answered so often is not asked again.
+/// Failures after which a URL group is not probed again.
 const MOST_FAILURES: u8 = 2;
 
-/// What an area of a site answers to wrong addresses, asked for once.
+/// The answer of a URL group to wrong addresses. It is probed once.
 #[derive(Debug, Default)]
 pub(super) struct Inquiry {
-    /// `None`: nothing by which a page could be known.
+    /// `None` if the answers have nothing by which a page could be recognized.
     pub answer: OnceCell<Option<Soft404Signature>>,
     failures: AtomicU8,
 }
 
 impl Inquiry {
-    /// The server gave no answer to speak of.
+    /// Counts a probe without a usable answer.
     pub fn add_failure(&self) {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
@@ -47,13 +47,13 @@ impl Inquiry {
 #[derive(Debug, Default)]
 struct SiteProbes {
     pages: u64,
-    /// Requests since they were last taken.
+    /// Requests since the last [`take_requests`](Probes::take_requests).
     requests: u64,
     areas: Vec<(UrlGroup, Arc<Inquiry>)>,
 }
 
 impl SiteProbes {
-    /// The question that is to be answered before a page of this area is judged.
+    /// Returns the inquiry that must end before a page of this group is decided.
     fn inquiry(&mut self, area: UrlGroup, is_suspected: bool) -> Option<Arc<Inquiry>> {
         if let Some((_, inquiry)) = self.areas.iter().find(|(known, _)| *known == area) {
             return Some(inquiry.clone()).filter(|inquiry| inquiry.is_open());
@@ -69,8 +69,8 @@ impl SiteProbes {
     }
 }
 
-/// What all sites answer to wrong addresses. Memory: some 150 bytes an origin, and the words of its answers
-/// if it has any that a page could be known by.
+/// The answers of all sites to wrong addresses. Memory: about 150 bytes an origin, and the words of its answers if a
+/// page could be recognized by them.
 #[derive(Debug)]
 pub(in crate::crawl) struct Probes {
     is_on: bool,
@@ -78,7 +78,7 @@ pub(in crate::crawl) struct Probes {
 }
 
 impl Probes {
-    /// Nothing asked yet; of these origins pages were had before. `is_on`: whether anything is asked at all.
+    /// Begins without answers. `origins` have pages of earlier runs. With `is_on` false, no site is probed.
     pub fn new<'a>(is_on: bool, origins: impl Iterator<Item = &'a HostRow>) -> Self {
         let pages = |row: &HostRow| {
             let kinds = [
@@ -99,12 +99,12 @@ impl Probes {
         self.is_on
     }
 
-    /// Takes note of a page.
+    /// Counts a page.
     pub(super) fn note_page(&self, origin: &str) {
         self.site(origin, |site| site.pages += 1);
     }
 
-    /// The wrong address whose answer is known to be what this page says.
+    /// Returns the probe with a known answer that says the same as this page.
     pub(super) fn matching(&self, origin: &str, page: impl FnOnce() -> AnswerWords) -> Option<CanonicalUrl> {
         let inquiries: Vec<Arc<Inquiry>> = self.site(origin, |site| {
             site.areas.iter().map(|(_, inquiry)| inquiry).filter(|inquiry| inquiry.known().is_some()).cloned().collect()
@@ -117,19 +117,19 @@ impl Probes {
         known.find(|known| known.matches(&page)).map(|known| known.probe.clone())
     }
 
-    /// The question that is to be answered before this page is judged. `is_suspected`: whether the page says
-    /// that it is not there.
+    /// Returns the inquiry that must end before this page is decided. `is_suspected`: the page's title says that it does
+    /// not exist.
     pub(super) fn inquiry(&self, url: &CanonicalUrl, is_suspected: bool) -> Option<Arc<Inquiry>> {
         let area = if is_suspected { UrlGroup::beside(url) } else { UrlGroup::around(url) };
         self.site(&url.origin(), |site| site.inquiry(area, is_suspected))
     }
 
-    /// Takes note of a request.
+    /// Counts a request.
     pub(super) fn note_request(&self, origin: &str) {
         self.site(origin, |site| site.requests += 1);
     }
 
-    /// The requests to an origin since this was last asked.
+    /// Returns the requests to an origin since the last call.
     pub fn take_requests(&self, origin: &str) -> u64 {
         if self.is_on { self.site(origin, |site| std::mem::take(&mut site.requests)) } else { 0 }
     }

@@ -1,25 +1,25 @@
-//! What wrong addresses are answered with, and whether a page says no more than that.
+//! The common words of a site's error pages, and whether a page says no more than that.
 //!
-//! An answer may repeat the address that was asked for, show a clock, or advise something else each time. So
-//! words of a page's own address are told apart from others, all words with a digit in them are one and the
-//! same, and two answers are had: what they do not share is theirs to vary.
+//! An error page may repeat the requested address, show a clock, or give other advice each time. So words of a page's
+//! own address count apart, all words with a digit count as the same word, and two answers are compared: where they
+//! differ, a page may differ, too.
 
 use std::collections::HashMap;
 
 use crate::model::{CanonicalUrl, Digest, Field, Rendered};
 
-/// What stands for all words with a digit in them: times, dates, counters.
+/// Stands for every word with a digit: times, dates, counters.
 const NUMBER: &str = "#";
-/// Answers may differ by one word in so many that they share.
+/// Shared words for each word in which two answers may differ.
 const LEAST_COMMON: u32 = 10;
-/// Fewer bytes are found within any address by accident.
+/// Shorter pieces, in bytes, occur in any address by accident.
 const LEAST_PART: usize = 3;
 
-/// How often a word stands in a text.
+/// How often a word occurs in a text.
 #[derive(Clone, Copy, Debug, Default)]
 struct WordCount {
     all: u32,
-    /// Of these, as a word of the page's address.
+    /// How often as a word of the page's own address.
     own: u32,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct AnswerWords {
 }
 
 impl AnswerWords {
-    /// What a page says that was had from the last of these addresses, by way of the others.
+    /// Takes the words of a page from the last of these addresses. The others redirected to it.
     pub fn new(page: &Rendered, addresses: &[CanonicalUrl]) -> Self {
         let own = AddressWords::new(addresses);
         let mut words: HashMap<Box<str>, WordCount> = HashMap::new();
@@ -59,7 +59,7 @@ impl AnswerWords {
         self.words.get(word).map_or(0, |count| count.all)
     }
 
-    /// How many words it has beyond those of the other and of its own address.
+    /// Counts the words beyond those of the other page and of its own address.
     fn beyond(&self, other: impl Fn(&str) -> u32) -> u32 {
         let beyond = self.words.iter().map(|(word, count)| count.foreign().saturating_sub(other(word)));
         beyond.fold(0, u32::saturating_add)
@@ -75,8 +75,7 @@ impl AddressWords {
         Self(pieces.collect())
     }
 
-    /// Whether each piece of the word stands in an address. Words are cut down to their stems, and some
-    /// hold a dot.
+    /// Returns whether each piece of the word occurs in an address. Words are stems, and some have a dot.
     fn has(&self, word: &str) -> bool {
         pieces(word).all(|piece| {
             let is_long = piece.len() >= LEAST_PART;
@@ -89,23 +88,23 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty())
 }
 
-/// What a site answers to wrong addresses.
+/// The answer of a site to wrong addresses.
 #[derive(Debug)]
 pub(super) struct Soft404Signature {
-    /// The first of the wrong addresses.
+    /// The first probe.
     pub probe: CanonicalUrl,
-    /// What both answers say, but for words of their addresses.
+    /// Words of both answers, without words of their addresses.
     common: Vec<(Box<str>, u32)>,
-    /// What either says.
+    /// Words of either answer.
     either: HashMap<Box<str>, u32>,
-    /// How many words one of them has that the other has not.
+    /// How many words one answer has that the other lacks.
     varying: u32,
-    /// Their text, if it is the same.
+    /// Digest of their text, if it is the same.
     text: Option<Digest>,
 }
 
 impl Soft404Signature {
-    /// What two answers have in common; `None` if that is not nearly all.
+    /// Returns what two answers have in common; `None` if they differ in much.
     pub fn new(probe: CanonicalUrl, one: &AnswerWords, other: &AnswerWords) -> Option<Self> {
         let mut common: Vec<(Box<str>, u32)> = Vec::new();
         let mut either: HashMap<Box<str>, u32> =
@@ -125,8 +124,8 @@ impl Soft404Signature {
         (is_alike || text.is_some()).then_some(Self { probe, common, either, varying, text })
     }
 
-    /// Whether a page says all that both answers say, and no more but words of its own address, and so
-    /// many others as one of the answers had. Or its text is theirs to the letter.
+    /// Returns whether a page says the same. It has all words of both answers, and beyond them only words of its own
+    /// address and as many others as one of the answers had. Or its text is exactly theirs.
     pub fn matches(&self, page: &AnswerWords) -> bool {
         if self.text.is_some() && self.text == page.text {
             return true;

@@ -1,46 +1,45 @@
-//! The parts of a site that may answer wrong addresses each in its own way, and addresses in them that
-//! cannot exist.
+//! The parts of a site that may each have their own error page, and addresses in them that cannot exist.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::{CanonicalUrl, Normaliser};
 
-/// Letters of an address that is made up: some 75 bits.
+/// Letters of a made-up path segment: about 75 bits.
 const LETTERS: usize = 16;
-/// Bytes of the longest ending of a file name, with the dot.
+/// Longest ending of a file name, in bytes, with the dot.
 const LONGEST_ENDING: usize = 6;
 
-/// A directory, and how names end there.
+/// URLs with the same directory and file ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UrlGroup {
-    /// With the slash at its end.
+    /// The directory, with the slash at its end.
     directory: String,
     /// `/` of a directory, `.html` of a file, empty if there is none.
     ending: String,
 }
 
 impl UrlGroup {
-    /// All names with the ending of this one, below its first directory.
+    /// Returns the group of all names with this ending, below the first directory.
     pub fn around(url: &CanonicalUrl) -> Self {
         let path = url.as_url().path();
         let first = parent(path).match_indices('/').nth(1).map_or("/", |(end, _)| &path[..=end]);
         Self { directory: first.to_owned(), ending: ending(path).to_owned() }
     }
 
-    /// Names with the ending of this one, in its directory.
+    /// Returns the group of the names with this ending in the same directory.
     pub fn beside(url: &CanonicalUrl) -> Self {
         let path = url.as_url().path();
         Self { directory: parent(path).to_owned(), ending: ending(path).to_owned() }
     }
 }
 
-/// The directory of a file or of a directory, with the slash at its end.
+/// Returns the parent directory of a path, with the slash at its end.
 fn parent(path: &str) -> &str {
     let name = path.strip_suffix('/').unwrap_or(path);
     name.rfind('/').map_or("/", |end| &path[..=end])
 }
 
-/// `/`, the ending of a file's name, or nothing.
+/// Returns `/` for a directory, the ending of a file's name, or nothing.
 fn ending(path: &str) -> &str {
     if path.ends_with('/') {
         return "/";
@@ -53,14 +52,14 @@ fn ending(path: &str) -> &str {
     if is_ending { ending } else { "" }
 }
 
-/// An address beside this one that cannot exist, the same for the same seed; `number` tells several apart.
+/// Returns an address beside this one that cannot exist. The same seed and `number` give the same address.
 pub(super) fn wrong_beside(url: &CanonicalUrl, seed: u64, number: u8, normaliser: &Normaliser) -> Option<CanonicalUrl> {
     let UrlGroup { directory, ending } = UrlGroup::beside(url);
     wrong(url, &directory, 1, &ending, (seed, number), normaliser)
 }
 
-/// An address that has nothing of this one but its depth and ending. Many sites show a page by the number in
-/// its path, whatever the rest of the path is: beside such a page no address is wrong.
+/// Returns an address with the same depth and ending, and nothing else of this one. Many sites choose a page by a
+/// number in its path and ignore the rest: beside such a page no address is wrong.
 pub(super) fn wrong_elsewhere(
     url: &CanonicalUrl,
     seed: u64,
@@ -72,7 +71,7 @@ pub(super) fn wrong_elsewhere(
     wrong(url, "/", depth + 1, &ending, (seed, number), normaliser)
 }
 
-/// An address below a directory, with so many made-up segments.
+/// Returns an address below a directory, with this many made-up segments.
 fn wrong(
     url: &CanonicalUrl,
     directory: &str,
@@ -84,7 +83,7 @@ fn wrong(
     let origin = url.origin();
     let purpose = |segment| format!("{origin}{directory}{ending} {number} {segment}");
     let made_up: Vec<String> = (0..segments).map(|segment| letters(&purpose(segment), seed)).collect();
-    // Not resolved: a path that begins with two slashes would name a host.
+    // Not resolved against the URL: a path that begins with two slashes would name a host.
     normaliser.absolute(&format!("{origin}{directory}{}{ending}", made_up.join("/"))).ok()
 }
 

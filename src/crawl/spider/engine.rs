@@ -1,4 +1,4 @@
-//! What spider fetches with: it asks us, and waits.
+//! The fetch engine of spider: it requests each URL from the crawl and waits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::super::url_log::StoredUrls;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
-/// Whether the links of pages are followed: what spider is told once it has read them, by the URL as it spells it.
+/// Whether spider may follow the links of a page, by the URL as spider spells it.
 #[derive(Clone, Default)]
 pub(super) struct Follows(Arc<Mutex<HashMap<String, bool>>>);
 
@@ -25,13 +25,13 @@ impl Follows {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(url.to_owned(), follow);
     }
 
-    /// Takes the verdict. What was never asked for is not followed.
+    /// Takes the answer for a page. Links of a page that was never requested are not followed.
     pub fn take(&self, url: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(url).unwrap_or(false)
     }
 }
 
-/// Fetches nothing: what spider asks for, it asks of the crawl.
+/// Fetches nothing itself: it passes spider's requests to the crawl.
 pub(super) struct AskingEngine {
     pub asked: Arc<ExternalEngine>,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
@@ -41,12 +41,12 @@ pub(super) struct AskingEngine {
 
 #[async_trait]
 impl HttpFetchEngine for AskingEngine {
-    /// Never fails: an error would have spider try again, or look names up by itself.
+    /// Never fails: after an error spider would retry, or resolve names by itself.
     async fn fetch(&self, request: EngineRequest<'_>) -> Result<EngineResponse, EngineError> {
-        // Spider takes the text of an attribute as it stands.
+        // Spider does not decode character references in attributes.
         let answer = match self.normaliser.absolute(&request.url.replace("&amp;", "&")) {
             Ok(url) => self.asked.ask(&self.frontier, url).await.unwrap_or_else(|error| {
-                tracing::error!(url = request.url, %error, "it is not asked for");
+                tracing::error!(url = request.url, %error, "cannot queue the URL that spider requests; it is not fetched");
                 EngineReply::Nothing
             }),
             Err(_) => EngineReply::Nothing,
@@ -71,7 +71,7 @@ fn response(answer: EngineReply) -> EngineResponse {
     EngineResponse { status_code, headers, body, served: true, ..EngineResponse::default() }
 }
 
-/// A redirect is to spider a page with a link: whether and when that is followed, it decides.
+/// Returns a page with one link: to spider, a redirect is that. Spider decides whether and when to follow it.
 fn link_to(url: &CanonicalUrl) -> Vec<u8> {
     // A canonical URL has neither quotes nor angle brackets.
     format!("<!DOCTYPE html><html><body><a href=\"{url}\">moved</a></body></html>").into_bytes()

@@ -1,19 +1,19 @@
-//! The crate `spider` as the engine of a crawl: it finds the links and asks for URLs.
+//! The crate `spider` as the engine of a crawl: it finds links and requests URLs.
 //!
-//! Of spider, only its finding of links and its frontier are at work. Each request of it ends in [`ExternalEngine`], so that
-//! the crawl's own fetcher asks the server, if at all; whether links of a page are followed is what the judge says.
-//! Its client could not send anything if it were used: what it is asked through is no proxy.
+//! Only spider's link extraction and its frontier are used. Each of its requests goes to [`ExternalEngine`], so only the
+//! crawl's own fetcher sends requests to servers. The dispatcher decides whether spider may follow a page's links.
+//! Spider's own client could not send anything: its proxy does not exist.
 //!
-//! What had to be avoided in the pinned version, all found by reading and trying it:
-//! - With one permit its loop ends as soon as a page has no new links, though others wait: links are lost without
-//!   an error. So it always has several; how many requests are made at a time is our frontier's affair.
-//! - Of its first page it may fetch a script (`_ssgManifest.js`) by itself, with its own client. So every URL is one
-//!   of its "extra links", whose pages are only read.
-//! - It gives all links the scheme of its first page and resolves `/path` by that page's host. So there is one
-//!   [`Website`] for each origin, and links to other origins are entries of theirs.
-//! - Its depth counts segments of paths. It is off: depth is counted in links, by our frontier.
-//! - It takes URLs that differ in case alone for one, and does not see links to what looks like no page by its
-//!   name's ending. What it does not ask for is on record as such.
+//! Pitfalls of the pinned version, found by reading and trying it:
+//! - With one permit its loop ends at the first page without new links, although other pages wait: links are lost
+//!   without an error. So it always has several permits, and our frontier limits the requests in flight.
+//! - It may fetch a script of its first page (`_ssgManifest.js`) with its own client. So every URL is one of its
+//!   "extra links", whose pages are only read.
+//! - It gives all links the scheme of its first page, and resolves `/path` against that page's host. So there is one
+//!   [`Website`] for each origin, and a link to another origin is an entry there.
+//! - Its depth counts path segments. It is off, because our frontier counts depth in links.
+//! - It treats URLs that differ only in case as the same, and ignores links whose ending is not that of a page. URLs
+//!   that it never requests are reported as deferred.
 
 mod engine;
 
@@ -34,23 +34,23 @@ use super::external_engine::ExternalEngine;
 use super::url_log::StoredUrls;
 use engine::{AskingEngine, Follows};
 
-/// Origins at which spider is at work at the same time.
+/// Most origins that spider crawls at the same time.
 const ORIGINS_AT_ONCE: usize = 1024;
-/// Where its own client would have to go.
+/// The proxy of spider's own client, which does not exist.
 const NOWHERE: &str = "http://127.0.0.1:0";
 
-/// What spider works with.
+/// Runs spider for a crawl.
 pub(super) struct Spider {
     pub asked: Arc<ExternalEngine>,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub normaliser: Normaliser,
-    /// Requests at a time that an origin is asked at most.
+    /// Most requests in flight to an origin.
     pub host_concurrency: usize,
     pub user_agent: String,
 }
 
 impl Spider {
-    /// Goes to work wherever there are entries, for ever: the scheduler knows when the crawl is over.
+    /// Crawls origins with entries, and never ends by itself: the scheduler knows when the crawl is over.
     pub async fn run(self) {
         let engine = Arc::new(AskingEngine {
             asked: self.asked.clone(),
@@ -87,7 +87,7 @@ impl Spider {
         }
     }
 
-    /// A crawl of spider's that does nothing of its own accord.
+    /// Returns a spider crawl of one origin that sends no requests by itself.
     fn website(&self, origin: &str, client: &Client, engine: &Arc<AskingEngine>) -> Website {
         let mut website = Website::new(origin);
         website
@@ -106,7 +106,7 @@ impl Spider {
         website
     }
 
-    /// As many as keep an origin busy; never one.
+    /// Returns the number of permits: enough to keep an origin busy, and never one.
     fn asks_at_once(&self) -> usize {
         2 * self.host_concurrency + 2
     }
@@ -115,7 +115,7 @@ impl Spider {
 async fn crawl(mut website: Website, urls: Vec<CanonicalUrl>) -> Website {
     let urls: HashSet<CaseInsensitiveString> = urls.iter().map(|url| url.as_str().into()).collect();
     website.set_extra_links(urls);
-    // Otherwise it would forget them, and what it has visited.
+    // Otherwise spider would forget them, and what it has visited.
     website.persist_links();
     website.crawl_raw().await;
     website

@@ -1,4 +1,4 @@
-//! Which files there are.
+//! Finds the input files.
 
 use std::fs;
 use std::io;
@@ -12,44 +12,44 @@ use super::{InputDamage, InputItem, Items, Options, items, open, parquet};
 /// Endings of files that hold one page each, and their media types.
 const PAGES: [(&str, &str); 4] =
     [("html", "text/html"), ("htm", "text/html"), ("xhtml", "application/xhtml+xml"), ("txt", "text/plain")];
-/// Endings of files in a folder that hold many.
+/// Endings of files in a folder that hold many pages.
 const COLLECTIONS: [&str; 8] = ["warc", "wet", "parquet", "jsonl", "ndjson", "gz", "zst", "json"];
-/// What a server answers for a folder.
+/// The file that a server sends for a folder.
 const INDEX: &str = "index.html";
 
-/// What is to be read, in order.
+/// The input files, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     files: Vec<Source>,
     /// Bytes of all files; `None` if one of them is standard input.
     pub bytes: Option<u64>,
-    /// Files in folders that hold no pages by their names.
+    /// Files in folders whose names are not those of pages.
     pub ignored: u64,
 }
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// Many pages.
+    /// A file with many pages.
     Collection(PathBuf),
-    /// One page, and its address below the base.
+    /// A file with one page, and its path below the base URL.
     Page { path: PathBuf, below: String },
 }
 
-/// An input that can't be read.
+/// Why an input cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {source}", path.display())]
 pub struct NoInput {
     /// The input.
     pub path: PathBuf,
-    /// Why.
+    /// The system's reason.
     pub source: io::Error,
 }
 
 impl Inputs {
-    /// Finds the files. A folder is walked through, in the order of names; links are not followed.
+    /// Finds the files. Walks folders in the order of names; follows no symbolic links.
     ///
     /// # Errors
-    /// If one of the paths is not there or a folder can't be read.
+    /// If a path does not exist or a folder cannot be read.
     pub fn find(paths: &[PathBuf]) -> Result<Self, NoInput> {
         let mut found = Self { bytes: Some(0), ..Self::default() };
         for path in paths {
@@ -58,12 +58,12 @@ impl Inputs {
         Ok(found)
     }
 
-    /// Whether everything can be read once more.
+    /// Returns whether all input can be read a second time.
     pub fn can_be_read_again(&self) -> bool {
         self.bytes.is_some()
     }
 
-    /// All that is in the files, in order. `bytes` counts what was read of them.
+    /// Reads all files in order. Counts bytes read in `bytes`.
     pub fn items<'a>(
         &'a self,
         options: &'a Options,
@@ -161,7 +161,7 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Input
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".to_owned(),
-        // Without a charset: the page says it, or it is guessed.
+        // Without a charset: the page declares one, or it is guessed.
         headers: vec![("Content-Type".to_owned(), media_type(path).unwrap_or("text/html").as_bytes().to_vec())],
         request_headers: Vec::new(),
         body,
@@ -172,7 +172,7 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Input
     }))
 }
 
-/// `a/index.html` is served as `a/`.
+/// Returns the URL of a file. Servers send `a/index.html` as `a/`.
 fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
     let below = match below.strip_suffix(INDEX) {
         Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
@@ -180,7 +180,7 @@ fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
     };
     let mut url = options.base.as_url().clone();
     {
-        let mut segments = url.path_segments_mut().map_err(|()| "the base is no place for paths".to_owned())?;
+        let mut segments = url.path_segments_mut().map_err(|()| "the base URL cannot have a path".to_owned())?;
         segments.pop_if_empty().extend(below.split('/'));
     }
     options.normaliser.absolute(url.as_str()).map_err(|error| format!("'{url}': {error}"))

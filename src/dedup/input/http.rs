@@ -1,5 +1,4 @@
-//! An HTTP answer as it stands in a WARC record of whatever maker: with or without the coding that it had
-//! on its way.
+//! Parses the HTTP answer in a WARC record of any program, with or without its transfer coding.
 
 use std::io::Read;
 
@@ -8,10 +7,10 @@ use memchr::memmem;
 
 use crate::model::Header;
 
-/// Header lines beyond this many are dropped.
+/// Most header lines. Further lines are dropped.
 const MOST_HEADERS: usize = 1000;
 
-/// An answer, taken apart.
+/// A parsed answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub status: u16,
@@ -22,9 +21,9 @@ pub(super) struct Answer {
     pub truncated: bool,
 }
 
-/// Takes a block apart. The body comes without transfer and content coding and is cut at `most` bytes.
+/// Parses a block. Decodes the body and truncates it to `most` bytes.
 pub(super) fn answer(block: &[u8], most: usize) -> Result<Answer, String> {
-    let (head, body) = parted(block).ok_or("the answer has no end of its header")?;
+    let (head, body) = parted(block).ok_or("the header of the answer does not end")?;
     let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let (version, status, reason) = status_line(lines.next().unwrap_or_default())?;
     let mut headers: Vec<Header> = lines.filter_map(header).take(MOST_HEADERS).collect();
@@ -32,7 +31,7 @@ pub(super) fn answer(block: &[u8], most: usize) -> Result<Answer, String> {
         let found = headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(_, value)| String::from_utf8_lossy(value).trim().to_ascii_lowercase()).unwrap_or_default()
     };
-    // Many archives keep the header lines and not the coding of which they speak.
+    // Many archives keep the header lines although they have decoded the body.
     let unchunked = if value("transfer-encoding").contains("chunked") { without_chunks(body) } else { None };
     let body = unchunked.as_deref().unwrap_or(body);
     let (body, truncated) = decoded(body, &value("content-encoding"), most)?;
@@ -42,7 +41,7 @@ pub(super) fn answer(block: &[u8], most: usize) -> Result<Answer, String> {
     Ok(Answer { status, version, reason, headers, body, truncated })
 }
 
-/// Header and body.
+/// Splits a block into header and body.
 fn parted(block: &[u8]) -> Option<(&[u8], &[u8])> {
     let strict = memmem::find(block, b"\r\n\r\n").map(|at| (at, at + 4));
     let loose = memmem::find(block, b"\n\n").map(|at| (at, at + 2));
@@ -71,8 +70,8 @@ fn header(line: &[u8]) -> Option<Header> {
     (!name.is_empty()).then(|| (name.to_owned(), line[colon + 1..].trim_ascii().to_vec()))
 }
 
-/// The body without the coding in chunks (RFC 9112, section 7.1); `None` if it is not in chunks. A last
-/// chunk that was cut is taken as far as it goes.
+/// Decodes a chunked body (RFC 9112, section 7.1); `None` if it is not chunked. Keeps the rest of a truncated last
+/// chunk.
 fn without_chunks(mut body: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::with_capacity(body.len());
     loop {
@@ -92,12 +91,12 @@ fn without_chunks(mut body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The body without its content coding, if it has it: at most so many bytes, and whether there were more.
+/// Undoes the content coding, if the body has it. Returns at most `most` bytes, and whether there were more.
 fn decoded(body: &[u8], coding: &str, most: usize) -> Result<(Vec<u8>, bool), String> {
     let mut reader: Box<dyn Read + '_> = match coding {
         "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => Box::new(MultiGzDecoder::new(body)),
         "deflate" if is_zlib(body) => Box::new(ZlibDecoder::new(body)),
-        // Some servers leave the wrapper out; text does not begin like this.
+        // Some servers omit the zlib wrapper; text does not begin like this.
         "deflate" if !body.first().is_some_and(|first| first.is_ascii_graphic() || first.is_ascii_whitespace()) => {
             Box::new(DeflateDecoder::new(body))
         }
@@ -108,7 +107,7 @@ fn decoded(body: &[u8], coding: &str, most: usize) -> Result<(Vec<u8>, bool), St
         _ => Box::new(body),
     };
     let mut decoded = Vec::new();
-    // What came before a fault is what a browser would show.
+    // A browser would show what came before the fault.
     let failed = reader.by_ref().take(most as u64 + 1).read_to_end(&mut decoded).is_err();
     let truncated = failed || decoded.len() > most;
     decoded.truncate(most);

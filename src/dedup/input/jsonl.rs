@@ -1,4 +1,4 @@
-//! Lines of JSON, an object a page.
+//! Lines of JSON: one object for each page.
 
 use std::io::BufRead;
 
@@ -10,7 +10,7 @@ use super::row::InputRow;
 use super::warc::millis;
 use super::{InputDamage, InputItem, Options};
 
-/// The longest line.
+/// Longest line, in bytes.
 const MOST_LINE: u64 = 256 * 1024 * 1024;
 
 /// The pages of a file, in order.
@@ -61,7 +61,7 @@ impl<R: BufRead> Iterator for Lines<'_, R> {
                     return Some(self.page(&line).map_or_else(damaged, |page| InputItem::Answer(Box::new(page))));
                 }
                 Err(error) => {
-                    let item = damaged(format!("{error}; what is behind it is not read"));
+                    let item = damaged(format!("{error}; the rest of the file is not read"));
                     self.is_over = true;
                     return Some(item);
                 }

@@ -1,8 +1,7 @@
-//! Where pages come from: WARC and WET files of any maker, Parquet, lines of JSON, folders of HTML and
-//! text.
+//! Input formats: WARC and WET files of any program, Parquet, lines of JSON, folders of HTML and text.
 //!
-//! What a file holds is told by its first bytes, not by its name, so that `-` may be any of them but Parquet.
-//! Files of a folder are taken in the order of their names; nothing is kept of a file that was read.
+//! The first bytes of a file tell its format, not its name. So `-`, standard input, may have any format but Parquet.
+//! Files of a folder come in the order of their names. Nothing of a file stays in memory after it is read.
 
 mod files;
 mod http;
@@ -20,48 +19,47 @@ use crate::model::{CanonicalUrl, Fetched, Normaliser};
 
 pub use files::{Inputs, NoInput};
 
-/// How pages are found in what is read.
+/// How pages are found in the input.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The address that a page of a folder has is its path below this one.
+    /// The base URL of a folder: the URL of a page is its path below this one.
     pub base: CanonicalUrl,
-    /// Lines of JSON: the field that holds the address, the page's source, and its text if there is no
-    /// source.
+    /// Lines of JSON and Parquet: the field with the URL.
     pub url_field: String,
-    /// See [`url_field`](Self::url_field).
+    /// The field with the HTML source.
     pub html_field: String,
-    /// See [`url_field`](Self::url_field).
+    /// The field with the text, for a page without a source.
     pub text_field: String,
-    /// Bytes of a body, decoded; what is longer is cut.
+    /// Longest decoded body in bytes. Longer bodies are truncated.
     pub max_body: usize,
-    /// How addresses are spelled.
+    /// Brings URLs into canonical form.
     pub normaliser: Normaliser,
 }
 
-/// What was read.
+/// A piece of the input.
 #[derive(Debug)]
 pub enum InputItem {
-    /// An answer with all that belongs to it, whatever its status and type.
+    /// An answer, with any status and type.
     Answer(Box<Fetched>),
-    /// A record that speaks of no answer of its own: a request, metadata, a revisit.
+    /// A record without an answer: a request, metadata, a revisit.
     Passed,
-    /// Something that can't be read.
+    /// A piece that cannot be read.
     Damaged(InputDamage),
 }
 
-/// Something that can't be read.
+/// A piece of the input that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputDamage {
     /// The file, and the record or line in it.
     pub place: String,
-    /// Why.
+    /// Why it cannot be read.
     pub why: String,
 }
 
-/// The items of one file or stream, in order.
+/// The pieces of one file or stream, in order.
 type Items<'a> = Box<dyn Iterator<Item = InputItem> + Send + 'a>;
 
-/// Tells what the stream is, and reads it.
+/// Detects the format of a stream, and reads it.
 pub(super) fn items<'a>(place: String, input: impl BufRead + Send + 'a, options: &'a Options) -> Items<'a> {
     let damaged = |why: String| -> Items<'a> {
         Box::new(std::iter::once(InputItem::Damaged(InputDamage { place: place.clone(), why })))
@@ -82,7 +80,7 @@ pub(super) fn items<'a>(place: String, input: impl BufRead + Send + 'a, options:
     }
 }
 
-/// Counts the bytes that are read.
+/// Counts the bytes that a reader reads.
 struct Counted<'a, R> {
     input: R,
     bytes: &'a AtomicU64,

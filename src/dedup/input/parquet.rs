@@ -1,8 +1,7 @@
-//! Parquet files, a row a page.
+//! Parquet files: one row for each page.
 //!
-//! Of each row only the columns of the address, the source, the text and the time are read, a few rows at
-//! a time: memory goes by the pages of the file format, not by its row groups. A file's directory stands
-//! at its end, so that a stream can't be read.
+//! Only the columns of URL, source, text and time are read, a few rows at a time. So memory depends on the data pages of
+//! the format, not on its row groups. A Parquet file has its directory at its end, so a stream cannot be read.
 
 use std::fs::File;
 use std::io;
@@ -20,14 +19,14 @@ use parquet::schema::types::ColumnDescriptor;
 use super::row::InputRow;
 use super::{InputDamage, InputItem, Items, Options};
 
-/// What a file begins with.
+/// The first bytes of a file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
 /// Rows that are read at a time.
 const ROWS: usize = 32;
-/// The column of our own exports that says when a page was fetched.
+/// The column with the fetch time in our own exports.
 const FETCHED_AT: &str = "fetched_at";
 
-/// Whether a file begins like one.
+/// Returns whether a file begins like Parquet.
 pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
     use std::io::Read;
     let mut begins = Vec::new();
@@ -35,7 +34,7 @@ pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
     Ok(begins == MAGIC)
 }
 
-/// The pages of a file, in order. `bytes` counts what was read of it, by row groups.
+/// Reads the pages of a file in order. Counts bytes read in `bytes`, by row groups.
 pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
     match Table::open(path, options, bytes) {
         Ok(table) => Box::new(table),
@@ -55,13 +54,13 @@ struct Table<'a> {
     columns: Columns,
     /// The next row group.
     group: usize,
-    /// Rows of those before it.
+    /// Rows of the row groups before it.
     row: u64,
     open: Option<Group>,
     ready: std::vec::IntoIter<InputItem>,
 }
 
-/// Which columns hold what.
+/// The columns that are read.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     url: usize,
@@ -71,7 +70,7 @@ struct Columns {
     fetched_at: Option<(usize, i64)>,
 }
 
-/// A row group that is being read.
+/// A reader of one row group.
 struct Group {
     url: Column<ByteArrayType>,
     html: Option<Column<ByteArrayType>>,
@@ -93,7 +92,7 @@ impl<'a> Table<'a> {
         Ok(Self { place, options, bytes, reader, columns, group: 0, row: 0, open: None, ready: Vec::new().into_iter() })
     }
 
-    /// The next rows; none at the end.
+    /// Reads the next rows; none at the end.
     fn read(&mut self) -> Result<Vec<InputItem>, ParquetError> {
         loop {
             if let Some(group) = &mut self.open {
@@ -135,17 +134,16 @@ impl Iterator for Table<'_> {
         match unharmed(|| self.read()) {
             Ok(items) => self.ready = items.into_iter(),
             Err(error) => {
-                // The row groups behind it can be read all the same.
+                // Later row groups can still be read.
                 self.open = None;
-                return Some(self.damaged(format!("{error}; what is behind it in its row group is not read")));
+                return Some(self.damaged(format!("{error}; the rest of its row group is not read")));
             }
         }
         self.ready.next()
     }
 }
 
-/// What the decoder says. It panics on some damaged files, which is an error like another here; what it was
-/// about is dropped then.
+/// Runs the decoder. Turns a panic into an error: the decoder panics on some damaged files. Drops its state then.
 fn unharmed<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode));
     decoded.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
@@ -173,7 +171,7 @@ impl Columns {
     }
 }
 
-/// If the column holds times.
+/// Returns the unit of a column of times.
 fn units_a_second(column: &ColumnDescriptor) -> Option<i64> {
     if column.physical_type() != Physical::INT64 || column.max_rep_level() > 0 {
         return None;
@@ -200,7 +198,7 @@ impl Group {
         })
     }
 
-    /// The next rows; none at the end.
+    /// Reads the next rows; none at the end.
     fn read(&mut self) -> Result<Vec<Cells>, ParquetError> {
         let urls = self.url.read()?;
         let rows = urls.len();
@@ -220,14 +218,14 @@ impl Group {
     }
 }
 
-/// As many cells of a column as there are rows; empty ones if there is no such column.
+/// Returns one cell for each row; empty cells if there is no such column.
 fn cells<T: DataType>(column: Option<&mut Column<T>>, rows: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
     let Some(column) = column else { return Ok(vec![None; rows]) };
     let cells = column.read()?;
     if cells.len() == rows {
         return Ok(cells);
     }
-    Err(ParquetError::General("its columns are not of one length".to_owned()))
+    Err(ParquetError::General("its columns differ in length".to_owned()))
 }
 
 impl<T: DataType> Column<T> {
@@ -236,7 +234,7 @@ impl<T: DataType> Column<T> {
         Ok(Self { reader: get_typed_column_reader(group.get_column_reader(place)?), is_optional })
     }
 
-    /// The next [`ROWS`] cells.
+    /// Reads the next [`ROWS`] cells.
     fn read(&mut self) -> Result<Vec<Option<T::T>>, ParquetError> {
         let (mut levels, mut values) = (Vec::new(), Vec::new());
         let mut rows = 0;

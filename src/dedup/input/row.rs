@@ -1,10 +1,10 @@
-//! A row of a table, or a line of JSON, as a page.
+//! From a row of a table, or a line of JSON, to a page.
 
 use crate::model::Fetched;
 
 use super::Options;
 
-/// What a row holds of a page.
+/// The cells of a row that make up a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InputRow<'a> {
     pub(super) url: Option<&'a str>,
@@ -15,7 +15,7 @@ pub(super) struct InputRow<'a> {
 }
 
 impl InputRow<'_> {
-    /// The page, by its source or else by its text; or what is missing.
+    /// Returns the page, from its source or else from its text. An error says what is missing.
     pub(super) fn page(self, options: &Options) -> Result<Fetched, String> {
         let Options { url_field, html_field, text_field, .. } = options;
         let [url, html, text] = [self.url, self.html, self.text].map(|cell| cell.filter(|text| !text.is_empty()));

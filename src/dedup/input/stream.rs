@@ -1,4 +1,4 @@
-//! Compressed or not?
+//! Detects and undoes the compression of a stream.
 
 use std::io::{self, BufRead, BufReader};
 
@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The stream without its compression, if it begins like gzip (one member or many) or zstd.
+/// Decompresses a stream that begins like gzip (one member or several) or zstd.
 pub(super) fn decoded<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Box<dyn BufRead + Send + 'a>> {
     let first = beginning(&mut input)?;
     if first.starts_with(&GZIP) {
@@ -19,7 +19,7 @@ pub(super) fn decoded<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Box
     Ok(Box::new(input))
 }
 
-/// The first bytes, which are not taken; white space before them is. Empty at the end only.
+/// Skips white space and returns the next bytes without taking them. Returns none only at the end.
 pub(super) fn beginning(input: &mut impl BufRead) -> io::Result<&[u8]> {
     loop {
         let buffer = input.fill_buf()?;

@@ -7,12 +7,12 @@ use crate::model::{CanonicalUrl, Fetched, Header};
 use super::http;
 use super::{InputDamage, InputItem, Options};
 
-/// The longest header of a record.
+/// Longest header of a record, in bytes.
 const MOST_HEADER: u64 = 256 * 1024;
-/// Bytes of a block beyond its body.
+/// Allowance for the HTTP header in a block, in bytes.
 const MOST_HEAD: usize = 512 * 1024;
 
-/// The records of a file, in order. Ends after one of which the length can't be told.
+/// Reads the records of a file in order. Ends after a record whose length is unknown.
 pub(super) struct Records<'a, R> {
     place: String,
     input: R,
@@ -21,7 +21,7 @@ pub(super) struct Records<'a, R> {
     is_over: bool,
 }
 
-/// The fields of a record that are looked at.
+/// The fields of a record that the reader uses.
 #[derive(Debug, Default)]
 struct Head {
     kind: String,
@@ -50,7 +50,7 @@ impl<'a, R: BufRead> Records<'a, R> {
         Ok(Some(self.item(&head, block, beyond > 0)))
     }
 
-    /// The header of the next record; `None` at the end. Empty lines before it are passed over.
+    /// Reads the header of the next record; `None` at the end. Skips empty lines before it.
     fn head(&mut self) -> io::Result<Option<Head>> {
         let mut input = (&mut self.input).take(MOST_HEADER);
         let mut line = Vec::new();
@@ -70,7 +70,7 @@ impl<'a, R: BufRead> Records<'a, R> {
         loop {
             line.clear();
             if input.read_until(b'\n', &mut line)? == 0 {
-                return Err(bad("the header of the record has no end"));
+                return Err(bad("the header of the record does not end"));
             }
             let text = String::from_utf8_lossy(line.trim_ascii());
             if text.is_empty() {
@@ -80,7 +80,7 @@ impl<'a, R: BufRead> Records<'a, R> {
             let value = value.trim();
             match name.trim().to_ascii_lowercase().as_str() {
                 "warc-type" => value.clone_into(&mut head.kind),
-                // Some write the address in angle brackets, as version 1.0 of the standard has it.
+                // Version 1.0 of the standard has the URL in angle brackets.
                 "warc-target-uri" => value.trim_matches(['<', '>']).clone_into(&mut head.url),
                 "warc-date" => value.clone_into(&mut head.date),
                 "content-type" => value.clone_into(&mut head.content_type),
@@ -134,7 +134,7 @@ impl<R: BufRead> Iterator for Records<'_, R> {
             Ok(item) => item,
             Err(error) => {
                 self.is_over = true;
-                Some(InputItem::Damaged(self.damage(format!("{error}; what is behind it is not read"))))
+                Some(InputItem::Damaged(self.damage(format!("{error}; the rest of the file is not read"))))
             }
         }
     }
@@ -157,7 +157,7 @@ fn fetched(url: CanonicalUrl, answer: http::Answer, date: &str, is_cut: bool) ->
     }
 }
 
-/// A time as RFC 3339 has it in milliseconds since 1970; 0 if it is none.
+/// Parses an RFC 3339 time. Returns milliseconds since 1970, or 0 if it is invalid.
 pub(super) fn millis(date: &str) -> i64 {
     date.parse::<jiff::Timestamp>().map_or(0, |time| time.as_millisecond())
 }
@@ -230,9 +230,9 @@ mod tests {
         ];
         let read = read(&file.concat());
         assert!(read[0].starts_with("f, record 1: 'mailto:x@a.test'"), "{read:?}");
-        assert!(read[1].starts_with("f, record 2: the answer has no end"), "{read:?}");
+        assert!(read[1].starts_with("f, record 2: the header of the answer does not end"), "{read:?}");
         assert_eq!(read[2], "http://a.test/2 200 fine");
-        assert_eq!(read[3..], ["f, record 4: no Content-Length; what is behind it is not read"]);
+        assert_eq!(read[3..], ["f, record 4: no Content-Length; the rest of the file is not read"]);
     }
 
     #[test]
