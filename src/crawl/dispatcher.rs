@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::model::{CanonicalUrl, Discovery, Judged, Lease, LinkKind, PageInput, Sequence, UrlId};
-use crate::pipeline::{HostStats, IndexSnapshots, PipelineError, SealedBatch, group_of};
+use crate::model::{CanonicalUrl, Discovery, Judged, LinkKind, Sequence, UrlId};
+use crate::pipeline::{HostStats, IndexSnapshots, PipelineError, SealedBatch, page_input};
 
 use super::CrawlError;
 use super::enqueue::link;
@@ -143,9 +143,11 @@ impl Dispatcher {
         for message in messages {
             if let DispatchMessage::Arrival { lease, outcome, .. } = message
                 && is_judged(outcome)
+                && let FetchOutcome::Page(page) = &mut **outcome
             {
                 let renews = self.outcomes.renewed(lease);
-                pages.extend(page_input(&self.outcomes.crawl, lease, outcome, renews));
+                let id = page_id(&self.outcomes.crawl, lease);
+                pages.push(page_input(id, lease.url.host(), &mut page.rendered, page.body_digest, renews));
             }
         }
         Ok(self.outcomes.stage.decide(pages)?)
@@ -171,18 +173,4 @@ impl Dispatcher {
 /// Returns whether the decider sees a page. It sees none with `noindex` and none that is off topic.
 fn is_judged(outcome: &FetchOutcome) -> bool {
     matches!(outcome, FetchOutcome::Page(page) if !page.rendered.robots.noindex && !page.is_off_topic)
-}
-
-/// Returns a page for the decider. Takes the page's terms.
-fn page_input(crawl: &str, lease: &Lease, outcome: &mut FetchOutcome, renews: Option<Sequence>) -> Option<PageInput> {
-    let FetchOutcome::Page(page) = outcome else { return None };
-    Some(PageInput {
-        page: page_id(crawl, lease),
-        group: group_of(lease.url.host()),
-        body_digest: page.body_digest,
-        text_digest: page.rendered.text_digest,
-        terms: std::mem::take(&mut page.rendered.terms),
-        order: std::mem::take(&mut page.rendered.order),
-        renews,
-    })
 }

@@ -18,7 +18,7 @@ use super::url_log::StoredUrls;
 pub struct CrawlEnding {
     /// Why the crawl ended.
     pub reason: StopReason,
-    /// Whether URLs were left because a budget of pages was used up.
+    /// Whether URLs were not fetched because a page budget was used up.
     pub budget_used_up: bool,
     /// The totals of all runs.
     pub totals: Totals,

@@ -5,7 +5,7 @@
 //! ```text
 //! seeds ─► frontier ─lease─► worker (fetch ► read) ─► dispatcher (decide) ─► committer ─► store
 //!             ▲                                            │
-//!             └──────────── links of the judged page ◄─────┘
+//!             └──────────── links of the decided page ◄────┘
 //! ```
 //!
 //! The forward edges are bounded channels. The back edge is an insert into the frontier, which never waits. Workers

@@ -21,7 +21,7 @@ use super::messages::{FetchOutcome, FetchedPage};
 use super::options::{DuplicateLinks, Options};
 use super::url_log::StoredUrls;
 
-/// What a focused crawl compares pages with.
+/// The topic of a focused crawl, to compare pages with.
 pub(super) struct FocusFilter {
     pub focus: Focus,
     /// The least relevance of a page to keep.

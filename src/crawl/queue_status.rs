@@ -23,7 +23,7 @@ pub struct QueueStatus {
 pub enum WaitReason {
     /// Its turn, and room among the requests of the whole crawl.
     Turn,
-    /// As many requests are in flight as the host may have at a time.
+    /// A request in flight: the host has as many as it may have at a time.
     InFlight,
     /// robots.txt, which is being fetched.
     Robots,

@@ -15,10 +15,10 @@ use crate::detect::Decider;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
     Batch, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normaliser, OutcomeKind,
-    OutcomeRow, PageId, PageInput, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
+    OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::Renderer;
-use crate::pipeline::{PageRecords, RenderedPage, group_of, render_page, restore_decider};
+use crate::pipeline::{PageRecords, RenderedPage, group_of, page_input, render_page, restore_decider};
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
@@ -184,15 +184,8 @@ impl Rebuilder {
         }
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
-        let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(PageInput {
-            page: name,
-            group: group_of(url.host()),
-            body_digest,
-            text_digest: rendered.text_digest,
-            terms: std::mem::take(&mut rendered.terms),
-            order: std::mem::take(&mut rendered.order),
-            renews: None,
-        })?;
+        let input = page_input(name, url.host(), &mut rendered, body_digest, None);
+        let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(input)?;
         self.rebuilt.kept += 1;
         self.batch.terms.extend(new_terms);
         self.batch.pages.push(PageRow {

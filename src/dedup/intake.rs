@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use crate::model::{
-    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, PageInput, Requeue,
-    Sequence, UrlId, UrlRow, UrlState,
+    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, Requeue, Sequence,
+    UrlId, UrlRow, UrlState,
 };
 use crate::pipeline::{
-    DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_page, group_of, outcome_of,
+    DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_page, outcome_of, page_input,
     unleased_line,
 };
 
@@ -54,15 +54,9 @@ impl Intake {
             if let Some(Ok(read)) = &mut arrival.read
                 && !read.rendered.robots.noindex
             {
-                candidates.push(PageInput {
-                    page: self.page_id(&arrival.fetched, *renews),
-                    group: group_of(arrival.fetched.url.host()),
-                    body_digest: read.body_digest,
-                    text_digest: read.rendered.text_digest,
-                    terms: std::mem::take(&mut read.rendered.terms),
-                    order: std::mem::take(&mut read.rendered.order),
-                    renews: *renews,
-                });
+                let id = self.page_id(&arrival.fetched, *renews);
+                let host = arrival.fetched.url.host();
+                candidates.push(page_input(id, host, &mut read.rendered, read.body_digest, *renews));
             }
         }
         let mut judged = self.stage.decide(candidates)?.into_iter();

@@ -207,7 +207,7 @@ impl Dedup {
             let judged = pipe(setup, bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
             intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            // If the committer has failed, the judge was only stopped by that.
+            // If the committer has failed, the decision stage stopped only because of that.
             committed.and(judged)
         })
     }
@@ -266,9 +266,8 @@ impl ReadingStop<'_> {
     }
 }
 
-/// The counters by outcome, as their names have it.
 impl DedupEnding {
-    /// How many answers came to what, by the outcome's name.
+    /// Returns the number of answers by the name of their outcome.
     pub fn outcomes(&self) -> BTreeMap<&'static str, u64> {
         self.totals.outcomes.iter().map(|(kind, count)| (kind.name(), *count)).collect()
     }

@@ -29,7 +29,7 @@ pub(crate) struct IndexSnapshots {
     pending: Option<NewSnapshot>,
 }
 
-/// The decider and the URL of each judged page, by sequence number.
+/// The decider and the URL of each decided page, by sequence number.
 pub(crate) type DeciderState = (Decider<PageRecords>, Vec<UrlId>);
 
 impl IndexSnapshots {

@@ -1,6 +1,6 @@
 //! The stored pages of earlier crawls, with which a run compares its own pages (`--against`).
 //!
-//! Each folder is read once, when a run opens, and is free again before the first page is judged. So several runs
+//! Each folder is read once, when a run opens, and is free again before the first page is decided. So several runs
 //! can use the same folder. Record, digests, URL and fetch time of each stored page go into an unnamed temporary
 //! file, which the system deletes when the program ends. Bodies are not read.
 //!
@@ -39,7 +39,7 @@ pub struct ReferenceCrawls {
 struct ReferenceFolder {
     name: String,
     crawl: String,
-    /// Pages that the crawl had judged when it was read.
+    /// Pages that the crawl had decided when it was read.
     judged: u32,
 }
 

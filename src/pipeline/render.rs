@@ -2,9 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::model::{Digest, Fetched, Rendered};
+use crate::model::{Digest, Fetched, PageId, PageInput, Rendered, Sequence};
 use crate::pagetext::Renderer;
 use crate::store::payload_digest;
+
+use super::group_of;
 
 /// A rendered page with the digests of its body.
 pub(crate) struct RenderedPage {
@@ -26,4 +28,23 @@ pub(crate) fn render_page(renderer: &Renderer, page: &Fetched) -> Result<Rendere
         let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
         format!("panic: {}", text.unwrap_or("no message"))
     })
+}
+
+/// Returns a page for the decider. Takes the page's terms. `renews` is the page that it revises, if any.
+pub(crate) fn page_input(
+    page: PageId,
+    host: &str,
+    rendered: &mut Rendered,
+    body_digest: Digest,
+    renews: Option<Sequence>,
+) -> PageInput {
+    PageInput {
+        page,
+        group: group_of(host),
+        body_digest,
+        text_digest: rendered.text_digest,
+        terms: std::mem::take(&mut rendered.terms),
+        order: std::mem::take(&mut rendered.order),
+        renews,
+    }
 }
