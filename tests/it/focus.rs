@@ -130,7 +130,7 @@ fn pages_on_the_topic_are_fetched_first() {
     place.run(["verify", "out"]).finish().expect_code(0);
     let page = pages.iter().find(|line| is_wanted(url::Url::parse(line["url"].as_str().unwrap()).unwrap().path()));
     let explained = place.run(["explain", "out", page.unwrap()["url"].as_str().unwrap()]).finish().expect_code(0);
-    assert!(explained.stdout.contains("the page's relevance is") && explained.stdout.contains("was expected"));
+    assert!(explained.stdout.contains("relevance ") && explained.stdout.contains(" expected"));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn an_example_page_defines_the_topic_and_is_fetched_once() {
     let refused = crawl(&Place::new(), &web).args(["--focus", &forbidden]).finish().expect_code(2);
     assert!(refused.stderr.contains("robots.txt"), "{}", refused.stderr);
     let nothing = crawl(&Place::new(), &web).args(["--focus", "of the"]).finish().expect_code(2);
-    assert!(nothing.stderr.contains("no word"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("only stop words"), "{}", nothing.stderr);
 }
 
 #[test]

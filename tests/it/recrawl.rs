@@ -166,7 +166,7 @@ fn unchanged_pages_are_not_sent_again_and_changed_ones_are_judged_again() {
     assert_eq!(outcomes(&third)["/unasked"], "failed");
     assert_eq!(line(&third, "/etag")["warc_offset"], line(&first, "/etag")["warc_offset"]);
     let explained = place.run(["explain", "out", &format!("{}/etag", web.origins()[0])]).finish().expect_code(0);
-    assert!(explained.stdout.contains("not-modified, kept: the server says"), "{}", explained.stdout);
+    assert!(explained.stdout.contains("not-modified, unchanged: the server answered 304"), "{}", explained.stdout);
 }
 
 #[test]
