@@ -12,10 +12,10 @@ use std::time::Instant;
 use ndcrawl::detect::fuzzy::{FuzzyOptions, FuzzySets};
 use ndcrawl::detect::{Decider, Options, Page};
 use ndcrawl::model::{
-    Detector, Digest, Fetched, FieldWeights, Normaliser, PageId, PageInput, PageTerms, Rendered, Term, TermCounts,
+    Detector, Digest, Fetched, FieldWeights, Normalizer, PageContent, PageId, PageInput, PageTerms, Term, TermCounts,
     TermId, TermOrder, Threshold, WantedOrder,
 };
-use ndcrawl::pagetext::{self, Renderer, query_terms};
+use ndcrawl::pagetext::{self, PageReader, query_terms};
 use ndcrawl::similarity::Record;
 
 use crate::html::{html_files, page};
@@ -57,16 +57,16 @@ fn main() {
     println!("{} pages", files.len());
     rendering(&files);
     let mut terms = Terms::default();
-    let rendered: Vec<Rendered> = files.iter().map(|file| renderer(true).render(&page(file))).collect();
+    let rendered: Vec<PageContent> = files.iter().map(|file| renderer(true).render(&page(file))).collect();
     let pages: Vec<Page> = rendered.iter().map(|rendered| terms.page(rendered)).collect();
     speed_ups(&pages, &terms.ids(&query));
     candidates(&pages);
     stream(&rendered);
 }
 
-fn renderer(sentences: bool) -> Renderer {
+fn renderer(sentences: bool) -> PageReader {
     let order = WantedOrder { sentence_count: sentences, sentences, ..WantedOrder::default() };
-    Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
+    PageReader::new(pagetext::Options { order, ..pagetext::Options::default() }, Normalizer::default())
 }
 
 /// Numbers terms, as the decider does.
@@ -74,7 +74,7 @@ fn renderer(sentences: bool) -> Renderer {
 struct Terms(HashMap<Term, u32>);
 
 impl Terms {
-    fn page(&mut self, rendered: &Rendered) -> Page {
+    fn page(&mut self, rendered: &PageContent) -> Page {
         let mut number = |term: &TermCounts| {
             let next = self.0.len() as u32;
             *self.0.entry(term.term.clone()).or_insert(next)
@@ -98,7 +98,7 @@ fn threshold(value: f64) -> Threshold {
 
 fn rendering(files: &[PathBuf]) {
     let pages: Vec<Fetched> = files.iter().map(|file| page(file)).collect();
-    let time = |renderer: &Renderer| {
+    let time = |renderer: &PageReader| {
         let start = Instant::now();
         let sentences: usize = pages.iter().map(|page| renderer.render(page).order.sentences.len()).sum();
         (start.elapsed(), sentences)
@@ -183,7 +183,7 @@ fn overlap(a: &Page, b: &Page, options: &FuzzyOptions) -> f64 {
 }
 
 /// Measures the cost per page of the detector in a stream.
-fn stream(rendered: &[Rendered]) {
+fn stream(rendered: &[PageContent]) {
     println!("{:<28}{:>12}{:>10}{:>14}{:>12}", "stream", "per page", "near", "comparisons", "index");
     let fuzzy = |first_results, candidates| FuzzyOptions {
         first_results,

@@ -15,8 +15,8 @@ use std::time::Duration;
 use html5ever::TokenizerResult;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
-use ndcrawl::model::{Fetched, Normaliser, Rendered};
-use ndcrawl::pagetext::{Options, Parser, Renderer, WordCache};
+use ndcrawl::model::{Fetched, Normalizer, PageContent};
+use ndcrawl::pagetext::{Options, PageReader, Parser, WordCache};
 
 use crate::html::{html_files, page};
 
@@ -67,12 +67,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
-    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default())
+fn renderer(parser: Parser, word_cache: WordCache) -> PageReader {
+    PageReader::new(Options { parser, word_cache, ..Options::default() }, Normalizer::default())
 }
 
 /// Returns the differences of two renderings.
-fn differences(one: &Rendered, other: &Rendered) -> Vec<&'static str> {
+fn differences(one: &PageContent, other: &PageContent) -> Vec<&'static str> {
     let all = [
         (one.terms != other.terms, "terms"),
         (one.text_digest != other.text_digest, "text digest"),

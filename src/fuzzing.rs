@@ -16,8 +16,8 @@ use crate::dust;
 use crate::export::csv_cell;
 use crate::fetch::{self, Robots, retry_after};
 use crate::html_writer::escaped;
-use crate::model::{CanonicalUrl, Fetched, Normaliser, Rendered, RobotsRow, UrlId, WantedOrder, read_reference};
-use crate::pagetext::{self, Parser, Renderer, SitemapLimits, WordCache, parse_sitemap};
+use crate::model::{CanonicalUrl, Fetched, Normalizer, PageContent, RobotsRow, UrlId, WantedOrder, read_reference};
+use crate::pagetext::{self, PageReader, Parser, SitemapLimits, WordCache, parse_sitemap};
 use crate::store::WarcReader;
 
 pub use crate::dedup::fuzzing::input as dedup_input;
@@ -46,7 +46,7 @@ const NOW: i64 = 1_767_225_600_000;
 
 fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
     Some(Fetched {
-        url: Normaliser::default().absolute("http://www.h.test/a/b.html").ok()?,
+        url: Normalizer::default().absolute("http://www.h.test/a/b.html").ok()?,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".to_owned(),
@@ -60,16 +60,16 @@ fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
     })
 }
 
-static FAST: LazyLock<Renderer> = LazyLock::new(|| renderer(Parser::Fast, WordCache::Page));
-static DOM: LazyLock<Renderer> = LazyLock::new(|| renderer(Parser::Dom, WordCache::Plain));
+static FAST: LazyLock<PageReader> = LazyLock::new(|| renderer(Parser::Fast, WordCache::Page));
+static DOM: LazyLock<PageReader> = LazyLock::new(|| renderer(Parser::Dom, WordCache::Plain));
 
-fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
+fn renderer(parser: Parser, word_cache: WordCache) -> PageReader {
     let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
     let options = pagetext::Options { parser, word_cache, order, ..pagetext::Options::default() };
-    Renderer::new(options, Normaliser::default())
+    PageReader::new(options, Normalizer::default())
 }
 
-fn rendered(renderer: &Renderer, page: &Fetched) -> (Rendered, Option<String>) {
+fn rendered(renderer: &PageReader, page: &Fetched) -> (PageContent, Option<String>) {
     (renderer.render(page), renderer.reading(page).map(|reading| reading.text))
 }
 
@@ -121,10 +121,10 @@ pub fn robots(bytes: &[u8]) {
 /// Checks URLs and references: canonicalization is idempotent, and the file name is safe.
 pub fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let normaliser = Normaliser::default();
+    let normalizer = Normalizer::default();
     let Some(base) = read_reference(None, "http://www.h.test/a/b;c?d#e").ok() else { return };
-    for url in [normaliser.absolute(&text), normaliser.resolve(&base, &text)].into_iter().flatten() {
-        assert_eq!(normaliser.absolute(url.as_str()).as_ref(), Ok(&url));
+    for url in [normalizer.absolute(&text), normalizer.resolve(&base, &text)].into_iter().flatten() {
+        assert_eq!(normalizer.absolute(url.as_str()).as_ref(), Ok(&url));
         assert_eq!(CanonicalUrl::from_canonical(url.as_str()).as_ref(), Ok(&url));
         assert!(url.as_url().username().is_empty() && url.as_url().password().is_none());
         let name = url.file_name();

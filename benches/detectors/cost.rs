@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ndcrawl::detect::{Decider, Options};
 use ndcrawl::model::{Digest, PageId, PageInput, TermCounts, TermOrder, WantedOrder};
-use ndcrawl::pagetext::Renderer;
+use ndcrawl::pagetext::PageReader;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::html::{html_files, page};
@@ -71,7 +71,7 @@ fn mean_before(spent: &[Duration], mark: usize) -> String {
     format!("{:.1}", window.iter().sum::<Duration>().as_secs_f64() * 1e6 / WINDOW as f64)
 }
 
-fn first_round(file: &Path, renderer: &Renderer) -> PageInput {
+fn first_round(file: &Path, renderer: &PageReader) -> PageInput {
     let fetched = page(file);
     let rendered = renderer.render(&fetched);
     PageInput {

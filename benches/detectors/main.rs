@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ndcrawl::detect::Options;
-use ndcrawl::model::{Detector, Normaliser, WantedOrder};
-use ndcrawl::pagetext::{self, Renderer};
+use ndcrawl::model::{Detector, Normalizer, WantedOrder};
+use ndcrawl::pagetext::{self, PageReader};
 
 mod cost;
 #[path = "../shared/html.rs"]
@@ -63,8 +63,8 @@ fn detectors() -> Vec<(&'static str, Options)> {
 }
 
 /// Returns a renderer with everything that any detector needs.
-fn renderer(order: WantedOrder) -> Renderer {
-    Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
+fn renderer(order: WantedOrder) -> PageReader {
+    PageReader::new(pagetext::Options { order, ..pagetext::Options::default() }, Normalizer::default())
 }
 
 fn name_of(path: &Path) -> String {

@@ -27,8 +27,8 @@ use ndcrawl::eval::{
     self, ClusterFigures, ClusterReport, MemberOutcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,
     read_pairs,
 };
-use ndcrawl::model::{DecidedBy, Detector, Normaliser, Score, Threshold};
-use ndcrawl::pagetext::{self, Renderer};
+use ndcrawl::model::{DecidedBy, Detector, Normalizer, Score, Threshold};
+use ndcrawl::pagetext::{self, PageReader};
 
 use crate::peer::{Peer, peers};
 use crate::words::Texts;
@@ -98,9 +98,9 @@ fn ours() -> [(&'static str, Options); 2] {
 }
 
 /// Returns a renderer with everything that these detectors need.
-fn renderer() -> Renderer {
+fn renderer() -> PageReader {
     let order = Options::of(Detector::Mwo).order();
-    Renderer::new(pagetext::Options { order, ..pagetext::Options::default() }, Normaliser::default())
+    PageReader::new(pagetext::Options { order, ..pagetext::Options::default() }, Normalizer::default())
 }
 
 /// Prints the table of pairs and returns the chosen settings.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use encoding_rs::Encoding;
 use ndcrawl::eval::{Address, fetched};
-use ndcrawl::pagetext::Renderer;
+use ndcrawl::pagetext::PageReader;
 use scraper::{Html, Node};
 
 use crate::peer::{Peer, Signature};
@@ -17,7 +17,7 @@ pub struct Texts(Vec<Option<Vec<String>>>);
 
 impl Texts {
     pub fn read(folder: &Path, addresses: &[Address]) -> Self {
-        let renderer = Renderer::default();
+        let renderer = PageReader::default();
         Self(on_all_cores(addresses.len(), &|page| words_of(folder, &addresses[page], &renderer)))
     }
 
@@ -27,7 +27,7 @@ impl Texts {
     }
 }
 
-fn words_of(folder: &Path, address: &Address, renderer: &Renderer) -> Option<Vec<String>> {
+fn words_of(folder: &Path, address: &Address, renderer: &PageReader) -> Option<Vec<String>> {
     let page = fetched(folder, address).ok()?;
     // Decode as for ndcrawl's detectors, so that the encoding makes no difference.
     let charset = renderer.render(&page).charset;

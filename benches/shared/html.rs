@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ndcrawl::model::{Fetched, Normaliser};
+use ndcrawl::model::{Fetched, Normalizer};
 
 /// Returns the HTML files below a folder, sorted.
 pub fn html_files(folder: &Path) -> Vec<PathBuf> {
@@ -29,7 +29,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 pub fn page(file: &Path) -> Fetched {
     let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
     Fetched {
-        url: Normaliser::default().absolute(&format!("http://site.test{name}")).unwrap(),
+        url: Normalizer::default().absolute(&format!("http://site.test{name}")).unwrap(),
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".into(),

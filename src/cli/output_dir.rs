@@ -12,7 +12,7 @@ use crate::cli::reference_crawls;
 use crate::cli::rule_file;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal::write_stderr;
-use crate::model::Normaliser;
+use crate::model::Normalizer;
 use crate::pipeline::ReferenceCrawls;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
@@ -124,10 +124,10 @@ impl EarlierRun {
             let error = CliError::new(exit::NOT_RESUMABLE, message);
             return Err(error.with_hint("choose another folder for the crawl with --out"));
         }
-        let normaliser = Normaliser::new(settings.normalise_options());
+        let normalizer = Normalizer::new(settings.normalise_options());
         let seed = |text: &str| {
-            let url = normaliser.absolute(text).ok()?;
-            let fallback = crawl["seed_fallbacks"][text].as_str().and_then(|text| normaliser.absolute(text).ok());
+            let url = normalizer.absolute(text).ok()?;
+            let fallback = crawl["seed_fallbacks"][text].as_str().and_then(|text| normalizer.absolute(text).ok());
             Some(Seed { line: "crawl.json".to_owned(), url, fallback })
         };
         Ok(Self {
@@ -285,7 +285,7 @@ mod tests {
     fn a_later_run_learns_the_start_the_seeds_and_whether_it_was_fruitless() {
         let folder = tempfile::tempdir().unwrap();
         let settings = settings(&[("out.dir", folder.path().to_str().unwrap())]);
-        let url = |text: &str| Normaliser::default().absolute(text).unwrap();
+        let url = |text: &str| Normalizer::default().absolute(text).unwrap();
         let seed = |text: &str, fallback| Seed { line: String::new(), url: url(text), fallback };
         let seeds = vec![seed("https://a.test/", Some(url("http://a.test/"))), seed("https://b.test/", None)];
         let seeds = Seeds { seeds, ..Seeds::default() };

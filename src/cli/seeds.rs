@@ -12,7 +12,7 @@ use crate::cli::config::http_values::mask_url;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::source::Source;
 use crate::cli::errors::CliError;
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 /// A URL to start from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ pub struct Seeds {
 impl Seeds {
     /// Reads the seeds that the settings name. Reads `stdin` if a file is `-`.
     pub fn read(settings: &Settings, stdin: &mut dyn Read) -> Result<Self, CliError> {
-        let mut reader = Reader::new(Normaliser::new(settings.normalise_options()));
+        let mut reader = Reader::new(Normalizer::new(settings.normalise_options()));
         for path in &settings.seeds_file {
             let name = seeds_name(path);
             let bytes = read_bytes(path, stdin).map_err(|error| {
@@ -111,14 +111,14 @@ fn read_bytes(path: &Path, stdin: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 }
 
 struct Reader {
-    normaliser: Normaliser,
+    normalizer: Normalizer,
     known: HashSet<CanonicalUrl>,
     seeds: Seeds,
 }
 
 impl Reader {
-    fn new(normaliser: Normaliser) -> Self {
-        Self { normaliser, known: HashSet::new(), seeds: Seeds::default() }
+    fn new(normalizer: Normalizer) -> Self {
+        Self { normalizer, known: HashSet::new(), seeds: Seeds::default() }
     }
 
     fn read_lines(&mut self, name: &str, bytes: &[u8]) {
@@ -141,10 +141,10 @@ impl Reader {
 
     fn read_seed(&mut self, line: String, text: &str) {
         let seed = if has_scheme(text) {
-            self.normaliser.absolute(text).map(|url| (url, None))
+            self.normalizer.absolute(text).map(|url| (url, None))
         } else {
             let rest = text.trim_start_matches("//");
-            let with = |scheme| self.normaliser.absolute(&format!("{scheme}://{rest}"));
+            let with = |scheme| self.normalizer.absolute(&format!("{scheme}://{rest}"));
             with("https").and_then(|url| Ok((url, Some(with("http")?))))
         };
         match seed {

@@ -8,7 +8,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::{self, Noarchive, Obedience};
 use crate::cli::errors::CliError;
 use crate::cli::seeds::Seeds;
-use crate::model::{Detector, Normaliser, Relevance};
+use crate::model::{Detector, Normalizer, Relevance};
 use crate::{crawl, detect, fetch, frontier, index, pagetext, store};
 
 /// Returns the setup of a crawl. Reads the file of synonyms if one is needed.
@@ -19,7 +19,7 @@ pub(super) fn setup(settings: &Settings, seeds: &Seeds) -> Result<crawl::CrawlSe
     Ok(crawl::CrawlSetup {
         fetch: fetch_options(settings, &seeds),
         seeds,
-        normaliser: Normaliser::new(settings.normalise_options()),
+        normalizer: Normalizer::new(settings.normalise_options()),
         crawl: crawl::Options { engine: engine(settings)?, ..crawl_options(settings) },
         frontier: frontier_options(settings),
         render: render_options(settings, &detect)?,
@@ -152,7 +152,7 @@ fn example(settings: &Settings, text: &str) -> Result<crawl::Example, CliError> 
     if !is_url {
         return Ok(crawl::Example::Text(text.to_owned()));
     }
-    let url = Normaliser::new(settings.normalise_options()).absolute(text);
+    let url = Normalizer::new(settings.normalise_options()).absolute(text);
     let url = url.map_err(|error| CliError::usage(format!("{}: {text}: {error}", settings.source("focus.terms"))))?;
     Ok(crawl::Example::Page(url))
 }

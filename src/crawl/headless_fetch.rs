@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::fetch::Fetcher;
 use crate::headless::{Browser, Drawn, Options, is_shell};
-use crate::model::{Fetched, Normaliser};
+use crate::model::{Fetched, Normalizer};
 
 use super::conditional_fetch::PAGE_SOURCE;
 use super::messages::FetchedPage;
@@ -26,8 +26,8 @@ pub(super) struct HeadlessFetch {
 }
 
 impl HeadlessFetch {
-    pub fn new(options: HeadlessOptions, fetcher: Fetcher, normaliser: Normaliser) -> Self {
-        Self { all: options.all, browser: Browser::new(options.browser, fetcher, normaliser) }
+    pub fn new(options: HeadlessOptions, fetcher: Fetcher, normalizer: Normalizer) -> Self {
+        Self { all: options.all, browser: Browser::new(options.browser, fetcher, normalizer) }
     }
 
     /// Ends the browser.

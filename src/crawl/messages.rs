@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::focus::Appraisal;
-use crate::model::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Rendered, RobotsRow, Unchanged};
+use crate::model::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, PageContent, RobotsRow, Unchanged};
 use crate::pipeline::{RenderedPage, RequestCounts};
 
 /// The result of a lease.
@@ -29,7 +29,7 @@ pub(super) enum FetchOutcome {
 #[derive(Debug)]
 pub(super) struct FetchedPage {
     pub fetched: Arc<Fetched>,
-    pub rendered: Box<Rendered>,
+    pub rendered: Box<PageContent>,
     pub body_digest: Digest,
     /// The digest as the archive and `pages.jsonl` spell it.
     pub payload_digest: String,

@@ -11,7 +11,7 @@ use crate::model::{
     Ack, CanonicalUrl, Discovery, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind, Offered, Outcome,
     OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, UrlState, Verdict,
 };
-use crate::pagetext::Renderer;
+use crate::pagetext::PageReader;
 use crate::pipeline::{self, DecidedPage, DecisionStage, outcome_of};
 
 use super::CrawlError;
@@ -26,7 +26,7 @@ pub(super) struct FocusFilter {
     pub focus: Focus,
     /// The least relevance of a page to keep.
     pub least: Option<Relevance>,
-    pub renderer: Arc<Renderer>,
+    pub renderer: Arc<PageReader>,
 }
 
 impl FocusFilter {

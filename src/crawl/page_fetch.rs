@@ -6,8 +6,8 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::fetch::{Fetcher, RobotsAnswer, no_text};
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{CanonicalUrl, Fetched, Normaliser};
-use crate::pagetext::Renderer;
+use crate::model::{CanonicalUrl, Fetched, Normalizer};
+use crate::pagetext::PageReader;
 use crate::pipeline::{RequestCounts, Stop, render_page};
 
 use super::messages::{DispatchMessage, FetchedPage};
@@ -23,8 +23,8 @@ pub(super) struct Stopped;
 /// Fetches and renders pages.
 pub(super) struct PageFetch {
     pub fetcher: Fetcher,
-    pub renderer: Arc<Renderer>,
-    pub normaliser: Normaliser,
+    pub renderer: Arc<PageReader>,
+    pub normalizer: Normalizer,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     /// Limits the long pages that are rendered at the same time.
     pub rendering: Arc<Semaphore>,

@@ -14,10 +14,10 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::detect::Decider;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{
-    Batch, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normaliser, OutcomeKind,
-    OutcomeRow, PageId, PageLine, PageRow, Rendered, Sequence, Totals, UrlId, UrlState,
+    Batch, CanonicalUrl, CommitMark, Deferral, Discovery, Exclusion, Judged, Link, LinkKind, Normalizer, OutcomeKind,
+    OutcomeRow, PageContent, PageId, PageLine, PageRow, Sequence, Totals, UrlId, UrlState,
 };
-use crate::pagetext::Renderer;
+use crate::pagetext::PageReader;
 use crate::pipeline::{PageRecords, RenderedPage, group_of, page_input, render_page, restore_decider};
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
@@ -73,8 +73,8 @@ pub fn rebuild(
         frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?,
         crawl: identity.crawl.clone(),
         options: setup.crawl,
-        renderer: Renderer::new(setup.render, setup.normaliser.clone()),
-        normaliser: setup.normaliser,
+        renderer: PageReader::new(setup.render, setup.normalizer.clone()),
+        normalizer: setup.normalizer,
         decider,
         store,
         batch: Batch::default(),
@@ -101,8 +101,8 @@ struct Rebuilder {
     crawl: String,
     frontier: EmbeddedFrontier<StoredUrls>,
     decider: Decider<PageRecords>,
-    renderer: Renderer,
-    normaliser: Normaliser,
+    renderer: PageReader,
+    normalizer: Normalizer,
     store: Store,
     batch: Batch,
     totals: Totals,
@@ -115,7 +115,7 @@ impl Rebuilder {
     fn line(&mut self, line: PageLine, archived: &ArchivedPages) -> Result<(), CrawlError> {
         let kind = OutcomeKind::ALL.into_iter().find(|kind| kind.name() == line.outcome);
         // This program wrote the line, so the URL is in canonical form.
-        let url = self.normaliser.absolute(&line.url).ok().filter(|url| url.as_str() == line.url);
+        let url = self.normalizer.absolute(&line.url).ok().filter(|url| url.as_str() == line.url);
         let (Some(kind), Some(url)) = (kind, url) else {
             self.rebuilt.damaged_lines += 1;
             return Ok(());
@@ -148,7 +148,7 @@ impl Rebuilder {
         let is_noindex = line.reason.as_deref() == Some(Exclusion::NoIndex.name());
         let had_links = is_noindex || matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         self.rebuilt.without_links += u64::from(had_links);
-        if let Some(to) = line.final_url.as_ref().and_then(|to| self.normaliser.absolute(to).ok()) {
+        if let Some(to) = line.final_url.as_ref().and_then(|to| self.normalizer.absolute(to).ok()) {
             let target = self.offer(vec![link(
                 to,
                 Discovery { hops: 1, ..Discovery::new(LinkKind::Redirect, Some(id), line.depth) },
@@ -207,7 +207,7 @@ impl Rebuilder {
         Ok(true)
     }
 
-    fn links(&mut self, id: UrlId, depth: u16, rendered: &mut Rendered) -> Result<Vec<UrlId>, CrawlError> {
+    fn links(&mut self, id: UrlId, depth: u16, rendered: &mut PageContent) -> Result<Vec<UrlId>, CrawlError> {
         let is_obeyed = self.options.obey_nofollow;
         let links = std::mem::take(&mut rendered.links).into_iter().map(|out| Link {
             only_seen: (is_obeyed && (out.nofollow || rendered.robots.nofollow)).then_some(Deferral::NoFollow),

@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use crate::detect;
 use crate::fetch::{self, Fetcher};
 use crate::frontier::{self, EmbeddedFrontier};
-use crate::model::{CanonicalUrl, Deferral, HostRow, Normaliser, Sequence};
-use crate::pagetext::{self, Renderer};
+use crate::model::{CanonicalUrl, Deferral, HostRow, Normalizer, Sequence};
+use crate::pagetext::{self, PageReader};
 use crate::pipeline::{
     ArchivePolicy, DecisionStage, HostStats, IndexSnapshots, ReferenceCrawls, Stop, StopReason, restore_decider,
     snapshot_signature,
@@ -58,7 +58,7 @@ pub struct Seed {
 #[allow(missing_docs)]
 pub struct CrawlSetup {
     pub seeds: Vec<Seed>,
-    pub normaliser: Normaliser,
+    pub normalizer: Normalizer,
     pub crawl: Options,
     pub frontier: frontier::Options,
     pub fetch: fetch::Options,
@@ -79,7 +79,7 @@ impl CrawlSetup {
     /// Returns a text that names every option by which records become incomparable. A folder with another text is
     /// refused.
     pub fn rendering(&self) -> String {
-        let renderer = Renderer::new(self.render.clone(), self.normaliser.clone());
+        let renderer = PageReader::new(self.render.clone(), self.normalizer.clone());
         format!("{}, weights {:?}", renderer.signature(), self.detect.weights.0)
     }
 }
@@ -93,8 +93,8 @@ pub struct Crawl {
     frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     stage: DecisionStage,
     fetcher: Fetcher,
-    renderer: Arc<Renderer>,
-    normaliser: Normaliser,
+    renderer: Arc<PageReader>,
+    normalizer: Normalizer,
     archived: Option<Arc<ArchivedPages>>,
     focus: Option<FocusOptions>,
     #[cfg(feature = "browser")]
@@ -120,7 +120,7 @@ impl Crawl {
         let stage = DecisionStage::new(decided, reader, counters, snapshots, setup.against, policy, logged);
         #[cfg(feature = "browser")]
         let headless =
-            setup.headless.map(|options| HeadlessFetch::new(options, fetcher.clone(), setup.normaliser.clone()));
+            setup.headless.map(|options| HeadlessFetch::new(options, fetcher.clone(), setup.normalizer.clone()));
         Ok(Self {
             #[cfg(feature = "browser")]
             headless: headless.map(Arc::new),
@@ -130,8 +130,8 @@ impl Crawl {
             frontier: Arc::new(frontier),
             stage,
             fetcher,
-            renderer: Arc::new(Renderer::new(setup.render, setup.normaliser.clone())),
-            normaliser: setup.normaliser,
+            renderer: Arc::new(PageReader::new(setup.render, setup.normalizer.clone())),
+            normalizer: setup.normalizer,
             archived: setup.archived,
             focus: setup.focus,
             store,
@@ -186,7 +186,7 @@ impl Crawl {
     async fn focus_filter(&mut self) -> Result<Option<FocusFilter>, CrawlError> {
         let Some(options) = &self.focus else { return Ok(None) };
         let topic =
-            topic::determine(options, &self.fetcher, &self.renderer, &self.normaliser, &mut self.stage.hosts).await?;
+            topic::determine(options, &self.fetcher, &self.renderer, &self.normalizer, &mut self.stage.hosts).await?;
         let focus = topic::restore(topic, &self.store.reader(), &self.stage.decider)?;
         Ok(Some(FocusFilter { focus, least: options.least, renderer: self.renderer.clone() }))
     }
@@ -217,7 +217,7 @@ impl Crawl {
         let fetch = Arc::new(PageFetch {
             fetcher: self.fetcher,
             renderer: self.renderer,
-            normaliser: self.normaliser,
+            normalizer: self.normalizer,
             frontier: self.frontier.clone(),
             rendering: Arc::new(Semaphore::new(cores)),
             stop: stop.subscribe(),
@@ -267,7 +267,7 @@ impl Crawl {
             let spider = Spider {
                 asked,
                 frontier: self.frontier.clone(),
-                normaliser: worker.fetch.normaliser.clone(),
+                normalizer: worker.fetch.normalizer.clone(),
                 host_concurrency: options.host_concurrency,
                 user_agent: options.user_agent.clone(),
             };

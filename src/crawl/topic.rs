@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::detect::Decider;
 use crate::fetch::{FetchFailure, Fetcher, RobotsAnswer};
 use crate::focus::{Focus, Topic, TopicError};
-use crate::model::{CanonicalUrl, Normaliser, Relevance, TermCounts, TermId};
-use crate::pagetext::Renderer;
+use crate::model::{CanonicalUrl, Normalizer, Relevance, TermCounts, TermId};
+use crate::pagetext::PageReader;
 use crate::pipeline::{HostStats, PageRecords, RequestCounts};
 use crate::store::{self, StoreReader};
 
@@ -80,8 +80,8 @@ struct SavedTopic {
 pub(super) async fn determine(
     options: &FocusOptions,
     fetcher: &Fetcher,
-    renderer: &Renderer,
-    normaliser: &Normaliser,
+    renderer: &PageReader,
+    normalizer: &Normalizer,
     hosts: &mut HostStats,
 ) -> Result<Topic, CrawlError> {
     let path = options.folder.join("topic.json");
@@ -94,7 +94,7 @@ pub(super) async fn determine(
         texts.push(match example {
             Example::Text(text) => renderer.terms_of_words(text),
             Example::Page(url) => {
-                let page = ExampleFetch { fetcher, normaliser, hosts }.fetch(url).await?;
+                let page = ExampleFetch { fetcher, normalizer, hosts }.fetch(url).await?;
                 renderer.render(&page).terms
             }
         });
@@ -111,7 +111,7 @@ fn read(path: &Path) -> Result<Option<SavedTopic>, CrawlError> {
 
 struct ExampleFetch<'a> {
     fetcher: &'a Fetcher,
-    normaliser: &'a Normaliser,
+    normalizer: &'a Normalizer,
     hosts: &'a mut HostStats,
 }
 
@@ -133,7 +133,7 @@ impl ExampleFetch<'_> {
                 200..=299 => return Ok(page),
                 301 | 302 | 303 | 307 | 308 => {
                     let location = page.header("location").unwrap_or_default();
-                    let next = self.normaliser.resolve(url.as_url(), &location);
+                    let next = self.normalizer.resolve(url.as_url(), &location);
                     url = next.map_err(|error| failed(format!("redirect to '{location}': {error}")))?;
                 }
                 status => return Err(failed(format!("status {status}"))),

@@ -138,7 +138,7 @@ impl Worker {
             return;
         }
         let sitemaps = if self.options.sitemaps {
-            self.fetch.normaliser.on_host(page, robots.sitemaps().iter().map(Url::as_str))
+            self.fetch.normalizer.on_host(page, robots.sitemaps().iter().map(Url::as_str))
         } else {
             Vec::new()
         };
@@ -243,7 +243,7 @@ impl Worker {
             let detail = format!("status {} without a Location", fetched.status);
             return FetchOutcome::Failed { class: FailureClass::Redirect, detail, fetched: Some(fetched) };
         };
-        match self.fetch.normaliser.resolve(lease.url.as_url(), &location) {
+        match self.fetch.normalizer.resolve(lease.url.as_url(), &location) {
             Ok(to) => FetchOutcome::Redirect { fetched, to },
             Err(error) => {
                 let detail = format!("redirect to '{location}': {error}");
@@ -255,8 +255,8 @@ impl Worker {
     fn sitemap(&self, lease: &Lease, fetched: Arc<Fetched>) -> FetchOutcome {
         let sitemap = parse_sitemap(&fetched.body, &SitemapLimits::default());
         FetchOutcome::Sitemap {
-            urls: self.fetch.normaliser.on_host(&lease.url, sitemap.pages.iter().map(String::as_str)),
-            sitemaps: self.fetch.normaliser.on_host(&lease.url, sitemap.sitemaps.iter().map(String::as_str)),
+            urls: self.fetch.normalizer.on_host(&lease.url, sitemap.pages.iter().map(String::as_str)),
+            sitemaps: self.fetch.normalizer.on_host(&lease.url, sitemap.sitemaps.iter().map(String::as_str)),
             fetched,
         }
     }

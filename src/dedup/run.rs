@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::detect::{self, DeciderStats};
 use crate::fetch::no_text;
 use crate::model::{Fetched, HostRow, Sequence, Totals, UrlId};
-use crate::pagetext::Renderer;
+use crate::pagetext::PageReader;
 use crate::pipeline::{
     ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, ReferenceCrawls,
     StopReason, commit_all, render_page, restore_decider, snapshot_signature,
@@ -33,7 +33,7 @@ pub struct DedupSetup {
     pub detect: detect::Options,
     /// Pages of earlier crawls, to compare with.
     pub against: Option<Arc<ReferenceCrawls>>,
-    pub renderer: Renderer,
+    pub renderer: PageReader,
     /// Media types that are pages.
     pub accepts: Box<dyn Fn(&str) -> bool + Sync>,
     /// Memory limit of the index in bytes; `None` for no limit.

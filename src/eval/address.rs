@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 const HOST_ENDING: &str = ".localhost";
 /// The file that a server sends for a folder.
@@ -19,8 +19,8 @@ pub struct Address {
 
 impl Address {
     /// Parses a URL: `http://S.localhost:8080/P` is the file `S/P`, or `S/P/index.html` if `P` ends in a slash.
-    pub(super) fn parse(text: &str, normaliser: &Normaliser) -> Result<Self, String> {
-        let url = normaliser.absolute(text).map_err(|error| format!("'{text}': {error}"))?;
+    pub(super) fn parse(text: &str, normalizer: &Normalizer) -> Result<Self, String> {
+        let url = normalizer.absolute(text).map_err(|error| format!("'{text}': {error}"))?;
         let file = file_of(&url).ok_or_else(|| format!("'{text}' is not http://SITE{HOST_ENDING}:8080/PATH"))?;
         Ok(Self { url, file })
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn file(url: &str) -> Option<String> {
-        let address = Address::parse(url, &Normaliser::default()).ok()?;
+        let address = Address::parse(url, &Normalizer::default()).ok()?;
         Some(address.file.to_str().unwrap().to_owned())
     }
 
@@ -115,7 +115,7 @@ mod tests {
             ("a.txt", "text/plain"),
         ];
         for (name, expected) in types {
-            let address = Address::parse(&format!("http://a.localhost/{name}"), &Normaliser::default()).unwrap();
+            let address = Address::parse(&format!("http://a.localhost/{name}"), &Normalizer::default()).unwrap();
             assert_eq!(address.media_type(), expected, "{name}");
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::address::Address;
 use super::tsv::{self, LabelError, TsvColumn, TsvRow, TsvTable};
-use crate::model::Normaliser;
+use crate::model::Normalizer;
 
 /// The label of a pair of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -143,7 +143,7 @@ fn parse_clusters(file: &Path, text: &str) -> Result<ClusterLabels, LabelError> 
     for row in table.rows() {
         let grey = row.get(grey);
         let grey = grey.trim().parse().map_err(|_| table.error(row.line, format!("grey: '{grey}' is not a number")))?;
-        let page = Address::parse(row.get(url), &set.normaliser).map_err(|why| table.error(row.line, why))?;
+        let page = Address::parse(row.get(url), &set.normalizer).map_err(|why| table.error(row.line, why))?;
         if row.get(kind) == "thin" {
             thin += 1;
             continue;
@@ -167,7 +167,7 @@ fn parse_label(table: &TsvTable<'_>, row: &TsvRow<'_>, column: TsvColumn) -> Res
 /// The pages read so far, each once.
 #[derive(Default)]
 struct PageSet {
-    normaliser: Normaliser,
+    normalizer: Normalizer,
     pages: Vec<Address>,
     numbers: HashMap<String, usize>,
 }
@@ -178,7 +178,7 @@ impl PageSet {
         if let Some(&number) = self.numbers.get(text) {
             return Ok(number);
         }
-        let address = Address::parse(text, &self.normaliser).map_err(|why| table.error(row.line, why))?;
+        let address = Address::parse(text, &self.normalizer).map_err(|why| table.error(row.line, why))?;
         let number = self.number(address);
         self.numbers.insert(text.to_owned(), number);
         Ok(number)

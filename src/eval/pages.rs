@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::address::Address;
 use super::clock::ThreadClock;
 use crate::model::{Digest, Fetched, PageId, PageInput};
-use crate::pagetext::Renderer;
+use crate::pagetext::PageReader;
 
 /// The pages of a label file.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub struct RenderingCost {
 
 impl Pages {
     /// Reads and renders pages on all cores. Calls `advance` after each page.
-    pub fn render(folder: &Path, addresses: &[Address], renderer: &Renderer, advance: &(dyn Fn() + Sync)) -> Self {
+    pub fn render(folder: &Path, addresses: &[Address], renderer: &PageReader, advance: &(dyn Fn() + Sync)) -> Self {
         let started = Instant::now();
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(addresses.len()).max(1);
         let (groups, next) = (groups(addresses), AtomicUsize::new(0));
@@ -141,7 +141,7 @@ fn render_one(
     folder: &Path,
     address: &Address,
     group: u32,
-    renderer: &Renderer,
+    renderer: &PageReader,
 ) -> Result<(EvalPage, Duration), MissingPage> {
     let missing = |why: String| MissingPage { file: address.file.clone(), why };
     let fetched = fetched(folder, address).map_err(|error| missing(reason(&error)))?;
@@ -152,7 +152,7 @@ fn render_one(
     Ok((EvalPage { candidate, bytes: fetched.body.len() }, started.elapsed()))
 }
 
-fn candidate(fetched: &Fetched, group: u32, renderer: &Renderer) -> PageInput {
+fn candidate(fetched: &Fetched, group: u32, renderer: &PageReader) -> PageInput {
     let rendered = renderer.render(fetched);
     PageInput {
         page: PageId::new("eval", fetched.url.as_str(), 0),
@@ -172,7 +172,7 @@ fn reason(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     #[test]
     fn pages_come_in_order_and_what_is_missing_is_named() {
@@ -183,13 +183,13 @@ mod tests {
         let addresses: Vec<_> =
             ["http://a.localhost/two.txt", "http://b.localhost/none.html", "http://a.localhost/one.html"]
                 .iter()
-                .map(|url| Address::parse(url, &Normaliser::default()).unwrap())
+                .map(|url| Address::parse(url, &Normalizer::default()).unwrap())
                 .collect();
         let ticks = AtomicUsize::new(0);
         let tick = || {
             ticks.fetch_add(1, Ordering::Relaxed);
         };
-        let pages = Pages::render(folder.path(), &addresses, &Renderer::default(), &tick);
+        let pages = Pages::render(folder.path(), &addresses, &PageReader::default(), &tick);
         assert_eq!((ticks.into_inner(), pages.found()), (3, 2));
         assert_eq!(pages.missing, [MissingPage { file: "b/none.html".into(), why: "no such file".to_owned() }]);
         let terms = |page: usize| pages.pages[page].as_ref().unwrap().candidate.terms.len();

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::model::{CanonicalUrl, Fetched, Normaliser, PageLine};
-use crate::pagetext::{Options, Reading, Renderer};
+use crate::model::{CanonicalUrl, Fetched, Normalizer, PageLine};
+use crate::pagetext::{Options, PageReader, Reading};
 use crate::store::{self, ArchiveReader};
 
 use super::error::Result;
@@ -11,14 +11,14 @@ use super::error::Result;
 /// Reads bodies from the archive and extracts their text exactly as the crawl did.
 pub(super) struct Contents {
     archive: ArchiveReader,
-    renderer: Renderer,
+    renderer: PageReader,
 }
 
 impl Contents {
     pub fn new(folder: &Path) -> Self {
         // Exports need no links.
         let options = Options { max_links: 0, ..Options::default() };
-        Self { archive: ArchiveReader::new(folder), renderer: Renderer::new(options, Normaliser::default()) }
+        Self { archive: ArchiveReader::new(folder), renderer: PageReader::new(options, Normalizer::default()) }
     }
 
     /// Returns the archived page of a line; `None` if its body is not archived.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::request::{RequestOptions, Validators};
 use super::robots::now_millis;
 use super::{FetchFailure, Options, Robots, retry_after, retry_status};
-use crate::model::{CanonicalUrl, FailureClass, Fetched, NormaliseOptions, Normaliser, RobotsRow};
+use crate::model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
 const MAX_REDIRECTS: u32 = 5;
@@ -52,7 +52,7 @@ async fn follow_redirects(
     options: &Options,
     origin: &str,
 ) -> Result<Fetched, FetchFailure> {
-    let names = Normaliser::new(NormaliseOptions { strip_params: Vec::new(), ..NormaliseOptions::default() });
+    let names = Normalizer::new(NormalizeOptions { strip_params: Vec::new(), ..NormalizeOptions::default() });
     let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("robots.txt: {error}"));
     let mut url = names.absolute(&format!("{origin}/robots.txt")).map_err(no_url)?;
     let request = RequestOptions { max_body: options.robots_max_bytes, any_type: true, unless: Validators::default() };

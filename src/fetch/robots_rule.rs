@@ -35,12 +35,12 @@ fn matches(pattern: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private/\nAllow: /private/*.html$\nDisallow: /\n\nUser-agent: ndcrawl\nDisallow: /drafts\nAllow: /drafts/public";
 
     fn rule(token: &str, path: &str) -> Option<(bool, String)> {
-        let url = Normaliser::default().absolute(&format!("http://a.test{path}")).unwrap();
+        let url = Normalizer::default().absolute(&format!("http://a.test{path}")).unwrap();
         deciding_rule(ROBOTS, token, &url).map(|rule| (rule.allows, rule.path))
     }
 

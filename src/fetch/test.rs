@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Options;
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 /// The cases of a file of conformance data; `None`, with a word why, where there is none. The data
 /// lie beside the repository, or where `CONFORMANCE` says.
@@ -37,7 +37,7 @@ pub(super) fn bytes(case: &Value, field: &str) -> Vec<u8> {
 }
 
 pub(super) fn url(text: &str) -> CanonicalUrl {
-    Normaliser::default().absolute(text).unwrap()
+    Normalizer::default().absolute(text).unwrap()
 }
 
 /// Options under which loopback may be asked, without gaps and without a proxy.

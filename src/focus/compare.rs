@@ -14,8 +14,8 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::topic::{Topic, counted};
-use crate::model::{CanonicalUrl, Clue, Field, OutLink, Relevance, Rendered, RunningTerms, TermCounts};
-use crate::pagetext::Renderer;
+use crate::model::{CanonicalUrl, Clue, Field, OutLink, PageContent, Relevance, RunningTerms, TermCounts};
+use crate::pagetext::PageReader;
 
 /// Maximum terms that represent a topic.
 const HEAVIEST: usize = 60;
@@ -109,7 +109,7 @@ impl Focus {
     /// Counts a new page, and compares the page and its links with the topic.
     ///
     /// Cost: linear in the terms of the page and the words of its links.
-    pub fn read(&mut self, page: &Rendered, renderer: &Renderer) -> Appraisal {
+    pub fn read(&mut self, page: &PageContent, renderer: &PageReader) -> Appraisal {
         let places: Vec<u32> = page.terms.iter().map(|term| self.place(&term.term).unwrap_or(NONE)).collect();
         self.count(places.iter().copied().filter(|place| *place != NONE));
         let relevance = self.relevance(&page.terms, &places);
@@ -122,7 +122,7 @@ impl Focus {
     }
 
     /// Returns the clue from a URL alone.
-    pub fn of_url(&self, url: &CanonicalUrl, renderer: &Renderer) -> Clue {
+    pub fn of_url(&self, url: &CanonicalUrl, renderer: &PageReader) -> Clue {
         Clue { url: self.of_terms(&renderer.terms_of_url(url)), ..Clue::default() }
     }
 
@@ -222,12 +222,12 @@ fn is_bare(terms: &[TermCounts]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
     use crate::model::PageSource;
     use crate::pagetext::Options;
 
-    fn renderer() -> Renderer {
-        Renderer::new(Options { running: true, ..Options::default() }, Normaliser::default())
+    fn renderer() -> PageReader {
+        PageReader::new(Options { running: true, ..Options::default() }, Normalizer::default())
     }
 
     fn focus(words: &str) -> Focus {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn read(focus: &mut Focus, html: &str) -> Appraisal {
-        let url = Normaliser::default().absolute("http://h.test/d/").unwrap();
+        let url = Normalizer::default().absolute("http://h.test/d/").unwrap();
         let headers = [("content-type".to_owned(), b"text/html".to_vec())];
         let page = PageSource { url: &url, headers: &headers, body: html.as_bytes(), fetched_at: 1_767_225_600_000 };
         focus.read(&renderer().render(page), &renderer())

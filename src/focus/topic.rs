@@ -70,11 +70,11 @@ fn weight(field: Field) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pagetext::Renderer;
+    use crate::pagetext::PageReader;
 
     #[test]
     fn a_topic_is_its_words_and_of_several_texts_what_they_share_first() {
-        let renderer = Renderer::default();
+        let renderer = PageReader::default();
         let texts =
             ["The sockets of networks", "Networking with sockets", "networks"].map(|text| renderer.terms_of(text));
         let topic = Topic::of(texts.iter().map(Vec::as_slice)).unwrap();

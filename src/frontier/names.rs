@@ -82,7 +82,7 @@ impl<'a> OriginParts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     #[test]
     fn a_text_keeps_its_number() {
@@ -99,7 +99,7 @@ mod tests {
         for text in
             ["http://a.test", "https://a.test/b:c/", "http://a.test:8080?a:b]", "https://[::1]:81/", "http://[::1]"]
         {
-            let url = Normaliser::default().absolute(text).unwrap();
+            let url = Normalizer::default().absolute(text).unwrap();
             let parts = OriginParts::of(url.as_str()).unwrap();
             parts.write(&mut origin);
             assert_eq!((parts.host, origin.as_str()), (url.host(), url.origin().as_str()));

@@ -134,10 +134,10 @@ fn matches_any(expressions: &[Regex], url: &CanonicalUrl) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     fn url(text: &str) -> CanonicalUrl {
-        Normaliser::default().absolute(text).unwrap()
+        Normalizer::default().absolute(text).unwrap()
     }
 
     fn scope(kind: ScopeKind) -> Scope {

@@ -64,10 +64,10 @@ fn has_period(segments: &[&str], period: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     fn trap(url: &str) -> Option<Trap> {
-        Trap::of(&Normaliser::default().absolute(url).unwrap())
+        Trap::of(&Normalizer::default().absolute(url).unwrap())
     }
 
     #[test]

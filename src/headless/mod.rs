@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::fetch::Fetcher;
-use crate::model::{Fetched, Normaliser};
+use crate::model::{Fetched, Normalizer};
 
 pub use launch::find;
 pub use shell::is_shell;
@@ -93,7 +93,7 @@ pub enum DrawError {
 pub struct Browser {
     options: Options,
     fetcher: Fetcher,
-    normaliser: Normaliser,
+    normalizer: Normalizer,
     tabs: Semaphore,
     running: Mutex<Option<Arc<Running>>>,
     scripts: Scripts,
@@ -101,9 +101,9 @@ pub struct Browser {
 
 impl Browser {
     /// Creates a browser that sends its requests through this fetcher.
-    pub fn new(options: Options, fetcher: Fetcher, normaliser: Normaliser) -> Self {
+    pub fn new(options: Options, fetcher: Fetcher, normalizer: Normalizer) -> Self {
         let tabs = Semaphore::new(options.tabs.max(1));
-        Self { options, fetcher, normaliser, tabs, running: Mutex::default(), scripts: Scripts::default() }
+        Self { options, fetcher, normalizer, tabs, running: Mutex::default(), scripts: Scripts::default() }
     }
 
     /// Renders a fetched page. Waits for a free tab. Cost: some tenths of a second, plus the requests of the page.

@@ -70,7 +70,7 @@ impl<'a> Requests<'a> {
     /// Fetches the resource, if the limits of the page and robots.txt allow it.
     async fn ask(&self, paused: &EventRequestPaused) -> Option<Arc<Fetched>> {
         let browser = self.browser;
-        let url = browser.normaliser.absolute(&paused.request.url).ok()?;
+        let url = browser.normalizer.absolute(&paused.request.url).ok()?;
         let is_script = paused.resource_type == ResourceType::Script;
         if let Some(kept) = browser.scripts.get(&url).filter(|_| is_script) {
             return Some(kept);

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use crate::model::{Field, Rendered};
+use crate::model::{Field, PageContent};
 
 /// A page with fewer words counts as empty.
 const FEW_WORDS: u32 = 25;
@@ -24,7 +24,7 @@ static NOSCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Whether a page needs its scripts: it has some, and little text, an empty mount point or a request to enable
 /// scripts.
-pub fn is_shell(body: &[u8], rendered: &Rendered) -> bool {
+pub fn is_shell(body: &[u8], rendered: &PageContent) -> bool {
     if !has(body, b"<script") {
         return false;
     }
@@ -42,10 +42,10 @@ mod tests {
     use super::*;
     use crate::model::{FieldCounts, TermCounts};
 
-    fn with_words(count: u32) -> Rendered {
+    fn with_words(count: u32) -> PageContent {
         let mut counts = FieldCounts::default();
         (0..count).for_each(|_| counts.add(Field::Body));
-        Rendered { terms: vec![TermCounts { term: "word".into(), counts }], ..Rendered::default() }
+        PageContent { terms: vec![TermCounts { term: "word".into(), counts }], ..PageContent::default() }
     }
 
     #[test]

@@ -5,10 +5,10 @@
 //!
 //! | value | made by | promises |
 //! |---|---|---|
-//! | [`CanonicalUrl`] | [`Normaliser`] | absolute, http or https, normalised once, no fragment |
+//! | [`CanonicalUrl`] | [`Normalizer`] | absolute, http or https, normalised once, no fragment |
 //! | [`Lease`] | frontier | a URL to fetch now, with its depth and delivery count |
 //! | [`Fetched`] | fetch | status, headers, capped and decoded body, time |
-//! | [`Rendered`] | render | distinct terms with their field counts, links; no HTML |
+//! | [`PageContent`] | render | distinct terms with their field counts, links; no HTML |
 //! | [`Verdict`] | detect | unique, or the stored original and the score |
 //! | [`Batch`] | crawl | everything that one commit makes durable |
 
@@ -35,6 +35,6 @@ pub use url_id::UrlId;
 
 pub use neardup::model::*;
 pub use pagetext::model::{
-    CanonicalUrl, Header, LinkPlace, NormaliseOptions, Normaliser, OutLink, PageSource, Rendered, RobotsDirectives,
+    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, RobotsDirectives,
     RunningTerms, UrlError, read_reference,
 };

@@ -1,7 +1,7 @@
 //! From outcomes to the lines of `pages.jsonl` and `errors.jsonl`.
 
 use crate::detect::dd::Band;
-use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageLine, Rendered, UrlRow};
+use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlRow};
 
 /// Returns the line of a URL whose lease has ended.
 pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
@@ -53,7 +53,7 @@ pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
 }
 
 /// Adds the facts of the page itself.
-pub(crate) fn add_page(line: &mut PageLine, rendered: &Rendered) {
+pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.title.clone_from(&rendered.title);
     line.lang.clone_from(&rendered.language);
     line.charset = (!rendered.charset.is_empty()).then(|| rendered.charset.to_owned());

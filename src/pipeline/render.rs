@@ -2,15 +2,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::model::{Digest, Fetched, PageId, PageInput, Rendered, Sequence};
-use crate::pagetext::Renderer;
+use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, Sequence};
+use crate::pagetext::PageReader;
 use crate::store::payload_digest;
 
 use super::group_of;
 
 /// A rendered page with the digests of its body.
 pub(crate) struct RenderedPage {
-    pub rendered: Box<Rendered>,
+    pub rendered: Box<PageContent>,
     pub body_digest: Digest,
     /// The digest as the archive and `pages.jsonl` spell it.
     pub payload_digest: String,
@@ -18,7 +18,7 @@ pub(crate) struct RenderedPage {
 
 /// Renders a page. A panic in a parser becomes this page's failure: a renderer keeps no state of a page that a
 /// panic could leave half done.
-pub(crate) fn render_page(renderer: &Renderer, page: &Fetched) -> Result<RenderedPage, String> {
+pub(crate) fn render_page(renderer: &PageReader, page: &Fetched) -> Result<RenderedPage, String> {
     let rendered = catch_unwind(AssertUnwindSafe(|| RenderedPage {
         rendered: Box::new(renderer.render(page)),
         body_digest: Digest::of(&page.body),
@@ -34,7 +34,7 @@ pub(crate) fn render_page(renderer: &Renderer, page: &Fetched) -> Result<Rendere
 pub(crate) fn page_input(
     page: PageId,
     host: &str,
-    rendered: &mut Rendered,
+    rendered: &mut PageContent,
     body_digest: Digest,
     renews: Option<Sequence>,
 ) -> PageInput {

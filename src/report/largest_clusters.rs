@@ -13,8 +13,8 @@ use super::ReportError;
 use super::line_stats::ClusterSize;
 use super::term_table::{TablePage, TermTable};
 use crate::detect::Options;
-use crate::model::{CanonicalUrl, Fetched, Normaliser, PageLine, PageRow, UrlId};
-use crate::pagetext::{self, Renderer};
+use crate::model::{CanonicalUrl, Fetched, Normalizer, PageLine, PageRow, UrlId};
+use crate::pagetext::{self, PageReader};
 use crate::similarity::Record;
 use crate::store::{ArchiveReader, PageLines, StoreReader};
 
@@ -163,7 +163,7 @@ impl ClusterLines {
 /// Compares two pages by text or by terms.
 struct PageComparer<'a> {
     archive: ArchiveReader,
-    renderer: Renderer,
+    renderer: PageReader,
     reader: &'a StoreReader,
     options: &'a Options,
     rows: HashMap<String, PageRow>,
@@ -200,7 +200,7 @@ impl<'a> PageComparer<'a> {
                 }
             }
         }
-        let renderer = Renderer::new(pagetext::Options::default(), Normaliser::default());
+        let renderer = PageReader::new(pagetext::Options::default(), Normalizer::default());
         Ok(Self { archive: ArchiveReader::new(folder), renderer, reader, options, rows })
     }
 

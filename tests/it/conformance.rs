@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use ndcrawl::model::Normaliser;
+use ndcrawl::model::Normalizer;
 use serde_json::{Value, json};
 
 use crate::needs::data;
@@ -141,7 +141,7 @@ fn texts(value: &Value) -> BTreeSet<String> {
 
 /// The canonical form, if the text is a URL.
 fn canonical(text: &str) -> Option<String> {
-    Normaliser::default().absolute(text).ok().map(|url| url.to_string())
+    Normalizer::default().absolute(text).ok().map(|url| url.to_string())
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn registrable_domains() {
     let mut suite = Suite::open("psl.json");
     for case in suite.cases.clone() {
         // An invalid host has no domain; a name without one is its own domain.
-        let got = Normaliser::default().absolute(&format!("http://{}/", text(&case, "host"))).ok();
+        let got = Normalizer::default().absolute(&format!("http://{}/", text(&case, "host"))).ok();
         let got = got.filter(|_| !text(&case, "host").starts_with('.'));
         let got = got.filter(|url| url.registrable_domain() != url.host() || !case["registrable"].is_null());
         let got = got.and_then(|url| canonical(&format!("http://{}/", url.registrable_domain())));

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ndcrawl::model::{Fetched, Normaliser, Rendered};
-use ndcrawl::pagetext::{Options, Parser, Renderer, WordCache};
+use ndcrawl::model::{Fetched, Normalizer, PageContent};
+use ndcrawl::pagetext::{Options, PageReader, Parser, WordCache};
 
 use crate::corpora::sites;
 use crate::needs::skip;
@@ -17,13 +17,13 @@ const DETOURS: f64 = 0.02;
 /// Bytes between two cuts of a page.
 const STEP: usize = 97;
 
-fn renderer(parser: Parser, word_cache: WordCache) -> Renderer {
-    Renderer::new(Options { parser, word_cache, ..Options::default() }, Normaliser::default())
+fn renderer(parser: Parser, word_cache: WordCache) -> PageReader {
+    PageReader::new(Options { parser, word_cache, ..Options::default() }, Normalizer::default())
 }
 
 fn page(body: &[u8]) -> Fetched {
     Fetched {
-        url: Normaliser::default().absolute("http://www.site.test/some/page.html").unwrap(),
+        url: Normalizer::default().absolute("http://www.site.test/some/page.html").unwrap(),
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".into(),
@@ -45,7 +45,7 @@ fn bodies() -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
 }
 
 #[track_caller]
-fn assert_same(one: &Rendered, other: &Rendered, name: &str) {
+fn assert_same(one: &PageContent, other: &PageContent, name: &str) {
     assert!(one.terms == other.terms, "terms of {name}");
     assert_eq!(one.text_digest, other.text_digest, "{name}");
     assert_eq!(

@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use pagetext::{Normaliser, PageSource, Renderer};
+use pagetext::{Normalizer, PageReader, PageSource};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -16,9 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => body = std::fs::read(path)?,
     }
     let url = arguments.next().unwrap_or_else(|| "http://localhost/".to_owned());
-    let url = Normaliser::default().absolute(&url)?;
+    let url = Normalizer::default().absolute(&url)?;
     let page = PageSource::new(&url, &body);
-    let reader = Renderer::default();
+    let reader = PageReader::default();
     let content = reader.render(page);
     println!("title:    {}", content.title.as_deref().unwrap_or("-"));
     println!("language: {}", content.language.as_deref().unwrap_or("-"));

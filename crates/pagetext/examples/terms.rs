@@ -5,7 +5,7 @@
 //! ```
 
 use neardup::model::FieldWeights;
-use pagetext::{Normaliser, PageSource, Renderer};
+use pagetext::{Normalizer, PageReader, PageSource};
 
 /// Terms that are printed.
 const MOST: usize = 20;
@@ -13,8 +13,8 @@ const MOST: usize = 20;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: terms FILE.html")?;
     let body = std::fs::read(&path).map_err(|error| format!("{path}: {error}"))?;
-    let url = Normaliser::default().absolute("http://localhost/")?;
-    let content = Renderer::default().render(PageSource::new(&url, &body));
+    let url = Normalizer::default().absolute("http://localhost/")?;
+    let content = PageReader::default().render(PageSource::new(&url, &body));
     let weights = FieldWeights::default();
     let mut terms: Vec<_> = content.terms.iter().map(|term| (weights.weigh(&term.counts), &term.term)).collect();
     terms.sort_by(|a, b| b.cmp(a));

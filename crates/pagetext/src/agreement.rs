@@ -7,12 +7,12 @@ use super::tests::page;
 use super::*;
 
 /// A page as terms and as text.
-fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> (Rendered, Option<String>) {
+fn rendered(parser: Parser, word_cache: WordCache, body: &[u8]) -> (PageContent, Option<String>) {
     let mut fetched = page("http://www.h.test/a/b.html", "text/html; charset=utf-8", "");
     fetched.body = body.to_vec();
     let order = WantedOrder { sentence_count: true, sentences: true, shingles: true };
     let options = Options { parser, word_cache, order, ..Options::default() };
-    let renderer = Renderer::new(options, Normaliser::default());
+    let renderer = PageReader::new(options, Normalizer::default());
     (renderer.render(&fetched), renderer.reading(&fetched).map(|reading| reading.text))
 }
 

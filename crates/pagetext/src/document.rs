@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use crate::model::{Field, Normaliser, OutLink, PageSource, RobotsDirectives};
+use crate::model::{Field, Normalizer, OutLink, PageSource, RobotsDirectives};
 
 use super::link_context::Anchor;
 use super::links::{Added, Links};
@@ -64,14 +64,14 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(page: PageSource<'a>, options: &'a Options, normaliser: &'a Normaliser) -> Self {
+    pub fn new(page: PageSource<'a>, options: &'a Options, normalizer: &'a Normalizer) -> Self {
         let plain = options.word_cache == WordCache::Plain;
         let text = if plain { FieldedText::plain() } else { FieldedText::default() };
         Self {
             agent: &options.robots_agent,
             now: page.fetched_at,
             document: Document { text, claims: Claims::new(page.fetched_at), ..Document::default() },
-            links: Links::new(normaliser, page.url, options.max_links, plain),
+            links: Links::new(normalizer, page.url, options.max_links, plain),
             title: None,
             author_part: None,
             has_author_link: false,

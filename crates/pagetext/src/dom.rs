@@ -6,16 +6,16 @@ use ego_tree::iter::Edge;
 use scraper::node::Element;
 use scraper::{Html, Node};
 
-use crate::model::{Field, Normaliser, PageSource};
+use crate::model::{Field, Normalizer, PageSource};
 
 use super::document::{Attributes, Document, Findings, is_json_ld, rel};
 use super::names::{ASIDE, HIDDEN, INLINE, Name};
 use super::{Options, language};
 
 /// Parses HTML and walks the tree once, without recursion.
-pub(super) fn read(html: &str, page: PageSource<'_>, options: &Options, normaliser: &Normaliser) -> Document {
+pub(super) fn read(html: &str, page: PageSource<'_>, options: &Options, normalizer: &Normalizer) -> Document {
     let tree = Html::parse_document(html);
-    let mut walk = Walk::new(page, options, normaliser);
+    let mut walk = Walk::new(page, options, normalizer);
     // The base counts for the whole document, also for links before it.
     if let Some(base) = first_base(&tree) {
         walk.findings.links.set_base(base);
@@ -73,8 +73,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(page: PageSource<'a>, options: &'a Options, normaliser: &'a Normaliser) -> Self {
-        Self { findings: Findings::new(page, options, normaliser), fields: Vec::new(), hidden: 0, foreign: 0 }
+    fn new(page: PageSource<'a>, options: &'a Options, normalizer: &'a Normalizer) -> Self {
+        Self { findings: Findings::new(page, options, normalizer), fields: Vec::new(), hidden: 0, foreign: 0 }
     }
 
     fn text(&mut self, text: &str) {

@@ -1,14 +1,14 @@
 //! *Which text, terms and links does this page hold?*
 //!
 //! ```
-//! use pagetext::{Normaliser, PageSource, Renderer};
+//! use pagetext::{Normalizer, PageSource, PageReader};
 //!
 //! # fn main() -> Result<(), pagetext::UrlError> {
-//! let url = Normaliser::default().absolute("http://docs.example/guide/")?;
+//! let url = Normalizer::default().absolute("http://docs.example/guide/")?;
 //! let html = b"<title>Sockets</title><h1>Sockets</h1><p>A socket <a href='tcp.html#top'>talks TCP</a>.";
 //! let page = PageSource::new(&url, html);
 //!
-//! let reader = Renderer::default();
+//! let reader = PageReader::default();
 //! let content = reader.render(page);
 //! assert_eq!(content.title.as_deref(), Some("Sockets"));
 //! assert_eq!(content.links[0].url.as_str(), "http://docs.example/guide/tcp.html");
@@ -82,7 +82,7 @@ use tree_builder::Stop;
 
 pub use directives::robots_directives;
 pub use model::{
-    CanonicalUrl, Header, LinkPlace, NormaliseOptions, Normaliser, OutLink, PageSource, Rendered, RobotsDirectives,
+    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, RobotsDirectives,
     RunningTerms, UrlError, read_reference,
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
@@ -145,9 +145,9 @@ impl Default for Options {
 
 /// Reads pages. Shared by threads; its only state is a cache of words.
 #[derive(Clone, Debug, Default)]
-pub struct Renderer {
+pub struct PageReader {
     options: Options,
-    normaliser: Normaliser,
+    normalizer: Normalizer,
     tokenizer: Tokenizer,
 }
 
@@ -170,13 +170,13 @@ enum Kind {
     Other,
 }
 
-impl Renderer {
-    /// Creates a reader with these options; `normaliser` brings links into their canonical spelling.
-    pub fn new(options: Options, normaliser: Normaliser) -> Self {
+impl PageReader {
+    /// Creates a reader with these options; `normalizer` brings links into their canonical spelling.
+    pub fn new(options: Options, normalizer: Normalizer) -> Self {
         let Options { stop_words, stem, rules, word_cache, .. } = options;
         let synonyms = options.synonyms.clone();
         let tokenizer = Tokenizer::new(TokenizerOptions { stop_words, stem, synonyms, rules, word_cache });
-        Self { options, normaliser, tokenizer }
+        Self { options, normalizer, tokenizer }
     }
 
     /// Names everything that makes two readings incomparable.
@@ -198,7 +198,7 @@ impl Renderer {
     ///
     /// Cost: linear, some 5 ns a byte on the pages of `benches/rendering.rs`; with a tree three to four times that, and
     /// with a tree and no word cache more than five times.
-    pub fn render<'a>(&self, page: impl Into<PageSource<'a>>) -> Rendered {
+    pub fn render<'a>(&self, page: impl Into<PageSource<'a>>) -> PageContent {
         let page = page.into();
         let Some(Read { kind, source, encoding, mut document, too_deep }) = self.read(page) else {
             return self.unread(page);
@@ -213,7 +213,7 @@ impl Renderer {
             detected.map(str::to_owned)
         });
         let (terms, order, running) = self.terms(&document, page, language.as_deref());
-        Rendered {
+        PageContent {
             terms,
             order,
             text_digest: document.text.digest(),
@@ -234,7 +234,7 @@ impl Renderer {
 
     /// Reads a page for its text; `None` if it has none, such as a picture.
     ///
-    /// Cost: as [`Renderer::render`] without the counting of terms.
+    /// Cost: as [`PageReader::render`] without the counting of terms.
     pub fn reading<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<Reading<'a>> {
         let page = page.into();
         let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
@@ -259,7 +259,7 @@ impl Renderer {
         }
         let (document, too_deep) = match kind {
             Kind::Html => self.read_html(&source, page),
-            Kind::Xml => (markup::read(&source, page, &self.options, &self.normaliser), false),
+            Kind::Xml => (markup::read(&source, page, &self.options, &self.normalizer), false),
             Kind::Plain | Kind::Other => (plain(&source), false),
         };
         Some(Read { kind, source, encoding, document, too_deep })
@@ -313,7 +313,7 @@ impl Renderer {
     pub fn detour<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<&'static str> {
         let page = page.into();
         let (text, _) = charset::decode(page.body, page.header("content-type").as_deref(), false, None);
-        match tree_builder::read(&text, page, &self.options, &self.normaliser) {
+        match tree_builder::read(&text, page, &self.options, &self.normalizer) {
             Err(Stop::OutOfOrder(why)) => Some(why),
             _ => None,
         }
@@ -322,21 +322,21 @@ impl Renderer {
     /// Parses HTML, and returns whether it is nested too deep and was read as text.
     fn read_html(&self, html: &str, page: PageSource<'_>) -> (Document, bool) {
         let too_deep = match self.options.parser {
-            Parser::Fast => match tree_builder::read(html, page, &self.options, &self.normaliser) {
+            Parser::Fast => match tree_builder::read(html, page, &self.options, &self.normalizer) {
                 Ok(document) => return (document, false),
                 Err(stop) => stop == Stop::TooDeep,
             },
             Parser::Dom => false,
         };
         if too_deep || nesting::is_deeper_than(html, self.options.max_depth) {
-            return (markup::read(html, page, &self.options, &self.normaliser), true);
+            return (markup::read(html, page, &self.options, &self.normalizer), true);
         }
-        (dom::read(html, page, &self.options, &self.normaliser), false)
+        (dom::read(html, page, &self.options, &self.normalizer), false)
     }
 
     /// Returns what is known of a page without its body.
-    fn unread(&self, page: PageSource<'_>) -> Rendered {
-        let mut rendered = Rendered { provenance: provenance::of_answer(page), ..Rendered::default() };
+    fn unread(&self, page: PageSource<'_>) -> PageContent {
+        let mut rendered = PageContent { provenance: provenance::of_answer(page), ..PageContent::default() };
         self.add_header_directives(page, &mut rendered.robots);
         rendered
     }

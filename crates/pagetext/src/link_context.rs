@@ -101,15 +101,15 @@ impl<'a> LinkContext<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
     use crate::tests::page;
-    use crate::{Options, Parser, Renderer};
+    use crate::{Options, PageReader, Parser};
 
     /// The words of each link, of its line, and of the heading before it.
     fn places(html: &str, parser: Parser) -> Vec<[String; 4]> {
         let page = page("http://h.test/", "text/html", html);
         let options = Options { parser, running: true, ..Options::default() };
-        let rendered = Renderer::new(options, Normaliser::default()).render(&page);
+        let rendered = PageReader::new(options, Normalizer::default()).render(&page);
         let running = rendered.running.unwrap();
         let words = |range: std::ops::Range<u32>| {
             let terms = &running.terms[range.start as usize..range.end as usize];
@@ -148,6 +148,6 @@ mod tests {
     #[test]
     fn nothing_is_told_unless_it_is_asked_for() {
         let page = page("http://h.test/", "text/html", "<a href=x>y</a>");
-        assert_eq!(Renderer::default().render(&page).running, None);
+        assert_eq!(PageReader::default().render(&page).running, None);
     }
 }

@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use url::Url;
 
-use crate::model::{CanonicalUrl, Normaliser, OutLink, UrlError};
+use crate::model::{CanonicalUrl, Normalizer, OutLink, UrlError};
 
 use super::byte_search;
 
@@ -38,7 +38,7 @@ pub(super) struct Added {
 
 /// Collects links in order of first appearance.
 pub(super) struct Links<'a> {
-    normaliser: &'a Normaliser,
+    normalizer: &'a Normalizer,
     page: &'a CanonicalUrl,
     /// The registrable domain of `page`.
     site: &'a str,
@@ -60,9 +60,9 @@ pub(super) struct Links<'a> {
 
 impl<'a> Links<'a> {
     /// Creates the collector for the links of `page`, at most `most` of them.
-    pub fn new(normaliser: &'a Normaliser, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
+    pub fn new(normalizer: &'a Normalizer, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
         Self {
-            normaliser,
+            normalizer,
             page,
             site: page.registrable_domain(),
             base: page.as_url().clone(),
@@ -92,7 +92,7 @@ impl<'a> Links<'a> {
 
     /// Resolves a reference without collecting it.
     pub fn resolve(&self, reference: &str) -> Result<CanonicalUrl, UrlError> {
-        self.normaliser.resolve(&self.base, reference)
+        self.normalizer.resolve(&self.base, reference)
     }
 
     /// Collects the link, and returns its target; `None` if it is no URL to crawl.
@@ -181,13 +181,13 @@ mod tests {
     use super::*;
 
     fn url(text: &str) -> CanonicalUrl {
-        Normaliser::default().absolute(text).unwrap()
+        Normalizer::default().absolute(text).unwrap()
     }
 
     #[test]
     fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
-        let (normaliser, page) = (Normaliser::default(), url("http://www.a.test/d/page?q"));
-        let mut links = Links::new(&normaliser, &page, 3, false);
+        let (normalizer, page) = (Normalizer::default(), url("http://www.a.test/d/page?q"));
+        let mut links = Links::new(&normalizer, &page, 3, false);
         let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "#f"]
             .map(|reference| links.add(reference, true).map(|added| added.same_site))
             .to_vec();
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn a_new_base_holds_for_what_follows() {
-        let (normaliser, page) = (Normaliser::default(), url("http://a.test/d/page"));
-        let mut links = Links::new(&normaliser, &page, 9, false);
+        let (normalizer, page) = (Normalizer::default(), url("http://a.test/d/page"));
+        let mut links = Links::new(&normalizer, &page, 9, false);
         links.add("x", false);
         links.set_base("/e/");
         links.add("x", false);
@@ -230,7 +230,7 @@ mod tests {
             reference in "(https?:|javascript:|mailto:|//|/|\\?)?[a.:/\\\\ \t\n\u{1}%20?&;@é\u{a0}]{0,8}(#[a#/ \t?é]{0,5})?[ \t]?",
         ) {
             let base = Url::parse("http://a.test/b/c?d").unwrap();
-            let resolve = |text: &str| Normaliser::default().resolve(&base, text).ok();
+            let resolve = |text: &str| Normalizer::default().resolve(&base, text).ok();
             prop_assert_eq!(resolve(without_fragment(&reference)), resolve(&reference), "{:?}", reference);
         }
     }

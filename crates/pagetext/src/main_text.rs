@@ -81,13 +81,13 @@ fn cut_space(text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
     use crate::tests::page;
-    use crate::{Options, Renderer};
+    use crate::{Options, PageReader};
 
     fn text(media_type: &str, body: &str) -> Option<String> {
         let page = page("http://www.h.test/", media_type, body);
-        Renderer::new(Options::default(), Normaliser::default()).reading(&page).map(|reading| reading.text)
+        PageReader::new(Options::default(), Normalizer::default()).reading(&page).map(|reading| reading.text)
     }
 
     #[test]

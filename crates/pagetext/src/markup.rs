@@ -3,12 +3,12 @@
 use super::Options;
 use super::document::Document;
 use super::links::Links;
-use crate::model::{Field, Normaliser, PageSource};
+use crate::model::{Field, Normalizer, PageSource};
 
 /// Reads text between tags as body text, and `a[href]` as links. Linear in the length of the page.
-pub(super) fn read(markup: &str, page: PageSource<'_>, options: &Options, normaliser: &Normaliser) -> Document {
+pub(super) fn read(markup: &str, page: PageSource<'_>, options: &Options, normalizer: &Normalizer) -> Document {
     let mut document = Document::default();
-    let mut links = Links::new(normaliser, page.url, options.max_links, false);
+    let mut links = Links::new(normalizer, page.url, options.max_links, false);
     let mut rest = markup;
     while let Some(at) = rest.find('<') {
         document.text.push(Field::Body, &rest[..at]);

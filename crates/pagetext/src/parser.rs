@@ -17,7 +17,7 @@ impl Parser {
     /// All parsers.
     pub const ALL: [Parser; 2] = [Parser::Fast, Parser::Dom];
 
-    /// Returns the name used in configuration and in [`Renderer::signature`](super::Renderer::signature).
+    /// Returns the name used in configuration and in [`PageReader::signature`](super::PageReader::signature).
     pub fn name(self) -> &'static str {
         match self {
             Parser::Fast => "fast",

@@ -19,7 +19,7 @@ impl<'a> From<&'a TestPage> for PageSource<'a> {
 
 pub(crate) fn page(url: &str, content_type: &str, body: &str) -> TestPage {
     TestPage {
-        url: Normaliser::default().absolute(url).unwrap(),
+        url: Normalizer::default().absolute(url).unwrap(),
         headers: vec![("content-type".into(), content_type.into())],
         body: body.into(),
         // 2026-01-01.
@@ -27,11 +27,11 @@ pub(crate) fn page(url: &str, content_type: &str, body: &str) -> TestPage {
     }
 }
 
-fn html(body: &str) -> Rendered {
-    Renderer::default().render(&page("http://www.h.test/a/b.html", "text/html; charset=utf-8", body))
+fn html(body: &str) -> PageContent {
+    PageReader::default().render(&page("http://www.h.test/a/b.html", "text/html; charset=utf-8", body))
 }
 
-fn counts(rendered: &Rendered, term: &str) -> Vec<(&'static str, u32)> {
+fn counts(rendered: &PageContent, term: &str) -> Vec<(&'static str, u32)> {
     let Some(found) = rendered.terms.iter().find(|t| &*t.term == term) else { return Vec::new() };
     Field::ALL.iter().map(|f| (f.name(), found.counts.0[*f as usize])).filter(|(_, n)| *n > 0).collect()
 }
@@ -46,7 +46,7 @@ fn urls(links: &[OutLink]) -> Vec<&str> {
 fn words_are_mapped_as_in_the_papers_table() {
     let table = b"years, ages\nmassive, bulky\npages, side\nsearch, seek\nengine, motor\ndecreases, drop";
     let options = Options { synonyms: Some(Synonyms::read("", table).unwrap().into()), ..Options::default() };
-    let renderer = Renderer::new(options, Normaliser::default());
+    let renderer = PageReader::new(options, Normalizer::default());
     let sentence = "In the recent years there is a massive development in the web pages, there are billions of \
                     web pages existing in the search engine which decreases the efficiency and effectiveness \
                     of the search results of the search engine.";
@@ -57,8 +57,8 @@ fn words_are_mapped_as_in_the_papers_table() {
         assert_eq!(terms, expected.split(' ').collect::<Vec<_>>());
         assert_eq!(counts(&rendered, "seek"), [("body", 3)]);
     }
-    assert_ne!(renderer.signature(), Renderer::default().signature());
-    assert!(!Renderer::default().signature().contains("synonyms"));
+    assert_ne!(renderer.signature(), PageReader::default().signature());
+    assert!(!PageReader::default().signature().contains("synonyms"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn links_are_resolved_and_come_once() {
 
 #[test]
 fn links_beyond_the_limit_are_counted() {
-    let renderer = Renderer::new(Options { max_links: 3, ..Options::default() }, Normaliser::default());
+    let renderer = PageReader::new(Options { max_links: 3, ..Options::default() }, Normalizer::default());
     let body: String = (0..10).map(|n| format!("<a href='{n}'>x</a>")).collect();
     let rendered = renderer.render(&page("http://h.test/", "text/html", &body));
     assert_eq!((rendered.links.len(), rendered.links_over_limit), (3, 7));
@@ -145,13 +145,13 @@ fn a_page_that_is_nested_too_deep_is_read_as_text() {
 fn robots_directives_come_from_header_and_document() {
     let mut fetched = page("http://h.test/", "text/html", "<meta name=robots content=nofollow>");
     fetched.headers.push(("X-Robots-Tag".into(), b"noindex".to_vec()));
-    let robots = Renderer::default().render(&fetched).robots;
+    let robots = PageReader::default().render(&fetched).robots;
     assert!(robots.noindex && robots.nofollow && !robots.noarchive);
 }
 
 #[test]
 fn other_media_types_have_their_own_reading() {
-    let render = |kind: &str, body: &str| Renderer::default().render(&page("http://h.test/", kind, body));
+    let render = |kind: &str, body: &str| PageReader::default().render(&page("http://h.test/", kind, body));
     assert_eq!(counts(&render("text/plain", "<b>word</b>"), "word"), [("body", 1)]);
     assert_eq!(counts(&render("application/rss+xml", "<rss><item>word</item></rss>"), "word"), [("body", 1)]);
     assert!(render("image/png", "word").terms.is_empty());
@@ -170,7 +170,8 @@ fn words_become_the_same_terms_on_pages_of_any_language() {
 
 #[test]
 fn if_asked_for_the_declared_language_stems_and_an_undeclared_one_is_detected() {
-    let by_language = Renderer::new(Options { rules: Rules::OfLanguage, ..Options::default() }, Normaliser::default());
+    let by_language =
+        PageReader::new(Options { rules: Rules::OfLanguage, ..Options::default() }, Normalizer::default());
     let html = |body: &str| by_language.render(&page("http://h.test/", "text/html; charset=utf-8", body));
     assert!(!counts(&html("<html lang=en><p>crawling</p>"), "crawl").is_empty());
     assert!(!counts(&html("<p>crawling</p>"), "crawling").is_empty());
@@ -201,7 +202,7 @@ fn broken_documents_render_to_something() {
 /// The terms of each sentence, and how many sentences there are.
 fn sentences(content_type: &str, body: &str) -> (Vec<String>, u32) {
     let order = WantedOrder { sentence_count: true, sentences: true, ..WantedOrder::default() };
-    let renderer = Renderer::new(Options { order, ..Options::default() }, Normaliser::default());
+    let renderer = PageReader::new(Options { order, ..Options::default() }, Normalizer::default());
     let rendered = renderer.render(&page("http://www.h.test/a/b.html", content_type, body));
     let term = |term: &u32| rendered.terms[*term as usize].term.to_string();
     let told = |sentence: &Vec<u32>| sentence.iter().map(term).collect::<Vec<_>>().join(" ");
@@ -235,10 +236,10 @@ fn paragraphs_of_plain_text_end_sentences_and_lines_do_not() {
 fn the_order_of_terms_is_told_only_if_it_is_asked_for() {
     assert_eq!(html("<p>One. Two.").order, TermOrder::default());
     let order = WantedOrder { sentence_count: true, ..WantedOrder::default() };
-    let renderer = Renderer::new(Options { order, ..Options::default() }, Normaliser::default());
+    let renderer = PageReader::new(Options { order, ..Options::default() }, Normalizer::default());
     let counted = renderer.render(&page("http://h.test/", "text/html", "<p>One. Two."));
     assert_eq!((counted.order.sentence_count, counted.order.sentences.len()), (2, 0));
-    assert_ne!(renderer.signature(), Renderer::default().signature());
+    assert_ne!(renderer.signature(), PageReader::default().signature());
 }
 
 /// Who and when of a page with this head and body, and where each was found.
@@ -328,17 +329,17 @@ fn where_why_and_how_are_known_of_every_page() {
     let mut fetched =
         page("http://www.h.test/", "Text/HTML; charset=utf-8", "<h2><a href=/>Site</a></h2><h2>Some\n page</h2>");
     fetched.headers.push(("Last-Modified".into(), b"Fri, 01 Mar 2019 10:20:30 GMT".to_vec()));
-    let json = serde_json::to_string(&Renderer::default().render(&fetched).provenance).unwrap();
+    let json = serde_json::to_string(&PageReader::default().render(&fetched).provenance).unwrap();
     assert_eq!(
         json,
         r#"{"when":"2019-03-01T10:20:30Z","when_from":"header","where":"www.h.test","why":"Some page","why_from":"heading","how":"text/html","markup":"html"}"#
     );
     fetched.body = b"<title>The title</title><h1>Some page</h1>".to_vec();
-    assert_eq!(Renderer::default().render(&fetched).provenance.why.as_deref(), Some("The title"));
+    assert_eq!(PageReader::default().render(&fetched).provenance.why.as_deref(), Some("The title"));
     fetched.headers = vec![("content-type".into(), b"image/png".to_vec()), ("last-modified".into(), b"\xff".to_vec())];
-    let json = serde_json::to_string(&Renderer::default().render(&fetched).provenance).unwrap();
+    let json = serde_json::to_string(&PageReader::default().render(&fetched).provenance).unwrap();
     assert_eq!(json, r#"{"where":"www.h.test","how":"image/png"}"#);
-    let feed = Renderer::default().render(&page("http://h.test/", "application/rss+xml", "<rss>x</rss>")).provenance;
+    let feed = PageReader::default().render(&page("http://h.test/", "application/rss+xml", "<rss>x</rss>")).provenance;
     assert_eq!((feed.markup, feed.how.as_deref()), (None, Some("application/rss+xml")));
 }
 

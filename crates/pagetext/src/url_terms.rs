@@ -67,10 +67,10 @@ fn percent_decoded(segment: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     fn split(url: &str) -> Vec<String> {
-        words(&Normaliser::default().absolute(url).unwrap()).split_whitespace().map(str::to_owned).collect()
+        words(&Normalizer::default().absolute(url).unwrap()).split_whitespace().map(str::to_owned).collect()
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn of_a_path_compound_words_are_cut_and_the_ending_is_left_out() {
         let words = |url: &str| {
-            let words = words_of_path(&Normaliser::default().absolute(url).unwrap());
+            let words = words_of_path(&Normalizer::default().absolute(url).unwrap());
             words.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(words("http://h.test/lang/StringUtils.html?q"), ["lang", "String", "Utils"]);

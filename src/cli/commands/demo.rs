@@ -8,7 +8,7 @@ use crate::cli::run_crawl::{self, runtime};
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::startup::defaults_with_log;
 use crate::demo as demo_site;
-use crate::model::Normaliser;
+use crate::model::Normalizer;
 
 /// Serves a small site on loopback and crawls it with default settings.
 pub(super) fn run(arguments: &DemoArguments) -> Result<u8, CliError> {
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<u8, CliError> {
     .try_fold(settings, |settings, (key, text)| settings.with(key, text))?;
     let site = Arc::new(demo_site::DemoSite::new(0));
     let server = runtime.block_on(demo_site::serve(site)).map_err(anyhow::Error::from)?;
-    let url = Normaliser::new(settings.normalise_options()).absolute(&server.url()).map_err(anyhow::Error::from)?;
+    let url = Normalizer::new(settings.normalise_options()).absolute(&server.url()).map_err(anyhow::Error::from)?;
     let seeds = Seeds { seeds: vec![Seed { line: "demo".to_owned(), url, fallback: None }], ..Seeds::default() };
     // The port differs each time, so there is never a crawl to resume.
     let flags = RunFlags { fresh: true, force: true, json: arguments.json, ..RunFlags::default() };

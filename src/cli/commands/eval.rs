@@ -19,8 +19,8 @@ use crate::detect::{DetectError, Options};
 use crate::eval::{
     Address, ClusterReport, LabelError, MissingPage, Pages, PairReport, html, json, read_clusters, read_pairs,
 };
-use crate::model::{Detector, Normaliser, Threshold, WantedOrder};
-use crate::pagetext::{self, Renderer};
+use crate::model::{Detector, Normalizer, Threshold, WantedOrder};
+use crate::pagetext::{self, PageReader};
 
 /// Missing pages shown; the others are counted.
 const NAMED_MISSING: usize = 5;
@@ -124,13 +124,13 @@ fn detectors(names: &[String]) -> Result<Vec<Detector>, CliError> {
 }
 
 /// The pages as the detectors read them.
-struct Rendered {
+struct PageContent {
     plain: Pages,
     /// With synonyms mapped, for the detector that uses them.
     mapped: Option<Pages>,
 }
 
-impl Rendered {
+impl PageContent {
     fn of(&self, contender: &Contender) -> &Pages {
         let mapped = self.mapped.as_ref().filter(|_| contender.options.detector == Detector::ExtendedTdw);
         mapped.unwrap_or(&self.plain)
@@ -143,7 +143,7 @@ fn render(
     arguments: &EvalArguments,
     addresses: &[Address],
     contenders: &[Contender],
-) -> Result<Rendered, CliError> {
+) -> Result<PageContent, CliError> {
     let folder = &arguments.pages;
     if !folder.is_dir() {
         return Err(CliError::usage(format!("{}: no such folder", folder.display()))
@@ -158,7 +158,7 @@ fn render(
     let rendered = |detector| {
         let options = setup::render_options(settings, &Options { detector, ..setup::detect_options(settings) })?;
         let renderer =
-            Renderer::new(pagetext::Options { order, ..options }, Normaliser::new(settings.normalise_options()));
+            PageReader::new(pagetext::Options { order, ..options }, Normalizer::new(settings.normalise_options()));
         let bar = bar(settings, "rendering", addresses.len());
         let pages = Pages::render(folder, addresses, &renderer, &|| bar.inc(1));
         bar.finish_and_clear();
@@ -168,7 +168,7 @@ fn render(
     warn_of_missing(&plain.missing, addresses.len());
     let is_mapped = contenders.iter().any(|contender| contender.options.detector == Detector::ExtendedTdw);
     let mapped = is_mapped.then(|| rendered(Detector::ExtendedTdw)).transpose()?;
-    Ok(Rendered { plain, mapped })
+    Ok(PageContent { plain, mapped })
 }
 
 fn warn_of_missing(missing: &[MissingPage], of: usize) {

@@ -23,7 +23,7 @@ use crate::cli::config::value_enums::{
 };
 use crate::crawl::DuplicateLinks;
 use crate::detect::Thresholding;
-use crate::model::{Detector, FieldWeights, NormaliseOptions, PartWeights, Threshold};
+use crate::model::{Detector, FieldWeights, NormalizeOptions, PartWeights, Threshold};
 
 /// All settings.
 #[derive(Clone, Debug)]
@@ -279,8 +279,8 @@ impl Settings {
     }
 
     /// Returns the options of URL normalization.
-    pub fn normalise_options(&self) -> NormaliseOptions {
-        NormaliseOptions {
+    pub fn normalise_options(&self) -> NormalizeOptions {
+        NormalizeOptions {
             strip_params: self.normalise.strip_params.clone(),
             max_url_length: self.normalise.max_url_length,
         }
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn the_normaliser_has_the_defaults_of_the_record_room() {
-        assert_eq!(settings(&[]).normalise_options(), NormaliseOptions::default());
+        assert_eq!(settings(&[]).normalise_options(), NormalizeOptions::default());
     }
 
     #[test]

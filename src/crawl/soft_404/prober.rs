@@ -94,20 +94,20 @@ impl Soft404Prober {
     /// on the site, and the start page is fetched too. Some sites choose a page by a part of its address, and some
     /// answer every address with the start page.
     async fn learn_signature(&self, page: &CanonicalUrl) -> Result<Option<Soft404Signature>, ProbeFailure> {
-        let (seed, normaliser) = (self.random_seed, &self.fetch.normaliser);
-        let Some(first) = wrong_beside(page, seed, 0, normaliser) else { return Ok(None) };
+        let (seed, normalizer) = (self.random_seed, &self.fetch.normalizer);
+        let Some(first) = wrong_beside(page, seed, 0, normalizer) else { return Ok(None) };
         let Some(one) = self.answer_to(first.clone()).await? else { return Ok(None) };
         if one.canonical.as_ref() == Some(page) || (one.is_redirected && !one.says_not_there) {
             return Ok(None);
         }
         let second = if one.says_not_there { wrong_beside } else { wrong_elsewhere };
-        let Some(second) = second(page, seed, 1, normaliser) else { return Ok(None) };
+        let Some(second) = second(page, seed, 1, normalizer) else { return Ok(None) };
         let Some(other) = self.answer_to(second).await? else { return Ok(None) };
         let Some(signature) = Soft404Signature::new(first, &one.words, &other.words) else { return Ok(None) };
         if one.says_not_there {
             return Ok(Some(signature));
         }
-        let Ok(start) = normaliser.resolve(page.as_url(), "/") else { return Ok(None) };
+        let Ok(start) = normalizer.resolve(page.as_url(), "/") else { return Ok(None) };
         let start = self.answer_to(start).await?;
         Ok(start.filter(|start| !signature.matches(&start.words)).map(|_| signature))
     }
@@ -128,7 +128,7 @@ impl Soft404Prober {
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     let location = fetched.header("location").unwrap_or_default();
-                    let Ok(next) = self.fetch.normaliser.resolve(url.as_url(), &location) else { return Ok(None) };
+                    let Ok(next) = self.fetch.normalizer.resolve(url.as_url(), &location) else { return Ok(None) };
                     addresses.push(next);
                 }
                 status if retry_status(status) => return Err(ProbeFailure::Failed),
@@ -150,7 +150,7 @@ impl Soft404Prober {
         let rendered = &page.rendered;
         let base = page.fetched.url.as_url();
         Some(ProbeAnswer {
-            canonical: rendered.canonical.as_deref().and_then(|url| self.fetch.normaliser.resolve(base, url).ok()),
+            canonical: rendered.canonical.as_deref().and_then(|url| self.fetch.normalizer.resolve(base, url).ok()),
             words: AnswerWords::new(rendered, addresses),
             says_not_there: rendered.title.as_deref().is_some_and(says_not_there),
             is_redirected: addresses.len() > 1,

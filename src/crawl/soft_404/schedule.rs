@@ -146,10 +146,10 @@ impl Probes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     fn url(path: &str) -> CanonicalUrl {
-        Normaliser::default().absolute(&format!("http://a.test{path}")).unwrap()
+        Normalizer::default().absolute(&format!("http://a.test{path}")).unwrap()
     }
 
     /// How many areas are asked of a site of so many pages in as many directories.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{CanonicalUrl, Digest, Field, Rendered};
+use crate::model::{CanonicalUrl, Digest, Field, PageContent};
 
 /// Stands for every word with a digit: times, dates, counters.
 const NUMBER: &str = "#";
@@ -38,7 +38,7 @@ pub(super) struct AnswerWords {
 
 impl AnswerWords {
     /// Takes the words of a page from the last of these addresses. The others redirected to it.
-    pub fn new(page: &Rendered, addresses: &[CanonicalUrl]) -> Self {
+    pub fn new(page: &PageContent, addresses: &[CanonicalUrl]) -> Self {
         let own = AddressWords::new(addresses);
         let mut words: HashMap<Box<str>, WordCount> = HashMap::new();
         for term in &page.terms {
@@ -139,11 +139,11 @@ impl Soft404Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Fetched, Normaliser};
-    use crate::pagetext::Renderer;
+    use crate::model::{Fetched, Normalizer};
+    use crate::pagetext::PageReader;
 
     fn address(path: &str) -> CanonicalUrl {
-        Normaliser::default().absolute(&format!("http://a.test{path}")).unwrap()
+        Normalizer::default().absolute(&format!("http://a.test{path}")).unwrap()
     }
 
     fn said(path: &str, text: &str) -> AnswerWords {
@@ -161,7 +161,7 @@ mod tests {
             started_at: 0,
             elapsed: std::time::Duration::ZERO,
         };
-        AnswerWords::new(&Renderer::default().render(&fetched), &[url])
+        AnswerWords::new(&PageReader::default().render(&fetched), &[url])
     }
 
     /// What is learned from an answer that is made of the path and of a number.

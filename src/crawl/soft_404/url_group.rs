@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 /// Letters of a made-up path segment: about 75 bits.
 const LETTERS: usize = 16;
@@ -53,9 +53,9 @@ fn ending(path: &str) -> &str {
 }
 
 /// Returns an address beside this one that cannot exist. The same seed and `number` give the same address.
-pub(super) fn wrong_beside(url: &CanonicalUrl, seed: u64, number: u8, normaliser: &Normaliser) -> Option<CanonicalUrl> {
+pub(super) fn wrong_beside(url: &CanonicalUrl, seed: u64, number: u8, normalizer: &Normalizer) -> Option<CanonicalUrl> {
     let UrlGroup { directory, ending } = UrlGroup::beside(url);
-    wrong(url, &directory, 1, &ending, (seed, number), normaliser)
+    wrong(url, &directory, 1, &ending, (seed, number), normalizer)
 }
 
 /// Returns an address with the same depth and ending, and nothing else of this one. Many sites choose a page by a
@@ -64,11 +64,11 @@ pub(super) fn wrong_elsewhere(
     url: &CanonicalUrl,
     seed: u64,
     number: u8,
-    normaliser: &Normaliser,
+    normalizer: &Normalizer,
 ) -> Option<CanonicalUrl> {
     let UrlGroup { directory, ending } = UrlGroup::beside(url);
     let depth = directory.split('/').filter(|segment| !segment.is_empty()).count();
-    wrong(url, "/", depth + 1, &ending, (seed, number), normaliser)
+    wrong(url, "/", depth + 1, &ending, (seed, number), normalizer)
 }
 
 /// Returns an address below a directory, with this many made-up segments.
@@ -78,13 +78,13 @@ fn wrong(
     segments: usize,
     ending: &str,
     (seed, number): (u64, u8),
-    normaliser: &Normaliser,
+    normalizer: &Normalizer,
 ) -> Option<CanonicalUrl> {
     let origin = url.origin();
     let purpose = |segment| format!("{origin}{directory}{ending} {number} {segment}");
     let made_up: Vec<String> = (0..segments).map(|segment| letters(&purpose(segment), seed)).collect();
     // Not resolved against the URL: a path that begins with two slashes would name a host.
-    normaliser.absolute(&format!("{origin}{directory}{}{ending}", made_up.join("/"))).ok()
+    normalizer.absolute(&format!("{origin}{directory}{}{ending}", made_up.join("/"))).ok()
 }
 
 fn letters(purpose: &str, seed: u64) -> String {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn url(path: &str) -> CanonicalUrl {
-        Normaliser::default().absolute(&format!("http://a.test:8080{path}")).unwrap()
+        Normalizer::default().absolute(&format!("http://a.test:8080{path}")).unwrap()
     }
 
     fn path(url: Option<CanonicalUrl>) -> String {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn beside(page: &str, seed: u64, number: u8) -> String {
-        path(wrong_beside(&url(page), seed, number, &Normaliser::default()))
+        path(wrong_beside(&url(page), seed, number, &Normalizer::default()))
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_wrong_address_elsewhere_is_as_deep_and_has_none_of_the_same_segments() {
-        let elsewhere = |page| path(wrong_elsewhere(&url(page), 0, 0, &Normaliser::default()));
+        let elsewhere = |page| path(wrong_elsewhere(&url(page), 0, 0, &Normalizer::default()));
         for (page, ending) in [("/a", ""), ("/a/b/c.html", ".html"), ("/a/b/", "/"), ("//a", "")] {
             let wrong = elsewhere(page);
             let names: Vec<&str> = wrong.strip_suffix(ending).unwrap().split('/').skip(1).collect();

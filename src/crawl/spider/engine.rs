@@ -9,7 +9,7 @@ use spider::client::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use spider::fetch_engine::{EngineError, EngineRequest, EngineResponse, HttpFetchEngine};
 
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 use super::super::external_engine::{EngineReply, ExternalEngine};
 use super::super::url_log::StoredUrls;
@@ -35,7 +35,7 @@ impl Follows {
 pub(super) struct AskingEngine {
     pub asked: Arc<ExternalEngine>,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
-    pub normaliser: Normaliser,
+    pub normalizer: Normalizer,
     pub follows: Follows,
 }
 
@@ -44,7 +44,7 @@ impl HttpFetchEngine for AskingEngine {
     /// Never fails: after an error spider would retry, or resolve names by itself.
     async fn fetch(&self, request: EngineRequest<'_>) -> Result<EngineResponse, EngineError> {
         // Spider does not decode character references in attributes.
-        let answer = match self.normaliser.absolute(&request.url.replace("&amp;", "&")) {
+        let answer = match self.normalizer.absolute(&request.url.replace("&amp;", "&")) {
             Ok(url) => self.asked.ask(&self.frontier, url).await.unwrap_or_else(|error| {
                 tracing::error!(url = request.url, %error, "cannot queue the URL that spider requests; it is not fetched");
                 EngineReply::Nothing

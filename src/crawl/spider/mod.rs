@@ -28,7 +28,7 @@ use spider::website::Website;
 use tokio::task::{Id, JoinSet};
 
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 use super::external_engine::ExternalEngine;
 use super::url_log::StoredUrls;
@@ -43,7 +43,7 @@ const NOWHERE: &str = "http://127.0.0.1:0";
 pub(super) struct Spider {
     pub asked: Arc<ExternalEngine>,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
-    pub normaliser: Normaliser,
+    pub normalizer: Normalizer,
     /// Most requests in flight to an origin.
     pub host_concurrency: usize,
     pub user_agent: String,
@@ -55,7 +55,7 @@ impl Spider {
         let engine = Arc::new(AskingEngine {
             asked: self.asked.clone(),
             frontier: self.frontier.clone(),
-            normaliser: self.normaliser.clone(),
+            normalizer: self.normalizer.clone(),
             follows: Follows::default(),
         });
         let client = client();

@@ -12,7 +12,7 @@ use crate::pipeline::{PipelineError, Stop, StopReason};
 use super::super::CrawlError;
 use super::site::{Answer, Site, missing, page};
 use super::{Switch, assert_asked_once, assert_outcomes, assert_sound, crawl, crawl_until, lines, run, setup};
-use crate::model::Normaliser;
+use crate::model::Normalizer;
 use crate::store;
 
 /// Pages behind the front page of a large site: more than one batch.
@@ -191,7 +191,7 @@ async fn a_seed_that_is_added_takes_into_scope_what_was_excluded_before() {
     assert_eq!(ending.frontier.excluded, 2);
     assert_outcomes(folder.path(), &[("/", "stored"), ("/away", "excluded scope"), ("/away/deeper", "excluded scope")]);
 
-    let away = Normaliser::default().absolute(&away).unwrap();
+    let away = Normalizer::default().absolute(&away).unwrap();
     let ending = crawl(folder.path(), setup(&[site.url("/"), away])).await;
     assert_eq!(ending.frontier.excluded, 0);
     assert_outcomes(folder.path(), &[("/", "stored"), ("/away", "stored"), ("/away/deeper", "stored")]);

@@ -17,7 +17,7 @@ use self::site::Site;
 use crate::pipeline::Stop;
 
 use super::{Crawl, CrawlEnding, CrawlError, CrawlSetup, Options, Seed};
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 use crate::store::{self, Faults, Identity, Store, verify};
 use crate::{detect, fetch, frontier, pagetext};
 
@@ -33,7 +33,7 @@ fn setup(seeds: &[CanonicalUrl]) -> CrawlSetup {
         #[cfg(feature = "browser")]
         headless: None,
         seeds: seeds.iter().map(|url| Seed { url: url.clone(), fallback: None }).collect(),
-        normaliser: Normaliser::default(),
+        normalizer: Normalizer::default(),
         // Requests are counted here; what is asked besides is tried from outside.
         crawl: Options { soft_404: false, ..Options::default() },
         frontier: frontier::Options::default(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::model::{CanonicalUrl, Normaliser};
+use crate::model::{CanonicalUrl, Normalizer};
 
 /// What the site does with a request.
 pub(super) enum Answer {
@@ -42,7 +42,7 @@ impl Site {
     }
 
     pub(super) fn url_by(&self, scheme: &str, path: &str) -> CanonicalUrl {
-        Normaliser::default().absolute(&format!("{scheme}://{}{path}", self.address)).unwrap()
+        Normalizer::default().absolute(&format!("{scheme}://{}{path}", self.address)).unwrap()
     }
 
     /// The paths it was asked for, in order, without robots.txt.

@@ -183,22 +183,22 @@ fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
         let mut segments = url.path_segments_mut().map_err(|()| "the base URL cannot have a path".to_owned())?;
         segments.pop_if_empty().extend(below.split('/'));
     }
-    options.normaliser.absolute(url.as_str()).map_err(|error| format!("'{url}': {error}"))
+    options.normalizer.absolute(url.as_str()).map_err(|error| format!("'{url}': {error}"))
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::model::Normaliser;
+    use crate::model::Normalizer;
 
     pub(in super::super) fn options() -> Options {
         Options {
-            base: Normaliser::default().absolute("http://localhost/base/").unwrap(),
+            base: Normalizer::default().absolute("http://localhost/base/").unwrap(),
             url_field: "url".to_owned(),
             html_field: "html".to_owned(),
             text_field: "text".to_owned(),
             max_body: 10_000,
-            normaliser: Normaliser::default(),
+            normalizer: Normalizer::default(),
         }
     }
 

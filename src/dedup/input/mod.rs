@@ -15,7 +15,7 @@ use std::io::{self, BufRead};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
-use crate::model::{CanonicalUrl, Fetched, Normaliser};
+use crate::model::{CanonicalUrl, Fetched, Normalizer};
 
 pub use files::{Inputs, NoInput};
 
@@ -33,7 +33,7 @@ pub struct Options {
     /// Longest decoded body in bytes. Longer bodies are truncated.
     pub max_body: usize,
     /// Brings URLs into canonical form.
-    pub normaliser: Normaliser,
+    pub normalizer: Normalizer,
 }
 
 /// A piece of the input.

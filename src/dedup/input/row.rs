@@ -20,7 +20,7 @@ impl InputRow<'_> {
         let Options { url_field, html_field, text_field, .. } = options;
         let [url, html, text] = [self.url, self.html, self.text].map(|cell| cell.filter(|text| !text.is_empty()));
         let url = url.ok_or_else(|| format!("no text in the field '{url_field}', which --url-field names"))?;
-        let url = options.normaliser.absolute(url).map_err(|error| format!("'{url}': {error}"))?;
+        let url = options.normalizer.absolute(url).map_err(|error| format!("'{url}': {error}"))?;
         let (content_type, body) = if let Some(html) = html {
             ("text/html; charset=utf-8", html)
         } else if let Some(text) = text {

@@ -110,7 +110,7 @@ impl<'a, R: BufRead> Records<'a, R> {
         if ["dns:", "metadata:", "urn:", "about:"].iter().any(|other| head.url.starts_with(other)) {
             return InputItem::Passed;
         }
-        let url = self.options.normaliser.absolute(&head.url).map_err(|error| format!("'{}': {error}", head.url));
+        let url = self.options.normalizer.absolute(&head.url).map_err(|error| format!("'{}': {error}", head.url));
         match (url, answer) {
             (Ok(url), Ok(answer)) => InputItem::Answer(Box::new(fetched(url, answer, &head.date, is_cut))),
             (Err(why), _) | (_, Err(why)) => InputItem::Damaged(self.damage(why)),

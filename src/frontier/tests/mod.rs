@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::{EmbeddedFrontier, FrontierChanges, FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, Discovery, Lease, LeaseAnswer, Link, LinkKind, Normaliser, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
+    Ack, Discovery, Lease, LeaseAnswer, Link, LinkKind, Normalizer, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
 };
 
 /// A log in memory.
@@ -56,7 +56,7 @@ pub(super) fn row(n: u32) -> UrlRow {
 
 fn link(url: &str, depth: u16) -> Link {
     Link {
-        url: Normaliser::default().absolute(url).unwrap(),
+        url: Normalizer::default().absolute(url).unwrap(),
         discovery: if depth == 0 { Discovery::SEED } else { Discovery::new(LinkKind::Page, None, depth) },
         only_seen: None,
         clue: None,

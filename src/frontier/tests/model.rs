@@ -41,11 +41,11 @@ pub(super) struct Model {
 }
 
 pub(super) fn origin(url: &str) -> String {
-    Normaliser::default().absolute(url).unwrap().origin()
+    Normalizer::default().absolute(url).unwrap().origin()
 }
 
 pub(super) fn host(url: &str) -> String {
-    Normaliser::default().absolute(url).unwrap().host().to_owned()
+    Normalizer::default().absolute(url).unwrap().host().to_owned()
 }
 
 impl Model {

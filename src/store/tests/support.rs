@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::model::{
-    Batch, CommitMark, DecidedBy, Detector, Digest, Discovery, Fetched, FieldCounts, HostRow, LinkKind, Normaliser,
+    Batch, CommitMark, DecidedBy, Detector, Digest, Discovery, Fetched, FieldCounts, HostRow, LinkKind, Normalizer,
     OutcomeKind, OutcomeRow, PageId, PageRow, PutPage, Requeue, RobotsRow, Score, Sequence, TermId, TermOrder, TermRow,
     UrlId, UrlRow, UrlState, Verdict, WarcLocation,
 };
@@ -27,7 +27,7 @@ pub(in super::super) fn open(folder: &Path) -> Result<(Store, OpenedStore)> {
 /// A page as it was fetched.
 pub(in super::super) fn fetched(url: &str, body: &[u8]) -> Fetched {
     Fetched {
-        url: Normaliser::default().absolute(url).unwrap(),
+        url: Normalizer::default().absolute(url).unwrap(),
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".into(),

@@ -107,7 +107,7 @@ impl RobotsDirectives {
 
 /// Everything that was read from a page.
 #[derive(Clone, Debug, Default)]
-pub struct Rendered {
+pub struct PageContent {
     /// The distinct terms in order of first appearance.
     pub terms: Vec<TermCounts>,
     /// The order of the terms, as far as the options ask for it.

@@ -14,7 +14,7 @@
 //! | user name and password | not ours to use, and no part of the page's name |
 //! | `?` with nothing behind it | an empty query (RFC 3986, 6.2.3 leaves it to the scheme) |
 //! | one dot at the end of a host of several labels | the same name in the DNS (RFC 3986, 3.2.2) |
-//! | [`NormaliseOptions::strip_params`] | session and campaign parameters, in query and path |
+//! | [`NormalizeOptions::strip_params`] | session and campaign parameters, in query and path |
 //!
 //! Not safe, so not done: sorting the query, folding `//`, dropping `www.`, `index.html` or a trailing slash, http to
 //! https, unescaping reserved bytes, lower-casing the path.
@@ -135,14 +135,14 @@ fn check_scheme_and_host(url: &Url) -> Result<(), UrlError> {
 
 /// How URLs are normalized.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NormaliseOptions {
+pub struct NormalizeOptions {
     /// Query and path parameters that are dropped; a `*` at the end matches any rest. Case does not matter.
     pub strip_params: Vec<String>,
     /// Characters of the longest URL that is accepted.
     pub max_url_length: usize,
 }
 
-impl Default for NormaliseOptions {
+impl Default for NormalizeOptions {
     fn default() -> Self {
         Self {
             strip_params: ["utm_*", "gclid", "fbclid", "jsessionid", "phpsessid"].map(str::to_owned).to_vec(),
@@ -153,20 +153,20 @@ impl Default for NormaliseOptions {
 
 /// Brings URLs into canonical spelling. Idempotent: a canonical URL stays as it is.
 #[derive(Clone, Debug)]
-pub struct Normaliser {
+pub struct Normalizer {
     strip: StripList,
     max_url_length: usize,
 }
 
-impl Default for Normaliser {
+impl Default for Normalizer {
     fn default() -> Self {
-        Self::new(NormaliseOptions::default())
+        Self::new(NormalizeOptions::default())
     }
 }
 
-impl Normaliser {
+impl Normalizer {
     /// Creates a normalizer with these options.
-    pub fn new(options: NormaliseOptions) -> Self {
+    pub fn new(options: NormalizeOptions) -> Self {
         Self { strip: StripList::new(&options.strip_params), max_url_length: options.max_url_length }
     }
 

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::model::{Field, Normaliser, PageSource};
+use crate::model::{Field, Normalizer, PageSource};
 
 use super::document::{Attributes, Document, Findings, is_json_ld};
 use super::names::{Name, SHALLOW};
@@ -82,12 +82,12 @@ pub(super) fn read(
     html: &str,
     page: PageSource<'_>,
     options: &Options,
-    normaliser: &Normaliser,
+    normalizer: &Normalizer,
 ) -> Result<Document, Stop> {
     let html = with_line_feeds(html.strip_prefix('\u{feff}').unwrap_or(html));
     let mut base: Option<String> = None;
     loop {
-        let mut findings = Findings::new(page, options, normaliser);
+        let mut findings = Findings::new(page, options, normalizer);
         findings.document.text.reserve(html.len() / 2);
         if let Some(href) = &base {
             findings.links.set_base(href);

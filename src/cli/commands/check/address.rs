@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::query::{Query, QueryError};
 use crate::fetch::AddressGuard;
-use crate::model::Normaliser;
+use crate::model::Normalizer;
 
 /// Answers `public`, and `why` not, for an IP address or the host of a URL.
 ///
@@ -17,7 +17,7 @@ pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
         let ip = text.trim().trim_start_matches('[').trim_end_matches(']').parse();
         return Ok(ip.map_or_else(|_| refused("not an IP address"), judged));
     }
-    let url = match Normaliser::default().absolute(query.required("url")?) {
+    let url = match Normalizer::default().absolute(query.required("url")?) {
         Ok(url) => url,
         Err(error) => return Ok(refused(&error.to_string())),
     };

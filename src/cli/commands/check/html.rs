@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::query::{Query, QueryError};
 use super::{canonical, texts};
-use crate::model::{Fetched, Header, Normaliser};
-use crate::pagetext::{Options, Renderer};
+use crate::model::{Fetched, Header, Normalizer};
+use crate::pagetext::{Options, PageReader};
 
 /// The default URL of the page.
 const PAGE_URL: &str = "http://page.invalid/";
@@ -16,7 +16,7 @@ const PAGE_URL: &str = "http://page.invalid/";
 pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
     let page = page(query)?;
     let robots_agent = query.text("agent")?.map_or_else(|| Options::default().robots_agent, str::to_owned);
-    let renderer = Renderer::new(Options { robots_agent, ..Options::default() }, Normaliser::default());
+    let renderer = PageReader::new(Options { robots_agent, ..Options::default() }, Normalizer::default());
     let rendered = renderer.render(&page);
     let reading = renderer.reading(&page);
     let (nofollow, links): (Vec<_>, Vec<_>) =

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::CheckKind;
 use crate::cli::errors::{CliError, exit};
-use crate::model::{CanonicalUrl, NormaliseOptions, Normaliser};
+use crate::model::{CanonicalUrl, NormalizeOptions, Normalizer};
 use query::{Query, QueryError};
 
 /// Answers each line of stdin at once, until stdin ends or the reader closes the pipe.
@@ -72,8 +72,8 @@ fn answer(kind: CheckKind, line: &[u8]) -> Value {
 
 /// Parses a URL of any length.
 fn canonical(text: &str) -> Result<CanonicalUrl, QueryError> {
-    let options = NormaliseOptions { max_url_length: usize::MAX, ..NormaliseOptions::default() };
-    Normaliser::new(options).absolute(text).map_err(|error| QueryError::new(format!("url: {error}")))
+    let options = NormalizeOptions { max_url_length: usize::MAX, ..NormalizeOptions::default() };
+    Normalizer::new(options).absolute(text).map_err(|error| QueryError::new(format!("url: {error}")))
 }
 
 fn texts<'a>(urls: impl IntoIterator<Item = &'a CanonicalUrl>) -> Vec<&'a str> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::query::{Query, QueryError};
 use super::{canonical, texts};
-use crate::model::Normaliser;
+use crate::model::Normalizer;
 use crate::pagetext::{SitemapLimits, parse_sitemap};
 
 /// The default URL of the sitemap.
@@ -15,8 +15,8 @@ pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
     let url = canonical(query.text("url")?.unwrap_or(URL))?;
     let body = query.bytes("body")?.unwrap_or_default();
     let sitemap = parse_sitemap(&body, &SitemapLimits::default());
-    let normaliser = Normaliser::default();
-    let of_host = |named: &[String]| normaliser.on_host(&url, named.iter().map(String::as_str));
+    let normalizer = Normalizer::default();
+    let of_host = |named: &[String]| normalizer.on_host(&url, named.iter().map(String::as_str));
     let (pages, sitemaps) = (of_host(&sitemap.pages), of_host(&sitemap.sitemaps));
     Ok(json!({
         "pages": texts(&pages),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::query::{Query, QueryError};
-use crate::model::{Normaliser, UrlError, read_reference};
+use crate::model::{Normalizer, UrlError, read_reference};
 
 /// Answers `url`: the input parsed by the URL standard, or normalized as a crawl does.
 pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
@@ -12,10 +12,10 @@ pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
     let base = query.text("base")?.map(Url::parse).transpose();
     let base = base.map_err(|error| QueryError::new(format!("base: {error}")))?;
     let url = if query.flag("normalise") {
-        let normaliser = Normaliser::default();
+        let normalizer = Normalizer::default();
         let url = match &base {
-            Some(base) => normaliser.resolve(base, input),
-            None => normaliser.absolute(input),
+            Some(base) => normalizer.resolve(base, input),
+            None => normalizer.absolute(input),
         };
         url.map(|url| url.to_string())
     } else {

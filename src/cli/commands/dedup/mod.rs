@@ -21,8 +21,8 @@ use crate::cli::terminal::{write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::dedup::{Dedup, DedupEnding, DedupSetup, InputOptions, Inputs};
 use crate::fetch;
-use crate::model::{Normaliser, OutcomeKind};
-use crate::pagetext::Renderer;
+use crate::model::{Normalizer, OutcomeKind};
+use crate::pagetext::PageReader;
 use crate::pipeline::StopReason;
 use crate::store::{Identity, Store};
 
@@ -71,15 +71,15 @@ struct PreparedDedup {
 
 /// Prepares the folder, opens its store and the inputs.
 fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDedup, CliError> {
-    let normaliser = Normaliser::new(settings.normalise_options());
-    let input = input_options(settings, arguments, &normaliser)?;
+    let normalizer = Normalizer::new(settings.normalise_options());
+    let input = input_options(settings, arguments, &normalizer)?;
     let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
     output_dir::prepare(&settings.out.dir, arguments.run_flags())?;
     let started = output_dir::expect_dedup(&settings.out.dir)?;
     let detect = setup::detect_options(settings);
-    let renderer = Renderer::new(setup::render_options(settings, &detect)?, normaliser);
+    let renderer = PageReader::new(setup::render_options(settings, &detect)?, normalizer);
     let rendering = format!("{}, weights {:?}", renderer.signature(), detect.weights.0);
     let against = reference_crawls::read(settings, &rendering)?;
     let wanted = Identity::new(rendering, settings.fingerprint() + &reference_crawls::line(against.as_deref()));
@@ -110,16 +110,16 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
 fn input_options(
     settings: &Settings,
     arguments: &DedupArguments,
-    normaliser: &Normaliser,
+    normalizer: &Normalizer,
 ) -> Result<InputOptions, CliError> {
-    let base = normaliser.absolute(&arguments.base);
+    let base = normalizer.absolute(&arguments.base);
     Ok(InputOptions {
         base: base.map_err(|error| CliError::usage(format!("--base '{}': {error}", arguments.base)))?,
         url_field: arguments.url_field.clone(),
         html_field: arguments.html_field.clone(),
         text_field: arguments.text_field.clone(),
         max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
-        normaliser: normaliser.clone(),
+        normalizer: normalizer.clone(),
     })
 }
 

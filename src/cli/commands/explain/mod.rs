@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::detect;
 use crate::fetch::{RobotsRule, deciding_rule};
-use crate::model::{ErrorLine, Normaliser, PageLine, UrlId};
+use crate::model::{ErrorLine, Normalizer, PageLine, UrlId};
 use crate::store::StoreReader;
 
 use crate::cli::args::ExplainArguments;
@@ -151,9 +151,9 @@ impl ExplainedCrawl {
 
     /// Returns the URL as the crawl spells it. An unknown URL is an error that suggests similar ones.
     fn resolve_url(&mut self, text: &str) -> Result<String, CliError> {
-        let normaliser = Normaliser::new(self.settings.normalise_options());
+        let normalizer = Normalizer::new(self.settings.normalise_options());
         let schemes = ["", "http://", "https://"];
-        let spellings = schemes.iter().filter_map(|scheme| normaliser.absolute(&format!("{scheme}{text}")).ok());
+        let spellings = schemes.iter().filter_map(|scheme| normalizer.absolute(&format!("{scheme}{text}")).ok());
         let spellings: Vec<String> =
             std::iter::once(text.to_owned()).chain(spellings.map(|url| url.to_string())).collect();
         for spelling in &spellings {
@@ -210,8 +210,8 @@ impl ExplainedCrawl {
     }
 
     fn robots(&self, url: &str) -> Result<Option<RobotsView>, CliError> {
-        let normaliser = Normaliser::new(self.settings.normalise_options());
-        let Ok(url) = normaliser.absolute(url) else { return Ok(None) };
+        let normalizer = Normalizer::new(self.settings.normalise_options());
+        let Ok(url) = normalizer.absolute(url) else { return Ok(None) };
         let origin = url.origin();
         for row in self.reader.all_hosts().map_err(opening_error)? {
             let row = row.map_err(opening_error)?;

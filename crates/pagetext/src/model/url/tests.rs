@@ -4,12 +4,12 @@ use serde_json::Value;
 use super::*;
 
 fn normalise(text: &str) -> Result<String, UrlError> {
-    Normaliser::default().absolute(text).map(|url| url.as_str().to_owned())
+    Normalizer::default().absolute(text).map(|url| url.as_str().to_owned())
 }
 
-/// A normaliser that only normalises: long URLs are kept, no parameter is dropped.
-fn plain() -> Normaliser {
-    Normaliser::new(NormaliseOptions { strip_params: Vec::new(), max_url_length: usize::MAX })
+/// A normalizer that only normalises: long URLs are kept, no parameter is dropped.
+fn plain() -> Normalizer {
+    Normalizer::new(NormalizeOptions { strip_params: Vec::new(), max_url_length: usize::MAX })
 }
 
 /// The cases of a file of the shared conformance data, which lies beside the project's folder or
@@ -127,7 +127,7 @@ fn a_site_speaks_for_its_own_host_alone() {
     assert_eq!(urls.iter().map(CanonicalUrl::as_str).collect::<Vec<_>>(), ["http://h.test/1", "https://h.test:8/2"]);
 }
 
-/// A case that the parser gets wrong and the normaliser right.
+/// A case that the parser gets wrong and the normalizer right.
 fn is_folded(case: &Value) -> bool {
     case["input"].as_str().is_some_and(|input| input.starts_with("///"))
 }
@@ -182,13 +182,13 @@ proptest! {
         host in "[a-zA-Z0-9.\u{e4}%-]{1,12}",
         rest in "([/?;&=#%.~:@a-f0-9A-F+\\\\ \u{e4}]|%2[eEfF5]|%[0-7][0-9a-f]|/\\.\\./|;sid=|utm_|;){0,24}",
     ) {
-        let options = NormaliseOptions {
+        let options = NormalizeOptions {
             strip_params: ["utm_*", "sid", "a*"].map(str::to_owned).to_vec(),
-            ..NormaliseOptions::default()
+            ..NormalizeOptions::default()
         };
-        let normaliser = Normaliser::new(options);
-        if let Ok(once) = normaliser.absolute(&format!("http://{host}/{rest}")) {
-            prop_assert_eq!(normaliser.absolute(once.as_str()), Ok(once.clone()));
+        let normalizer = Normalizer::new(options);
+        if let Ok(once) = normalizer.absolute(&format!("http://{host}/{rest}")) {
+            prop_assert_eq!(normalizer.absolute(once.as_str()), Ok(once.clone()));
             prop_assert!(CanonicalUrl::from_canonical(once.as_str()).is_ok());
         }
     }
