@@ -48,10 +48,10 @@ fn dropped(from: &UrlParts<'_>, to: &UrlParts<'_>) -> Option<Vec<String>> {
     (names.len() <= MAX_PARAMETERS && kept(&ours) == kept(&theirs)).then_some(names)
 }
 
-type Changes = (Option<Change>, Option<Change>);
+type PathChanges = (Option<Change>, Option<Change>);
 
 /// Returns the differences at the start and at the end of the paths.
-fn path(from: &UrlParts<'_>, to: &UrlParts<'_>, has_query: bool) -> Option<Changes> {
+fn path(from: &UrlParts<'_>, to: &UrlParts<'_>, has_query: bool) -> Option<PathChanges> {
     if from.path == to.path {
         return Some((None, None));
     }

@@ -120,24 +120,24 @@ fn a_sampled_url_tells_its_sampling_share() {
     let bench = mirrored(options());
     let mut judge = Judge::default();
     let late = |id: UrlId| counterpart(id).filter(|_| id.0 < 2 + PAGES + 150);
-    let (mut drawn, mut brought_back) = (Vec::new(), Vec::new());
+    let (mut sampled, mut brought_back) = (Vec::new(), Vec::new());
     loop {
         let leases = bench.lease(1, 0).leases;
         let Some(lease) = leases.first() else { break };
-        if let Some(foretelling) = &lease.sampled_prediction {
-            assert!(foretelling.rule.contains("http://mirror.test/*"), "{foretelling:?}");
-            let kind = if foretelling.was_left_out { &mut brought_back } else { &mut drawn };
-            kind.push((lease.id, foretelling.share));
+        if let Some(prediction) = &lease.sampled_prediction {
+            assert!(prediction.rule.contains("http://mirror.test/*"), "{prediction:?}");
+            let kind = if prediction.was_left_out { &mut brought_back } else { &mut sampled };
+            kind.push((lease.id, prediction.share));
         }
         bench.ack_page(lease.id, judge.judge(lease.id, late(lease.id)));
     }
     let left = left_out(&bench);
-    let foretold = drawn.iter().chain(&brought_back);
-    assert!(foretold.clone().all(|(id, share)| [0.25, 0.125, 0.0625].contains(share) && !left.contains(id)));
+    let predicted = sampled.iter().chain(&brought_back);
+    assert!(predicted.clone().all(|(id, share)| [0.25, 0.125, 0.0625].contains(share) && !left.contains(id)));
     // A sampled page has withdrawn the rule, and the crawl fetched later what the rule had left out.
-    assert!(drawn.iter().any(|(id, _)| late(*id).is_none()) && !brought_back.is_empty(), "{drawn:?}");
-    let all = (drawn.len() + brought_back.len() + left.len()) as f64;
-    let stand_for = drawn.iter().map(|(_, share)| 1.0 / share).sum::<f64>();
+    assert!(sampled.iter().any(|(id, _)| late(*id).is_none()) && !brought_back.is_empty(), "{sampled:?}");
+    let all = (sampled.len() + brought_back.len() + left.len()) as f64;
+    let stand_for = sampled.iter().map(|(_, share)| 1.0 / share).sum::<f64>();
     assert!((0.5..2.0).contains(&(stand_for / all)), "{stand_for} of {all}");
 }
 
@@ -145,11 +145,11 @@ fn a_sampled_url_tells_its_sampling_share() {
 fn a_sampled_url_is_fetched_at_a_second_try_too_though_fewer_are_sampled_by_then() {
     let bench = mirrored(options());
     let mut judge = Judge::default();
-    let mut drawn = std::collections::HashSet::new();
+    let mut sampled = std::collections::HashSet::new();
     for second in [0, 200] {
         while let Some(lease) = bench.lease(1, second).leases.pop() {
             // The first try fails, and the next one comes when all else is done.
-            if lease.sampled_prediction.is_some() && drawn.insert(lease.id) {
+            if lease.sampled_prediction.is_some() && sampled.insert(lease.id) {
                 bench.nak(lease, 100);
             } else {
                 bench.ack_page(lease.id, judge.judge(lease.id, counterpart(lease.id)));
@@ -157,8 +157,8 @@ fn a_sampled_url_is_fetched_at_a_second_try_too_though_fewer_are_sampled_by_then
         }
     }
     let left = left_out(&bench);
-    assert!(drawn.len() > 10 && !left.is_empty(), "{} {}", drawn.len(), left.len());
-    assert!(drawn.iter().all(|id| !left.contains(id)), "{drawn:?}");
+    assert!(sampled.len() > 10 && !left.is_empty(), "{} {}", sampled.len(), left.len());
+    assert!(sampled.iter().all(|id| !left.contains(id)), "{sampled:?}");
 }
 
 #[test]
