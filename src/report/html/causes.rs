@@ -25,7 +25,6 @@ pub(super) fn section(report: &Report) -> String {
         } else {
             format!("{} patterns", thousands(*kinds as u64))
         }));
-        cells.push(TableCell::Text(String::new()));
         rows.push(TableRow { class: "first whole", cells });
         rows.extend(patterns.iter().map(|pattern| row(pattern, all)));
     }

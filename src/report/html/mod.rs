@@ -111,8 +111,8 @@ fn cards(report: &Report) -> String {
     let of_crawls = [
         (thousands(report.totals.requests), "requests, robots.txt included"),
         (byte_size(report.totals.bytes), "of pages received"),
-        (thousands(outcome(OutcomeKind::Failed)), "URLs failed"),
-        (thousands(outcome(OutcomeKind::Deferred)), "URLs deferred, not fetched"),
+        (thousands(outcome(OutcomeKind::Failed)), "failed"),
+        (thousands(outcome(OutcomeKind::Deferred)), "deferred, not fetched"),
     ];
     let of_others = [(thousands(outcome(OutcomeKind::Failed)), "error responses")];
     let others = if report.facts.inputs.is_none() { &of_crawls[..] } else { &of_others[..] };
