@@ -165,6 +165,11 @@ impl FieldedText {
         self.text.len()
     }
 
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// Returns the number of parts.
     pub fn part_count(&self) -> usize {
         self.parts.len()
