@@ -235,6 +235,19 @@ impl RuleLearner {
         self.table.get(rule)?.0.reverse()?.apply(made)
     }
 
+    /// Returns the rules that were tested or switched off, those with the most saved requests first. `saved` returns
+    /// the requests that a rule saved.
+    pub fn listed(&self, saved: impl Fn(RuleId) -> u64) -> Vec<ListedRule> {
+        let is_listed = |confidence: &RuleConfidence| confidence.tests > 0 || confidence.state != RuleState::Candidate;
+        let listed = self.rules().filter(|(.., confidence)| is_listed(confidence));
+        let mut all: Vec<ListedRule> = listed
+            .map(|(id, rule, context, confidence)| ListedRule::of(rule, context, confidence, saved(id)))
+            .collect();
+        let order = |rule: &ListedRule| (std::cmp::Reverse((rule.saved, rule.confidence.run)), rule.text.clone());
+        all.sort_by_cached_key(|rule| (order(rule), rule.context.clone()));
+        all
+    }
+
     /// Returns all rules in all their contexts.
     pub fn rules(&self) -> impl Iterator<Item = (RuleId, &Rule, &str, RuleConfidence)> {
         let groups = &self.table.groups;

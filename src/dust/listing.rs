@@ -5,9 +5,7 @@ use std::io::BufRead;
 use serde::{Deserialize, Serialize};
 
 use super::confidence::{RuleConfidence, RuleState};
-use super::learner::RuleLearner;
 use super::rule::Rule;
-use super::table::RuleId;
 
 /// A rule in one of its contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,19 +51,8 @@ pub enum ListingError {
 }
 
 impl ListedRule {
-    /// Returns the rules that were tested or switched off, those with the most saved requests first. `saved` returns
-    /// the requests that a rule saved.
-    pub fn all(learner: &RuleLearner, saved: impl Fn(RuleId) -> u64) -> Vec<Self> {
-        let listed =
-            learner.rules().filter(|(.., confidence)| confidence.tests > 0 || confidence.state != RuleState::Candidate);
-        let mut all: Vec<Self> =
-            listed.map(|(id, rule, context, confidence)| Self::of(rule, context, confidence, saved(id))).collect();
-        let order = |rule: &Self| (std::cmp::Reverse((rule.saved, rule.confidence.run)), rule.text.clone());
-        all.sort_by_cached_key(|rule| (order(rule), rule.context.clone()));
-        all
-    }
-
-    fn of(rule: &Rule, context: &str, confidence: RuleConfidence, saved: u64) -> Self {
+    /// Lists a rule that saved so many requests.
+    pub(super) fn of(rule: &Rule, context: &str, confidence: RuleConfidence, saved: u64) -> Self {
         Self {
             text: rule.to_string(),
             rule: rule.clone(),

@@ -263,13 +263,13 @@ fn a_rule_that_was_wrong_often_needs_more_than_a_run_of_hits_and_is_sampled_more
 fn rules_are_read_as_they_were_written() {
     let mut site = Site::new(printed);
     (0..60).for_each(|number| site.note(number, true));
-    let rules = ListedRule::all(&site.learner, |_| 7);
+    let rules = site.learner.listed(|_| 7);
     assert!(!rules.is_empty());
     let lines: String = rules.iter().map(|rule| serde_json::to_string(rule).unwrap() + "\n").collect();
     assert_eq!(ListedRule::read(lines.as_bytes()).unwrap(), rules);
     let mut other = RuleLearner::new(0);
     rules.iter().for_each(|rule| other.import(rule));
-    assert_eq!(ListedRule::all(&other, |_| 7), rules);
+    assert_eq!(other.listed(|_| 7), rules);
     assert!(other.can_predict());
     let damaged = ListedRule::read("\n{}\n".as_bytes()).unwrap_err().to_string();
     assert!(damaged.starts_with("line 2 is not a rule"), "{damaged}");
@@ -572,11 +572,11 @@ fn imported_rules_make_a_host_rewrite_trusted_and_carried_ones_stay_carried() {
     let mut sites = Sites::new(mirror);
     (0..4).for_each(|number| sites.copies(number, 0..20));
     let mut other = Sites::new(mirror);
-    ListedRule::all(&sites.learner, |_| 0).iter().for_each(|rule| other.learner.import(rule));
+    sites.learner.listed(|_| 0).iter().for_each(|rule| other.learner.import(rule));
     assert!(other.is_copy(&mirror(9), &site(9)));
     other.copies(9, 0..1);
     assert!(other.can_predict(9));
-    let rules = ListedRule::all(&other.learner, |_| 0);
+    let rules = other.learner.listed(|_| 0);
     assert_eq!(rules.iter().filter(|rule| rule.confidence.carried).count(), 2, "in both directions");
     let lines: String = rules.iter().map(|rule| serde_json::to_string(rule).unwrap() + "\n").collect();
     let validities = |rules: &[ListedRule]| rules.iter().map(|rule| rule.confidence).collect::<Vec<_>>();

@@ -343,6 +343,6 @@ impl PredictedDuplicates {
     pub(super) fn rules(&self) -> Vec<ListedRule> {
         let mut saved: HashMap<RuleId, u64> = HashMap::new();
         self.left_out.values().for_each(|left_out| *saved.entry(left_out.rule).or_default() += 1);
-        ListedRule::all(&self.learner, |rule| saved.get(&rule).copied().unwrap_or_default())
+        self.learner.listed(|rule| saved.get(&rule).copied().unwrap_or_default())
     }
 }

@@ -144,7 +144,7 @@ impl Replay<'_> {
             let row = self.reader.page(*number)?.ok_or(PageRecordError::Missing(*number))?;
             let renews = renews(place);
             // Under its own ID the decider would take the page for a redelivery.
-            let page = renews.map_or(row.page, |_| PageId::new("anew", &row.page.0.to_string(), 1));
+            let page = renews.map_or(row.page, |_| PageId::new("revision", &row.page.0.to_string(), 1));
             rows.push(PageRow { page, renews, ..row });
         }
         let up_to = {

@@ -162,7 +162,7 @@ impl Store {
         }
         self.attempt(&before, |store| {
             if before.totals.revised > 0 {
-                return store.finish_anew(lines, &before);
+                return store.finish_rewritten(lines, &before);
             }
             append_lines(&mut store.page_lines, lines)?;
             let finished = Some(before.page_line_bytes);
@@ -172,7 +172,7 @@ impl Store {
     }
 
     /// As [`Store::finish`], into a new file without superseded lines.
-    fn finish_anew<E: From<Error>>(
+    fn finish_rewritten<E: From<Error>>(
         &mut self,
         lines: impl IntoIterator<Item = Result<String, E>>,
         before: &CommitMark,

@@ -135,7 +135,7 @@ mod tests {
         }
         assert_eq!(history.rates().collect::<Vec<_>>(), [(1.0, 0.0), (2.0, 0.5), (3.0, 0.25)]);
         history.samples.drain(..2);
-        assert_eq!(history.rates_of_late().count(), 0, "no page was compared, some were judged anew");
+        assert_eq!(history.rates_of_late().count(), 0, "no page was compared, some were revised");
         history.add(&status(8, 8), Duration::from_secs(4));
         assert_eq!(history.rates_of_late().collect::<Vec<_>>(), [(4.0, 0.5)]);
     }

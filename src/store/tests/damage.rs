@@ -53,7 +53,7 @@ fn a_lost_line_a_second_line_and_a_wrong_outcome_are_found() {
 }
 
 #[test]
-fn what_is_foretold_must_repeat_a_page_that_was_kept() {
+fn a_predicted_duplicate_must_repeat_a_page_that_was_kept() {
     let crawled = tempfile::tempdir().unwrap();
     let model = crawl(crawled.path());
     let has_outcome = |kind| {
@@ -77,9 +77,9 @@ fn what_is_foretold_must_repeat_a_page_that_was_kept() {
         let folder = tempfile::tempdir().unwrap();
         copy_folder(crawled.path(), folder.path());
         let (mut store, _) = open(folder.path()).unwrap();
-        let foretold = format!(r#"{{"url":"{}","outcome":"predicted-duplicate"{of}}}"#, unfetched[0]);
+        let predicted = format!(r#"{{"url":"{}","outcome":"predicted-duplicate"{of}}}"#, unfetched[0]);
         let deferred = unfetched[1..].iter().map(|url| format!(r#"{{"url":"{url}","outcome":"deferred"}}"#));
-        store.finish(std::iter::once(foretold).chain(deferred).map(Ok::<_, Error>)).unwrap();
+        store.finish(std::iter::once(predicted).chain(deferred).map(Ok::<_, Error>)).unwrap();
         store.close().unwrap();
         let found = problems(folder.path());
         assert!(found.contains(problem) && found.is_empty() == problem.is_empty(), "{found}");

@@ -10,7 +10,7 @@ use crate::model::{Batch, Discovery, LinkKind, OutcomeKind, OutcomeRow, Requeue,
 
 const BEFORE: &str = r#"{"url":"http://a.test/","outcome":"near-duplicate"}"#;
 const OTHER: &str = r#"{"url":"http://b.test/","outcome":"stored"}"#;
-const ANEW: &str = r#"{"url":"http://a.test/","outcome":"stored","revised":{"outcome":"near-duplicate","duplicate_of":"http://b.test/","score":0.8}}"#;
+const REVISED: &str = r#"{"url":"http://a.test/","outcome":"stored","revised":{"outcome":"near-duplicate","duplicate_of":"http://b.test/","score":0.8}}"#;
 const NEVER: &str = r#"{"url":"http://c.test/","outcome":"deferred"}"#;
 
 fn outcome(url: u32, kind: OutcomeKind) -> OutcomeRow {
@@ -22,7 +22,7 @@ fn totals(stored: u64, near: u64, revised: u64) -> Totals {
     Totals { outcomes, revised, ..Totals::default() }
 }
 
-/// A crawl in which one page of two was judged anew, and a third URL was never leased.
+/// A crawl in which one page of two was revised, and a third URL was never leased.
 fn revise(store: &mut Store) {
     let row = |name: &str| UrlRow {
         url: format!("http://{name}.test/"),
@@ -41,7 +41,7 @@ fn revise(store: &mut Store) {
     let second = Batch { requeued: vec![again], totals: totals(1, 1, 0), ..Batch::default() };
     let third = Batch {
         outcomes: vec![outcome(0, OutcomeKind::Stored)],
-        page_lines: vec![ANEW.to_owned()],
+        page_lines: vec![REVISED.to_owned()],
         totals: totals(2, 0, 1),
         ..Batch::default()
     };
@@ -65,17 +65,17 @@ fn a_revised_url_has_two_lines_until_the_crawl_ends_and_then_one() {
     revise(&mut store);
     drop(store);
     assert_eq!(verify(folder.path()).unwrap().problems, [""; 0]);
-    assert_eq!(lines(folder.path()), [BEFORE, OTHER, ANEW]);
+    assert_eq!(lines(folder.path()), [BEFORE, OTHER, REVISED]);
 
     let (mut store, _) = open(folder.path()).unwrap();
     finish(&mut store).unwrap();
-    assert_eq!(lines(folder.path()), [OTHER, ANEW, NEVER]);
+    assert_eq!(lines(folder.path()), [OTHER, REVISED, NEVER]);
     // The crawl goes on and ends once more.
     store.reopen().unwrap();
-    assert_eq!(lines(folder.path()), [OTHER, ANEW]);
+    assert_eq!(lines(folder.path()), [OTHER, REVISED]);
     finish(&mut store).unwrap();
     store.close().unwrap();
-    assert_eq!(lines(folder.path()), [OTHER, ANEW, NEVER]);
+    assert_eq!(lines(folder.path()), [OTHER, REVISED, NEVER]);
     assert_eq!(verify(folder.path()).unwrap().problems, [""; 0]);
 }
 
@@ -121,17 +121,17 @@ fn a_crash_at_any_step_of_writing_the_lines_anew_loses_none_and_leaves_no_second
         match opened.mark.finished {
             None => {
                 unfinished += 1;
-                assert_eq!(lines(folder.path()), [BEFORE, OTHER, ANEW], "step {step}");
+                assert_eq!(lines(folder.path()), [BEFORE, OTHER, REVISED], "step {step}");
                 finish(&mut store).unwrap();
             }
             Some(_) => finished += 1,
         }
         store.close().unwrap();
-        assert_eq!(lines(folder.path()), [OTHER, ANEW, NEVER], "step {step}");
+        assert_eq!(lines(folder.path()), [OTHER, REVISED, NEVER], "step {step}");
         assert_eq!(verify(folder.path()).unwrap().problems, [""; 0], "step {step}");
         let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let written_anew = names.filter(|name| name.to_string_lossy().starts_with("pages.jsonl."));
-        assert_eq!(written_anew.count(), 0, "step {step}");
+        let rewritten = names.filter(|name| name.to_string_lossy().starts_with("pages.jsonl."));
+        assert_eq!(rewritten.count(), 0, "step {step}");
         if ended.is_ok() {
             break;
         }
@@ -153,7 +153,7 @@ fn after_a_step_has_failed_ending_can_be_tried_again() {
         store.commit(Batch { totals: store.mark().totals, ..Batch::default() }).unwrap();
         finish(&mut store).unwrap();
         store.close().unwrap();
-        assert_eq!(lines(folder.path()), [OTHER, ANEW, NEVER], "step {step}");
+        assert_eq!(lines(folder.path()), [OTHER, REVISED, NEVER], "step {step}");
         assert_eq!(verify(folder.path()).unwrap().problems, [""; 0], "step {step}");
         if ended.is_ok() {
             break;

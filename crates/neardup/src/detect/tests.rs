@@ -609,15 +609,15 @@ proptest! {
     #[test]
     fn pages_judged_anew_are_decided_as_brute_force_decides_them(
         pages in any_stream(),
-        anew in prop::collection::vec(any::<bool>(), 60),
+        revised in prop::collection::vec(any::<bool>(), 60),
         within in prop_oneof![Just(Within::Crawl), Just(Within::Host)],
     ) {
         let options = Options { within, ..options(700_000, 2) };
         let (mut decider, mut oracle) = (Decider::in_memory(options.clone()), BruteForce::new(options.clone()));
         let (mut stream, mut all): (Vec<PageInput>, Vec<Judged>) = (Vec::new(), Vec::new());
         let mut near = Vec::new();
-        for (page, anew) in pages.iter().zip(anew) {
-            let earlier = if anew { near.pop() } else { None };
+        for (page, revised) in pages.iter().zip(revised) {
+            let earlier = if revised { near.pop() } else { None };
             let renewal = earlier.map(|earlier: Sequence| renewal(&stream[earlier.index()], earlier));
             for candidate in renewal.into_iter().chain([page.clone()]) {
                 let judged = decider.decide(vec![candidate.clone()]).unwrap().remove(0);
@@ -652,7 +652,7 @@ proptest! {
 
 /// The same page under another name, to be decided again.
 fn renewal(page: &PageInput, earlier: Sequence) -> PageInput {
-    PageInput { page: PageId::new("anew", "", earlier.0), renews: Some(earlier), ..page.clone() }
+    PageInput { page: PageId::new("revised", "", earlier.0), renews: Some(earlier), ..page.clone() }
 }
 
 /// The log of a crawl, and what earlier ones have stored.

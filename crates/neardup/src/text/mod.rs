@@ -8,6 +8,7 @@
 //! hundred times as much as looking it up. The cache changes nothing but time.
 
 mod fielded_text;
+mod languages;
 mod query;
 mod sentences;
 mod shingles;
@@ -25,8 +26,8 @@ mod word_scan;
 mod words;
 
 pub use fielded_text::{FieldedText, Fields, Lines, Piece};
+pub use languages::has_rules;
 pub use query::query_terms;
-pub use stem::has_rules;
 pub use synonyms::{Synonyms, SynonymsError};
 pub use term_table::{TermTable, WordObserver};
 pub use tokenizer::{LanguageRules, TokenizedText, Tokenizer, TokenizerOptions, WordCache};

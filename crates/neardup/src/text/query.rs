@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::stem::{LANGUAGES, TermRules};
+use super::languages::LANGUAGES;
+use super::stem::TermRules;
 use super::tokens;
 use crate::model::Term;
 

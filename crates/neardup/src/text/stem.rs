@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use super::languages::LANGUAGES;
 use super::stop_words;
 use super::synonyms::Synonyms;
 
@@ -59,15 +60,6 @@ impl TermRules {
             None => word.into(),
         }
     }
-}
-
-/// The languages with a stemmer or stop words.
-pub(super) const LANGUAGES: [&str; 19] =
-    ["ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nb", "nl", "nn", "no", "pt", "ro", "ru", "sv", "ta", "tr"];
-
-/// Returns whether there are a stemmer or stop words for a language, given as a primary BCP 47 subtag.
-pub fn has_rules(language: &str) -> bool {
-    LANGUAGES.contains(&language)
 }
 
 /// Returns the stemmer of a language. Greek is left out: the library panics on some Greek words.

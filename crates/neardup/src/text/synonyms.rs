@@ -31,7 +31,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::stem;
+use super::languages::LANGUAGES;
 use crate::model::Digest;
 
 /// The table that comes with the library.
@@ -124,8 +124,8 @@ impl Reading {
     }
 
     fn heading(&mut self, language: &str) -> Result<(), String> {
-        if !language.is_empty() && !stem::LANGUAGES.contains(&language) {
-            return Err(format!("'{language}' is not a known language: use one of {}", stem::LANGUAGES.join(", ")));
+        if !language.is_empty() && !LANGUAGES.contains(&language) {
+            return Err(format!("'{language}' is not a known language: use one of {}", LANGUAGES.join(", ")));
         }
         self.language = language.into();
         Ok(())

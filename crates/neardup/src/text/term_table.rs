@@ -98,7 +98,7 @@ impl<'w, 't> TermTable<'w, 't> {
         let cache = self.cache;
         if matches!(cache, WordCache::Plain | WordCache::None) {
             let word = |start, end| {
-                let term = self.kept.anew(&text[start..end], &self.language, &mut self.terms);
+                let term = self.kept.uncached(&text[start..end], &self.language, &mut self.terms);
                 let field = field(start);
                 self.add(term, field);
                 self.place(term, field, start, end);

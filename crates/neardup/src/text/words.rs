@@ -142,7 +142,7 @@ impl Words {
     /// Returns the position of a long word's term on the page.
     pub fn long(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         if word.len() > LONGEST_KEPT {
-            return self.anew(word, language, on_page);
+            return self.uncached(word, language, on_page);
         }
         let hash = self.hasher.hash_one(word);
         let number = language.number();
@@ -161,7 +161,7 @@ impl Words {
     }
 
     /// Returns the position of a word's term on the page, without the cache.
-    pub fn anew(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn uncached(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
         let term = self.made(word, language);
         self.young.terms.place(term, self.page, on_page)
     }
@@ -231,14 +231,14 @@ mod tests {
                         None => words.long(word, &english, &mut on_page),
                     };
                     assert_eq!(found, position);
-                    assert_eq!(words.anew(word, &english, &mut on_page), position);
+                    assert_eq!(words.uncached(word, &english, &mut on_page), position);
                 }
             }
         }
     }
 
     #[test]
-    fn words_that_were_forgotten_are_made_anew() {
+    fn words_that_were_forgotten_get_terms_again() {
         let none = TermRules::of(None, true, true);
         let mut words = Words::default();
         for number in 0..3 * GENERATION {

@@ -1,6 +1,6 @@
 //! A page as a list of sentences.
 
-use super::FuzzyOptions;
+use super::options::FuzzyOptions;
 use crate::detect::Page;
 
 /// Later sentences are ignored: comparing two pages costs the product of their sentences.

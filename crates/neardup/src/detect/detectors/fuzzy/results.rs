@@ -1,7 +1,8 @@
 //! Duplicates among the results of one query: the paper's own setting (figure 2).
 
+use super::Fuzzy;
 use super::article::Article;
-use super::{Fuzzy, FuzzyOptions};
+use super::options::FuzzyOptions;
 use crate::detect::Page;
 use crate::model::{Score, Threshold};
 
