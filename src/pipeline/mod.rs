@@ -10,9 +10,9 @@
 //!                           └► HostStats, LiveStats, IndexSnapshots
 //! ```
 //!
-//! **Lifecycle.** [`restore_decider`] brings the decider to the state of the last commit. Then one thread owns a
-//! [`DecisionStage`]: it decides pages in their order and builds a [`SealedBatch`]. When a batch is full, that thread
-//! seals it and sends it to the thread of [`commit_all`], which archives the bodies and commits the batch. The stage
+//! **Lifecycle.** `restore_decider` brings the decider to the state of the last commit. Then one thread owns a
+//! `DecisionStage`: it decides pages in their order and builds a `SealedBatch`. When a batch is full, that thread
+//! seals it and sends it to the thread of `commit_all`, which archives the bodies and commits the batch. The stage
 //! builds the next batch meanwhile.
 //!
 //! A URL's outcome, its row and the terms that it was the first to hold are in one batch, and batches are committed in
