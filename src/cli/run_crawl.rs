@@ -105,7 +105,7 @@ fn crawl_setup(settings: &Settings, seeds: &Seeds) -> Result<CrawlSetup, CliErro
     setup.archived = archived(settings)?;
     #[cfg(feature = "browser")]
     {
-        setup.drawing = setup::headless_options(settings)?;
+        setup.headless = setup::headless_options(settings)?;
     }
     #[cfg(not(feature = "browser"))]
     setup::reject_headless(settings)?;
