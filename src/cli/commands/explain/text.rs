@@ -75,7 +75,7 @@ impl Explanation {
         };
         let reason = line.reason.as_deref().unwrap_or_default();
         let what = match line.outcome.as_str() {
-            "stored" => "stored: no earlier stored page matches it".to_owned(),
+            "stored" => "no earlier stored page matches it".to_owned(),
             "near-duplicate" => format!("left out: it duplicates {of}{}", score(line)),
             "exact-duplicate" => {
                 let same = if line.decided_by.as_deref() == Some("body-digest") { "bytes" } else { "text" };
