@@ -280,7 +280,7 @@ fn assert_refused(place: &Place, out: &str, seed: &str) {
     ] {
         let refused = place.run(arguments).finish().expect_code(4);
         let remedy = format!("'ndcrawl reindex {out}'");
-        let is_told = refused.errors().iter().any(|line| line.contains(&remedy) && line.contains("not whole"));
+        let is_told = refused.errors().iter().any(|line| line.contains(&remedy) && line.contains("incomplete"));
         assert!(is_told, "{arguments:?}: {}", refused.stderr);
     }
     assert_eq!(tree(&place.path(out)), before, "a command that is refused leaves the folder as it is");

@@ -166,12 +166,8 @@ const MALICE: &[Malice] = &[
     ("/unclosed", "tags that are not closed are read", "stored", |stream| {
         page(stream, format!("{}{}", text("unclosed"), "<a href=".repeat(100_000)))
     }),
-    ("/title", "a title with escape sequences is kept", "stored", |stream| {
-        page(stream, format!("<title>{TITLE}</title>{}", text("title")))
-    }),
-    ("/title-copy", "so is that of its copy", "exact-duplicate", |stream| {
-        page(stream, format!("<title>{TITLE}</title>{}", text("title")))
-    }),
+    ("/title", "a title with escape sequences is kept", "stored", |stream| page(stream, titled())),
+    ("/title-copy", "so is that of its copy", "exact-duplicate", |stream| page(stream, titled())),
     ("/type", "a media type that is a formula is not asked for", "excluded type", |stream| {
         send(stream, "200 OK", "Content-Type: =HYPERLINK(1)/x\r\n", b"x")
     }),
@@ -191,6 +187,11 @@ const MALICE: &[Malice] = &[
         send(stream, "200 OK", "Content-Type: text/xml\r\n", sitemap.as_bytes())
     }),
 ];
+
+/// A page with a hostile title, and a link to its copy.
+fn titled() -> String {
+    format!("<title>{TITLE}</title>{}<a href=/title-copy>copy</a>", text("title"))
+}
 
 /// Spellings of hosts with private addresses only.
 const PRIVATE: [&str; 21] = [
@@ -239,7 +240,9 @@ fn malice(origin: &str, port: u16) -> Arc<Say> {
                 send(stream, "200 OK", "Content-Type: text/plain\r\n", sitemaps.concat().as_bytes())
             }
             "/" => {
-                let malice = MALICE.iter().map(|(path, ..)| format!("<a href='{path}'>to</a>"));
+                // The copy is linked from the page that it repeats, so that it comes second.
+                let malice = MALICE.iter().filter(|(path, ..)| *path != "/title-copy");
+                let malice = malice.map(|(path, ..)| format!("<a href='{path}'>to</a>"));
                 let private = (0..PRIVATE.len()).map(|number| format!("<a href='/private/{number}'>to</a>"));
                 page(stream, text("index") + &malice.chain(private).collect::<String>())
             }
