@@ -83,7 +83,7 @@ impl Tokenizer {
         Self { options, pool: WordPool::default() }
     }
 
-    /// Tokenizes a plain text. All terms count as [`Field::Body`]. Cost: linear, some 10 ns a byte.
+    /// Tokenizes a plain text. All terms count as [`Field::Body`]. Cost: linear.
     ///
     /// `language` is a primary BCP 47 subtag. It counts only under [`LanguageRules::OfLanguage`].
     pub fn tokenize(&self, text: &str, language: Option<&str>, wanted: WantedOrder) -> TokenizedText {
