@@ -2,6 +2,9 @@
 //!
 //! A line that is not a URL is reported with its place and skipped. It is an error only if no seed is left.
 
+mod fields;
+mod lines;
+
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::Path;
@@ -13,6 +16,9 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::source::Source;
 use crate::cli::errors::CliError;
 use crate::model::{CanonicalUrl, Normalizer};
+
+use fields::Columns;
+use lines::{Line, lines};
 
 /// A URL to start from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -122,20 +128,37 @@ impl Reader {
     }
 
     fn read_lines(&mut self, name: &str, bytes: &[u8]) {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            let place = format!("{name}:{}", index + 1);
-            match std::str::from_utf8(line) {
-                Ok(line) => self.read_line(place, line),
-                Err(_) => self.reject(place, &String::from_utf8_lossy(line), "not UTF-8".to_owned()),
+        let mut columns = None;
+        let mut is_first = true;
+        for Line { number, text } in lines(bytes) {
+            let place = format!("{name}:{number}");
+            let text = match text {
+                Ok(text) => text,
+                Err((text, why)) => {
+                    self.reject(place, &text, why.to_owned());
+                    continue;
+                }
+            };
+            if is_first && fields::is_name(&text) {
+                continue;
             }
-        }
-    }
-
-    fn read_line(&mut self, place: String, line: &str) {
-        let text = without_comment(line).trim();
-        if !text.is_empty() {
-            self.read_seed(place, text);
+            if is_first {
+                columns = Columns::of_names(&text);
+                if columns.is_some() {
+                    is_first = false;
+                    continue;
+                }
+            }
+            let seed = match &columns {
+                Some(columns) => columns.seed(&text),
+                None => fields::seed(&text),
+            };
+            is_first &= matches!(seed, Ok(None));
+            match seed {
+                Ok(Some(seed)) => self.read_seed(place, &seed),
+                Ok(None) => {}
+                Err(why) => self.reject(place, &text, why),
+            }
         }
     }
 
@@ -148,6 +171,10 @@ impl Reader {
             with("https").and_then(|url| Ok((url, Some(with("http")?))))
         };
         match seed {
+            Ok((url, _)) if !is_host(&url) => {
+                let why = format!("'{}' is no name of a host", url.host());
+                self.reject(line, text, why);
+            }
             Ok((url, fallback)) => {
                 if self.known.insert(url.clone()) {
                     self.seeds.seeds.push(Seed { line, url, fallback });
@@ -164,11 +191,10 @@ impl Reader {
     }
 }
 
-/// Returns the line up to a comment: a `#` at its start or after white space. `http://x/#a` has none.
-fn without_comment(line: &str) -> &str {
-    let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
-    let comment = line.match_indices('#').find(|(at, _)| begins(*at));
-    comment.map_or(line, |(at, _)| &line[..at])
+/// Whether the host is a name or an address. The URL parser also takes `url,title` for a name.
+fn is_host(url: &CanonicalUrl) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    url.host().starts_with('[') || url.host().chars().all(is_name)
 }
 
 /// Returns whether the text has a scheme. `host:80/path` has none, `mailto:a@b` has one.
@@ -218,13 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_is_no_comment() {
-        assert_eq!(without_comment("http://x/#a"), "http://x/#a");
-        assert_eq!(without_comment("http://x/#a #b"), "http://x/#a ");
-        assert_eq!(without_comment("#http://x/"), "");
-    }
-
-    #[test]
     fn a_seed_without_scheme_falls_back_to_http() {
         let seeds = read(b"example.org/a\nlocalhost:8080\n127.0.0.1:81/x\n[::1]:82\n//b.example\nHTTP://c.example\n");
         let pairs: Vec<_> =
@@ -240,6 +259,34 @@ mod tests {
                 ("http://c.example/", None),
             ]
         );
+    }
+
+    #[test]
+    fn lists_of_other_programs_are_read_or_told_with_their_lines() {
+        let tell = |text: &str| {
+            let seeds = read(text.as_bytes());
+            let mut told: Vec<String> = seeds.seeds.iter().map(|seed| seed.url.to_string()).collect();
+            told.extend(seeds.rejected.iter().map(|rejected| rejected.line.replace("standard input", "line")));
+            told
+        };
+        for (text, expected) in [
+            ("http://a.test/x\tscore=1\nhttp://b.test/\n", &["http://a.test/x", "http://b.test/"][..]),
+            ("http://a.test/x\rhttp://b.test/\r", &["http://a.test/x", "http://b.test/"]),
+            ("http://a.test/x its label\rhttp://b.test/\r", &["http://b.test/", "line:1"]),
+            ("# by hand\n\nurl,title\nhttp://a.test/x,X\nhttp://b.test/,1,2\n", &["http://a.test/x", "line:5"]),
+            ("sep=;\nurl;title\nhttp://a.test/x;X\n", &["http://a.test/x"]),
+            ("URL\r\nhttp://a.test/x,y\r\n", &["http://a.test/x,y"]),
+            ("1,a.test\n2,b.test\n", &["line:1", "line:2"]),
+            ("http://a.test/x\nurl,title\n", &["http://a.test/x", "line:2"]),
+        ] {
+            assert_eq!(tell(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_in_utf_16_is_read() {
+        let bytes: Vec<u8> = "\u{feff}http://a.test/\r\nb.test\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(urls(&read(&bytes)), ["http://a.test/", "https://b.test/"]);
     }
 
     #[test]
