@@ -6,11 +6,10 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use crate::model::{Field, Normalizer, OutLink, PageSource, RobotsDirectives};
+use crate::model::{Field, Normalizer, OutLink, PageSource, Refresh, RobotsDirectives};
 
 use super::link_context::Anchor;
 use super::links::{Added, Links};
-use super::main_text::Refresh;
 use super::metadata::{Claims, WhenRank, WhoRank};
 use super::{Options, WordCache, directives, json_ld, refresh};
 use neardup::text::FieldedText;
@@ -157,10 +156,10 @@ impl<'a> Findings<'a> {
     pub fn meta(&mut self, element: &impl Attributes) {
         let Some(content) = element.value("content") else { return };
         if element.value("http-equiv").is_some_and(|key| key.trim().eq_ignore_ascii_case("refresh")) {
-            if let Some((seconds, target)) = refresh::read(&content) {
+            if let Some((_, target)) = refresh::read(&content) {
                 self.links.add(target, false);
                 if self.document.refresh.is_none() {
-                    self.document.refresh = self.links.resolve(target).ok().map(|url| Refresh { seconds, url });
+                    self.document.refresh = self.links.refresh(&content);
                 }
             }
             return;

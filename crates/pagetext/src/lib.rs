@@ -49,6 +49,7 @@ mod dates;
 mod directives;
 mod document;
 mod dom;
+mod feed;
 mod json_ld;
 mod language;
 mod link_context;
@@ -82,14 +83,15 @@ use tree_builder::Stop;
 
 pub use directives::robots_directives;
 pub use model::{
-    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, RobotsDirectives,
-    RunningTerms, UrlError, read_reference,
+    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, Refresh,
+    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference,
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
-pub use main_text::{Reading, Refresh};
+pub use main_text::Reading;
 pub use parser::{Parser, ParserError};
-pub use sitemap::{Sitemap, SitemapLimits, parse_sitemap};
+pub use refresh::header_refresh;
+pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap};
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.
@@ -208,6 +210,7 @@ impl PageReader {
         let mut provenance = provenance::of_page(page, claims, document.title.as_deref(), &document.text);
         provenance.markup = (kind == Kind::Html).then(|| provenance::markup(&source));
         self.add_header_directives(page, &mut document.robots);
+        let refresh = self.refresh(page, &mut document);
         let language = document.language.take().or_else(|| {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
@@ -225,6 +228,7 @@ impl PageReader {
             links_dropped: document.links_dropped,
             links_over_limit: document.links_over_limit,
             names_itself: document.names_itself,
+            refresh,
             canonical: document.canonical,
             robots: document.robots,
             provenance,
@@ -257,7 +261,12 @@ impl PageReader {
         if is_binary(&source) {
             return None;
         }
+        let feed = match kind {
+            Kind::Html | Kind::Xml if feed::may_be_feed(&source) => feed::as_html(&source, page.url.as_url()),
+            _ => None,
+        };
         let (document, too_deep) = match kind {
+            _ if let Some(html) = &feed => self.read_feed(html, page),
             Kind::Html => self.read_html(&source, page),
             Kind::Xml => (markup::read(&source, page, &self.options, &self.normalizer), false),
             Kind::Plain | Kind::Other => (plain(&source), false),
@@ -332,6 +341,28 @@ impl PageReader {
             return (markup::read(html, page, &self.options, &self.normalizer), true);
         }
         (dom::read(html, page, &self.options, &self.normalizer), false)
+    }
+
+    /// Returns the refresh that a browser obeys, which is that of the header line if there is one. Its target is a link.
+    fn refresh(&self, page: PageSource<'_>, document: &mut Document) -> Option<Refresh> {
+        let Some(refresh) = header_refresh(page, page.url.as_url(), &self.normalizer) else {
+            return document.refresh.take();
+        };
+        if let Some(link) = document.links.iter_mut().find(|link| link.url == refresh.to.url) {
+            link.nofollow = false;
+        } else if refresh.to.url != *page.url && document.links.len() >= self.options.max_links {
+            document.links_over_limit += 1;
+        } else if refresh.to.url != *page.url {
+            document.links.push(OutLink { url: refresh.to.url.clone(), nofollow: false });
+        }
+        Some(refresh)
+    }
+
+    /// Reads a feed that is written as HTML. What the markup of an entry says of its page is not said by the feed.
+    fn read_feed(&self, html: &str, page: PageSource<'_>) -> (Document, bool) {
+        let (mut document, too_deep) = self.read_html(html, page);
+        (document.robots, document.canonical, document.refresh) = Default::default();
+        (document, too_deep)
     }
 
     /// Returns what is known of a page without its body.

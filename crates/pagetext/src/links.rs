@@ -8,9 +8,10 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use url::Url;
 
-use crate::model::{CanonicalUrl, Normalizer, OutLink, UrlError};
+use crate::model::{CanonicalUrl, Normalizer, OutLink, Refresh, UrlError};
 
 use super::byte_search;
+use super::refresh;
 
 /// Links of a page of typical size.
 const USUAL_LINKS: usize = 64;
@@ -93,6 +94,11 @@ impl<'a> Links<'a> {
     /// Resolves a reference without collecting it.
     pub fn resolve(&self, reference: &str) -> Result<CanonicalUrl, UrlError> {
         self.normalizer.resolve(&self.base, reference)
+    }
+
+    /// Reads the content of a refresh without collecting its target.
+    pub fn refresh(&self, content: &str) -> Option<Refresh> {
+        refresh::resolved(content, &self.base, self.normalizer)
     }
 
     /// Collects the link, and returns its target; `None` if it is no URL to crawl.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use crate::model::{CanonicalUrl, Field};
+use crate::model::{Field, Refresh};
 
 use neardup::text::{FieldedText, Piece};
 
@@ -29,15 +29,6 @@ pub struct Reading<'a> {
     pub base: Url,
     /// The refresh of the page, if it has one.
     pub refresh: Option<Refresh>,
-}
-
-/// A `meta[http-equiv=refresh]` that names a URL.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refresh {
-    /// The delay, in seconds.
-    pub seconds: f64,
-    /// The target.
-    pub url: CanonicalUrl,
 }
 
 /// Returns the main text; see [`Reading::text`].

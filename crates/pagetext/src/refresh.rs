@@ -1,4 +1,24 @@
-//! The target of a `meta[http-equiv=refresh]` (WHATWG HTML, "shared declarative refresh steps").
+//! Refreshes: `meta[http-equiv=refresh]` and the header line `Refresh` (WHATWG HTML, "shared declarative refresh
+//! steps").
+
+use url::Url;
+
+use crate::model::{Normalizer, PageSource, Refresh};
+
+/// Reads a refresh whose target is relative to `base`. `None` if it names no URL to crawl.
+pub(super) fn resolved(content: &str, base: &Url, normalizer: &Normalizer) -> Option<Refresh> {
+    let (seconds, target) = read(content)?;
+    Some(Refresh { seconds, to: normalizer.resolve_spelled(base, target).ok()? })
+}
+
+/// Returns the refresh of the header line, which comes before those of the page. `address` is the page's.
+pub fn header_refresh(page: PageSource<'_>, address: &Url, normalizer: &Normalizer) -> Option<Refresh> {
+    let (_, value) = page.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("refresh"))?;
+    // A browser takes each byte for a character; servers that send UTF-8 mean UTF-8.
+    let latin_1 = || value.iter().copied().map(char::from).collect();
+    let text = String::from_utf8(value.clone()).unwrap_or_else(|_| latin_1());
+    resolved(&text, address, normalizer)
+}
 
 /// Returns the delay in seconds and the target as written, without quotes.
 ///
@@ -46,6 +66,32 @@ mod tests {
         for content in ["5", "", "url=/next", "\u{665}; url=/next", "5;", "5; url="] {
             assert_eq!(read(content), None, "{content}");
         }
+    }
+
+    #[test]
+    fn a_header_line_is_read_like_the_element_and_relative_to_the_address() {
+        let address = Url::parse("http://h.test/d/page?x").unwrap();
+        let page = Normalizer::default().absolute(address.as_str()).unwrap();
+        let refresh = |value: &[u8]| {
+            let headers = [("REFRESH".to_owned(), value.to_vec())];
+            let source = PageSource::new(&page, b"").with_headers(&headers);
+            header_refresh(source, &address, &Normalizer::default())
+        };
+        for (value, target, is_instant) in [
+            (&b"0; url=next?"[..], "http://h.test/d/next?", true),
+            (b"0;URL=\"/next;jsessionid=1\"", "http://h.test/next;jsessionid=1", true),
+            (b"0.9, '/%7Ea'", "http://h.test/%7Ea", true),
+            (b"1; url=/next#top", "http://h.test/next", false),
+            (b"0; url=/caf\xc3\xa9", "http://h.test/caf%C3%A9", true),
+            (b"0; url=/caf\xe9", "http://h.test/caf%C3%A9", true),
+        ] {
+            let refresh = refresh(value).unwrap();
+            assert_eq!((refresh.to.spelling.as_str(), refresh.is_instant()), (target, is_instant));
+        }
+        for value in [&b"0"[..], b"5; url=", b"url=/next", b"0; url=mailto:a@b", b""] {
+            assert_eq!(refresh(value), None, "{value:?}");
+        }
+        assert_eq!(refresh(b"0; url=next?").unwrap().to.url.as_str(), "http://h.test/d/next");
     }
 
     #[test]

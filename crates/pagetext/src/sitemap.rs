@@ -15,6 +15,9 @@ use super::charset;
 /// can open millions.
 const MOST_OPEN: usize = 256;
 
+/// The first bytes of gzip (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// Limits for one sitemap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SitemapLimits {
@@ -37,26 +40,113 @@ pub struct Sitemap {
     pub pages: Vec<String>,
     /// URLs of further sitemaps.
     pub sitemaps: Vec<String>,
+    /// Why it was not read to its end.
+    pub cut: Option<SitemapCut>,
 }
 
-/// Reads a sitemap. Damage ends the reading; entries before it count.
+/// Why a sitemap was not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SitemapCut {
+    /// It has more entries than the limit.
+    #[error("it has more than {0} entries")]
+    Entries(usize),
+    /// It has more bytes than the limit.
+    #[error("it has more than {0} bytes")]
+    Bytes(u64),
+    /// Its XML or its compression is damaged.
+    #[error("it is damaged")]
+    Damage,
+}
+
+/// Reads a sitemap. Damage and limits end the reading; entries before that count.
 pub fn parse_sitemap(body: &[u8], limits: &SitemapLimits) -> Sitemap {
-    let unpacked = if body.starts_with(&[0x1f, 0x8b]) { Some(gunzip(body, limits.bytes)) } else { None };
+    let (unpacked, cut) = if body.starts_with(&GZIP) {
+        let (unpacked, cut) = gunzip(body, limits.bytes);
+        (Some(unpacked), cut)
+    } else {
+        (None, None)
+    };
     let body = unpacked.as_deref().unwrap_or(body);
     let (text, _) = charset::decode(body, None, true, None);
     let start = text.trim_start();
-    if start.starts_with('<') {
-        return parse_xml(start, limits.entries);
-    }
-    let lines = start.lines().map(str::trim).filter(|line| line.starts_with("http://") || line.starts_with("https://"));
-    Sitemap { pages: lines.take(limits.entries).map(str::to_owned).collect(), sitemaps: Vec::new() }
+    let sitemap =
+        if start.starts_with('<') { parse_xml(start, limits.entries) } else { parse_list(start, limits.entries) };
+    // What ends within an element because it was cut before is not damaged itself.
+    Sitemap { cut: cut.or(sitemap.cut), ..sitemap }
 }
 
-fn gunzip(body: &[u8], most: u64) -> Vec<u8> {
+/// Whether a body is a sitemap of sitemaps.org: XML whose root says so, or a plain list of URLs only. Feeds, which can be
+/// sitemaps too, are none here: they are pages as well.
+pub fn is_sitemap(body: &[u8], media_type: &str) -> bool {
+    /// Enough for a prolog with comments.
+    const HEAD: usize = 16 << 10;
+    let (unpacked, cut) = if body.starts_with(&GZIP) {
+        let (unpacked, cut) = gunzip(body, HEAD as u64);
+        (Some(unpacked), cut)
+    } else {
+        (None, None)
+    };
+    let is_list = unpacked.is_some() || media_type == "text/plain";
+    let body = unpacked.as_deref().unwrap_or(body);
+    let is_cut = cut.is_some() || body.len() > HEAD;
+    let head = &body[..body.len().min(HEAD)];
+    let (text, _) = charset::decode(head, None, true, None);
+    let start = text.trim_start();
+    if start.starts_with('<') {
+        return xml_root(start).is_some_and(|root| matches!(root.as_str(), "urlset" | "sitemapindex"));
+    }
+    // The last line may be cut.
+    let whole = if is_cut { start.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { start };
+    let mut lines = whole.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    is_list && lines.peek().is_some() && lines.all(is_url)
+}
+
+/// Returns the local name of the root element, in lower case.
+fn xml_root(text: &str) -> Option<String> {
+    let mut reader = Reader::from_str(text);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => return Some(local_name(&tag)),
+            Ok(Event::Eof) | Err(_) => return None,
+            Ok(_) => {}
+        }
+    }
+}
+
+fn is_url(line: &str) -> bool {
+    (line.starts_with("http://") || line.starts_with("https://")) && !line.contains(char::is_whitespace)
+}
+
+/// Returns the decompressed body up to the limit. A broken end keeps what is before it.
+fn gunzip(body: &[u8], most: u64) -> (Vec<u8>, Option<SitemapCut>) {
     let mut unpacked = Vec::new();
-    // A broken end keeps the entries before it.
-    let _ = MultiGzDecoder::new(body).take(most).read_to_end(&mut unpacked);
-    unpacked
+    let read = MultiGzDecoder::new(body).take(most.saturating_add(1)).read_to_end(&mut unpacked);
+    let is_longer = unpacked.len() as u64 > most;
+    unpacked.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    let cut = if is_longer { Some(SitemapCut::Bytes(most)) } else { read.is_err().then_some(SitemapCut::Damage) };
+    (unpacked, cut)
+}
+
+fn parse_list(text: &str, most: usize) -> Sitemap {
+    let mut sitemap = Sitemap::default();
+    for line in text.lines().map(str::trim).filter(|line| line.starts_with("http://") || line.starts_with("https://")) {
+        if !sitemap.has_room(most) {
+            break;
+        }
+        sitemap.pages.push(line.to_owned());
+    }
+    sitemap
+}
+
+impl Sitemap {
+    /// Whether another entry may be added. If not, the sitemap is cut.
+    fn has_room(&mut self, most: usize) -> bool {
+        let has_room = self.pages.len() + self.sitemaps.len() < most;
+        if !has_room {
+            self.cut = Some(SitemapCut::Entries(most));
+        }
+        has_room
+    }
 }
 
 fn parse_xml(text: &str, most: usize) -> Sitemap {
@@ -67,7 +157,9 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
     let mut sitemap = Sitemap::default();
     let mut open: Vec<String> = Vec::new();
     let mut value = String::new();
-    while sitemap.pages.len() + sitemap.sitemaps.len() < most {
+    // What an item of RSS has so far: whether there is a link, and the identifier that may stand for one.
+    let (mut has_link, mut is_permalink, mut guid) = (false, false, None);
+    while sitemap.cut.is_none() {
         match reader.read_event() {
             Ok(Event::Start(tag)) => {
                 let name = local_name(&tag);
@@ -75,13 +167,19 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                     return Sitemap::default();
                 }
                 if open.len() == MOST_OPEN {
+                    sitemap.cut = Some(SitemapCut::Damage);
                     break;
                 }
-                atom_link(&name, &tag, &open, &mut sitemap);
+                atom_link(&name, &tag, &open, &mut sitemap, most);
+                match name.as_str() {
+                    "item" => (has_link, guid) = (false, None),
+                    "guid" => is_permalink = is_permalink_of(&tag),
+                    _ => {}
+                }
                 open.push(name);
                 value.clear();
             }
-            Ok(Event::Empty(tag)) => atom_link(&local_name(&tag), &tag, &open, &mut sitemap),
+            Ok(Event::Empty(tag)) => atom_link(&local_name(&tag), &tag, &open, &mut sitemap, most),
             Ok(Event::Text(text)) => value.push_str(&text),
             Ok(Event::CData(text)) => value.push_str(&text),
             Ok(Event::GeneralRef(reference)) => value.push_str(&resolved(&reference)),
@@ -90,20 +188,39 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
                 let parent = open.last().map(String::as_str);
                 let url = std::mem::take(&mut value).trim().to_owned();
                 match (parent, name.as_deref()) {
-                    (Some("url"), Some("loc")) | (Some("item"), Some("link")) => sitemap.pages.push(url),
-                    (Some("sitemap"), Some("loc")) => sitemap.sitemaps.push(url),
+                    (Some("url"), Some("loc")) if sitemap.has_room(most) => sitemap.pages.push(url),
+                    (Some("item"), Some("link")) if !url.is_empty() && sitemap.has_room(most) => {
+                        has_link = true;
+                        sitemap.pages.push(url);
+                    }
+                    (Some("item"), Some("guid")) if is_permalink && is_url(&url) => guid = Some(url),
+                    (_, Some("item")) if !has_link && guid.is_some() && sitemap.has_room(most) => {
+                        sitemap.pages.extend(guid.take());
+                    }
+                    (Some("sitemap"), Some("loc")) if sitemap.has_room(most) => sitemap.sitemaps.push(url),
                     _ => {}
                 }
             }
-            Ok(Event::Eof) | Err(_) => break,
+            Ok(Event::Eof) => {
+                // Elements that are still open: the rest is lost.
+                sitemap.cut = (!open.is_empty()).then_some(SitemapCut::Damage);
+                break;
+            }
+            Err(_) => sitemap.cut = Some(SitemapCut::Damage),
             Ok(_) => {}
         }
     }
     sitemap
 }
 
+/// Whether the `guid` of an RSS item is its URL, as it is unless it says otherwise.
+pub(super) fn is_permalink_of(tag: &BytesStart<'_>) -> bool {
+    let value = tag.try_get_attribute("isPermaLink").ok().flatten();
+    value.is_none_or(|value| value.value.trim() != "false")
+}
+
 /// Expands `&amp;` and the like, and character references; drops other entities.
-fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
+pub(super) fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();
     }
@@ -118,12 +235,12 @@ fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
     .to_owned()
 }
 
-fn local_name(tag: &BytesStart<'_>) -> String {
+pub(super) fn local_name(tag: &BytesStart<'_>) -> String {
     tag.local_name().as_ref().to_ascii_lowercase()
 }
 
 /// Returns `entry/link[href]` of Atom, unless its `rel` is not for reading.
-fn atom_link(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Sitemap) {
+fn atom_link(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Sitemap, most: usize) {
     if name != "link" || open.last().map(String::as_str) != Some("entry") {
         return;
     }
@@ -133,6 +250,7 @@ fn atom_link(name: &str, tag: &BytesStart<'_>, open: &[String], sitemap: &mut Si
     };
     if value("rel").is_none_or(|rel| rel == "alternate")
         && let Some(href) = value("href")
+        && sitemap.has_room(most)
     {
         sitemap.pages.push(href.trim().to_owned());
     }
@@ -168,6 +286,13 @@ mod tests {
             ["http://h/1"]
         );
         assert_eq!(
+            pages(
+                "<rss><item><guid>http://h/1</guid></item><item><guid>http://h/no</guid><link>http://h/2</link></item>\
+                 <item><guid isPermaLink='false'>http://h/no</guid></item><item><guid>tag:h,1</guid></item></rss>"
+            ),
+            ["http://h/1", "http://h/2"]
+        );
+        assert_eq!(
             pages("<feed><entry><link rel='self' href='http://h/s'/><link href='http://h/e'/></entry></feed>"),
             ["http://h/e"]
         );
@@ -182,7 +307,55 @@ mod tests {
         packed.write_all(&vec![b' '; 10 << 20]).unwrap();
         let packed = packed.finish().unwrap();
         let limits = SitemapLimits { entries: 10, bytes: 1 << 20 };
-        assert_eq!(parse_sitemap(&packed, &limits).pages, ["http://h/1"]);
+        let sitemap = parse_sitemap(&packed, &limits);
+        assert_eq!((sitemap.pages, sitemap.cut), (vec!["http://h/1".to_owned()], Some(SitemapCut::Bytes(1 << 20))));
+    }
+
+    #[test]
+    fn what_is_cut_is_told_and_what_ends_at_the_limit_is_whole() {
+        let entry = |number: usize| format!("<url><loc>http://h/{number}</loc></url>");
+        let xml = |most: usize| format!("<urlset>{}</urlset>", (0..most).map(entry).collect::<String>());
+        let list = |most: usize| (0..most).map(|number| format!("http://h/{number}\n")).collect::<String>();
+        let limits = SitemapLimits { entries: 3, bytes: 1 << 20 };
+        for (count, cut) in [(3, None), (4, Some(SitemapCut::Entries(3)))] {
+            for body in [xml(count), list(count)] {
+                let sitemap = parse_sitemap(body.as_bytes(), &limits);
+                assert_eq!((sitemap.pages.len(), sitemap.cut), (3, cut), "{body}");
+            }
+        }
+        let half = &xml(3)[..50];
+        assert_eq!(parse_sitemap(half.as_bytes(), &limits).cut, Some(SitemapCut::Damage));
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(xml(3).as_bytes()).unwrap();
+        let packed = packed.finish().unwrap();
+        assert_eq!(parse_sitemap(&packed, &limits).cut, None);
+        assert_eq!(parse_sitemap(&packed[..packed.len() - 12], &limits).cut, Some(SitemapCut::Damage));
+    }
+
+    #[test]
+    fn a_sitemap_is_known_by_its_root_or_as_a_list_of_urls() {
+        let packed = |text: &str| {
+            let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packed.write_all(text.as_bytes()).unwrap();
+            packed.finish().unwrap()
+        };
+        let long = format!("{}http://h/last", "http://h/1\n".repeat(5_000));
+        for text in [
+            "\u{feff}<?xml version='1.0'?>\n<!-- made -->\n<?xml-stylesheet href='x'?><urlset xmlns='x'>",
+            "<sitemapindex/>",
+            "<s:urlset xmlns:s='x'></s:urlset>",
+        ] {
+            assert!(is_sitemap(text.as_bytes(), "text/html") && is_sitemap(&packed(text), ""), "{text}");
+        }
+        for text in ["http://h/1", "\n https://h/1 \r\nhttp://h/2\n", &long] {
+            assert!(is_sitemap(text.as_bytes(), "text/plain") && is_sitemap(&packed(text), ""), "{text}");
+            assert!(!is_sitemap(text.as_bytes(), "text/html"), "{text}");
+        }
+        for text in
+            ["", "<html><urlset>", "<rss/>", "<feed/>", "http://h/1\nand more", "http://h/1 is a page", "urlset"]
+        {
+            assert!(!is_sitemap(text.as_bytes(), "text/plain") && !is_sitemap(&packed(text), ""), "{text}");
+        }
     }
 
     #[test]

@@ -6,5 +6,5 @@ mod url;
 pub use neardup::model::{
     Digest, Field, FieldCounts, Markup, Provenance, Source, Term, TermCounts, TermOrder, WantedOrder,
 };
-pub use page::{Header, LinkPlace, OutLink, PageContent, PageSource, RobotsDirectives, RunningTerms};
-pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, UrlError, read_reference};
+pub use page::{Header, LinkPlace, OutLink, PageContent, PageSource, Refresh, RobotsDirectives, RunningTerms};
+pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use neardup::model::{Digest, Provenance, TermCounts, TermOrder};
 use serde::{Deserialize, Serialize};
 
-use super::CanonicalUrl;
+use super::{CanonicalUrl, SpelledUrl};
 
 /// A header line. The value is what came over the wire: not necessarily UTF-8.
 pub type Header = (String, Vec<u8>);
@@ -66,6 +66,22 @@ pub struct OutLink {
     pub nofollow: bool,
 }
 
+/// A refresh that names a URL: a browser loads it after some time, by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// The delay.
+    pub seconds: f64,
+    /// The target.
+    pub to: SpelledUrl,
+}
+
+impl Refresh {
+    /// Whether the browser goes on at once, so that nobody reads the page. Browsers drop the fraction of the delay.
+    pub fn is_instant(&self) -> bool {
+        self.seconds < 1.0
+    }
+}
+
 /// The terms of a page in order, and the positions of its links among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningTerms {
@@ -124,6 +140,8 @@ pub struct PageContent {
     pub links: Vec<OutLink>,
     /// Whether the page links to itself as it would to another page, not only to fragments of itself.
     pub names_itself: bool,
+    /// The refresh to another page, or to this one by its name.
+    pub refresh: Option<Refresh>,
     /// The words around links, if the options ask for them.
     pub running: Option<RunningTerms>,
     /// Links that are no http or https URLs (`mailto:`, `javascript:`, broken).

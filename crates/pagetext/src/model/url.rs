@@ -65,6 +65,16 @@ impl CanonicalUrl {
         self.0.host_str().unwrap_or_default()
     }
 
+    /// Whether this address may be a spelling of the URL: it has the same scheme, host and port. Which parameters are
+    /// dropped depends on the options, so more cannot be told without a [`Normalizer`].
+    pub fn may_be_spelled(&self, spelling: &Url) -> bool {
+        let host = spelling.host_str().unwrap_or_default();
+        let port = spelling.port_or_known_default();
+        spelling.scheme() == self.0.scheme()
+            && port == self.0.port_or_known_default()
+            && (host == self.host() || host.strip_suffix('.') == Some(self.host()))
+    }
+
     /// Returns `scheme://host:port`, always with the port: the unit of robots.txt, delay and concurrency.
     pub fn origin(&self) -> String {
         format!("{}://{}:{}", self.0.scheme(), self.host(), self.0.port_or_known_default().unwrap_or_default())
@@ -101,6 +111,15 @@ impl fmt::Debug for CanonicalUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }
+}
+
+/// A URL and the spelling in which somebody named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpelledUrl {
+    /// The canonical URL.
+    pub url: CanonicalUrl,
+    /// The address as a request sends it: without fragment, user name and password, otherwise as it was named.
+    pub spelling: Url,
 }
 
 /// Why a text is no URL to crawl.
@@ -180,11 +199,26 @@ impl Normalizer {
         self.canonical(read_reference(Some(base), reference)?)
     }
 
-    /// Returns the crawlable absolute URLs on the host of `page`, each once: a site speaks for itself only.
-    pub fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
+    /// [`resolve`](Self::resolve) that also returns the spelling of the reference.
+    pub fn resolve_spelled(&self, base: &Url, reference: &str) -> Result<SpelledUrl, UrlError> {
+        let mut spelling = read_reference(Some(base), reference)?;
+        spelling.set_fragment(None);
+        drop_credentials(&mut spelling);
+        Ok(SpelledUrl { url: self.canonical(spelling.clone())?, spelling })
+    }
+
+    /// Returns the crawlable absolute URLs, each once.
+    pub fn all<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
         let mut seen = HashSet::new();
         let urls = texts.filter_map(|text| self.absolute(text).ok());
-        urls.filter(|url| url.host() == page.host() && seen.insert(url.clone())).collect()
+        urls.filter(|url| seen.insert(url.clone())).collect()
+    }
+
+    /// Returns the crawlable absolute URLs on the host of `page`, each once: a site speaks for itself only.
+    pub fn on_host<'a>(&self, page: &CanonicalUrl, texts: impl Iterator<Item = &'a str>) -> Vec<CanonicalUrl> {
+        let mut urls = self.all(texts);
+        urls.retain(|url| url.host() == page.host());
+        urls
     }
 
     fn canonical(&self, mut url: Url) -> Result<CanonicalUrl, UrlError> {
@@ -194,10 +228,16 @@ impl Normalizer {
         drop_root_dot(&mut url)?;
         self.normalise_path(&mut url);
         self.normalise_query(&mut url);
-        if url.as_str().len() > self.max_url_length {
-            return Err(UrlError::TooLong(self.max_url_length));
-        }
+        self.check_length(&url)?;
         Ok(CanonicalUrl(url))
+    }
+
+    /// Returns an error if the URL is longer than the limit.
+    pub fn check_length(&self, url: &Url) -> Result<(), UrlError> {
+        match url.as_str().len() > self.max_url_length {
+            true => Err(UrlError::TooLong(self.max_url_length)),
+            false => Ok(()),
+        }
     }
 
     fn normalise_path(&self, url: &mut Url) {
