@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::{self, DeciderStats};
 use crate::fetch::no_text;
-use crate::model::{Fetched, HostRow, Sequence, Totals, UrlId};
+use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId};
 use crate::pagetext::PageReader;
 use crate::pipeline::{
     ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, ReferenceCrawls,
@@ -163,11 +164,18 @@ impl Dedup {
         self.intake.stage.progress.check_disk(&self.store)?;
         let mut seen = HashSet::new();
         let known = std::mem::take(&mut self.known);
+        let normalizer = self.setup.input.normalizer.clone();
+        let mut spellings = HashMap::new();
         let sift = |item: InputItem| match item {
             InputItem::Passed => Work::Note(Note::Passed),
             InputItem::Damaged(damage) => Work::Note(Note::Damaged(damage)),
-            InputItem::Answer(answer) => {
+            InputItem::Answer(mut answer) => {
                 let hash = xxh3_128(answer.url.as_str().as_bytes());
+                if let Some(spelling) = own_spelling(&answer, &normalizer) {
+                    spellings.insert(hash, spelling);
+                    return Work::Note(Note::Passed);
+                }
+                answer.spelling = spellings.remove(&hash);
                 match (seen.insert(hash), known.contains(&hash)) {
                     (false, _) => Work::Note(Note::Repeated),
                     (true, true) => Work::Note(Note::Known),
@@ -222,7 +230,9 @@ impl Dedup {
             let row = self.intake.stage.reader.url(*id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
             wanted.insert(xxh3_128(row.url.as_bytes()), *page);
         }
+        let normalizer = self.setup.input.normalizer.clone();
         let sift = |item: InputItem| match item {
+            InputItem::Answer(answer) if own_spelling(&answer, &normalizer).is_some() => Work::Note(Note::Passed),
             InputItem::Answer(answer) => match wanted.remove(&xxh3_128(answer.url.as_str().as_bytes())) {
                 Some(page) => Work::Answer(answer, Some(page)),
                 None => Work::Note(Note::Known),
@@ -291,6 +301,14 @@ fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Returns the spelling to which an answer redirects, if it is one of the same URL: its page follows in the input.
+fn own_spelling(answer: &Fetched, normalizer: &Normalizer) -> Option<Url> {
+    let is_redirect = matches!(answer.status, 301 | 302 | 303 | 307 | 308);
+    let location = is_redirect.then(|| answer.header("location"))??;
+    let to = normalizer.resolve_spelled(answer.address_requested(), &location).ok()?;
+    (to.url == answer.url).then_some(to.spelling)
 }
 
 /// Reads, sifts and renders the input, and passes it to `take` in order.

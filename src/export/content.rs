@@ -31,10 +31,11 @@ impl Contents {
             return Ok(None);
         }
         let url = CanonicalUrl::from_canonical(&line.url).ok();
-        let page = url.and_then(|url| record.response(&url)).ok_or_else(|| store::Error::Corrupt {
-            place: format!("{file}, offset {offset}"),
-            reason: format!("no response of {}", line.url),
-        })?;
+        let page =
+            url.and_then(|url| record.response(&url, line.is_respelled())).ok_or_else(|| store::Error::Corrupt {
+                place: format!("{file}, offset {offset}"),
+                reason: format!("no response of {}", line.url),
+            })?;
         Ok(Some(page))
     }
 

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::model::PageLine;
+use url::Url;
+
+use crate::model::{CanonicalUrl, PageLine};
 use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
 
 use super::error::Result;
@@ -66,6 +68,16 @@ pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// Whether a record is one of the line's URL.
+fn is_of(record: &WarcRecord, line: &PageLine) -> bool {
+    let target = record.field("WARC-Target-URI").unwrap_or_default();
+    let is_spelling = || match (CanonicalUrl::from_canonical(&line.url), Url::parse(target)) {
+        (Ok(url), Ok(spelling)) => url.may_be_spelled(&spelling),
+        _ => false,
+    };
+    target == line.url || (line.is_respelled() && is_spelling())
+}
+
 /// Returns the records of a page, which are adjacent; the line names the first.
 ///
 /// A stored page has a response and its request. A duplicate has a metadata record, too.
@@ -77,7 +89,7 @@ fn records(archive: &mut ArchiveReader, line: &PageLine) -> Result<Vec<WarcRecor
         let damaged = |reason: String| store::Error::Corrupt { place: file.clone(), reason };
         let record = record.map_err(|error| damaged(error.to_string()))?;
         match found.first() {
-            None if record.field("WARC-Target-URI") != Some(line.url.as_str()) => {
+            None if !is_of(&record, line) => {
                 return Err(damaged(format!("offset {offset}: no record of {}", line.url)).into());
             }
             Some(first) if record.field("WARC-Concurrent-To") != first.field("WARC-Record-ID") => break,

@@ -158,6 +158,7 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Input
     body.truncate(options.max_body);
     InputItem::Answer(Box::new(Fetched {
         url,
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".to_owned(),

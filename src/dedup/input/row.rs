@@ -31,6 +31,7 @@ impl InputRow<'_> {
         let most = options.max_body;
         Ok(Fetched {
             url,
+            spelling: None,
             status: 200,
             version: "HTTP/1.1",
             reason: "OK".to_owned(),

@@ -144,6 +144,7 @@ fn fetched(url: CanonicalUrl, answer: http::Answer, date: &str, is_cut: bool) ->
     let http::Answer { status, version, reason, headers, body, truncated } = answer;
     Fetched {
         url,
+        spelling: None,
         status,
         version,
         reason,
