@@ -47,6 +47,7 @@ const NOW: i64 = 1_767_225_600_000;
 fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
     Some(Fetched {
         url: Normalizer::default().absolute("http://www.h.test/a/b.html").ok()?,
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".to_owned(),

@@ -30,6 +30,7 @@ pub fn page(file: &Path) -> Fetched {
     let name: String = file.to_string_lossy().chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect();
     Fetched {
         url: Normalizer::default().absolute(&format!("http://site.test{name}")).unwrap(),
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".into(),

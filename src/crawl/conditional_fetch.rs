@@ -3,9 +3,10 @@
 //! An unchanged page is decided like any other, by its archived body. It is a page of this generation, and its links
 //! are followed. So it is never compared with itself, and a page that was a duplicate before may be kept now.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fetch::Validators;
@@ -23,6 +24,8 @@ pub struct ArchivedPages {
     files: Vec<(String, u32)>,
     /// File and offset by the hash of the URL: about 40 bytes a page.
     places: HashMap<u128, (u32, u64)>,
+    /// Pages whose record may name another spelling of the URL.
+    respelled: HashSet<u128>,
 }
 
 impl ArchivedPages {
@@ -32,7 +35,8 @@ impl ArchivedPages {
     /// If its lines cannot be read.
     pub fn read(folder: &Path) -> store::Result<Option<Self>> {
         let Some(generation) = Generation::last(folder)? else { return Ok(None) };
-        let mut archived = Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new() };
+        let mut archived =
+            Self { folder: folder.to_owned(), files: Vec::new(), places: HashMap::new(), respelled: HashSet::new() };
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for line in PageLines::open(&generation.folder)? {
             let line = match line {
@@ -44,6 +48,7 @@ impl ArchivedPages {
             if !line.is_kept() {
                 continue;
             }
+            let is_respelled = line.is_respelled();
             let (Some(name), Some(offset)) = (line.warc_file, line.warc_offset) else { continue };
             let Some(serial) = store::warc_serial(&name) else { continue };
             let next = archived.files.len() as u32;
@@ -51,14 +56,19 @@ impl ArchivedPages {
                 archived.files.push((name.clone(), serial));
                 next
             });
-            archived.places.insert(xxh3_128(line.url.as_bytes()), (number, offset));
+            let hash = xxh3_128(line.url.as_bytes());
+            archived.places.insert(hash, (number, offset));
+            if is_respelled {
+                archived.respelled.insert(hash);
+            }
         }
         Ok(Some(archived))
     }
 
     /// Reads the archived answer of a URL.
     pub(super) fn look_up(&self, url: &CanonicalUrl) -> Option<ArchivedPage> {
-        let (number, offset) = *self.places.get(&xxh3_128(url.as_str().as_bytes()))?;
+        let hash = xxh3_128(url.as_str().as_bytes());
+        let (number, offset) = *self.places.get(&hash)?;
         let (name, serial) = self.files.get(number as usize)?;
         let record = match ArchiveReader::new(&self.folder).record(name, offset) {
             Ok(record) => record,
@@ -69,12 +79,14 @@ impl ArchivedPages {
         };
         let unchanged = Unchanged {
             location: record.location(*serial),
+            target: record.field("WARC-Target-URI")?.to_owned(),
             record_id: record.field("WARC-Record-ID")?.to_owned(),
             fetched_at: record.field("WARC-Date")?.to_owned(),
             by_status: false,
         };
         let payload_digest = record.field("WARC-Payload-Digest").unwrap_or_default().to_owned();
-        Some(ArchivedPage { answer: record.response(url)?, payload_digest, unchanged })
+        let answer = record.response(url, self.respelled.contains(&hash))?;
+        Some(ArchivedPage { answer, payload_digest, unchanged })
     }
 }
 
@@ -87,10 +99,12 @@ pub(super) struct ArchivedPage {
 }
 
 impl ArchivedPage {
-    /// Returns the validators for the request. There are none if the body was truncated, or if the page has scripts: tag
-    /// and date of the document say nothing about the data that scripts load.
-    pub fn validators(&self) -> Validators {
-        if self.answer.truncated || self.answer.header(PAGE_SOURCE).is_some() {
+    /// Returns the validators for a request of this address. There are none if another address was archived, if the body
+    /// was truncated, or if the page has scripts: tag and date of the document say nothing about the data that scripts
+    /// load.
+    pub fn validators(&self, address: &Url) -> Validators {
+        let is_other = self.answer.address_requested() != address;
+        if is_other || self.answer.truncated || self.answer.header(PAGE_SOURCE).is_some() {
             return Validators::default();
         }
         Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }

@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::model::{CanonicalUrl, Discovery, Judged, LinkKind, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Judged, Sequence, UrlId};
 use crate::pipeline::{HostStats, IndexSnapshots, PipelineError, SealedBatch, page_input};
 
 use super::CrawlError;
-use super::enqueue::link;
-use super::messages::{DispatchMessage, FetchOutcome};
+use super::messages::{DispatchMessage, FetchOutcome, NamedSitemaps};
 use super::outcomes::{LeaseOutcomes, page_id};
 
 /// Longest time from the first entry of a batch to its commit.
@@ -39,16 +38,18 @@ pub(super) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Offers the seeds and signals `ready`. Then handles messages until the channel closes, and seals the last batch.
+    /// Offers the seeds, and the sitemaps that are known from earlier runs, and signals `ready`. Then handles messages until the channel closes, and seals the last batch.
     ///
     /// Returns the counters and the snapshots, of which one may wait for the last commit.
     pub fn run(
         mut self,
         seeds: Vec<CanonicalUrl>,
+        sitemaps: Vec<NamedSitemaps>,
         mut messages: mpsc::Receiver<DispatchMessage>,
         ready: oneshot::Sender<()>,
     ) -> Result<(HostStats, IndexSnapshots), CrawlError> {
         self.outcomes.offer_seeds(seeds)?;
+        sitemaps.into_iter().try_for_each(|named| self.outcomes.offer_sitemaps(named))?;
         // The receiver is gone only if the crawl was dropped.
         let _ = ready.send(());
         let runtime = self.outcomes.runtime.clone();
@@ -82,14 +83,8 @@ impl Dispatcher {
         for message in messages {
             match message {
                 DispatchMessage::Requests(requests) => self.outcomes.stage.hosts.add_requests(&requests),
-                DispatchMessage::Robots { origin, row, sitemaps } => {
-                    self.outcomes.stage.hosts.set_robots(&origin, row);
-                    let links = sitemaps
-                        .into_iter()
-                        .map(|url| link(url, Discovery::new(LinkKind::SitemapFile, None, 0)))
-                        .collect();
-                    self.outcomes.offer(links, None)?;
-                }
+                DispatchMessage::Robots { origin, row } => self.outcomes.stage.hosts.set_robots(&origin, row),
+                DispatchMessage::Sitemaps(named) => self.outcomes.offer_sitemaps(named)?,
                 DispatchMessage::Idle(answer) => {
                     let has_work = self.check_again()?;
                     // The receiver is gone only if the crawl was dropped.

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
+use url::Url;
 
+use crate::fetch::Robots;
 use crate::focus::Appraisal;
-use crate::model::{CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, PageContent, RobotsRow, Unchanged};
+use crate::model::{
+    CanonicalUrl, Digest, Exclusion, FailureClass, Fetched, Lease, Normalizer, PageContent, RobotsRow, Unchanged,
+};
 use crate::pipeline::{RenderedPage, RequestCounts};
 
 /// The result of a lease.
@@ -15,10 +19,10 @@ pub(super) enum FetchOutcome {
     Page(Box<FetchedPage>),
     /// A soft 404: the page says no more than the answer to this probe.
     Soft404 { page: Box<FetchedPage>, probe: CanonicalUrl },
-    /// A sitemap and the URLs in it.
+    /// A sitemap and the URLs in it, on any host.
     Sitemap { fetched: Arc<Fetched>, urls: Vec<CanonicalUrl>, sitemaps: Vec<CanonicalUrl> },
-    /// A redirect to another URL.
-    Redirect { fetched: Arc<Fetched>, to: CanonicalUrl },
+    /// A redirect to another URL. `hops` counts the redirects to other spellings of the URL before.
+    Redirect { fetched: Arc<Fetched>, to: CanonicalUrl, hops: u8 },
     /// A rule excludes the page. Has the answer if a request was made.
     Excluded { rule: Exclusion, fetched: Option<Arc<Fetched>> },
     /// The fetch failed. Has the answer if there was one.
@@ -60,15 +64,32 @@ impl FetchedPage {
     }
 }
 
+/// The sitemaps that a robots.txt names.
+#[derive(Clone, Debug)]
+pub(super) struct NamedSitemaps {
+    pub host: String,
+    pub sitemaps: Vec<CanonicalUrl>,
+}
+
+impl NamedSitemaps {
+    /// The sitemaps that the robots.txt of this URL's origin names; `None` if it names none, or if it does not count.
+    pub fn of(url: &CanonicalUrl, robots: &Robots, normalizer: &Normalizer) -> Option<Self> {
+        let sitemaps = normalizer.all(robots.sitemaps().iter().map(Url::as_str));
+        (!sitemaps.is_empty()).then(|| Self { host: url.host().to_owned(), sitemaps })
+    }
+}
+
 /// A message to the dispatcher.
 #[derive(Debug)]
 pub(super) enum DispatchMessage {
     /// A lease has ended. Has the requests, if any were made.
-    Arrival { lease: Lease, outcome: Box<FetchOutcome>, requests: Option<RequestCounts> },
+    Arrival { lease: Box<Lease>, outcome: Box<FetchOutcome>, requests: Option<RequestCounts> },
     /// Requests were made, and the lease goes back to the frontier.
     Requests(RequestCounts),
-    /// A worker has fetched a robots.txt, which names sitemaps.
-    Robots { origin: String, row: RobotsRow, sitemaps: Vec<CanonicalUrl> },
+    /// A worker has fetched a robots.txt.
+    Robots { origin: String, row: RobotsRow },
+    /// The robots.txt of a host whose pages are fetched names these sitemaps.
+    Sitemaps(NamedSitemaps),
     /// Nothing is queued or leased. The dispatcher looks for verdicts to revise, queues their URLs and replies
     /// whether there are any.
     Idle(oneshot::Sender<bool>),

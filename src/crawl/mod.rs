@@ -36,10 +36,13 @@ mod outcomes;
 mod page_fetch;
 mod queue_status;
 mod rebuild;
+mod redirect_chains;
 mod restore;
 mod run;
 mod scheduler;
+mod sitemap_claims;
 mod soft_404;
+mod spellings;
 #[cfg(feature = "spider")]
 mod spider;
 mod topic;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use crate::focus::{Appraisal, Focus};
-use crate::frontier::EmbeddedFrontier;
+use crate::frontier::{EmbeddedFrontier, FrontierError};
 use crate::model::{
     Ack, CanonicalUrl, Discovery, Exclusion, FailureClass, Fetched, Judged, Lease, Link, LinkKind, Offered, Outcome,
     OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, UrlState, Verdict,
@@ -17,9 +17,12 @@ use crate::pipeline::{self, DecidedPage, DecisionStage, outcome_of};
 use super::CrawlError;
 use super::enqueue::{Enqueuer, link};
 use super::external_engine::{EngineReply, ExternalEngine};
-use super::messages::{FetchOutcome, FetchedPage};
+use super::messages::{FetchOutcome, FetchedPage, NamedSitemaps};
 use super::options::{DuplicateLinks, Options};
+use super::redirect_chains::RedirectChains;
+use super::sitemap_claims::{SitemapClaims, SitemapPath};
 use super::url_log::StoredUrls;
+use super::worker::too_many_redirects;
 
 /// The topic of a focused crawl, to compare pages with.
 pub(super) struct FocusFilter {
@@ -47,6 +50,10 @@ pub(super) struct LeaseOutcomes {
     pub enqueuer: Enqueuer,
     /// In a focused crawl.
     pub focus: Option<FocusFilter>,
+    /// The redirects so far.
+    pub redirects: RedirectChains,
+    /// Which sitemaps are read for whom.
+    pub sitemaps: SitemapClaims,
     /// The engine that decides what is fetched next, if that is not the frontier.
     pub external: Option<Arc<ExternalEngine>>,
     /// The http URL of each seed without a scheme, to try if https fails.
@@ -123,10 +130,12 @@ impl LeaseOutcomes {
             (FetchOutcome::Page(page), None) => self.unjudged_page(lease, *page),
             (FetchOutcome::Soft404 { page, probe }, _) => self.soft_404(lease, &page, &probe),
             (FetchOutcome::Sitemap { fetched, urls, sitemaps }, _) => self.sitemap(lease, &fetched, urls, sitemaps),
-            (FetchOutcome::Redirect { fetched, to }, _) => self.redirect(lease, &fetched, to),
+            (FetchOutcome::Redirect { fetched, to, hops }, _) => self.redirect(lease, &fetched, to, hops),
             (FetchOutcome::Excluded { rule, fetched }, _) => {
-                if fetched.is_none() {
-                    self.report_failed_seed(lease, &format!("excluded: {}", rule.name()))?;
+                match fetched.as_ref().map(|fetched| fetched.status) {
+                    None => self.report_failed_seed(lease, &format!("excluded: {}", rule.name()))?,
+                    Some(300..=399) => self.report_excluded_target(lease, rule)?,
+                    Some(_) => {}
                 }
                 self.end_without_page(lease, &Outcome::Excluded(rule), fetched.as_deref())
             }
@@ -188,19 +197,42 @@ impl LeaseOutcomes {
         self.end(lease, &outcome, line, None, Some(Relevance::NONE))
     }
 
+    /// Offers the sitemaps that a robots.txt names, and the URLs that waited for that.
+    pub fn offer_sitemaps(&mut self, NamedSitemaps { host, sitemaps }: NamedSitemaps) -> Result<(), CrawlError> {
+        let named = Discovery::new(LinkKind::SitemapFile, None, 0);
+        let offered = self.offer(sitemaps.into_iter().map(|url| link(url, named)).collect(), None)?;
+        for Offered { id, .. } in offered {
+            let claimed = self.sitemaps.claim(id, &host);
+            let links = claimed.into_iter().map(|entry| self.sitemap_link(entry.sitemap, entry.url, 1)).collect();
+            self.offer(links, None)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the link from a sitemap to a page.
+    fn sitemap_link(&self, sitemap: UrlId, url: CanonicalUrl, depth: u16) -> Link {
+        let clue = self.focus.as_ref().map(|filter| filter.focus.of_url(&url, &filter.renderer));
+        Link { clue, ..link(url, Discovery::new(LinkKind::Sitemap, Some(sitemap), depth)) }
+    }
+
     /// Offers the URLs in a sitemap. A sitemap inside a sitemap is one link deeper, so the depth limit ends the chain.
     fn sitemap(
         &mut self,
         lease: &Lease,
         fetched: &Fetched,
         urls: Vec<CanonicalUrl>,
-        sitemaps: Vec<CanonicalUrl>,
+        mut sitemaps: Vec<CanonicalUrl>,
     ) -> Result<(), CrawlError> {
+        let path = self.sitemap_path(lease)?;
         let deeper = lease.discovery.depth.saturating_add(1);
-        let pages = urls.into_iter().map(|url| {
-            let clue = self.focus.as_ref().map(|filter| filter.focus.of_url(&url, &filter.renderer));
-            Link { clue, ..link(url, Discovery::new(LinkKind::Sitemap, Some(lease.id), 1)) }
-        });
+        // A sitemap that robots.txt names is no link: its pages are one link deep, however deep it lies.
+        let depth = if lease.discovery.kind == LinkKind::SitemapFile { 1 } else { deeper };
+        let urls = self.sitemaps.read(&path, urls);
+        sitemaps.retain(|url| self.sitemaps.may_name(&path, url.host()));
+        if urls.is_empty() && sitemaps.is_empty() {
+            self.report_failed_seed(lease, "a sitemap that names no URL to crawl")?;
+        }
+        let pages = urls.into_iter().map(|url| self.sitemap_link(lease.id, url, depth));
         let named = Discovery::new(LinkKind::SitemapFile, Some(lease.id), deeper);
         let sitemaps = sitemaps.into_iter().map(|url| link(url, named));
         let links = pages.chain(sitemaps).collect();
@@ -208,24 +240,42 @@ impl LeaseOutcomes {
         self.end_without_page(lease, &Outcome::Excluded(Exclusion::Sitemap), Some(fetched))
     }
 
-    fn redirect(&mut self, lease: &Lease, fetched: &Fetched, to: CanonicalUrl) -> Result<(), CrawlError> {
-        let hops = lease.discovery.hops.saturating_add(1);
+    /// Follows a sitemap back to where it was first named. This ends: a URL's row names one that was seen before it.
+    fn sitemap_path(&self, lease: &Lease) -> Result<SitemapPath, CrawlError> {
+        let (mut id, mut url, mut discovery) = (lease.id, lease.url.clone(), lease.discovery);
+        let mut path = SitemapPath { sitemaps: Vec::new(), hosts: Vec::new(), is_from_seed: false };
+        loop {
+            path.sitemaps.push(id);
+            path.hosts.push(url.host().to_owned());
+            path.is_from_seed |= self.frontier.is_from_seed(id);
+            let (LinkKind::SitemapFile, Some(referrer)) = (discovery.kind, discovery.referrer) else { return Ok(path) };
+            let row = self.frontier.url(referrer)?;
+            url = CanonicalUrl::from_canonical(&row.url)
+                .map_err(|source| FrontierError::Damaged { id: referrer, source })?;
+            (id, discovery) = (referrer, row.discovery);
+        }
+    }
+
+    fn redirect(&mut self, lease: &Lease, fetched: &Fetched, to: CanonicalUrl, before: u8) -> Result<(), CrawlError> {
+        let hops = lease.discovery.hops.saturating_add(before).saturating_add(1);
         if hops > self.options.max_redirects {
-            let detail = format!("more than {} redirects in a row", self.options.max_redirects);
+            let detail = too_many_redirects(self.options.max_redirects);
             return self.failure(lease, FailureClass::Redirect, detail, Some(fetched));
         }
-        let mut outcome = Outcome::Redirected { to: to.to_string(), id: None };
-        if let Some(kind) = kind_behind_redirect(lease, &to) {
-            let text = to.to_string();
-            let discovery = Discovery { kind, referrer: Some(lease.id), hops, ..lease.discovery };
-            let next = Link { clue: lease.clue, ..link(to, discovery) };
-            let offered = self.offer(vec![next], Some(lease))?;
-            let id = offered.first().map(|offered| offered.id);
-            outcome = Outcome::Redirected { to: text, id };
-            if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {
-                self.report_failed_seed(lease, &format!("redirects to an excluded URL: {}", rule.name()))?;
-            }
+        let text = to.to_string();
+        let discovery =
+            Discovery { kind: kind_behind_redirect(lease), referrer: Some(lease.id), hops, ..lease.discovery };
+        let next = Link { clue: lease.clue, ..link(to, discovery) };
+        let offered = self.offer(vec![next], Some(lease))?;
+        let id = offered.first().map(|offered| offered.id);
+        if id.is_some_and(|of| !self.redirects.add(lease.id, of)) {
+            let detail = format!("redirects in a circle: '{text}' leads back to it");
+            return self.failure(lease, FailureClass::Redirect, detail, Some(fetched));
         }
+        if let Some(UrlState::Excluded(rule)) = offered.first().and_then(|offered| offered.decision) {
+            self.report_excluded_target(lease, rule)?;
+        }
+        let outcome = Outcome::Redirected { to: text, id };
         self.end_without_page(lease, &outcome, Some(fetched))
     }
 
@@ -252,6 +302,10 @@ impl LeaseOutcomes {
             self.offer_seeds(vec![fallback])?;
         }
         Ok(may_help)
+    }
+
+    fn report_excluded_target(&self, lease: &Lease, rule: Exclusion) -> Result<(), CrawlError> {
+        self.report_failed_seed(lease, &format!("redirects to an excluded URL: {}", rule.name()))
     }
 
     /// Reports that a seed, or the target of its redirects, could not be fetched.
@@ -344,11 +398,10 @@ pub(super) fn worth_without_page(outcome: &Outcome) -> Option<Relevance> {
     }
 }
 
-/// Returns the kind of a redirect's target. The target of a sitemap's redirect is a sitemap; on another host it is not
-/// fetched, like sitemaps on other hosts that a robots.txt names.
-fn kind_behind_redirect(lease: &Lease, to: &CanonicalUrl) -> Option<LinkKind> {
+/// Returns the kind of a redirect's target. The target of a sitemap's redirect is a sitemap.
+fn kind_behind_redirect(lease: &Lease) -> LinkKind {
     match lease.discovery.kind {
-        LinkKind::SitemapFile => (to.host() == lease.url.host()).then_some(LinkKind::SitemapFile),
-        _ => Some(LinkKind::Redirect),
+        LinkKind::SitemapFile => LinkKind::SitemapFile,
+        _ => LinkKind::Redirect,
     }
 }

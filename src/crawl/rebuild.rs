@@ -70,7 +70,7 @@ pub fn rebuild(
     let reader = store.reader();
     let ((decider, _), _) = restore_decider(&setup.detect, setup.crawl.index_memory, &reader, None)?;
     let mut rebuilder = Rebuilder {
-        frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?,
+        frontier: restore::frontier(setup.frontier, &reader, &identity.crawl)?.0,
         crawl: identity.crawl.clone(),
         options: setup.crawl,
         renderer: PageReader::new(setup.render, setup.normalizer.clone()),
@@ -148,7 +148,8 @@ impl Rebuilder {
         let is_noindex = line.reason.as_deref() == Some(Exclusion::NoIndex.name());
         let had_links = is_noindex || matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
         self.rebuilt.without_links += u64::from(had_links);
-        if let Some(to) = line.final_url.as_ref().and_then(|to| self.normalizer.absolute(to).ok()) {
+        let target = line.final_url.as_ref().filter(|_| kind == OutcomeKind::Redirected);
+        if let Some(to) = target.and_then(|to| self.normalizer.absolute(to).ok()) {
             let target = self.offer(vec![link(
                 to,
                 Discovery { hops: 1, ..Discovery::new(LinkKind::Redirect, Some(id), line.depth) },

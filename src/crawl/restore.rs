@@ -10,14 +10,15 @@ use crate::store::{DoneRow, StoreReader};
 
 use super::CrawlError;
 use super::outcomes::page_worth;
+use super::redirect_chains::RedirectChains;
 use super::url_log::StoredUrls;
 
-/// Restores the frontier of the last commit.
+/// Restores the frontier of the last commit, and the redirects.
 pub(crate) fn frontier(
     options: frontier::Options,
     reader: &StoreReader,
     crawl: &str,
-) -> Result<EmbeddedFrontier<StoredUrls>, CrawlError> {
+) -> Result<(EmbeddedFrontier<StoredUrls>, RedirectChains), CrawlError> {
     // The name is random and stays the same for the whole crawl.
     let hash_seed = xxh3_64(crawl.as_bytes());
     let is_focused = options.focus.is_some();
@@ -41,10 +42,13 @@ pub(crate) fn frontier(
             DoneRow::Outcome(outcome) => done.push((outcome, repeats.remove(&outcome.url))),
         }
     }
-    let mut unreachable = Vec::new();
+    let (mut unreachable, mut redirects) = (Vec::new(), RedirectChains::default());
     for (outcome, repeats) in done {
         if is_focused && matches!(outcome.kind, OutcomeKind::Failed | OutcomeKind::Excluded) {
             unreachable.push(outcome.url);
+        }
+        if let (OutcomeKind::Redirected, Some(to)) = (outcome.kind, repeats) {
+            redirects.add(outcome.url, to);
         }
         frontier.restore_outcome(outcome.url, outcome.kind, repeats)?;
         // A URL that was requeued for a revision is done after its second outcome.
@@ -65,5 +69,5 @@ pub(crate) fn frontier(
         frontier.restore_deliveries(id, deliveries);
     }
     frontier.restored();
-    Ok(frontier)
+    Ok((frontier, redirects))
 }

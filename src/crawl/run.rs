@@ -29,11 +29,15 @@ use super::external_engine::ExternalEngine;
 use super::finish::{CrawlEnding, Unfetched};
 #[cfg(feature = "browser")]
 use super::headless_fetch::{HeadlessFetch, HeadlessOptions};
+use super::messages::NamedSitemaps;
 use super::options::{Engine, Options};
 use super::outcomes::{FocusFilter, LeaseOutcomes};
 use super::page_fetch::PageFetch;
+use super::redirect_chains::RedirectChains;
 use super::scheduler::{SILENCE, Scheduler};
+use super::sitemap_claims::SitemapClaims;
 use super::soft_404::Soft404Prober;
+use super::spellings::Spellings;
 #[cfg(feature = "spider")]
 use super::spider::Spider;
 use super::topic::{self, FocusOptions};
@@ -91,6 +95,7 @@ pub struct Crawl {
     crawl: String,
     store: Store,
     frontier: Arc<EmbeddedFrontier<StoredUrls>>,
+    redirects: RedirectChains,
     stage: DecisionStage,
     fetcher: Fetcher,
     renderer: Arc<PageReader>,
@@ -107,7 +112,7 @@ impl Crawl {
     pub fn open(setup: CrawlSetup, store: Store, identity: &Identity) -> Result<Self, CrawlError> {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
-        let frontier = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
+        let (frontier, redirects) = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
         let (decided, covered) =
             restore_decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
         let signature = snapshot_signature(&setup.detect, setup.against.as_deref());
@@ -128,6 +133,7 @@ impl Crawl {
             seeds: setup.seeds,
             crawl: identity.crawl.clone(),
             frontier: Arc::new(frontier),
+            redirects,
             stage,
             fetcher,
             renderer: Arc::new(PageReader::new(setup.render, setup.normalizer.clone())),
@@ -150,14 +156,10 @@ impl Crawl {
         if !self.store.has_room()? {
             stop.send_replace(Stop::DiskFull);
         }
-        for host in self.stage.hosts.hosts() {
-            if let Some(robots) = &host.robots {
-                self.fetcher.restore_robots(&host.origin, robots.clone()).await;
-            }
-        }
+        let sitemaps = self.restore_robots().await;
         let (frontier, live, reader) = (self.frontier.clone(), self.stage.live.clone(), self.store.reader());
         let focus = self.focus_filter().await?;
-        let (hosts, mut store, reason) = self.crawl(stop, focus).await?;
+        let (hosts, mut store, reason) = self.crawl(stop, focus, sitemaps).await?;
 
         let nothing_left = reason == StopReason::Finished;
         let Unfetched { saved, deferred, repeating, predicted } = if nothing_left {
@@ -182,6 +184,22 @@ impl Crawl {
         })
     }
 
+    /// Restores the robots.txt of each host. Returns the sitemaps that they name.
+    async fn restore_robots(&self) -> Vec<NamedSitemaps> {
+        let mut sitemaps = Vec::new();
+        for host in self.stage.hosts.hosts() {
+            let Some(robots) = &host.robots else { continue };
+            let robots = self.fetcher.restore_robots(&host.origin, robots.clone()).await;
+            if self.options.sitemaps
+                && !self.fetcher.options().ignore_robots
+                && let Ok(origin) = self.normalizer.absolute(&host.origin)
+            {
+                sitemaps.extend(NamedSitemaps::of(&origin, &robots, &self.normalizer));
+            }
+        }
+        sitemaps
+    }
+
     /// Determines the topic of a focused crawl.
     async fn focus_filter(&mut self) -> Result<Option<FocusFilter>, CrawlError> {
         let Some(options) = &self.focus else { return Ok(None) };
@@ -196,6 +214,7 @@ impl Crawl {
         self,
         stop: watch::Sender<Stop>,
         focus: Option<FocusFilter>,
+        sitemaps: Vec<NamedSitemaps>,
     ) -> Result<(HostStats, Store, StopReason), CrawlError> {
         let (messages, arriving) = mpsc::channel(MESSAGES_WAITING);
         // No capacity: one batch is built while another is committed, and no third waits.
@@ -239,6 +258,8 @@ impl Crawl {
                 frontier,
                 stage: self.stage,
                 focus,
+                redirects: self.redirects,
+                sitemaps: SitemapClaims::default(),
                 external: external.clone(),
                 fallbacks,
                 runtime,
@@ -257,7 +278,9 @@ impl Crawl {
             #[cfg(feature = "browser")]
             headless: self.headless.clone(),
             changed: changed.clone(),
+            spellings: Spellings::default(),
             reported_robots: Default::default(),
+            reported_sitemaps: Default::default(),
         };
         #[cfg_attr(not(feature = "spider"), allow(unused_mut))]
         let mut engine = JoinSet::new();
@@ -285,7 +308,7 @@ impl Crawl {
         };
         let seeds = self.seeds.into_iter().map(|seed| seed.url).collect();
         let committing = spawn("commit", move || committer.run(batches))?;
-        let deciding = spawn("decide", move || dispatcher.run(seeds, arriving, ready))?;
+        let deciding = spawn("decide", move || dispatcher.run(seeds, sitemaps, arriving, ready))?;
         // Without the seeds the frontier may look empty. If the dispatcher has failed, the scheduler finds its channel
         // closed.
         let _ = is_ready.await;

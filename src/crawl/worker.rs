@@ -7,18 +7,22 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::Notify;
 use url::Url;
 
-use crate::fetch::{FetchFailure, Robots, RobotsAnswer, back_off, retry_after, retry_status};
-use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Unchanged};
-use crate::pagetext::{SitemapLimits, parse_sitemap};
+use crate::fetch::{FetchFailure, PageRequest, Robots, RobotsAnswer, back_off, retry_after, retry_status};
+use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
+use crate::pagetext::{SitemapCut, SitemapLimits, header_refresh, is_sitemap, parse_sitemap};
 use crate::pipeline::RequestCounts;
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
 #[cfg(feature = "browser")]
 use super::headless_fetch::HeadlessFetch;
-use super::messages::{DispatchMessage, FetchOutcome, FetchedPage};
+use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps};
 use super::options::Options;
 use super::page_fetch::{PageFetch, Stopped};
 use super::soft_404::Soft404Prober;
+use super::spellings::{Spellings, circle};
+
+/// Most bytes of a sitemap as it is sent (sitemaps.org: 52,428,800).
+const SITEMAP_BYTES: usize = 50 << 20;
 
 /// Fetches leased URLs. All workers share one.
 pub(super) struct Worker {
@@ -32,8 +36,12 @@ pub(super) struct Worker {
     pub headless: Option<Arc<HeadlessFetch>>,
     /// Wakes the scheduler.
     pub changed: Arc<Notify>,
+    /// Other spellings of URLs, to which servers redirect.
+    pub spellings: Spellings,
     /// Fetch time of the last robots.txt that went to the dispatcher, by origin.
     pub reported_robots: Mutex<HashMap<String, i64>>,
+    /// Fetch time of the last robots.txt whose sitemaps went to the dispatcher, by origin.
+    pub reported_sitemaps: Mutex<HashMap<String, i64>>,
 }
 
 /// What follows the work on a lease.
@@ -58,10 +66,11 @@ impl Worker {
         let requests = (traffic.requests > 0).then_some(RequestCounts { origin, traffic, probes });
         match step {
             NextStep::Finish(found) => {
+                self.spellings.forget(lease.id);
                 let _ = self
                     .fetch
                     .messages
-                    .send(DispatchMessage::Arrival { lease, outcome: Box::new(found), requests })
+                    .send(DispatchMessage::Arrival { lease: Box::new(lease), outcome: Box::new(found), requests })
                     .await;
             }
             NextStep::Retry(not_before) => {
@@ -77,7 +86,13 @@ impl Worker {
     async fn step(&self, lease: &mut Lease) -> NextStep {
         let robots = self.fetch.fetcher.robots(&lease.url).await;
         self.report_robots(&lease.url, &robots).await;
-        if let Some(found) = self.forbidden(lease, &robots) {
+        // A host that only has a sitemap for others is not crawled, so its own sitemaps are not read.
+        if lease.discovery.kind != LinkKind::SitemapFile {
+            self.report_sitemaps(&lease.url, &robots).await;
+        }
+        let asked = self.spellings.of(lease.id);
+        let address = asked.last().unwrap_or(lease.url.as_url());
+        if let Some(found) = self.forbidden(address, &robots) {
             return NextStep::Finish(found);
         }
         if self.fetch.is_stopped() {
@@ -92,26 +107,26 @@ impl Worker {
         }
         let archived = self.archived(lease).await;
         lease.attempts += 1;
-        let answer = match &archived {
-            Some(page) => self.fetch.fetcher.polite_get_unless(&lease.url, page.validators()).await,
-            None if lease.discovery.kind == LinkKind::SitemapFile => {
-                self.fetch.fetcher.polite_get_any_type(&lease.url).await
-            }
-            None => self.fetch.fetcher.polite_get(&lease.url).await,
+        let request = PageRequest {
+            spelling: asked.last().cloned(),
+            unless: archived.as_ref().map(|page| page.validators(address)).unwrap_or_default(),
+            any_type: lease.discovery.kind == LinkKind::SitemapFile,
+            sitemap_bytes: self.is_named_as_sitemap(lease).then_some(SITEMAP_BYTES),
         };
-        match answer {
-            Ok(fetched) => self.answered(lease, Arc::new(fetched), archived).await,
-            Err(failure) => self.unanswered(lease, failure),
+        let is_conditional = !request.unless.is_empty();
+        match self.fetch.fetcher.polite_request(&lease.url, request).await {
+            Ok(fetched) => self.answered(lease, &asked, Arc::new(fetched), (archived, is_conditional)).await,
+            Err(failure) => self.unanswered(lease, &asked, failure),
         }
     }
 
-    /// Returns the result of a URL that robots.txt forbids.
-    fn forbidden(&self, lease: &Lease, robots: &Robots) -> Option<FetchOutcome> {
+    /// Returns the result of a URL whose address robots.txt forbids.
+    fn forbidden(&self, address: &Url, robots: &Robots) -> Option<FetchOutcome> {
         let longest = self.fetch.fetcher.options().max_crawl_delay;
         if !longest.is_zero() && robots.crawl_delay().is_some_and(|delay| delay > longest) {
             return Some(FetchOutcome::Excluded { rule: Exclusion::CrawlDelay, fetched: None });
         }
-        match (robots.allows(&lease.url), robots.failure()) {
+        match (robots.allows_address(address), robots.failure()) {
             (RobotsAnswer::Allowed, _) => None,
             (RobotsAnswer::Disallowed, _) => Some(FetchOutcome::Excluded { rule: Exclusion::Robots, fetched: None }),
             (RobotsAnswer::Unreachable, None) => {
@@ -125,24 +140,26 @@ impl Worker {
         }
     }
 
-    /// Sends a fetched robots.txt to the dispatcher, once, with the sitemaps that it names. Sitemaps on other
-    /// hosts are ignored.
+    /// Sends a fetched robots.txt to the dispatcher, once.
     async fn report_robots(&self, page: &CanonicalUrl, robots: &Robots) {
         if !robots.is_reached() || self.fetch.fetcher.options().ignore_robots {
             return;
         }
         let (origin, row) = (page.origin(), robots.row());
-        let reported =
-            self.reported_robots.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.clone(), row.fetched_at);
-        if reported == Some(row.fetched_at) {
-            return;
+        if is_new(&self.reported_robots, &origin, row.fetched_at) {
+            let _ = self.fetch.messages.send(DispatchMessage::Robots { origin, row: row.clone() }).await;
         }
-        let sitemaps = if self.options.sitemaps {
-            self.fetch.normalizer.on_host(page, robots.sitemaps().iter().map(Url::as_str))
-        } else {
-            Vec::new()
-        };
-        let _ = self.fetch.messages.send(DispatchMessage::Robots { origin, row: row.clone(), sitemaps }).await;
+    }
+
+    /// Sends the sitemaps that a robots.txt names to the dispatcher, once.
+    async fn report_sitemaps(&self, page: &CanonicalUrl, robots: &Robots) {
+        let is_wanted = self.options.sitemaps && !self.fetch.fetcher.options().ignore_robots;
+        if is_wanted
+            && is_new(&self.reported_sitemaps, &page.origin(), robots.row().fetched_at)
+            && let Some(named) = NamedSitemaps::of(page, robots, &self.fetch.normalizer)
+        {
+            let _ = self.fetch.messages.send(DispatchMessage::Sitemaps(named)).await;
+        }
     }
 
     /// Reads what the generation before has archived of the page. Reads on a thread that may wait for the disk.
@@ -152,29 +169,39 @@ impl Worker {
         tokio::task::spawn_blocking(move || archived.look_up(&url)).await.ok().flatten()
     }
 
-    async fn answered(&self, lease: &Lease, fetched: Arc<Fetched>, archived: Option<ArchivedPage>) -> NextStep {
+    /// `asked` are the spellings of the URL that were requested so far, without the canonical one. `archived` is the page
+    /// of the generation before, and whether the request was conditional.
+    async fn answered(
+        &self,
+        lease: &Lease,
+        asked: &[Url],
+        fetched: Arc<Fetched>,
+        (archived, is_conditional): (Option<ArchivedPage>, bool),
+    ) -> NextStep {
+        if let Some(step) = self.header_refresh(lease, asked, &fetched) {
+            return step;
+        }
         match (fetched.status, archived) {
             // Without validators in the request, a 304 has no meaning.
-            (304, Some(archived)) if !archived.validators().is_empty() => {
+            (304, Some(archived)) if is_conditional => {
                 let (page, unchanged) = archived.not_modified(&fetched);
-                self.page(lease, Arc::new(page), true, |_| Some((unchanged, fetched))).await
+                self.page(lease, asked, Arc::new(page), true, |_| Some((unchanged, fetched))).await
             }
-            (200..=299, _) if lease.discovery.kind == LinkKind::SitemapFile => {
-                NextStep::Finish(self.sitemap(lease, fetched))
-            }
+            (200..=299, _) if self.is_sitemap(lease, &fetched) => NextStep::Finish(self.sitemap(fetched).await),
             (200..=299, _) if !self.fetch.is_accepted(&fetched) => {
                 NextStep::Finish(FetchOutcome::Excluded { rule: Exclusion::Type, fetched: Some(fetched) })
             }
             (200..=299, archived) => {
+                let fetched = self.within_max_body(fetched);
                 let was_there = |page: &FetchedPage| {
                     let unchanged = archived?.with_payload(&page.payload_digest)?;
                     Some((unchanged, page.fetched.clone()))
                 };
-                self.page(lease, fetched, false, was_there).await
+                self.page(lease, asked, fetched, false, was_there).await
             }
-            (301 | 302 | 303 | 307 | 308, _) => NextStep::Finish(self.redirect(lease, fetched)),
+            (301 | 302 | 303 | 307 | 308, _) => self.redirect(lease, asked, fetched),
             (status, _) => {
-                if retry_status(status) && lease.attempts <= self.options.retries {
+                if retry_status(status) && self.has_retries(lease, asked) {
                     return NextStep::Retry(self.next_try(lease, fetched.header("retry-after")));
                 }
                 let detail = format!("status {status} {}", fetched.reason).trim_end().to_owned();
@@ -189,6 +216,7 @@ impl Worker {
     async fn page(
         &self,
         lease: &Lease,
+        asked: &[Url],
         fetched: Arc<Fetched>,
         is_archived: bool,
         was_there: impl FnOnce(&FetchedPage) -> Option<(Unchanged, Arc<Fetched>)>,
@@ -204,6 +232,9 @@ impl Worker {
                 });
             }
         };
+        if let Some(step) = self.page_refresh(lease, asked, &page) {
+            return step;
+        }
         #[cfg(feature = "browser")]
         let page = match self.headless.as_ref().filter(|_| !is_archived) {
             None => page,
@@ -212,6 +243,11 @@ impl Worker {
                 Err(Stopped) => return NextStep::Retry(Instant::now()),
             },
         };
+        // Scripts may have written one.
+        #[cfg(feature = "browser")]
+        if let Some(step) = self.page_refresh(lease, asked, &page) {
+            return step;
+        }
         let page = Box::new(FetchedPage { unchanged: was_there(&page), ..page });
         match self.prober.matching_probe(lease, &page).await {
             Ok(None) => NextStep::Finish(FetchOutcome::Page(page)),
@@ -223,9 +259,9 @@ impl Worker {
 
     /// Retries a failed request. As long as no origin has answered, a seed gets one try: the network itself is
     /// likely down.
-    fn unanswered(&self, lease: &Lease, failure: FetchFailure) -> NextStep {
+    fn unanswered(&self, lease: &Lease, asked: &[Url], failure: FetchFailure) -> NextStep {
         let FetchFailure { class, detail, retryable } = failure;
-        if retryable && lease.attempts <= self.options.retries && self.fetch.fetcher.has_heard() {
+        if retryable && self.has_retries(lease, asked) && self.fetch.fetcher.has_heard() {
             return NextStep::Retry(self.next_try(lease, None));
         }
         NextStep::Finish(FetchOutcome::Failed { class, detail, fetched: None })
@@ -238,26 +274,132 @@ impl Worker {
         Instant::now() + asked.unwrap_or(own)
     }
 
-    fn redirect(&self, lease: &Lease, fetched: Arc<Fetched>) -> FetchOutcome {
+    /// Whether the request may be repeated. The requests for other spellings, which `asked` counts, are no repetitions.
+    fn has_retries(&self, lease: &Lease, asked: &[Url]) -> bool {
+        let spellings = u32::try_from(asked.len()).unwrap_or(u32::MAX);
+        lease.attempts.saturating_sub(spellings) <= self.options.retries
+    }
+
+    fn redirect(&self, lease: &Lease, asked: &[Url], fetched: Arc<Fetched>) -> NextStep {
         let Some(location) = fetched.header("location") else {
             let detail = format!("status {} without a Location", fetched.status);
-            return FetchOutcome::Failed { class: FailureClass::Redirect, detail, fetched: Some(fetched) };
+            return no_target(fetched, detail);
         };
-        match self.fetch.normalizer.resolve(lease.url.as_url(), &location) {
-            Ok(to) => FetchOutcome::Redirect { fetched, to },
-            Err(error) => {
-                let detail = format!("redirect to '{location}': {error}");
-                FetchOutcome::Failed { class: FailureClass::Redirect, detail, fetched: Some(fetched) }
+        match self.fetch.normalizer.resolve_spelled(fetched.address_requested(), &location) {
+            Ok(to) => self.redirect_to(lease, asked, fetched, to),
+            Err(error) => no_target(fetched, format!("redirect to '{location}': {error}")),
+        }
+    }
+
+    /// Goes where the header line of an answer sends every browser at once, whatever the type of the answer.
+    fn header_refresh(&self, lease: &Lease, asked: &[Url], fetched: &Arc<Fetched>) -> Option<NextStep> {
+        let is_success = (200..=299).contains(&fetched.status);
+        let source = is_success.then(|| fetched.source())?;
+        let refresh = header_refresh(source, fetched.address_requested(), &self.fetch.normalizer)?;
+        self.refresh(lease, asked, fetched, &refresh)
+    }
+
+    /// Goes where a page sends every browser at once.
+    fn page_refresh(&self, lease: &Lease, asked: &[Url], page: &FetchedPage) -> Option<NextStep> {
+        self.refresh(lease, asked, &page.fetched, page.rendered.refresh.as_ref()?)
+    }
+
+    /// Goes where an instant refresh leads. `None` if it is a later one, or the page only loads itself again: then it is
+    /// a page.
+    fn refresh(&self, lease: &Lease, asked: &[Url], fetched: &Arc<Fetched>, refresh: &Refresh) -> Option<NextStep> {
+        let to = &refresh.to;
+        let is_itself = to.url == lease.url && circle(&lease.url, asked, &to.spelling).is_some();
+        (refresh.is_instant() && !is_itself).then(|| self.redirect_to(lease, asked, fetched.clone(), to.clone()))
+    }
+
+    /// Goes where a redirect leads: to another URL, which gets a line of its own, or to another spelling of this one,
+    /// which is requested next.
+    fn redirect_to(&self, lease: &Lease, asked: &[Url], fetched: Arc<Fetched>, to: SpelledUrl) -> NextStep {
+        let hops = u8::try_from(asked.len()).unwrap_or(u8::MAX);
+        if to.url != lease.url {
+            return NextStep::Finish(FetchOutcome::Redirect { fetched, to: to.url, hops });
+        }
+        if let Some(why) = circle(&lease.url, asked, &to.spelling) {
+            return no_target(fetched, why);
+        }
+        if lease.discovery.hops.saturating_add(hops) >= self.options.max_redirects {
+            return no_target(fetched, too_many_redirects(self.options.max_redirects));
+        }
+        if let Err(error) = self.fetch.normalizer.check_length(&to.spelling) {
+            return no_target(fetched, format!("redirect to '{}': {error}", to.spelling));
+        }
+        match self.fetch.frontier.judge_spelling(lease.id, lease.discovery.kind, &to.spelling) {
+            Some(rule) => NextStep::Finish(FetchOutcome::Excluded { rule, fetched: Some(fetched) }),
+            None => {
+                self.spellings.add(lease.id, to.spelling);
+                NextStep::Retry(Instant::now())
             }
         }
     }
 
-    fn sitemap(&self, lease: &Lease, fetched: Arc<Fetched>) -> FetchOutcome {
-        let sitemap = parse_sitemap(&fetched.body, &SitemapLimits::default());
-        FetchOutcome::Sitemap {
-            urls: self.fetch.normalizer.on_host(&lease.url, sitemap.pages.iter().map(String::as_str)),
-            sitemaps: self.fetch.normalizer.on_host(&lease.url, sitemap.sitemaps.iter().map(String::as_str)),
-            fetched,
+    /// Whether robots.txt, a sitemap or the user may have meant a sitemap by this URL.
+    fn is_named_as_sitemap(&self, lease: &Lease) -> bool {
+        lease.discovery.kind == LinkKind::SitemapFile || self.fetch.frontier.is_from_seed(lease.id)
+    }
+
+    /// Whether an answer is read as a sitemap. One that a page links to is, too, if sitemaps are wanted.
+    fn is_sitemap(&self, lease: &Lease, fetched: &Fetched) -> bool {
+        let is_wanted = self.options.sitemaps || self.is_named_as_sitemap(lease);
+        lease.discovery.kind == LinkKind::SitemapFile || (is_wanted && is_sitemap(&fetched.body, &fetched.media_type()))
+    }
+
+    /// Reads a sitemap: on a blocking thread, since some are large.
+    async fn sitemap(&self, fetched: Arc<Fetched>) -> FetchOutcome {
+        let permit = self.fetch.rendering.clone().acquire_owned().await;
+        let (normalizer, answer) = (self.fetch.normalizer.clone(), fetched.clone());
+        let reading = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let sitemap = parse_sitemap(&answer.body, &SitemapLimits::default());
+            let urls = normalizer.all(sitemap.pages.iter().map(String::as_str));
+            let sitemaps = normalizer.all(sitemap.sitemaps.iter().map(String::as_str));
+            let cut = if answer.truncated { Some(SitemapCut::Bytes(answer.body.len() as u64)) } else { sitemap.cut };
+            (urls, sitemaps, cut)
+        });
+        match reading.await {
+            Ok((urls, sitemaps, cut)) => {
+                if let Some(why) = cut {
+                    let (url, read) = (&fetched.url, urls.len() + sitemaps.len());
+                    tracing::warn!(%url, read, "sitemap is not read to its end: {why}; what stands behind is not crawled");
+                }
+                FetchOutcome::Sitemap { fetched, urls, sitemaps }
+            }
+            Err(error) => {
+                let detail = format!("reading the sitemap failed: {error}");
+                FetchOutcome::Failed { class: FailureClass::Internal, detail, fetched: Some(fetched) }
+            }
         }
     }
+
+    /// Cuts the body of a page that was read further because it could have been a sitemap.
+    fn within_max_body(&self, fetched: Arc<Fetched>) -> Arc<Fetched> {
+        let most = self.fetch.fetcher.options().max_body;
+        if fetched.body.len() <= most {
+            return fetched;
+        }
+        let mut page = Arc::unwrap_or_clone(fetched);
+        page.body.truncate(most);
+        page.truncated = true;
+        Arc::new(page)
+    }
+}
+
+/// Notes the time of a robots.txt. Returns whether it is another than before.
+fn is_new(reported: &Mutex<HashMap<String, i64>>, origin: &str, fetched_at: i64) -> bool {
+    let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+    reported.insert(origin.to_owned(), fetched_at) != Some(fetched_at)
+}
+
+/// Returns the result of a redirect that leads nowhere.
+fn no_target(fetched: Arc<Fetched>, detail: String) -> NextStep {
+    NextStep::Finish(FetchOutcome::Failed { class: FailureClass::Redirect, detail, fetched: Some(fetched) })
+}
+
+/// Tells that a chain of redirects is longer than allowed.
+pub(super) fn too_many_redirects(most: u8) -> String {
+    format!("more than {most} redirects in a row")
 }

@@ -114,6 +114,7 @@ pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
     let body = fs::read(folder.join(&address.file))?;
     Ok(Fetched {
         url: address.url.clone(),
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".to_owned(),

@@ -15,7 +15,7 @@ use super::exchange::Exchange;
 use super::headers::RequestHeaders;
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
-use super::request::{RequestOptions, Validators};
+use super::request::{PageRequest, RequestOptions, Validators};
 use super::resolver::{PortView, Resolver};
 use super::robots_cache::RobotsCache;
 use super::robots_download::{RobotsTransport, download_robots};
@@ -98,12 +98,16 @@ impl Fetcher {
         self.ask_politely(url, &self.page_request()).await
     }
 
-    /// Conditional [`polite_get`](Self::polite_get): an unchanged resource is answered with status 304 and no body.
-    pub async fn polite_get_unless(&self, url: &CanonicalUrl, unless: Validators) -> Result<Fetched, FetchFailure> {
-        self.ask_politely(url, &RequestOptions { unless, ..self.page_request() }).await
+    /// [`polite_get`](Self::polite_get) as the caller wants it. With validators, an unchanged resource is answered with
+    /// status 304 and no body.
+    pub async fn polite_request(&self, url: &CanonicalUrl, request: PageRequest) -> Result<Fetched, FetchFailure> {
+        let PageRequest { spelling, unless, any_type, sitemap_bytes } = request;
+        let max_body = self.0.options.max_body;
+        let sitemap_bytes = sitemap_bytes.map(|most| most.max(max_body));
+        self.ask_politely(url, &RequestOptions { max_body, any_type, sitemap_bytes, unless, spelling }).await
     }
 
-    /// [`polite_get`](Self::polite_get) that reads a body of any type. Sitemaps come under many types.
+    /// [`polite_get`](Self::polite_get) that reads a body of any type.
     pub async fn polite_get_any_type(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
         self.ask_politely(url, &RequestOptions { any_type: true, ..self.page_request() }).await
     }
@@ -159,9 +163,9 @@ impl Fetcher {
         self.0.robots.is_downloading(origin)
     }
 
-    /// Puts a robots.txt of an earlier run into the cache. An expired one counts until a new one is there.
-    pub async fn restore_robots(&self, origin: &str, row: RobotsRow) {
-        self.0.robots.insert(origin, Robots::new(origin, row, &self.0.options)).await;
+    /// Puts a robots.txt of an earlier run into the cache, and returns it. An expired one counts until a new one is there.
+    pub async fn restore_robots(&self, origin: &str, row: RobotsRow) -> Arc<Robots> {
+        self.0.robots.insert(origin, Robots::new(origin, row, &self.0.options)).await
     }
 
     /// [`polite_get`](Self::polite_get) with the given request options.
@@ -242,7 +246,7 @@ impl Fetcher {
         let client = inner.port_clients.get(&port(url.as_url())).unwrap_or(&inner.client);
         let mut headers = inner.headers.for_url(url.as_url());
         request.unless.add_to(&mut headers);
-        let mut exchange = Exchange::new(&inner.options, url, headers);
+        let mut exchange = Exchange::new(&inner.options, url, request.spelling.as_ref(), headers);
         let response = match exchange.send(client).await {
             Ok(response) => response,
             Err(unsent) => {
@@ -267,7 +271,13 @@ impl Fetcher {
     }
 
     fn page_request(&self) -> RequestOptions {
-        RequestOptions { max_body: self.0.options.max_body, any_type: false, unless: Validators::default() }
+        RequestOptions {
+            max_body: self.0.options.max_body,
+            any_type: false,
+            sitemap_bytes: None,
+            unless: Validators::default(),
+            spelling: None,
+        }
     }
 }
 

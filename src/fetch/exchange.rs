@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Version};
 use tokio::time::{Instant, timeout_at};
+use url::Url;
 
 use super::classify::classify;
 use super::headers::{as_received, as_sent, size};
@@ -16,6 +17,8 @@ use crate::model::{CanonicalUrl, FailureClass, Fetched};
 pub(super) struct Exchange<'a> {
     options: &'a Options,
     url: &'a CanonicalUrl,
+    /// The spelling to request, if it is not the canonical one.
+    spelling: Option<&'a Url>,
     headers: HeaderMap,
     started: Instant,
     started_at: i64,
@@ -30,14 +33,19 @@ pub(super) struct Unsent {
 
 impl<'a> Exchange<'a> {
     /// Creates a request. Its time limits start now.
-    pub(super) fn new(options: &'a Options, url: &'a CanonicalUrl, headers: HeaderMap) -> Self {
+    pub(super) fn new(
+        options: &'a Options,
+        url: &'a CanonicalUrl,
+        spelling: Option<&'a Url>,
+        headers: HeaderMap,
+    ) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { options, url, headers, started: Instant::now(), started_at: since_1970.as_millis() as i64 }
+        Self { options, url, spelling, headers, started: Instant::now(), started_at: since_1970.as_millis() as i64 }
     }
 
     /// Sends the request and waits for the response's header.
     pub(super) async fn send(&mut self, client: &reqwest::Client) -> Result<Response, Unsent> {
-        let mut url = self.url.as_url().clone();
+        let mut url = self.address().clone();
         // The client would send a user name in the URL as an Authorization header.
         // Neither call can fail on a URL with a host.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
@@ -66,12 +74,21 @@ impl<'a> Exchange<'a> {
         proxied: bool,
     ) -> Result<Fetched, FetchFailure> {
         let mut fetched = self.fetched(&response, proxied);
-        if request.any_type || !response.status().is_success() || self.is_accepted(&response) {
+        let is_success = response.status().is_success();
+        let sitemap_bytes = request
+            .sitemap_bytes
+            .filter(|_| is_success && (request.any_type || may_be_sitemap(self.address(), &fetched.media_type())));
+        if request.any_type || !is_success || sitemap_bytes.is_some() || self.is_accepted(&response) {
             check_coding(response.headers())?;
-            fetched.truncated = self.read_body(&mut response, request.max_body, &mut fetched.body).await?;
+            let most = sitemap_bytes.unwrap_or(request.max_body);
+            fetched.truncated = self.read_body(&mut response, most, &mut fetched.body).await?;
         }
         fetched.elapsed = self.started.elapsed();
         Ok(fetched)
+    }
+
+    fn address(&self) -> &Url {
+        self.spelling.unwrap_or_else(|| self.url.as_url())
     }
 
     fn is_accepted(&self, response: &Response) -> bool {
@@ -110,17 +127,27 @@ impl<'a> Exchange<'a> {
     fn fetched(&self, response: &Response, proxied: bool) -> Fetched {
         Fetched {
             url: self.url.clone(),
+            spelling: self.spelling.cloned(),
             status: response.status().as_u16(),
             version: version(response.version()),
             reason: reason(response),
             headers: as_received(response.headers()),
-            request_headers: as_sent(self.url.as_url(), &self.headers),
+            request_headers: as_sent(self.address(), &self.headers),
             body: Vec::new(),
             truncated: false,
             address: response.remote_addr().filter(|_| !proxied),
             started_at: self.started_at,
             elapsed: Duration::ZERO,
         }
+    }
+}
+
+/// Whether an answer of this type may be a sitemap: XML, a plain list, or one of these compressed.
+fn may_be_sitemap(address: &Url, media_type: &str) -> bool {
+    match media_type {
+        "text/xml" | "application/xml" | "text/plain" | "application/gzip" | "application/x-gzip" => true,
+        "application/octet-stream" | "binary/octet-stream" => address.path().ends_with(".gz"),
+        other => other.ends_with("+xml") && other != "application/xhtml+xml",
     }
 }
 

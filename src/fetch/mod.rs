@@ -45,7 +45,7 @@ pub use error::{FetchError, FetchFailure};
 pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Rest, Traffic};
-pub use request::Validators;
+pub use request::{PageRequest, Validators};
 pub use retry::{back_off, retry_after, retry_status, slow_down_status};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rule::{RobotsRule, deciding_rule};

@@ -1,6 +1,7 @@
 //! What a caller asks of one request.
 
 use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use url::Url;
 
 /// Which part of a response's body is read, and under which condition it is sent.
 pub(super) struct RequestOptions {
@@ -8,8 +9,25 @@ pub(super) struct RequestOptions {
     pub(super) max_body: usize,
     /// Whether the body is read for every media type.
     pub(super) any_type: bool,
+    /// Most bytes of a body that may be a sitemap by its type.
+    pub(super) sitemap_bytes: Option<usize>,
     /// The server sends no body while these still hold.
     pub(super) unless: Validators,
+    /// The spelling to request, if it is not the canonical one.
+    pub(super) spelling: Option<Url>,
+}
+
+/// What a crawl asks of the request for a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageRequest {
+    /// The spelling to request, if it is not the canonical one.
+    pub spelling: Option<Url>,
+    /// The server sends no body while these still hold.
+    pub unless: Validators,
+    /// Whether the body is read for every media type.
+    pub any_type: bool,
+    /// Most bytes of a sitemap. If set, a body is read as far as that if it may be a sitemap by its type.
+    pub sitemap_bytes: Option<usize>,
 }
 
 /// Validators of an earlier response (RFC 9110, section 8.8).

@@ -82,7 +82,12 @@ impl Robots {
 
     /// Says whether the rules allow a URL of the origin.
     pub fn allows(&self, url: &CanonicalUrl) -> RobotsAnswer {
-        self.allows_path(&url.as_url()[Position::BeforePath..Position::AfterQuery])
+        self.allows_address(url.as_url())
+    }
+
+    /// [`allows`](Self::allows) for an address in the spelling that is requested.
+    pub fn allows_address(&self, address: &Url) -> RobotsAnswer {
+        self.allows_path(&address[Position::BeforePath..Position::AfterQuery])
     }
 
     /// Applies the rules to a URL in any spelling, or to a path. Other text counts as the path `/`. Unlike

@@ -53,12 +53,13 @@ impl RobotsCache {
         slot.insert(Arc::new(new)).clone()
     }
 
-    /// Puts a file into the cache, in place of what it has of the origin.
-    pub(super) async fn insert(&self, origin: &str, robots: Robots) {
+    /// Puts a file into the cache, in place of what it has of the origin, and returns it.
+    pub(super) async fn insert(&self, origin: &str, robots: Robots) -> Arc<Robots> {
         let bytes = robots.row().body.len();
-        let slot = self.slot(origin);
-        *slot.lock().await = Some(Arc::new(robots));
+        let (slot, robots) = (self.slot(origin), Arc::new(robots));
+        *slot.lock().await = Some(robots.clone());
         self.note_size(origin, bytes);
+        robots
     }
 
     /// Whether a download for the origin is under way.

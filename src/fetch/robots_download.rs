@@ -55,13 +55,23 @@ async fn follow_redirects(
     let names = Normalizer::new(NormalizeOptions { strip_params: Vec::new(), ..NormalizeOptions::default() });
     let no_url = |error| FetchFailure::lasting(FailureClass::Redirect, format!("robots.txt: {error}"));
     let mut url = names.absolute(&format!("{origin}/robots.txt")).map_err(no_url)?;
-    let request = RequestOptions { max_body: options.robots_max_bytes, any_type: true, unless: Validators::default() };
+    let mut request = RequestOptions {
+        max_body: options.robots_max_bytes,
+        any_type: true,
+        sitemap_bytes: None,
+        unless: Validators::default(),
+        spelling: None,
+    };
     let mut hops = 0;
     loop {
         let fetched = transport.send_politely(&url, &request).await?;
         let next = fetched.header("location").filter(|_| is_redirect(fetched.status));
-        match next.map(|location| names.resolve(url.as_url(), &location)) {
-            Some(Ok(next)) if hops < MAX_REDIRECTS => url = next,
+        match next.map(|location| names.resolve_spelled(fetched.address_requested(), &location)) {
+            // Nothing is compared here, so the server gets each spelling as it asked for it.
+            Some(Ok(next)) if hops < MAX_REDIRECTS => {
+                url = next.url;
+                request.spelling = Some(next.spelling);
+            }
             _ => return Ok(fetched),
         }
         hops += 1;

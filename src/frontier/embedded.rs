@@ -3,13 +3,15 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use url::Url;
+
 use super::engine::Engine;
 use super::scope::SeedRelation;
 use super::{FrontierError, HeldBack, Options, Prediction, QueuedOrigin, UrlLog};
 use crate::dust::ListedRule;
 use crate::model::{
-    Ack, CanonicalUrl, FrontierCounts, Lease, LeaseAnswer, Link, Offered, OutcomeKind, Relevance, Requeue, UrlId,
-    UrlRow,
+    Ack, CanonicalUrl, Exclusion, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind, Relevance,
+    Requeue, UrlId, UrlRow,
 };
 
 /// URLs that [`EmbeddedFrontier::unfinished`] checks under one lock.
@@ -149,6 +151,20 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// Whether a URL would be in scope if a page named it. Does not mark it as seen.
     pub fn admits(&self, url: &CanonicalUrl) -> bool {
         self.engine().state.scope.judge(url, SeedRelation::Other).is_none()
+    }
+
+    /// Returns the rule that keeps out another spelling of a seen URL, to which its server redirects. As for other
+    /// redirects, a sitemap is never out of scope, and a seed brings the target along.
+    pub fn judge_spelling(&self, id: UrlId, kind: LinkKind, spelling: &Url) -> Option<Exclusion> {
+        let engine = self.engine();
+        let relation = match kind {
+            LinkKind::SitemapFile => SeedRelation::Sitemap,
+            _ if engine.state.phases.is_from_seed(id) => SeedRelation::SeedRedirect,
+            _ => SeedRelation::Other,
+        };
+        // The rules are about the text. What has no host is not requested anyway.
+        let spelling = CanonicalUrl::from_canonical(spelling.as_str()).ok()?;
+        engine.state.scope.judge(&spelling, relation)
     }
 
     /// Whether a seen URL is a seed, or redirects alone lead to it from one.

@@ -35,6 +35,6 @@ pub use url_id::UrlId;
 
 pub use neardup::model::*;
 pub use pagetext::model::{
-    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, RobotsDirectives,
-    RunningTerms, UrlError, read_reference,
+    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, Refresh,
+    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference,
 };

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use pagetext::{Header, PageSource};
+use url::Url;
 
 use super::CanonicalUrl;
 
@@ -12,6 +13,8 @@ use super::CanonicalUrl;
 pub struct Fetched {
     /// The requested URL.
     pub url: CanonicalUrl,
+    /// The spelling that was requested, if the server has redirected the URL to another spelling of itself.
+    pub spelling: Option<Url>,
     /// The HTTP status.
     pub status: u16,
     /// `HTTP/1.0`, `HTTP/1.1` or `HTTP/2`.
@@ -36,6 +39,11 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// Returns the address that was requested.
+    pub fn address_requested(&self) -> &Url {
+        self.spelling.as_ref().unwrap_or_else(|| self.url.as_url())
+    }
+
     /// Returns the page as its reader takes it.
     pub fn source(&self) -> PageSource<'_> {
         PageSource { url: &self.url, headers: &self.headers, body: &self.body, fetched_at: self.started_at }

@@ -12,7 +12,8 @@ pub struct PageLine {
     pub url: String,
     /// The outcome's name.
     pub outcome: String,
-    /// The next hop of a redirect.
+    /// The next hop of a redirect. For other outcomes, the address that was requested, if the server redirected the URL
+    /// to another spelling of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_url: Option<String>,
     /// The HTTP status of the last answer.
@@ -127,6 +128,12 @@ pub struct PageLine {
 }
 
 impl PageLine {
+    /// Whether the page's record may name another spelling of the URL. The record of an unchanged page is that of an
+    /// earlier generation, which may have requested another spelling.
+    pub fn is_respelled(&self) -> bool {
+        self.final_url.is_some() || self.outcome == OutcomeKind::NotModified.name()
+    }
+
     /// Whether the page is stored, see [`OutcomeKind::is_kept`].
     pub fn is_kept(&self) -> bool {
         [OutcomeKind::Stored, OutcomeKind::NotModified].iter().any(|kind| kind.name() == self.outcome)

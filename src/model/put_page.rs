@@ -30,6 +30,8 @@ pub struct PutPage {
 pub struct Unchanged {
     /// Location of the response.
     pub location: WarcLocation,
+    /// Its `WARC-Target-URI`.
+    pub target: String,
     /// Its `WARC-Record-ID`.
     pub record_id: String,
     /// Its `WARC-Date`.

@@ -1,5 +1,7 @@
 //! From outcomes to the lines of `pages.jsonl` and `errors.jsonl`.
 
+use url::Url;
+
 use crate::detect::dd::Band;
 use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlRow};
 
@@ -45,6 +47,9 @@ fn outcome_line(outcome: &Outcome) -> PageLine {
 /// Adds the facts of the server's answer.
 pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
     let media_type = fetched.media_type();
+    if line.final_url.is_none() {
+        line.final_url = fetched.spelling.as_ref().map(Url::to_string);
+    }
     line.status = Some(fetched.status);
     line.fetched_at = Some(rfc3339(fetched.started_at));
     line.media_type = (!media_type.is_empty()).then_some(media_type);

@@ -234,6 +234,7 @@ impl<'a> PageComparer<'a> {
         let (kind, charset) = (line.media_type.as_deref()?, line.charset.as_deref().unwrap_or("utf-8"));
         let page = Fetched {
             url: CanonicalUrl::from_canonical(&line.url).ok()?,
+            spelling: None,
             status: 200,
             version: "HTTP/1.1",
             reason: String::new(),

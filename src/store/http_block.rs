@@ -27,7 +27,7 @@ pub(crate) fn response_head(fetched: &Fetched) -> Vec<u8> {
 
 /// Returns a request, with its empty line.
 pub(crate) fn request(fetched: &Fetched) -> Vec<u8> {
-    let url = fetched.url.as_url();
+    let url = fetched.address_requested();
     let target = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
@@ -35,7 +35,8 @@ pub(crate) fn request(fetched: &Fetched) -> Vec<u8> {
     let mut block = Vec::with_capacity(512);
     line(&mut block, &[b"GET ", target.as_bytes(), b" ", version(fetched).as_bytes()]);
     if !fetched.request_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        let host = fetched.url.host().to_owned() + &url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = url.host_str().unwrap_or_default().to_owned()
+            + &url.port().map(|port| format!(":{port}")).unwrap_or_default();
         line(&mut block, &[b"Host: ", host.as_bytes()]);
     }
     headers(&mut block, &fetched.request_headers, &SECRETS);

@@ -77,7 +77,7 @@ impl<'a> Draft<'a> {
     }
 
     fn of_page(kind: Kind, page: PageId, fetched: &Fetched) -> Self {
-        let target = fetched.url.as_str().to_owned();
+        let target = fetched.address_requested().as_str();
         Self::new(kind, kind.id_of(page), date(fetched.started_at)).with("WARC-Target-URI", target)
     }
 
@@ -150,7 +150,7 @@ impl<'a> Draft<'a> {
             .with_exchange(fetched)
             .with("WARC-Profile", if unchanged.by_status { NOT_MODIFIED } else { SAME_PAYLOAD })
             .with("WARC-Refers-To", &unchanged.record_id)
-            .with("WARC-Refers-To-Target-URI", fetched.url.as_str())
+            .with("WARC-Refers-To-Target-URI", &unchanged.target)
             .with("WARC-Refers-To-Date", &unchanged.fetched_at)
             .with("WARC-Payload-Digest", digest)
             .with("Content-Type", "application/http;msgtype=response");

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::time::Duration;
 
 use flate2::bufread::GzDecoder;
+use url::Url;
 
 use crate::model::{CanonicalUrl, Fetched, Header, WarcLocation};
 
@@ -80,13 +81,18 @@ impl WarcRecord {
         Some(HttpHead { status, headers: lines.filter_map(header).collect() })
     }
 
-    /// Returns the archived response. `None` if the record is not a response of this URL.
-    pub fn response(&self, url: &CanonicalUrl) -> Option<Fetched> {
-        let is_it = self.kind() == Kind::Response.name() && self.field("WARC-Target-URI") == Some(url.as_str());
+    /// Returns the archived response of a URL. `None` if the record is not a response of this URL. `is_respelled`: the
+    /// URL was requested in another spelling, which the record names.
+    pub fn response(&self, url: &CanonicalUrl, is_respelled: bool) -> Option<Fetched> {
+        let target = self.field("WARC-Target-URI")?;
+        let spelling = if target == url.as_str() { None } else { Some(Url::parse(target).ok()?) };
+        let is_it = self.kind() == Kind::Response.name()
+            && spelling.as_ref().is_none_or(|spelling| is_respelled && url.may_be_spelled(spelling));
         let head = self.http_head().filter(|_| is_it)?;
         let date = self.field("WARC-Date").and_then(|date| date.parse::<jiff::Timestamp>().ok());
         Some(Fetched {
             url: url.clone(),
+            spelling,
             status: head.status,
             version: "HTTP/1.1",
             reason: String::new(),

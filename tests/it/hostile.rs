@@ -296,8 +296,8 @@ const BEHAVIOURS: &[Behaviour] = &[
     ("type-lie-png", "a picture is no page, whatever its header says", |url| {
         url.is("excluded type", 1) && url.named().is_empty()
     }),
-    ("meta-refresh", "a refresh is followed as a link", |url| {
-        url.is_titled("refresh") && url.beside("/ok/7").is_fetched()
+    ("meta-refresh", "an instant refresh is a redirect", |url| {
+        url.is("redirected", 1) && url.beside("/ok/7").is_fetched()
     }),
     ("canonical", "the canonical URL is on record and asked for once", |url| {
         let canonical = url.beside("/ok/8");

@@ -23,6 +23,7 @@
 //! | `soft_404` | pages that answer 200 and mean 404 |
 //! | `focus` | focused crawls |
 //! | `sampling` | the estimate of what skipping links loses, against the truth |
+//! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
 //! | `corpora` | real sites on a real server |
@@ -81,6 +82,7 @@ mod report;
 mod revision;
 mod sampling;
 mod soft_404;
+mod spellings;
 mod spider;
 mod surface;
 mod synthetic;

@@ -24,6 +24,7 @@ fn renderer(parser: Parser, word_cache: WordCache) -> PageReader {
 fn page(body: &[u8]) -> Fetched {
     Fetched {
         url: Normalizer::default().absolute("http://www.site.test/some/page.html").unwrap(),
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".into(),

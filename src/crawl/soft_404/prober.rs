@@ -7,7 +7,7 @@ use super::signature::{AnswerWords, Soft404Signature};
 use super::url_group::{wrong_beside, wrong_elsewhere};
 use crate::crawl::messages::FetchedPage;
 use crate::crawl::page_fetch::{PageFetch, Stopped};
-use crate::fetch::retry_status;
+use crate::fetch::{PageRequest, retry_status};
 use crate::model::{CanonicalUrl, Fetched, HostRow, Lease, LinkKind};
 use crate::pagetext::says_not_there;
 
@@ -116,20 +116,24 @@ impl Soft404Prober {
     async fn answer_to(&self, url: CanonicalUrl) -> Result<Option<ProbeAnswer>, ProbeFailure> {
         let origin = url.origin();
         let mut addresses = vec![url];
+        let mut spelling = None;
         while let Some(url) = addresses.last().filter(|_| addresses.len() <= MOST_HOPS + 1) {
             if url.origin() != origin || !self.may_probe(url).await? {
                 return Ok(None);
             }
             self.probes.note_request(&origin);
-            let fetched = self.fetch.fetcher.polite_get(url).await.map_err(|_| ProbeFailure::Failed)?;
+            let request = PageRequest { spelling: spelling.take(), ..PageRequest::default() };
+            let fetched = self.fetch.fetcher.polite_request(url, request).await.map_err(|_| ProbeFailure::Failed)?;
             match fetched.status {
                 200..=299 if self.fetch.is_accepted(&fetched) => {
                     return Ok(self.read_answer(fetched, &addresses).await);
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     let location = fetched.header("location").unwrap_or_default();
-                    let Ok(next) = self.fetch.normalizer.resolve(url.as_url(), &location) else { return Ok(None) };
-                    addresses.push(next);
+                    let next = self.fetch.normalizer.resolve_spelled(fetched.address_requested(), &location);
+                    let Ok(next) = next else { return Ok(None) };
+                    spelling = Some(next.spelling);
+                    addresses.push(next.url);
                 }
                 status if retry_status(status) => return Err(ProbeFailure::Failed),
                 _ => return Ok(None),
@@ -153,7 +157,7 @@ impl Soft404Prober {
             canonical: rendered.canonical.as_deref().and_then(|url| self.fetch.normalizer.resolve(base, url).ok()),
             words: AnswerWords::new(rendered, addresses),
             says_not_there: rendered.title.as_deref().is_some_and(says_not_there),
-            is_redirected: addresses.len() > 1,
+            is_redirected: addresses.iter().any(|address| *address != addresses[0]),
         })
     }
 }

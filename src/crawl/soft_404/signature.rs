@@ -150,6 +150,7 @@ mod tests {
         let url = address(path);
         let fetched = Fetched {
             url: url.clone(),
+            spelling: None,
             status: 200,
             version: "HTTP/1.1",
             reason: String::new(),

@@ -2,7 +2,9 @@
 
 mod ends;
 mod outcomes;
+mod redirects;
 mod site;
+mod sitemaps;
 mod snapshots;
 
 use std::collections::BTreeMap;

@@ -26,7 +26,12 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) async fn new(answers: impl Fn(&str, usize) -> Answer + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on("127.0.0.1", answers).await
+    }
+
+    /// A site on another address of loopback.
+    pub(super) async fn on(host: &str, answers: impl Fn(&str, usize) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(format!("{host}:0")).await.unwrap();
         let (address, asked) = (listener.local_addr().unwrap(), Arc::<Mutex<Vec<String>>>::default());
         let (answers, seen): (Arc<Answers>, _) = (Arc::new(answers), asked.clone());
         tokio::spawn(async move {

@@ -28,6 +28,7 @@ pub(in super::super) fn open(folder: &Path) -> Result<(Store, OpenedStore)> {
 pub(in super::super) fn fetched(url: &str, body: &[u8]) -> Fetched {
     Fetched {
         url: Normalizer::default().absolute(url).unwrap(),
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".into(),

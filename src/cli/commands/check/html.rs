@@ -26,7 +26,7 @@ pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
         "links": texts(links.iter().map(|link| &link.url)),
         "nofollow": texts(nofollow.iter().map(|link| &link.url)),
         "base": reading.as_ref().map_or(page.url.as_str(), |reading| reading.base.as_str()),
-        "refresh": refresh.map(|refresh| json!([refresh.seconds, refresh.url.as_str()])),
+        "refresh": refresh.map(|refresh| json!([refresh.seconds, refresh.to.url.as_str()])),
         "robots": rendered.robots.names(),
         "canonical": rendered.canonical,
         "encoding": rendered.charset,
@@ -59,6 +59,7 @@ fn page(query: &Query) -> Result<Fetched, QueryError> {
     }
     Ok(Fetched {
         url: canonical(url)?,
+        spelling: None,
         status: 200,
         version: "HTTP/1.1",
         reason: "OK".to_owned(),

@@ -131,6 +131,9 @@ impl Explanation {
         let mut parts = vec![counted(line.requests.into(), "request", "requests")];
         parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
         parts.extend(line.status.map(|status| format!("status {status}")));
+        if let Some(address) = line.final_url.as_deref().filter(|_| line.outcome != "redirected") {
+            parts.push(format!("in the spelling that the server redirects to: {}", terminal_safe(address)));
+        }
         parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
         parts.extend(line.bytes.map(byte_size));
         if line.truncated {
