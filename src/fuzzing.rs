@@ -20,14 +20,14 @@ use crate::model::{CanonicalUrl, Fetched, Normalizer, PageContent, RobotsRow, Ur
 use crate::pagetext::{self, PageReader, Parser, SitemapLimits, WordCache, parse_sitemap};
 use crate::store::WarcReader;
 
-pub use crate::dedup::fuzzing::input as dedup_input;
+pub use crate::dedup::fuzzing::{input as dedup_input, parquet as dedup_parquet, rows as dedup_rows};
 pub use crate::store::fuzzing::rows as store_rows;
 
 /// The name of a fuzz target and its function.
 type Target = (&'static str, fn(&[u8]));
 
 /// All fuzz targets, by the names of their corpus folders.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     ("rendering", rendering),
     ("charset", charset),
     ("robots", robots),
@@ -36,6 +36,8 @@ pub const TARGETS: [Target; 11] = [
     ("sitemap", sitemap),
     ("warc", warc),
     ("dedup_input", dedup_input),
+    ("dedup_parquet", dedup_parquet),
+    ("dedup_rows", dedup_rows),
     ("store_rows", store_rows),
     ("configuration", configuration),
     ("text", text),
@@ -56,7 +58,7 @@ fn page(content_type: &[u8], body: &[u8]) -> Option<Fetched> {
         body: body.to_vec(),
         truncated: false,
         address: None,
-        started_at: NOW,
+        started_at: Some(NOW),
         elapsed: Duration::ZERO,
     })
 }

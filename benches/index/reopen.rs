@@ -139,7 +139,7 @@ fn batch(first: u32, records: &[Record], packed: Vec<PageTerms>, terms: &mut u32
                 url: UrlId(number),
                 page: PageId::new("bench", &url(number), 0),
                 group: 0,
-                fetched_at: 0,
+                fetched_at: None,
                 body_digest: Digest::of(&number.to_le_bytes()),
                 text_digest: Some(Digest::of(url(number).as_bytes())),
                 verdict: Verdict::Unique,

@@ -40,7 +40,7 @@ pub fn page(file: &Path) -> Fetched {
         truncated: false,
         address: None,
         // 2026-01-01.
-        started_at: 1_767_225_600_000,
+        started_at: Some(1_767_225_600_000),
         elapsed: Duration::ZERO,
     }
 }

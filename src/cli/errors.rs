@@ -18,7 +18,7 @@ use crate::store;
 pub mod exit {
     /// Finished, or stopped by a limit that the user set.
     pub const FINISHED: u8 = 0;
-    /// No seed could be fetched, or `verify` found a problem.
+    /// No seed could be fetched, no input gave a page, or `verify` found a problem.
     pub const NOTHING_FETCHED: u8 = 1;
     /// Usage or configuration error.
     pub const USAGE: u8 = 2;
@@ -32,6 +32,8 @@ pub mod exit {
     pub const IN_USE: u8 = 6;
     /// The disk is full or below `--min-free`.
     pub const DISK_FULL: u8 = 7;
+    /// Some input of `dedup` gave no page or was not read to its end, while others were.
+    pub const SOME_INPUT_UNREAD: u8 = 8;
     /// A bug in this program.
     pub const INTERNAL: u8 = 70;
     /// Stopped by SIGINT.

@@ -12,7 +12,7 @@ use crate::model::{
     OutcomeKind, PageId, PageLine, PutPage, Relevance, Sequence, UrlId, UrlState, Verdict,
 };
 use crate::pagetext::PageReader;
-use crate::pipeline::{self, DecidedPage, DecisionStage, outcome_of};
+use crate::pipeline::{self, DecidedPage, DecisionStage, NamedOriginal, outcome_of};
 
 use super::CrawlError;
 use super::enqueue::{Enqueuer, link};
@@ -156,7 +156,8 @@ impl LeaseOutcomes {
         };
         let renews = self.renewed(lease);
         let mut line = self.page_line(lease, &outcome, &page)?;
-        line.duplicate_of = original.as_ref().map(|original| original.url.clone());
+        line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
+        line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if judged.redelivered {
             return self.end(lease, &outcome, line, None, worth);
@@ -169,6 +170,7 @@ impl LeaseOutcomes {
             text_digest: page.rendered.text_digest,
             is_noarchive: page.rendered.robots.noarchive,
             fetched: page.fetched,
+            row: None,
             body_digest: page.body_digest,
             payload_digest: page.payload_digest,
             unchanged: page.unchanged,

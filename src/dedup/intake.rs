@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use crate::model::{
-    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, Requeue, Sequence,
-    UrlId, UrlRow, UrlState,
+    Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, Requeue, RowName,
+    Sequence, UrlId, UrlRow, UrlState,
 };
 use crate::pipeline::{
-    DecidedPage, DecisionStage, PipelineError, RenderedPage, SealedBatch, add_answer, add_page, outcome_of, page_input,
-    unleased_line,
+    DecidedPage, DecisionStage, NamedOriginal, PipelineError, RenderedPage, SealedBatch, add_answer, add_page,
+    outcome_of, page_input, unleased_line,
 };
+
+use super::input::RowSource;
 
 /// Pages that are decided together.
 const AT_ONCE: usize = 32;
@@ -18,6 +20,8 @@ const AT_ONCE: usize = 32;
 /// An answer from the input.
 pub(super) struct InputPage {
     pub fetched: Arc<Fetched>,
+    /// The row that it was, if it was one.
+    pub row: Option<RowSource>,
     /// The rendered page, or why rendering failed. `None` if status or type say that it is no page.
     pub read: Option<Result<RenderedPage, String>>,
 }
@@ -114,7 +118,16 @@ impl Intake {
         let mut line = unleased_line(&row, None, &outcome);
         add_answer(&mut line, &arrival.fetched);
         line.revised = revised;
-        line.duplicate_of = original.as_ref().map(|original| original.url.clone());
+        let row = arrival.row.map(|RowSource { file, number, id, columns }| {
+            line.columns = columns;
+            RowName { file: file.to_string(), number, id }
+        });
+        if let Some(RowName { file, number, id }) = &row {
+            (line.file, line.line) = (Some(file.clone()), Some(*number));
+            line.id.clone_from(id);
+        }
+        line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
+        line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if let Some(Ok(read)) = &arrival.read {
             add_page(&mut line, &read.rendered);
@@ -127,6 +140,7 @@ impl Intake {
                 text_digest: read.rendered.text_digest,
                 is_noarchive: read.rendered.robots.noarchive,
                 fetched: arrival.fetched.clone(),
+                row,
                 body_digest: read.body_digest,
                 payload_digest: read.payload_digest,
                 judged,

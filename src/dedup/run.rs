@@ -18,8 +18,10 @@ use crate::pipeline::{
 };
 use crate::store::{Identity, Store};
 
-use super::input::{InputDamage, InputItem, Inputs, Options as InputOptions};
+use super::input::{InputDamage, InputDocument, InputFile, InputItem, Inputs, Options as InputOptions};
+use super::input_report::InputReports;
 use super::intake::{InputPage, Intake};
+use super::names::{self, Named, RowNames};
 
 /// Answers that may wait before and behind each renderer.
 const WAITING: usize = 4;
@@ -54,6 +56,10 @@ pub struct InputCounts {
     pub known: u64,
     /// Answers whose URL had come before.
     pub repeated: u64,
+    /// Documents without URL.
+    pub without_url: u64,
+    /// Of these, documents whose id had come before: they are known by file and line.
+    pub renamed: u64,
     /// PageRecords that speak of no answer of their own.
     pub passed: u64,
     /// Damaged records and lines.
@@ -62,6 +68,8 @@ pub struct InputCounts {
     pub damages: Vec<InputDamage>,
     /// Bytes of bodies.
     pub bytes: u64,
+    /// What the files gave.
+    pub inputs: InputReports,
 }
 
 /// The result of a run.
@@ -86,6 +94,7 @@ pub struct Dedup {
     intake: Intake,
     /// The hashes of the URLs that an earlier run has committed.
     known: HashSet<u128>,
+    names: RowNames,
 }
 
 /// A view of a run, for progress output.
@@ -108,11 +117,12 @@ impl DedupWatch {
 
 /// What the reader sends to a renderer.
 enum Work {
-    Answer(Box<Fetched>, Option<Sequence>),
+    Answer(Box<InputDocument>, Option<Sequence>),
     Note(Note),
 }
 
 enum Note {
+    Opened(InputFile),
     Known,
     Repeated,
     Passed,
@@ -133,9 +143,11 @@ impl Dedup {
         let against = setup.against.clone();
         let (decided, covered) = restore_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
         let signature = snapshot_signature(&setup.detect, against.as_deref());
-        let mut known = HashSet::new();
+        let (mut known, mut names) = (HashSet::new(), RowNames::default());
         for row in reader.all_urls()? {
-            known.insert(xxh3_128(row?.1.url.as_bytes()));
+            let (_, row) = row?;
+            names.restore(&row.url);
+            known.insert(xxh3_128(row.url.as_bytes()));
         }
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let mark = store.mark();
@@ -149,7 +161,7 @@ impl Dedup {
             waiting: Vec::new(),
             commits: None,
         };
-        Ok(Self { setup, store, intake, known })
+        Ok(Self { setup, store, intake, known, names })
     }
 
     /// Returns a view of the run for other threads.
@@ -163,19 +175,24 @@ impl Dedup {
         self.store.reopen()?;
         self.intake.stage.progress.check_disk(&self.store)?;
         let mut seen = HashSet::new();
-        let known = std::mem::take(&mut self.known);
+        let (known, mut names) = (std::mem::take(&mut self.known), std::mem::take(&mut self.names));
+        let mut named = NameCounts::default();
         let normalizer = self.setup.input.normalizer.clone();
         let mut spellings = HashMap::new();
         let sift = |item: InputItem| match item {
+            InputItem::Opened(file) => Work::Note(Note::Opened(file)),
             InputItem::Passed => Work::Note(Note::Passed),
             InputItem::Damaged(damage) => Work::Note(Note::Damaged(damage)),
             InputItem::Answer(mut answer) => {
-                let hash = xxh3_128(answer.url.as_str().as_bytes());
-                if let Some(spelling) = own_spelling(&answer, &normalizer) {
+                if let Err(taken) = named.name(&mut names, &mut answer, &seen) {
+                    return Work::Note(Note::Damaged(taken));
+                }
+                let hash = names::key(&answer.fetched.url);
+                if let Some(spelling) = own_spelling(&answer.fetched, &normalizer) {
                     spellings.insert(hash, spelling);
                     return Work::Note(Note::Passed);
                 }
-                answer.spelling = spellings.remove(&hash);
+                answer.fetched.spelling = spellings.remove(&hash);
                 match (seen.insert(hash), known.contains(&hash)) {
                     (false, _) => Work::Note(Note::Repeated),
                     (true, true) => Work::Note(Note::Known),
@@ -186,6 +203,9 @@ impl Dedup {
         let mut tally = InputCounts::default();
         let stop = ReadingStop { asked: stop, committed: self.intake.stage.progress.clone() };
         self.pass(bytes, &stop, sift, &mut tally)?;
+        tally.inputs.end(stop.is_asked());
+        (tally.without_url, tally.renamed) = (named.without_url, named.renamed);
+        self.names = names;
 
         let outdated = if stop.is_asked() { Vec::new() } else { self.intake.stage.outdated(Sequence(0))? };
         let mut not_revised = 0;
@@ -230,13 +250,25 @@ impl Dedup {
             let row = self.intake.stage.reader.url(*id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
             wanted.insert(xxh3_128(row.url.as_bytes()), *page);
         }
+        let (mut names, mut seen) = (std::mem::take(&mut self.names), HashSet::new());
+        let mut named = NameCounts::default();
         let normalizer = self.setup.input.normalizer.clone();
         let sift = |item: InputItem| match item {
-            InputItem::Answer(answer) if own_spelling(&answer, &normalizer).is_some() => Work::Note(Note::Passed),
-            InputItem::Answer(answer) => match wanted.remove(&xxh3_128(answer.url.as_str().as_bytes())) {
-                Some(page) => Work::Answer(answer, Some(page)),
-                None => Work::Note(Note::Known),
-            },
+            InputItem::Answer(answer) if own_spelling(&answer.fetched, &normalizer).is_some() => {
+                Work::Note(Note::Passed)
+            }
+            InputItem::Answer(mut answer) => {
+                if answer.fetched.url.file().is_some() {
+                    if named.name(&mut names, &mut answer, &seen).is_err() {
+                        return Work::Note(Note::Passed);
+                    }
+                    seen.insert(names::key(&answer.fetched.url));
+                }
+                match wanted.remove(&names::key(&answer.fetched.url)) {
+                    Some(page) => Work::Answer(answer, Some(page)),
+                    None => Work::Note(Note::Known),
+                }
+            }
             _ => Work::Note(Note::Passed),
         };
         self.pass(&AtomicU64::new(0), stop, sift, &mut InputCounts::default())
@@ -253,6 +285,40 @@ impl Dedup {
         store.close()?;
         let (totals, hosts) = hosts.into_parts();
         Ok(DedupEnding { tally, totals, hosts, reason, not_revised })
+    }
+}
+
+/// Counts documents without URL.
+#[derive(Default)]
+struct NameCounts {
+    without_url: u64,
+    renamed: u64,
+}
+
+impl NameCounts {
+    /// Gives a document its name.
+    fn name(
+        &mut self,
+        names: &mut RowNames,
+        document: &mut InputDocument,
+        seen: &HashSet<u128>,
+    ) -> Result<(), InputDamage> {
+        if document.fetched.url.file().is_none() {
+            return Ok(());
+        }
+        match names.name(document, |key| seen.contains(&key)) {
+            Named::Own => {}
+            Named::ByPlace => self.renamed += 1,
+            Named::Taken => {
+                let row =
+                    document.row.as_ref().map_or(String::new(), |row| format!("{}, row {}", row.file, row.number));
+                let name = document.fetched.url.shown().into_owned();
+                let why = format!("another document is named '{name}'; give each row an id of its own (--id-field)");
+                return Err(InputDamage::new(row, why));
+            }
+        }
+        self.without_url += 1;
+        Ok(())
     }
 }
 
@@ -284,7 +350,11 @@ impl DedupEnding {
 }
 
 fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), PipelineError> {
+    if matches!(done, Done::Answer(..) | Done::Note(Note::Known | Note::Repeated)) {
+        tally.inputs.answer();
+    }
     match done {
+        Done::Note(Note::Opened(file)) => tally.inputs.open(file),
         Done::Answer(arrival, renews) => {
             tally.answers += 1;
             tally.bytes += arrival.fetched.body.len() as u64;
@@ -292,9 +362,13 @@ fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), 
         }
         Done::Note(Note::Known) => (tally.answers, tally.known) = (tally.answers + 1, tally.known + 1),
         Done::Note(Note::Repeated) => (tally.answers, tally.repeated) = (tally.answers + 1, tally.repeated + 1),
-        Done::Note(Note::Passed) => tally.passed += 1,
+        Done::Note(Note::Passed) => {
+            tally.passed += 1;
+            tally.inputs.passed();
+        }
         Done::Note(Note::Damaged(damage)) => {
             tally.damaged += 1;
+            tally.inputs.damaged(&damage);
             if tally.damages.len() < MOST_NAMED {
                 tally.damages.push(damage);
             }
@@ -352,13 +426,14 @@ fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>
     for work in work {
         let result = match work {
             Work::Note(note) => Done::Note(note),
-            Work::Answer(fetched, renews) => {
-                let fetched: Arc<Fetched> = Arc::from(fetched);
+            Work::Answer(document, renews) => {
+                let InputDocument { fetched, row } = *document;
+                let fetched: Arc<Fetched> = Arc::new(fetched);
                 let is_page = (200..300).contains(&fetched.status)
                     && (setup.accepts)(&fetched.media_type())
                     && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
                 let read = is_page.then(|| render_page(&setup.renderer, &fetched));
-                Done::Answer(InputPage { fetched, read }, renews)
+                Done::Answer(InputPage { fetched, row, read }, renews)
             }
         };
         if done.send(result).is_err() {

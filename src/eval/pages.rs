@@ -123,7 +123,7 @@ pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
         body,
         truncated: false,
         address: None,
-        started_at: 0,
+        started_at: None,
         elapsed: Duration::ZERO,
     })
 }

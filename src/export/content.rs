@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::{CanonicalUrl, Fetched, Normalizer, PageLine};
+use crate::model::{Fetched, Normalizer, PageLine};
 use crate::pagetext::{Options, PageReader, Reading};
 use crate::store::{self, ArchiveReader};
 
@@ -30,12 +30,12 @@ impl Contents {
         if record.kind() != "response" {
             return Ok(None);
         }
-        let url = CanonicalUrl::from_canonical(&line.url).ok();
-        let page =
-            url.and_then(|url| record.response(&url, line.is_respelled())).ok_or_else(|| store::Error::Corrupt {
+        let page = line.address().and_then(|url| record.response(&url, line.is_respelled())).ok_or_else(|| {
+            store::Error::Corrupt {
                 place: format!("{file}, offset {offset}"),
                 reason: format!("no response of {}", line.url),
-            })?;
+            }
+        })?;
         Ok(Some(page))
     }
 

@@ -27,6 +27,9 @@ const GROUP_BYTES: usize = 32 * 1024 * 1024;
 const SCHEMA: &str = "
 message page {
     REQUIRED BYTE_ARRAY url (STRING);
+    OPTIONAL BYTE_ARRAY id (STRING);
+    OPTIONAL BYTE_ARRAY file (STRING);
+    OPTIONAL INT64 line;
     OPTIONAL BYTE_ARRAY final_url (STRING);
     OPTIONAL INT64 fetched_at (TIMESTAMP(MILLIS,true));
     OPTIONAL INT32 status;
@@ -59,10 +62,11 @@ message page {
     }
     OPTIONAL BYTE_ARRAY warc_file (STRING);
     OPTIONAL INT64 warc_offset;
+    OPTIONAL BYTE_ARRAY columns (STRING);
 }";
 
 /// Columns with mostly distinct values, for which a dictionary is useless.
-const UNIQUE: [&str; 7] = ["url", "title", "text", "html", "cluster", "digest", "text_digest"];
+const UNIQUE: [&str; 8] = ["url", "id", "title", "text", "html", "cluster", "digest", "text_digest"];
 /// Columns whose minimum and maximum help no query.
 const LONG: [&str; 2] = ["text", "html"];
 
@@ -125,6 +129,9 @@ fn write_group(
     let mut group = writer.next_row_group()?;
     let mut columns = Columns { group: &mut group, rows };
     columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.url)))?;
+    columns.text(|row| row.id.take())?;
+    columns.text(|row| row.file.take())?;
+    columns.optional::<Int64Type>(|row| row.line.map(whole))?;
     columns.text(|row| row.final_url.take())?;
     columns.optional::<Int64Type>(|row| row.fetched_at.as_deref().and_then(millis))?;
     columns.optional::<Int32Type>(|row| row.status.map(i32::from))?;
@@ -157,6 +164,7 @@ fn write_group(
     columns.origin(|origin| origin.markup.map(str::to_owned))?;
     columns.text(|row| row.warc_file.take())?;
     columns.optional::<Int64Type>(|row| row.warc_offset.map(whole))?;
+    columns.text(|row| row.columns.take().map(|columns| serde_json::Value::Object(columns).to_string()))?;
     group.close().map(drop)
 }
 

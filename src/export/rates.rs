@@ -37,10 +37,10 @@ impl RateKey {
 
     /// Returns the key of a line; empty if unknown.
     fn key(self, line: &PageLine) -> String {
-        let url = || CanonicalUrl::from_canonical(&line.url).ok();
         let key = match self {
-            RateKey::Host => url().map(|url| url.host().to_owned()),
-            RateKey::Domain => url().map(|url| url.registrable_domain().to_owned()),
+            RateKey::Host => Some(line.site()),
+            RateKey::Domain => CanonicalUrl::from_canonical(&line.url)
+                .map_or_else(|_| Some(line.site()), |url| Some(url.registrable_domain().to_owned())),
             RateKey::Language => line.lang.clone(),
             RateKey::Type => line.media_type.clone(),
         };
@@ -57,13 +57,13 @@ const COMPARED: usize = 3;
 #[derive(Default)]
 struct RateCounts {
     outcomes: [u64; OUTCOMES.len()],
-    /// Whether the crawl requested any of its URLs.
-    is_requested: bool,
+    /// Whether any of its URLs was requested by the crawl, or read from a file by `dedup`.
+    is_visited: bool,
 }
 
 /// Writes CSV with one line per key, ascending: compared pages, URLs by outcome, and the duplicate rate.
 ///
-/// Keys without any request are left out. Memory grows with the number of lines.
+/// Keys of which nothing was requested or read are left out. Memory grows with the number of lines.
 ///
 /// # Errors
 /// [`ExportError`](super::ExportError).
@@ -72,7 +72,7 @@ pub fn rates(source: ExportSource<'_>, by: RateKey, mut output: Output) -> Resul
     let mut rows = BTreeMap::<String, RateCounts>::new();
     source.each(&mut totals, |line, _| {
         let counts = rows.entry(by.key(&line)).or_default();
-        counts.is_requested |= line.requests > 0;
+        counts.is_visited |= line.is_visited();
         if let Some(at) = OUTCOMES.iter().position(|outcome| outcome.name() == line.outcome) {
             counts.outcomes[at] += 1;
         }
@@ -81,8 +81,8 @@ pub fn rates(source: ExportSource<'_>, by: RateKey, mut output: Output) -> Resul
     let names = OUTCOMES.map(|outcome| outcome.name().replace('-', "_"));
     let (compared, others) = names.split_at(COMPARED);
     let heading = format!("{},pages,{},duplicate_rate,{}", by.name(), compared.join(","), others.join(","));
-    let requested = rows.iter().filter(|(_, counts)| counts.is_requested);
-    let lines = requested.map(|(key, counts)| line(key, &counts.outcomes));
+    let visited = rows.iter().filter(|(_, counts)| counts.is_visited);
+    let lines = visited.map(|(key, counts)| line(key, &counts.outcomes));
     for line in std::iter::once(heading).chain(lines) {
         output.write_all(format!("{line}\r\n").as_bytes()).map_err(|error| output.error(error))?;
     }

@@ -15,6 +15,11 @@ use super::output::ExportCounts;
 #[allow(missing_docs)]
 pub struct ExportRow {
     pub url: String,
+    /// The id of a row, as given in the file from which `dedup` read it.
+    pub id: Option<String>,
+    pub file: Option<String>,
+    /// The number of the line, row or element in that file, from 1.
+    pub line: Option<u64>,
     pub final_url: Option<String>,
     /// RFC 3339, UTC; a timestamp in Parquet.
     pub fetched_at: Option<String>,
@@ -43,6 +48,8 @@ pub struct ExportRow {
     pub provenance: Option<ProvenanceFields>,
     pub warc_file: Option<String>,
     pub warc_offset: Option<u64>,
+    /// Columns of the row that were carried through; a JSON text in Parquet.
+    pub columns: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// The fields of a [`Provenance`], all present.
@@ -83,6 +90,9 @@ impl ExportRow {
                 Some(folder) => Digest::of(format!("{folder}\n{url}").as_bytes()).to_string(),
             }),
             url: line.url,
+            id: line.id,
+            file: line.file,
+            line: line.line,
             final_url: line.final_url,
             fetched_at: line.fetched_at,
             status: line.status,
@@ -104,6 +114,7 @@ impl ExportRow {
             provenance: line.provenance.map(ProvenanceFields::from),
             warc_file: line.warc_file,
             warc_offset: line.warc_offset,
+            columns: line.columns,
         }
     }
 }
@@ -147,7 +158,7 @@ mod tests {
     fn every_row_has_every_field_but_source_that_nobody_asked_for() {
         let fields = |row: &ExportRow| serde_json::to_value(row).unwrap().as_object().unwrap().len();
         let row = ExportRow::of(PageLine::default());
-        assert_eq!(fields(&row), 22);
-        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 23);
+        assert_eq!(fields(&row), 26);
+        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 27);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{CanonicalUrl, OutcomeKind, PageLine};
+use crate::model::{OutcomeKind, PageLine};
 
 /// Directives that hold a page back from exports.
 const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];
@@ -14,7 +14,7 @@ const HELD_BACK: [&str; 2] = ["noindex", "noarchive"];
 pub struct Selection {
     /// Names of outcomes; empty for all.
     pub outcomes: BTreeSet<String>,
-    /// Host names as in URLs, without port; empty for all.
+    /// Host names as in URLs, without port, and files of documents without URL; empty for all.
     pub hosts: BTreeSet<String>,
     /// Primary BCP 47 language subtags; empty for all, with pages of unknown language.
     pub languages: BTreeSet<String>,
@@ -76,7 +76,7 @@ impl Selection {
         };
         let is_selected = is_in(&self.outcomes, Some(stands))
             && is_in(&self.languages, line.lang.as_deref())
-            && (self.hosts.is_empty() || is_in(&self.hosts, Some(&host(&line.url))));
+            && (self.hosts.is_empty() || is_in(&self.hosts, Some(&line.site())));
         let holds_back = line.robots.iter().any(|directive| HELD_BACK.contains(&directive.as_str()));
         match (is_selected, holds_back && !self.ignore_noarchive) {
             (false, _) => SelectionResult::Left,
@@ -88,11 +88,6 @@ impl Selection {
 
 fn is_in(wanted: &BTreeSet<String>, found: Option<&str>) -> bool {
     wanted.is_empty() || found.is_some_and(|found| wanted.contains(found))
-}
-
-/// Returns the host of a URL; empty if it has none.
-pub(super) fn host(url: &str) -> String {
-    CanonicalUrl::from_canonical(url).map(|url| url.host().to_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

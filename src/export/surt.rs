@@ -14,10 +14,12 @@ use crate::model::CanonicalUrl;
 
 /// Returns the SURT key of a URL, or the URL itself if it cannot be parsed.
 pub fn surt(url: &str) -> String {
-    match CanonicalUrl::from_canonical(url)
-        .map(|url| key(url.as_url()))
-        .or_else(|_| Url::parse(url).map(|url| key(&url)))
-    {
+    let canonical = CanonicalUrl::from_canonical(url);
+    // Like the package, which leaves other schemes as they are.
+    if canonical.as_ref().is_ok_and(|url| url.file().is_some()) {
+        return url.to_owned();
+    }
+    match canonical.map(|url| key(url.as_url())).or_else(|_| Url::parse(url).map(|url| key(&url))) {
         Ok(key) => key,
         Err(_) => url.to_owned(),
     }

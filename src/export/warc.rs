@@ -5,7 +5,7 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::model::{CanonicalUrl, PageLine};
+use crate::model::PageLine;
 use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
 
 use super::error::Result;
@@ -70,12 +70,10 @@ pub(super) fn file_name(path: &Path) -> String {
 
 /// Whether a record is one of the line's URL.
 fn is_of(record: &WarcRecord, line: &PageLine) -> bool {
+    let Some(address) = line.address() else { return false };
     let target = record.field("WARC-Target-URI").unwrap_or_default();
-    let is_spelling = || match (CanonicalUrl::from_canonical(&line.url), Url::parse(target)) {
-        (Ok(url), Ok(spelling)) => url.may_be_spelled(&spelling),
-        _ => false,
-    };
-    target == line.url || (line.is_respelled() && is_spelling())
+    let is_spelling = || Url::parse(target).is_ok_and(|spelling| address.may_be_spelled(&spelling));
+    target == address.as_str() || (line.is_respelled() && is_spelling())
 }
 
 /// Returns the records of a page, which are adjacent; the line names the first.

@@ -136,7 +136,7 @@ impl<'a> Exchange<'a> {
             body: Vec::new(),
             truncated: false,
             address: response.remote_addr().filter(|_| !proxied),
-            started_at: self.started_at,
+            started_at: Some(self.started_at),
             elapsed: Duration::ZERO,
         }
     }

@@ -54,8 +54,8 @@ pub struct PageRow {
     pub page: PageId,
     /// Its group (its host), an opaque number to the decider.
     pub group: u32,
-    /// Time of the request, milliseconds since 1970 UTC.
-    pub fetched_at: i64,
+    /// Time of the request, milliseconds since 1970 UTC. `None` if a file did not tell.
+    pub fetched_at: Option<i64>,
     /// Digest of the decoded body.
     pub body_digest: Digest,
     /// Digest of the visible text; `None` if there is none.

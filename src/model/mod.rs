@@ -30,11 +30,11 @@ pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link,
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::Fetched;
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
-pub use put_page::{PutPage, Unchanged};
+pub use put_page::{PutPage, RowName, Unchanged};
 pub use url_id::UrlId;
 
 pub use neardup::model::*;
 pub use pagetext::model::{
     CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, Refresh,
-    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference,
+    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };

@@ -32,8 +32,8 @@ pub struct Fetched {
     pub truncated: bool,
     /// The address of the server. `None` behind a proxy.
     pub address: Option<SocketAddr>,
-    /// When the request was sent, milliseconds since 1970 UTC.
-    pub started_at: i64,
+    /// When the request was sent, milliseconds since 1970 UTC. `None` if a file does not tell.
+    pub started_at: Option<i64>,
     /// Time from the start of the request to the end of the body.
     pub elapsed: Duration,
 }

@@ -2,16 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Expectation, OutcomeKind, Provenance};
+use super::{CanonicalUrl, Expectation, OutcomeKind, Provenance};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PageLine {
-    /// The canonical URL.
+    /// The canonical URL. For a document without URL: its own id as given, or `FILE#LINE`.
     pub url: String,
     /// The outcome's name.
     pub outcome: String,
+    /// The id of a row, as given in its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The file from which `dedup` read a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The number of the line, row or element in that file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Other columns of the row that were carried through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<serde_json::Map<String, serde_json::Value>>,
     /// The next hop of a redirect. For other outcomes, the address that was requested, if the server redirected the URL
     /// to another spelling of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +71,9 @@ pub struct PageLine {
     /// The `url` of the stored page that this page duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,
+    /// The file of that page, if it is a document without URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_file: Option<String>,
     /// The folder of the earlier crawl that stored it. Absent for a page of this crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_in: Option<String>,
@@ -134,9 +149,43 @@ impl PageLine {
         self.final_url.is_some() || self.outcome == OutcomeKind::NotModified.name()
     }
 
+    /// Returns the URL as store and archive know it, also of a document that has none for people.
+    pub fn address(&self) -> Option<CanonicalUrl> {
+        let row = || {
+            let (file, line) = (self.file.as_deref()?, self.line);
+            match line.filter(|line| self.url == format!("{file}#{line}")) {
+                Some(line) => CanonicalUrl::of_row_number(file, line),
+                None => CanonicalUrl::of_row_id(file, &self.url),
+            }
+        };
+        CanonicalUrl::from_canonical(&self.url).ok().or_else(row)
+    }
+
+    /// Whether the page was requested, or read from a file. A line of `dedup` has no request, but an answer.
+    pub fn is_visited(&self) -> bool {
+        self.requests > 0 || self.status.is_some()
+    }
+
+    /// Returns the host of the URL, or the file of a document without URL; empty if there is neither.
+    pub fn site(&self) -> String {
+        site(&self.url, self.file.as_deref())
+    }
+
+    /// Returns the [site](Self::site) of the page that this page duplicates; empty if it duplicates none.
+    pub fn site_of_original(&self) -> String {
+        site(self.duplicate_of.as_deref().unwrap_or_default(), self.duplicate_file.as_deref())
+    }
+
     /// Whether the page is stored, see [`OutcomeKind::is_kept`].
     pub fn is_kept(&self) -> bool {
         [OutcomeKind::Stored, OutcomeKind::NotModified].iter().any(|kind| kind.name() == self.outcome)
+    }
+}
+
+fn site(url: &str, file: Option<&str>) -> String {
+    match CanonicalUrl::from_canonical(url) {
+        Ok(url) => url.site(),
+        Err(_) => file.unwrap_or_default().to_owned(),
     }
 }
 
@@ -177,4 +226,24 @@ pub struct ErrorLine {
     pub detail: String,
     /// Number of attempts.
     pub attempts: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_knows_the_address_of_its_page() {
+        let address = |url: &str, file: Option<&str>, line: Option<u64>| {
+            let line = PageLine { url: url.to_owned(), file: file.map(str::to_owned), line, ..PageLine::default() };
+            (line.address().map(|url| url.to_string()), line.site())
+        };
+        let told = |url: &str, site: &str| (Some(url.to_owned()), site.to_owned());
+        assert_eq!(address("http://a.test/", None, None), told("http://a.test/", "a.test"));
+        assert_eq!(address("http://a.test/", Some("f"), Some(3)), told("http://a.test/", "a.test"));
+        assert_eq!(address("f#3", Some("f"), Some(3)), told("row://f?line=3", "f"));
+        assert_eq!(address("f#3", Some("f"), Some(4)), told("row://f?id=f%233", "f"));
+        assert_eq!(address("1", Some("f"), Some(4)), told("row://f?id=1", "f"));
+        assert_eq!(address("1", None, None), (None, String::new()));
+    }
 }

@@ -11,18 +11,31 @@ pub struct PutPage {
     pub page: PageId,
     /// The exchange with the server.
     pub fetched: Arc<Fetched>,
+    /// The row of a file that the page was, if it was one.
+    pub row: Option<RowName>,
     /// Digest of the body.
     pub body_digest: Digest,
     /// Digest of the body as the archive spells it: `sha1:` and base 32.
     pub payload_digest: String,
     /// The decider's verdict.
     pub verdict: Verdict,
-    /// For a duplicate: the stored page's URL, and when it was fetched (milliseconds since 1970).
-    pub original: Option<(String, i64)>,
+    /// For a duplicate: the stored page's URL, and when it was fetched (milliseconds since 1970), if that is known.
+    pub original: Option<(String, Option<i64>)>,
     /// Whether the archive keeps the body of a duplicate too.
     pub keep_body: bool,
     /// The archived response of an earlier crawl, if the page has not changed since.
     pub unchanged: Option<Unchanged>,
+}
+
+/// The row of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowName {
+    /// The file.
+    pub file: String,
+    /// The number of the line, row or element, from 1.
+    pub number: u64,
+    /// Its own id, as given.
+    pub id: Option<String>,
 }
 
 /// A page in the archive of an earlier crawl of the site.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::detect::Decider;
 use crate::model::{
-    Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageLine, PageRow,
-    PutPage, Relevance, Sequence, Totals, Unchanged, UrlId, Verdict,
+    CanonicalUrl, Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageLine,
+    PageRow, PutPage, Relevance, RowName, Sequence, Totals, Unchanged, UrlId, Verdict, shown_url,
 };
 use crate::store::StoreReader;
 
@@ -31,12 +31,24 @@ pub(crate) struct ArchivePolicy {
 pub(crate) struct NamedOriginal {
     /// `None` if an earlier crawl has stored it.
     pub id: Option<UrlId>,
-    /// Its URL.
+    /// Its URL, as the store spells it.
     pub url: String,
     /// Fetch time, milliseconds since 1970 UTC.
-    pub fetched_at: i64,
+    pub fetched_at: Option<i64>,
     /// The folder of the earlier crawl.
     pub folder: Option<String>,
+}
+
+impl NamedOriginal {
+    /// Returns its URL as a line names it: see [`CanonicalUrl::shown`].
+    pub fn shown(&self) -> String {
+        shown_url(&self.url).into_owned()
+    }
+
+    /// Returns its file, if it is a document without URL.
+    pub fn file(&self) -> Option<String> {
+        CanonicalUrl::from_canonical(&self.url).ok()?.file()
+    }
 }
 
 /// A page that was decided, with all that its row and its record of the archive need.
@@ -45,6 +57,8 @@ pub(crate) struct DecidedPage {
     /// The page's deterministic name.
     pub page: PageId,
     pub fetched: Arc<Fetched>,
+    /// The row of a file that the page was, if it was one.
+    pub row: Option<RowName>,
     pub body_digest: Digest,
     pub payload_digest: String,
     pub text_digest: Option<Digest>,
@@ -75,7 +89,7 @@ pub(crate) struct DecisionStage {
     against: Option<Arc<ReferenceCrawls>>,
     policy: ArchivePolicy,
     /// URL and fetch time of stored pages that are not committed yet.
-    uncommitted: HashMap<Sequence, (String, i64)>,
+    uncommitted: HashMap<Sequence, (String, Option<i64>)>,
     /// Pages that are being revised, by URL.
     revising: HashMap<UrlId, Sequence>,
     /// Whether `revising` has the near-duplicates that earlier runs left to be revised.
@@ -169,7 +183,7 @@ impl DecisionStage {
         };
         let original = self.original(of)?;
         let outcome = outcome_of(verdict, original.id).kind().name().to_owned();
-        Ok(EarlierVerdict { outcome, duplicate_of: original.url, score: score.as_f64() })
+        Ok(EarlierVerdict { outcome, duplicate_of: original.shown(), score: score.as_f64() })
     }
 
     /// Enters a decided page into the batch. Returns what the archive is to keep of it.
@@ -201,6 +215,7 @@ impl DecisionStage {
         is_archived.then(|| PutPage {
             page,
             fetched: answer.filter(|_| judged.verdict.is_unique()).unwrap_or(fetched),
+            row: decided.row,
             body_digest,
             payload_digest,
             verdict: judged.verdict,

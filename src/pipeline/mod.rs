@@ -43,7 +43,7 @@ pub use stop::{Stop, StopReason};
 
 pub(crate) use batch::SealedBatch;
 pub(crate) use commit::{CommitProgress, commit_all};
-pub(crate) use decision_stage::{ArchivePolicy, DecidedPage, DecisionStage, group_of, outcome_of};
+pub(crate) use decision_stage::{ArchivePolicy, DecidedPage, DecisionStage, NamedOriginal, group_of, outcome_of};
 pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
 pub(crate) use live_stats::LiveStats;

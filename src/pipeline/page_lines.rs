@@ -3,7 +3,7 @@
 use url::Url;
 
 use crate::detect::dd::Band;
-use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlRow};
+use crate::model::{Detector, ErrorLine, Fetched, Lease, Outcome, PageContent, PageLine, UrlRow, shown_url};
 
 /// Returns the line of a URL whose lease has ended.
 pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Outcome) -> PageLine {
@@ -20,7 +20,7 @@ pub(crate) fn leased_line(lease: &Lease, referrer: Option<String>, outcome: &Out
 
 /// Returns the line of a URL that was seen and not leased.
 pub(crate) fn unleased_line(row: &UrlRow, referrer: Option<String>, outcome: &Outcome) -> PageLine {
-    PageLine { url: row.url.clone(), depth: row.discovery.depth, referrer, ..outcome_line(outcome) }
+    PageLine { url: shown_url(&row.url).into_owned(), depth: row.discovery.depth, referrer, ..outcome_line(outcome) }
 }
 
 /// Fills the fields that depend on the outcome alone.
@@ -51,7 +51,7 @@ pub(crate) fn add_answer(line: &mut PageLine, fetched: &Fetched) {
         line.final_url = fetched.spelling.as_ref().map(Url::to_string);
     }
     line.status = Some(fetched.status);
-    line.fetched_at = Some(rfc3339(fetched.started_at));
+    line.fetched_at = fetched.started_at.and_then(rfc3339);
     line.media_type = (!media_type.is_empty()).then_some(media_type);
     line.bytes = Some(fetched.body.len() as u64);
     line.truncated = fetched.truncated;
@@ -78,7 +78,7 @@ pub(crate) fn error_line(url: &str, attempts: u32, outcome: &Outcome) -> Option<
     }
 }
 
-/// Formats milliseconds since 1970 as RFC 3339 in UTC, with milliseconds.
-pub(super) fn rfc3339(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis).map(|time| format!("{time:.3}")).unwrap_or_default()
+/// Formats milliseconds since 1970 as RFC 3339 in UTC, with milliseconds. `None` beyond the years -9999 to 9999.
+fn rfc3339(millis: i64) -> Option<String> {
+    jiff::Timestamp::from_millisecond(millis).ok().map(|time| format!("{time:.3}"))
 }

@@ -48,7 +48,7 @@ pub(super) struct ReferencePage {
     /// The URL as it was fetched.
     pub url: String,
     /// Fetch time, milliseconds since 1970 UTC.
-    pub fetched_at: i64,
+    pub fetched_at: Option<i64>,
     /// The folder, as the user named it.
     pub folder: String,
 }
@@ -58,7 +58,7 @@ pub(super) struct ReferencePage {
 struct SpooledPage {
     folder: u32,
     url: String,
-    fetched_at: i64,
+    fetched_at: Option<i64>,
     page: PageId,
     body_digest: Digest,
     text_digest: Option<Digest>,

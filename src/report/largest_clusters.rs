@@ -13,7 +13,7 @@ use super::ReportError;
 use super::line_stats::ClusterSize;
 use super::term_table::{TablePage, TermTable};
 use crate::detect::Options;
-use crate::model::{CanonicalUrl, Fetched, Normalizer, PageLine, PageRow, UrlId};
+use crate::model::{Fetched, Normalizer, PageLine, PageRow, UrlId, shown_url};
 use crate::pagetext::{self, PageReader};
 use crate::similarity::Record;
 use crate::store::{ArchiveReader, PageLines, StoreReader};
@@ -186,8 +186,9 @@ impl<'a> PageComparer<'a> {
         if !urls.is_empty() {
             for row in reader.all_urls()? {
                 let (id, row) = row?;
-                if urls.contains(row.url.as_str()) {
-                    ids.insert(id, row.url);
+                let shown = shown_url(&row.url);
+                if urls.contains(shown.as_ref()) {
+                    ids.insert(id, shown.into_owned());
                 }
             }
         }
@@ -233,7 +234,7 @@ impl<'a> PageComparer<'a> {
         let body = (record.kind() == "response").then(|| record.http_body())??;
         let (kind, charset) = (line.media_type.as_deref()?, line.charset.as_deref().unwrap_or("utf-8"));
         let page = Fetched {
-            url: CanonicalUrl::from_canonical(&line.url).ok()?,
+            url: line.address()?,
             spelling: None,
             status: 200,
             version: "HTTP/1.1",
@@ -243,7 +244,7 @@ impl<'a> PageComparer<'a> {
             body: body.to_vec(),
             truncated: false,
             address: None,
-            started_at: 0,
+            started_at: None,
             elapsed: Duration::ZERO,
         };
         let reading = self.renderer.reading(&page)?;

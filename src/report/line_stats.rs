@@ -13,6 +13,8 @@ use super::prediction_stats::PredictionStats;
 use crate::model::{OutcomeKind, PageLine, Threshold};
 use crate::store::PageLines;
 
+/// Stands for the host of a URL that has none.
+const NO_HOST: &str = "(no host)";
 /// Number of bins of the score histogram below 1.
 pub const BINS: usize = 50;
 
@@ -146,11 +148,12 @@ impl LineStats {
         let is = |kind: OutcomeKind| line.outcome == kind.name();
         let is_unique = line.is_kept();
         self.growth.add(
-            line.requests,
+            // A page that was read from a file counts as one response.
+            line.requests.max(u32::from(line.is_visited())),
             is_unique || (line.duplicate_of.is_some() && !is(OutcomeKind::PredictedDuplicate)),
             is_unique,
         );
-        let host = host(&line.url);
+        let host = named(line.site());
         let site = self.sites.entry(host.clone()).or_default();
         if let Some(at) = line.fetched_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok()) {
             site.fetched_at.push(at.as_millisecond());
@@ -176,7 +179,7 @@ impl LineStats {
     }
 
     fn add_copy(&mut self, line: &PageLine, host: String, of: &str) {
-        *self.between.entry((host, self::host(of))).or_default() += 1;
+        *self.between.entry((host, named(line.site_of_original()))).or_default() += 1;
         self.causes.add(&line.url, of, line.title.as_deref());
         // A page stored by an earlier crawl is not in this folder, so it cannot be shown.
         if line.duplicate_in.is_none() {
@@ -205,9 +208,13 @@ fn bin(score: f64) -> usize {
     millionths / (Threshold::ONE as usize / BINS)
 }
 
+fn named(site: String) -> String {
+    if site.is_empty() { NO_HOST.to_owned() } else { site }
+}
+
 /// Returns the host name of a URL, without port.
 pub fn host(url: &str) -> String {
-    Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "(no host)".to_owned())
+    Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| NO_HOST.to_owned())
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ struct ArchiveState {
 struct RecentPages {
     locations: HashMap<PageId, WarcLocation>,
     /// Pages with a response record, by URL and time of fetch.
-    bodies: HashMap<(String, i64), (PageId, Digest)>,
+    bodies: HashMap<(String, Option<i64>), (PageId, Digest)>,
 }
 
 impl Archive {
@@ -78,7 +78,8 @@ impl Archive {
         if let Some(known) = self.known(page.page) {
             return Ok(Some(known));
         }
-        let drafts = self.drafts(page)?;
+        let drafts: Vec<Draft<'_>> =
+            self.drafts(page)?.into_iter().map(|draft| draft.with_row(page.row.as_ref())).collect();
         // Compression takes longest and needs no lock.
         let mut gzip = locked(&self.state).gzip.take().unwrap_or_else(|| Gzip::new(self.level));
         let members: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.to_member(&mut gzip)).collect();

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::model::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation};
+use crate::model::{Digest, EarlierVerdict, LinkKind, OutcomeKind, PageRow, Sequence, UrlId, WarcLocation, shown_url};
 
 use super::commit_marker::CommitMarker;
 use super::crawl_file::read_json_file;
@@ -147,7 +147,7 @@ impl Verifier {
         for row in self.reader.all_urls()? {
             let Some((id, row)) = self.report.noted(row) else { continue };
             self.report.checked.urls += 1;
-            if let Some(other) = self.ids.insert(xxh3_128(row.url.as_bytes()), id) {
+            if let Some(other) = self.ids.insert(xxh3_128(shown_url(&row.url).as_bytes()), id) {
                 self.report.problem(format!("URL {id} is URL {other} again: {}", row.url));
             }
         }

@@ -4,7 +4,7 @@ use data_encoding::BASE32;
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
-use crate::model::{Digest, Fetched, PageId, Unchanged, Verdict};
+use crate::model::{Digest, Fetched, PageId, RowName, Unchanged, Verdict};
 
 use super::gzip::Gzip;
 use super::http_block;
@@ -78,12 +78,22 @@ impl<'a> Draft<'a> {
 
     fn of_page(kind: Kind, page: PageId, fetched: &Fetched) -> Self {
         let target = fetched.address_requested().as_str();
-        Self::new(kind, kind.id_of(page), date(fetched.started_at)).with("WARC-Target-URI", target)
+        Self::new(kind, kind.id_of(page), written_date(fetched.started_at)).with("WARC-Target-URI", target)
     }
 
     fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
         self
+    }
+
+    /// Adds the row of a file that the page was. The standard lets programs add fields of their own (section 5.1).
+    pub(crate) fn with_row(self, row: Option<&RowName>) -> Self {
+        let Some(RowName { file, number, id }) = row else { return self };
+        let draft = self.with("Row-File", file).with("Row-Number", number.to_string());
+        match id {
+            Some(id) => draft.with("Row-Id", id),
+            None => draft,
+        }
     }
 
     fn with_exchange(self, fetched: &Fetched) -> Self {
@@ -131,16 +141,17 @@ impl<'a> Draft<'a> {
         fetched: &Fetched,
         digest: &str,
         original: PageId,
-        (url, fetched_at): (&str, i64),
+        (url, fetched_at): (&str, Option<i64>),
     ) -> Self {
-        let draft = Self::of_page(Kind::Revisit, page, fetched)
+        let mut draft = Self::of_page(Kind::Revisit, page, fetched)
             .with_exchange(fetched)
             .with("WARC-Profile", SAME_PAYLOAD)
             .with("WARC-Refers-To", Kind::Response.id_of(original))
-            .with("WARC-Refers-To-Target-URI", url)
-            .with("WARC-Refers-To-Date", date(fetched_at))
-            .with("WARC-Payload-Digest", digest)
-            .with("Content-Type", "application/http;msgtype=response");
+            .with("WARC-Refers-To-Target-URI", url);
+        if let Some(fetched_at) = fetched_at {
+            draft = draft.with("WARC-Refers-To-Date", date(fetched_at));
+        }
+        let draft = draft.with("WARC-Payload-Digest", digest).with("Content-Type", "application/http;msgtype=response");
         Self { head: http_block::response_head(fetched), ..draft }
     }
 
@@ -211,6 +222,12 @@ fn fields(lines: &[(&str, &str)]) -> Vec<u8> {
 fn one_line(name: &str, value: &str) -> String {
     let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("{name}: {value}\r\n")
+}
+
+/// Returns `WARC-Date` of a page. A record must have one (section 5.4): if nobody knows when the page was fetched, it is
+/// the time at which the record is written.
+fn written_date(started_at: Option<i64>) -> String {
+    date(started_at.unwrap_or_else(now_millis))
 }
 
 /// Formats `WARC-Date` (section 5.4) with milliseconds.

@@ -101,7 +101,7 @@ impl WarcRecord {
             body: self.http_body()?.to_owned(),
             truncated: self.field("WARC-Truncated").is_some(),
             address: None,
-            started_at: date.map_or(0, jiff::Timestamp::as_millisecond),
+            started_at: date.map(jiff::Timestamp::as_millisecond),
             elapsed: Duration::ZERO,
         })
     }

@@ -6,6 +6,8 @@
 //! | `conformance` | parsers and rules against conformance suites |
 //! | `crawl` | outcomes, limits, resuming, signals |
 //! | `dashboard` | the dashboard, for programs and in a browser |
+//! | `dedup` | pages from files |
+//! | `rows` | documents of tables and of JSON |
 //! | `against` | comparing with pages of earlier crawls |
 //! | `browser` | pages rendered by scripts (feature `browser`) |
 //! | `clusters` | which page of a cluster is elected |
@@ -80,6 +82,7 @@ mod reindex;
 mod rendering;
 mod report;
 mod revision;
+mod rows;
 mod sampling;
 mod soft_404;
 mod spellings;

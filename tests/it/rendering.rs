@@ -34,7 +34,7 @@ fn page(body: &[u8]) -> Fetched {
         truncated: false,
         address: None,
         // 2026-01-01.
-        started_at: 1_767_225_600_000,
+        started_at: Some(1_767_225_600_000),
         elapsed: Duration::ZERO,
     }
 }

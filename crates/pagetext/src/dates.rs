@@ -27,14 +27,15 @@ const SPELLINGS: [&str; 9] = [
 ///
 /// A time of day without a zone is dropped. A year or a month alone is no date.
 ///
-/// `fetched_at` is the time of the request, milliseconds since 1970. A date more than a day later is not the date of
-/// publication: it may be that of an event.
-pub(super) fn normalised(text: &str, fetched_at: i64) -> Option<String> {
+/// `fetched_at` is the time of the request, milliseconds since 1970, if it is known. A date more than a day later is not
+/// the date of publication: it may be that of an event.
+pub(super) fn normalised(text: &str, fetched_at: Option<i64>) -> Option<String> {
     let text = text.trim();
     if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let found = moment(text).and_then(spelt).or_else(|| Some(date(text)?.to_string()))?;
+    let Some(fetched_at) = fetched_at else { return (found.as_str() >= EARLIEST).then_some(found) };
     let latest = Timestamp::from_millisecond(fetched_at.saturating_add(DAY_MILLIS)).ok()?.to_string();
     (EARLIEST..=latest.as_str()).contains(&found.as_str()).then_some(found)
 }
@@ -92,7 +93,7 @@ mod tests {
             ("2019-03-01 10:20", "2019-03-01"),
             ("2019-03-01 10:20 CET", "2019-03-01"),
         ] {
-            assert_eq!(normalised(text, NOW).as_deref(), Some(expected), "{text}");
+            assert_eq!(normalised(text, Some(NOW)).as_deref(), Some(expected), "{text}");
         }
     }
 
@@ -116,14 +117,17 @@ mod tests {
             "é019-03-01",
             "{{date}} 1",
         ] {
-            assert_eq!(normalised(text, NOW), None, "{text}");
+            assert_eq!(normalised(text, Some(NOW)), None, "{text}");
         }
-        assert_eq!(normalised("2026-01-02", NOW).as_deref(), Some("2026-01-02"));
+        assert_eq!(normalised("2026-01-02", Some(NOW)).as_deref(), Some("2026-01-02"));
+        // Without a time of the request no date is too late.
+        assert_eq!(normalised("2031-01-02", None).as_deref(), Some("2031-01-02"));
+        assert_eq!(normalised("1850-05-01", None), None);
     }
 
     proptest! {
         #[test]
-        fn any_text_is_a_date_or_none(text in "\\PC{0,40}", digits in "[0-9:TZ+./, -]{0,30}", fetched_at: i64) {
+        fn any_text_is_a_date_or_none(text in "\\PC{0,40}", digits in "[0-9:TZ+./, -]{0,30}", fetched_at: Option<i64>) {
             for text in [text, digits] {
                 if let Some(found) = normalised(&text, fetched_at) {
                     prop_assert!(found.len() == 10 || (found.len() == 20 && found.ends_with('Z')), "{}", found);

@@ -25,6 +25,7 @@ pub fn robots_directives<'a>(
     agent: &str,
     now: i64,
 ) -> RobotsDirectives {
+    let now = Some(now);
     let mut directives = RobotsDirectives::default();
     headers.into_iter().for_each(|value| add_header(&mut directives, value, agent, now));
     metas.into_iter().for_each(|(name, content)| add_meta(&mut directives, name, content, agent, now));
@@ -32,7 +33,7 @@ pub fn robots_directives<'a>(
 }
 
 /// Adds the directives of a `meta` element whose name is `robots` or our product token.
-pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &str, agent: &str, now: i64) {
+pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &str, agent: &str, now: Option<i64>) {
     let name = name.trim();
     if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(agent) {
         add_dated(directives, content, now);
@@ -43,7 +44,7 @@ pub(super) fn add_meta(directives: &mut RobotsDirectives, name: &str, content: &
 /// Adds the directives of one `X-Robots-Tag` header line that address everyone or us.
 ///
 /// A named robot is addressed until another one is named, since proxies may have joined lines.
-pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: &str, now: i64) {
+pub(super) fn add_header(directives: &mut RobotsDirectives, value: &str, agent: &str, now: Option<i64>) {
     let mut is_ours = true;
     let mut rest = value;
     loop {
@@ -81,11 +82,11 @@ fn is_dated(item: &str) -> bool {
 }
 
 /// Applies an `unavailable_after` in the list.
-fn add_dated(directives: &mut RobotsDirectives, list: &str, now: i64) {
+fn add_dated(directives: &mut RobotsDirectives, list: &str, now: Option<i64>) {
     let lower = list.to_ascii_lowercase();
     for (at, name) in lower.match_indices(UNAVAILABLE_AFTER) {
         let value = list[at + name.len()..].trim_start().trim_start_matches([':', '=']);
-        directives.noindex |= moment(value).is_some_and(|moment| moment.as_millisecond() <= now);
+        directives.noindex |= moment(value).zip(now).is_some_and(|(moment, now)| moment.as_millisecond() <= now);
     }
 }
 

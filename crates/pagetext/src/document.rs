@@ -50,7 +50,7 @@ pub(super) trait Attributes {
 pub(super) struct Findings<'a> {
     agent: &'a str,
     /// When the page was requested, milliseconds since 1970.
-    now: i64,
+    now: Option<i64>,
     pub document: Document,
     pub links: Links<'a>,
     title: Option<String>,

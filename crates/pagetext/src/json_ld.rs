@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn claimed(script: &str) -> (Option<String>, Option<String>) {
-        let mut claims = Claims::new(1_767_225_600_000);
+        let mut claims = Claims::new(Some(1_767_225_600_000));
         read(script, &mut claims);
         let found = claims.into_parts();
         (found.0.map(|(name, _)| name), found.1.map(|(date, _)| date))

@@ -84,7 +84,7 @@ use tree_builder::Stop;
 pub use directives::robots_directives;
 pub use model::{
     CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, Refresh,
-    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference,
+    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
@@ -254,7 +254,7 @@ impl PageReader {
         if kind == Kind::Other {
             return None;
         }
-        let top_level_domain = page.url.as_url().domain().and_then(|name| name.rsplit('.').next());
+        let top_level_domain = page.url.domain().and_then(|name| name.rsplit('.').next());
         let content_type = page.header("content-type");
         let (source, encoding) =
             charset::decode(page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);

@@ -77,18 +77,18 @@ pub(super) struct Claims {
     who: Option<(WhoRank, String)>,
     when: Option<(WhenRank, String)>,
     /// When the page was requested, milliseconds since 1970.
-    fetched_at: i64,
+    fetched_at: Option<i64>,
     /// Texts that were tried as dates.
     dates: u32,
 }
 
 impl Claims {
-    pub fn new(fetched_at: i64) -> Self {
+    pub fn new(fetched_at: Option<i64>) -> Self {
         Self::default().fetched(fetched_at)
     }
 
     /// Creates an empty set of claims for a page requested at this time.
-    pub fn fetched(self, fetched_at: i64) -> Self {
+    pub fn fetched(self, fetched_at: Option<i64>) -> Self {
         Self { fetched_at, ..self }
     }
 
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_better_claim_counts_and_of_equal_ones_the_first() {
-        let mut claims = Claims::new(1_767_225_600_000);
+        let mut claims = Claims::new(Some(1_767_225_600_000));
         claims.who(WhoRank::Copyright, "Press");
         claims.who(WhoRank::Meta, "https://social.test/jane");
         claims.meta(" Author ", "Jane Roe");

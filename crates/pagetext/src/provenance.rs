@@ -42,7 +42,7 @@ fn settled(page: PageSource<'_>, claims: Claims) -> Provenance {
     }
     let (who, when) = claims.into_parts();
     let ((who, who_from), (when, when_from)) = (who.unzip(), when.unzip());
-    let place = Some(page.url.host().to_owned());
+    let place = page.url.file().is_none().then(|| page.url.host().to_owned());
     let how = Some(page.media_type()).filter(|media_type| !media_type.is_empty());
     Provenance { who, who_from, when, when_from, place, how, ..Provenance::default() }
 }

@@ -13,7 +13,7 @@ pub(crate) struct TestPage {
 
 impl<'a> From<&'a TestPage> for PageSource<'a> {
     fn from(page: &'a TestPage) -> Self {
-        PageSource { url: &page.url, headers: &page.headers, body: &page.body, fetched_at: page.fetched_at }
+        PageSource { url: &page.url, headers: &page.headers, body: &page.body, fetched_at: Some(page.fetched_at) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::model::CanonicalUrl;
 /// words.
 pub(super) fn words(url: &CanonicalUrl) -> String {
     let mut words = String::new();
-    if let Some(name) = url.as_url().domain() {
+    if let Some(name) = url.domain() {
         let labels = match psl::suffix_str(name) {
             Some(suffix) if suffix.len() < name.len() => &name[..name.len() - suffix.len()],
             _ => name,

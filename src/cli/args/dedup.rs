@@ -11,21 +11,27 @@ use super::flags::JudgingFlags;
 /// The arguments of `dedup`.
 #[derive(Debug, Args)]
 pub struct DedupArguments {
-    /// Files (WARC, WET, Parquet, JSON lines), folders of these or of HTML and text files, or - for stdin
+    /// Files (WARC, WET, Parquet, JSON, CSV), folders of these or of HTML and text files, or - for stdin
     #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
     /// Folders: a page has its path, appended to URL, as its URL
     #[arg(long, value_name = "URL", default_value = "http://localhost/", value_hint = ValueHint::Url)]
     pub base: String,
-    /// JSON lines: field with the URL
+    /// Tables: field with the URL, by name or path (metadata.url)
     #[arg(long, value_name = "NAME", default_value = "url")]
     pub url_field: String,
-    /// JSON lines: field with the source of the page
+    /// Tables: field with the document's own id, which names it if it has no URL
+    #[arg(long, value_name = "NAME", default_value = "id")]
+    pub id_field: String,
+    /// Tables: field with the source of the page
     #[arg(long, value_name = "NAME", default_value = "html")]
     pub html_field: String,
-    /// JSON lines: field with the text of the page, if it has no source
+    /// Tables: field with the text of the page, if it has no source
     #[arg(long, value_name = "NAME", default_value = "text")]
     pub text_field: String,
+    /// Tables: other fields to carry through to pages.jsonl and exports
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub keep_columns: Vec<String>,
     /// Start over; fail if the output folder is not empty
     #[arg(long)]
     pub fresh: bool,

@@ -51,13 +51,15 @@ Settings:
 
 Exit codes:
   0         finished, or stopped by a limit of the user
-  1         no seed could be fetched, or verify found a problem
+  1         no seed could be fetched, no input of dedup gave a page,
+            or verify found a problem
   2         usage or configuration error
   3         more failures than --fail-over allows
   4         store or export corrupt
   5         nothing to resume, or output folder not empty
   6         output folder in use by another run
   7         disk full, or less free than --min-free; can be resumed
+  8         dedup: an input gave no page or broke off; others were read
   70        internal error
   130, 143  stopped by SIGINT, SIGTERM; can be resumed";
 

@@ -159,7 +159,7 @@ mod tests {
             body: format!("<html><title>A site</title><body><p>{text}</p>").into_bytes(),
             truncated: false,
             address: None,
-            started_at: 0,
+            started_at: None,
             elapsed: std::time::Duration::ZERO,
         };
         AnswerWords::new(&PageReader::default().render(&fetched), &[url])

@@ -1,5 +1,6 @@
 //! Finds the input files.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,13 +8,13 @@ use std::sync::atomic::AtomicU64;
 
 use crate::model::{CanonicalUrl, Fetched};
 
-use super::{InputDamage, InputItem, Items, Options, items, open, parquet};
+use super::{InputDamage, InputItem, Items, Options, PARQUET, UNKNOWN, damaged, items, open, opened, parquet};
 
 /// Endings of files that hold one page each, and their media types.
 const PAGES: [(&str, &str); 4] =
     [("html", "text/html"), ("htm", "text/html"), ("xhtml", "application/xhtml+xml"), ("txt", "text/plain")];
 /// Endings of files in a folder that hold many pages.
-const COLLECTIONS: [&str; 8] = ["warc", "wet", "parquet", "jsonl", "ndjson", "gz", "zst", "json"];
+const COLLECTIONS: [&str; 10] = ["warc", "wet", "parquet", "jsonl", "ndjson", "gz", "zst", "json", "csv", "tsv"];
 /// The file that a server sends for a folder.
 const INDEX: &str = "index.html";
 
@@ -23,8 +24,8 @@ pub struct Inputs {
     files: Vec<Source>,
     /// Bytes of all files; `None` if one of them is standard input.
     pub bytes: Option<u64>,
-    /// Files in folders whose names are not those of pages.
-    pub ignored: u64,
+    /// Files in folders whose names are not those of pages, counted by the ending of the name (empty if it has none).
+    pub ignored: BTreeMap<String, u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,13 +73,19 @@ impl Inputs {
         self.files.iter().flat_map(move |source| -> Items<'a> {
             match source {
                 Source::Collection(path) if parquet::is_parquet(path).is_ok_and(|is| is) => {
-                    parquet::rows(path, options, bytes)
+                    opened(&path.display().to_string(), PARQUET, parquet::rows(path, options, bytes))
                 }
-                Source::Collection(path) => match open(path, bytes) {
-                    Ok(input) => items(path.display().to_string(), input, options),
-                    Err(error) => Box::new(std::iter::once(damaged(path, &error))),
-                },
-                Source::Page { path, below } => Box::new(std::iter::once(page(path, below, options, bytes))),
+                Source::Collection(path) => {
+                    let name = path.display().to_string();
+                    match open(path, bytes) {
+                        Ok(input) => items(name, input, options),
+                        Err(error) => opened(&name, UNKNOWN, damaged(&name, &error)),
+                    }
+                }
+                Source::Page { path, below } => {
+                    let item = page(path, below, options, bytes);
+                    opened(&path.display().to_string(), "page", Box::new(std::iter::once(item)))
+                }
             }
         })
     }
@@ -117,7 +124,7 @@ impl Inputs {
                 Some(_) => Source::Page { path: path.clone(), below: name },
                 None if COLLECTIONS.contains(&ending) => Source::Collection(path.clone()),
                 None => {
-                    self.ignored += 1;
+                    *self.ignored.entry(ending.to_ascii_lowercase()).or_default() += 1;
                     continue;
                 }
             };
@@ -135,10 +142,6 @@ fn media_type(path: &Path) -> Option<&'static str> {
     PAGES.iter().find(|(known, _)| *known == ending).map(|(_, media_type)| *media_type)
 }
 
-fn damaged(path: &Path, error: &dyn std::fmt::Display) -> InputItem {
-    InputItem::Damaged(InputDamage { place: path.display().to_string(), why: error.to_string() })
-}
-
 fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> InputItem {
     let mut body = Vec::new();
     let read = open(&path.to_owned(), bytes).and_then(|mut input| {
@@ -146,17 +149,17 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Input
         input.by_ref().take(options.max_body as u64 + 1).read_to_end(&mut body)
     });
     if let Err(error) = read {
-        return damaged(path, &error);
+        return InputItem::Damaged(InputDamage::new(path.display().to_string(), error));
     }
     let url = match address(below, options) {
         Ok(url) => url,
-        Err(why) => return damaged(path, &why),
+        Err(why) => return InputItem::Damaged(InputDamage::new(path.display().to_string(), why)),
     };
     let modified = fs::metadata(path).and_then(|about| about.modified()).ok();
     let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let truncated = body.len() > options.max_body;
     body.truncate(options.max_body);
-    InputItem::Answer(Box::new(Fetched {
+    InputItem::from(Fetched {
         url,
         spelling: None,
         status: 200,
@@ -168,9 +171,9 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Input
         body,
         truncated,
         address: None,
-        started_at: since_1970.map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or_default()),
+        started_at: since_1970.and_then(|time| i64::try_from(time.as_millis()).ok()),
         elapsed: std::time::Duration::ZERO,
-    }))
+    })
 }
 
 /// Returns the URL of a file. Servers send `a/index.html` as `a/`.
@@ -196,8 +199,10 @@ pub(super) mod tests {
         Options {
             base: Normalizer::default().absolute("http://localhost/base/").unwrap(),
             url_field: "url".to_owned(),
+            id_field: "id".to_owned(),
             html_field: "html".to_owned(),
             text_field: "text".to_owned(),
+            keep_columns: Vec::new(),
             max_body: 10_000,
             normalizer: Normalizer::default(),
         }
@@ -219,13 +224,14 @@ pub(super) mod tests {
         let inputs = Inputs::find(&[folder.path().to_owned()]).unwrap();
         let urls: Vec<String> = inputs
             .items(&options, &bytes)
-            .map(|item| match item {
-                InputItem::Answer(answer) => answer.url.to_string(),
+            .filter_map(|item| match item {
+                InputItem::Opened(_) => None,
+                InputItem::Answer(document) => Some(document.fetched.url.to_string()),
                 other => panic!("{other:?}"),
             })
             .collect();
         assert_eq!(urls, ["http://localhost/base/a%20c.html", "http://localhost/base/b/", "http://c.test/"]);
-        assert_eq!((inputs.ignored, inputs.bytes), (1, Some(bytes.into_inner())));
+        assert_eq!((inputs.ignored, inputs.bytes), (BTreeMap::from([("png".to_owned(), 1)]), Some(bytes.into_inner())));
         assert!(Inputs::find(&[folder.path().join("none")]).is_err());
     }
 }

@@ -1,30 +1,32 @@
-//! Parquet files: one row for each page.
+//! Parquet files: one row for each document.
 //!
-//! Only the columns of URL, source, text and time are read, a few rows at a time. So memory depends on the data pages of
-//! the format, not on its row groups. A Parquet file has its directory at its end, so a stream cannot be read.
+//! Only the columns of URL, id, source, text and time are read, a few rows at a time. So memory depends on the data pages
+//! of the format, not on its row groups. A Parquet file has its directory at its end, so a stream cannot be read.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
-use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
-use parquet::schema::types::ColumnDescriptor;
+use parquet::record::reader::{ReaderIter, TreeBuilder};
+use parquet::schema::types::{SchemaDescriptor, Type};
+use serde_json::Value;
 
-use super::row::InputRow;
-use super::{InputDamage, InputItem, Items, Options};
+use super::field_path::FieldPath;
+use super::parquet_columns::{FoundColumn, OpenColumn, ParquetCell, Wanted};
+use super::row::{InputRow, RowFields, RowPlace};
+use super::{InputDamage, InputDocument, InputItem, Items, Options, damaged};
 
 /// The first bytes of a file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
 /// Rows that are read at a time.
 const ROWS: usize = 32;
-/// The column with the fetch time in our own exports.
-const FETCHED_AT: &str = "fetched_at";
 
 /// Returns whether a file begins like Parquet.
 pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
@@ -38,23 +40,23 @@ pub(super) fn is_parquet(path: &Path) -> io::Result<bool> {
 pub(super) fn rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
     match Table::open(path, options, bytes) {
         Ok(table) => Box::new(table),
-        Err(why) => Box::new(std::iter::once(InputItem::Damaged(InputDamage {
-            place: path.display().to_string(),
-            why: why.to_string(),
-        }))),
+        Err(why) => damaged(&path.display().to_string(), &why),
     }
 }
 
 /// A file that is being read.
 struct Table<'a> {
-    place: String,
+    file: Arc<str>,
     options: &'a Options,
+    fields: RowFields,
     bytes: &'a AtomicU64,
     reader: SerializedFileReader<File>,
     columns: Columns,
+    /// The columns that are carried through, if there are any.
+    kept: Option<Arc<SchemaDescriptor>>,
     /// The next row group.
     group: usize,
-    /// Rows of the row groups before it.
+    /// Rows that were read.
     row: u64,
     open: Option<Group>,
     ready: std::vec::IntoIter<InputItem>,
@@ -63,33 +65,46 @@ struct Table<'a> {
 /// The columns that are read.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
-    url: usize,
-    html: Option<usize>,
-    text: Option<usize>,
-    /// And how many of its units are a second.
-    fetched_at: Option<(usize, i64)>,
+    url: Option<FoundColumn>,
+    id: Option<FoundColumn>,
+    html: Option<FoundColumn>,
+    text: Option<FoundColumn>,
+    fetched_at: Option<FoundColumn>,
 }
 
 /// A reader of one row group.
 struct Group {
-    url: Column<ByteArrayType>,
-    html: Option<Column<ByteArrayType>>,
-    text: Option<Column<ByteArrayType>>,
-    fetched_at: Option<(Column<Int64Type>, i64)>,
+    /// URL, id, source, text and time.
+    columns: [Option<OpenColumn>; 5],
+    kept: Option<ReaderIter>,
+    /// Rows that are left.
+    rows: usize,
 }
 
-struct Column<T: DataType> {
-    reader: ColumnReaderImpl<T>,
-    is_optional: bool,
-}
+/// The cells of one row: URL, id, source, text and time; and what is carried through.
+type Cells = ([Option<ParquetCell>; 5], Option<Value>);
 
 impl<'a> Table<'a> {
     fn open(path: &Path, options: &'a Options, bytes: &'a AtomicU64) -> Result<Self, ParquetError> {
         let file = File::open(path)?;
         let reader = unharmed(|| SerializedFileReader::new(file))?;
-        let columns = Columns::find(reader.metadata().file_metadata().schema_descr().columns(), options)?;
-        let place = path.display().to_string();
-        Ok(Self { place, options, bytes, reader, columns, group: 0, row: 0, open: None, ready: Vec::new().into_iter() })
+        let fields = RowFields::new(options);
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let columns = Columns::find(schema, &fields, options)?;
+        let kept = kept_schema(schema, &fields)?;
+        Ok(Self {
+            file: path.display().to_string().into(),
+            options,
+            fields,
+            bytes,
+            reader,
+            columns,
+            kept,
+            group: 0,
+            row: 0,
+            open: None,
+            ready: Vec::new().into_iter(),
+        })
     }
 
     /// Reads the next rows; none at the end.
@@ -98,7 +113,7 @@ impl<'a> Table<'a> {
             if let Some(group) = &mut self.open {
                 let rows = group.read()?;
                 if !rows.is_empty() {
-                    return Ok(rows.into_iter().map(|row| self.item(&row)).collect());
+                    return Ok(rows.into_iter().map(|row| self.item(row)).collect());
                 }
                 self.open = None;
             }
@@ -109,19 +124,64 @@ impl<'a> Table<'a> {
             let group = self.reader.get_row_group(self.group - 1)?;
             let bytes = group.metadata().compressed_size();
             self.bytes.fetch_add(u64::try_from(bytes).unwrap_or_default(), Ordering::Relaxed);
-            self.open = Some(Group::open(&*group, self.columns)?);
+            self.open = Some(Group::open(&*group, self.columns, self.kept.clone())?);
         }
     }
 
-    fn item(&mut self, row: &Cells) -> InputItem {
+    fn item(&mut self, cells: Cells) -> InputItem {
         self.row += 1;
-        let page = row.as_row().and_then(|row| row.page(self.options));
-        page.map_or_else(|why| self.damaged(why), |page| InputItem::Answer(Box::new(page)))
+        match self.document(cells) {
+            Ok(document) => InputItem::Answer(Box::new(document)),
+            Err(why) => InputItem::Damaged(self.damage(why)),
+        }
     }
 
-    fn damaged(&self, why: String) -> InputItem {
-        InputItem::Damaged(InputDamage { place: format!("{}, row {}", self.place, self.row), why })
+    fn document(&self, ([url, id, html, text, fetched_at], kept): Cells) -> Result<InputDocument, String> {
+        let name = |cell: &Option<ParquetCell>| cell.as_ref().and_then(ParquetCell::name).map(Cow::Owned);
+        let row = InputRow {
+            url: name(&url),
+            id: name(&id),
+            html: html.as_ref().and_then(ParquetCell::bytes),
+            text: text.as_ref().and_then(ParquetCell::bytes).map(lossy),
+            fetched_at: fetched_at.as_ref().and_then(ParquetCell::millis),
+            columns: self.fields.kept(self.fields.columns.iter().map(|field| Some(found(kept.as_ref()?, field)))),
+        };
+        row.document(RowPlace { file: &self.file, number: self.row }, self.options)
     }
+
+    fn damage(&self, why: String) -> InputDamage {
+        InputDamage::new(format!("{}, row {}", self.file, self.row), why)
+    }
+}
+
+/// Returns a field of a row that is an object.
+fn found(row: &Value, field: &FieldPath) -> Value {
+    let by_path = || field.steps.iter().try_fold(row, |value, step| value.get(step));
+    row.get(&field.plain).or_else(by_path).cloned().unwrap_or_default()
+}
+
+fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match bytes {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
+/// Returns the part of the schema that is carried through.
+fn kept_schema(schema: &SchemaDescriptor, fields: &RowFields) -> Result<Option<Arc<SchemaDescriptor>>, ParquetError> {
+    let root = schema.root_schema();
+    let names: BTreeSet<&str> = fields
+        .columns
+        .iter()
+        .flat_map(|field| [Some(field.plain.as_str()), field.steps.first().map(String::as_str)])
+        .flatten()
+        .collect();
+    let kept: Vec<_> = root.get_fields().iter().filter(|field| names.contains(field.name())).cloned().collect();
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    let kept = Type::group_type_builder(root.name()).with_fields(kept).build()?;
+    Ok(Some(Arc::new(SchemaDescriptor::new(Arc::new(kept)))))
 }
 
 impl Iterator for Table<'_> {
@@ -136,7 +196,8 @@ impl Iterator for Table<'_> {
             Err(error) => {
                 // Later row groups can still be read.
                 self.open = None;
-                return Some(self.damaged(format!("{error}; the rest of its row group is not read")));
+                let why = format!("{error}; the rest of its row group is not read");
+                return Some(InputItem::Damaged(InputDamage { breaks_off: true, ..self.damage(why) }));
             }
         }
         self.ready.next()
@@ -150,138 +211,78 @@ fn unharmed<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Pa
 }
 
 impl Columns {
-    fn find(columns: &[std::sync::Arc<ColumnDescriptor>], options: &Options) -> Result<Self, ParquetError> {
-        let place = |name: &str| columns.iter().position(|column| column.path().parts() == [name]);
-        let text = |name: &str| -> Result<Option<usize>, ParquetError> {
-            let Some(place) = place(name) else { return Ok(None) };
-            let is_text = columns[place].physical_type() == Physical::BYTE_ARRAY && columns[place].max_rep_level() == 0;
-            is_text
-                .then_some(Some(place))
-                .ok_or_else(|| ParquetError::General(format!("the column '{name}' is no text")))
-        };
-        let Options { url_field, html_field, text_field, .. } = options;
+    fn find(schema: &SchemaDescriptor, fields: &RowFields, options: &Options) -> Result<Self, ParquetError> {
+        let find = |field: &FieldPath, wanted| FoundColumn::find(schema.columns(), field, wanted);
         let missing = |what: String| ParquetError::General(format!("no column {what}"));
-        let url = text(url_field)?.ok_or_else(|| missing(format!("'{url_field}', which --url-field names")))?;
-        let (html, text) = (text(html_field)?, text(text_field)?);
+        // Whoever names a column wants that one. A column that only has the usual name may be something else.
+        let named = |field: &FieldPath, usual: &str, flag: &str| match find(field, Wanted::Single) {
+            Ok(None) if field.plain != usual => Err(missing(format!("'{}', which {flag} names", field.plain))),
+            Err(error) if field.plain != usual => Err(error),
+            found => Ok(found.unwrap_or_default()),
+        };
+        let (url, id) = (named(&fields.url, "url", "--url-field")?, named(&fields.id, "id", "--id-field")?);
+        let (html, text) = (find(&fields.html, Wanted::Text), find(&fields.text, Wanted::Text));
+        let fault = match (&html, &text) {
+            (Err(error), _) if fields.html.plain != "html" => Some(error),
+            (_, Err(error)) if fields.text.plain != "text" => Some(error),
+            (Err(error), Ok(None) | Err(_)) | (Ok(None), Err(error)) => Some(error),
+            _ => None,
+        };
+        if let Some(error) = fault {
+            return Err(ParquetError::General(error.to_string()));
+        }
+        let (html, text) = (html.unwrap_or_default(), text.unwrap_or_default());
         if html.is_none() && text.is_none() {
+            let Options { html_field, text_field, .. } = options;
             return Err(missing(format!("'{html_field}' (--html-field) or '{text_field}' (--text-field)")));
         }
-        let time = |place: usize| Some((place, units_a_second(&columns[place])?));
-        Ok(Self { url, html, text, fetched_at: place(FETCHED_AT).and_then(time) })
-    }
-}
-
-/// Returns the unit of a column of times.
-fn units_a_second(column: &ColumnDescriptor) -> Option<i64> {
-    if column.physical_type() != Physical::INT64 || column.max_rep_level() > 0 {
-        return None;
-    }
-    match column.logical_type_ref()? {
-        LogicalType::Timestamp(time) => Some(match time.unit {
-            TimeUnit::MILLIS => 1_000,
-            TimeUnit::MICROS => 1_000_000,
-            TimeUnit::NANOS => 1_000_000_000,
-        }),
-        _ => None,
+        // A time that is no single value is not known.
+        let fetched_at = find(&fields.fetched_at, Wanted::Single).unwrap_or_default();
+        Ok(Self { url, id, html, text, fetched_at })
     }
 }
 
 impl Group {
-    fn open(group: &dyn RowGroupReader, columns: Columns) -> Result<Self, ParquetError> {
-        let text = |place: Option<usize>| place.map(|place| Column::open(group, place)).transpose();
-        let time = |(place, units)| Column::open(group, place).map(|column| (column, units));
+    fn open(
+        group: &dyn RowGroupReader,
+        columns: Columns,
+        kept: Option<Arc<SchemaDescriptor>>,
+    ) -> Result<Self, ParquetError> {
+        let open = |column: Option<FoundColumn>| column.map(|found| OpenColumn::open(group, found)).transpose();
+        let Columns { url, id, html, text, fetched_at } = columns;
         Ok(Self {
-            url: Column::open(group, columns.url)?,
-            html: text(columns.html)?,
-            text: text(columns.text)?,
-            fetched_at: columns.fetched_at.map(time).transpose()?,
+            columns: [open(url)?, open(id)?, open(html)?, open(text)?, open(fetched_at)?],
+            kept: kept.map(|schema| TreeBuilder::new().as_iter(schema, group)).transpose()?,
+            rows: usize::try_from(group.metadata().num_rows()).unwrap_or_default(),
         })
     }
 
     /// Reads the next rows; none at the end.
     fn read(&mut self) -> Result<Vec<Cells>, ParquetError> {
-        let urls = self.url.read()?;
-        let rows = urls.len();
-        let mut html = cells(self.html.as_mut(), rows)?;
-        let mut text = cells(self.text.as_mut(), rows)?;
-        let (times, units) = match &mut self.fetched_at {
-            Some((column, units)) => (cells(Some(column), rows)?, *units),
-            None => (vec![None; rows], 1),
-        };
-        let cell = |(number, url): (usize, Option<ByteArray>)| Cells {
-            url,
-            html: html[number].take(),
-            text: text[number].take(),
-            fetched_at: times[number].map_or(0, |time| (i128::from(time) * 1000 / i128::from(units)) as i64),
-        };
-        Ok(urls.into_iter().enumerate().map(cell).collect())
-    }
-}
-
-/// Returns one cell for each row; empty cells if there is no such column.
-fn cells<T: DataType>(column: Option<&mut Column<T>>, rows: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
-    let Some(column) = column else { return Ok(vec![None; rows]) };
-    let cells = column.read()?;
-    if cells.len() == rows {
-        return Ok(cells);
-    }
-    Err(ParquetError::General("its columns differ in length".to_owned()))
-}
-
-impl<T: DataType> Column<T> {
-    fn open(group: &dyn RowGroupReader, place: usize) -> Result<Self, ParquetError> {
-        let is_optional = group.metadata().schema_descr().column(place).max_def_level() > 0;
-        Ok(Self { reader: get_typed_column_reader(group.get_column_reader(place)?), is_optional })
-    }
-
-    /// Reads the next [`ROWS`] cells.
-    fn read(&mut self) -> Result<Vec<Option<T::T>>, ParquetError> {
-        let (mut levels, mut values) = (Vec::new(), Vec::new());
-        let mut rows = 0;
-        while rows < ROWS {
-            let levels = self.is_optional.then_some(&mut levels);
-            let (read, ..) = self.reader.read_records(ROWS - rows, levels, None, &mut values)?;
-            if read == 0 {
-                break;
+        let rows = self.rows.min(ROWS);
+        self.rows -= rows;
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for column in &mut self.columns {
+            let cells = column.as_mut().map_or_else(|| Ok(vec![None; rows]), |column| column.read(rows))?;
+            if cells.len() != rows {
+                return Err(ParquetError::General("its columns differ in length".to_owned()));
             }
-            rows += read;
+            columns.push(cells.into_iter());
         }
-        let mut values = values.into_iter();
-        if !self.is_optional {
-            return Ok(values.map(Some).collect());
+        let mut found = Vec::with_capacity(rows);
+        for _ in 0..rows {
+            let cells = std::array::from_fn(|column| columns[column].next().flatten());
+            let kept = self.kept.as_mut().and_then(Iterator::next).transpose()?;
+            found.push((cells, kept.map(|row| row.to_json_value())));
         }
-        Ok(levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect())
-    }
-}
-
-/// The cells of a row.
-struct Cells {
-    url: Option<ByteArray>,
-    html: Option<ByteArray>,
-    text: Option<ByteArray>,
-    fetched_at: i64,
-}
-
-impl Cells {
-    fn as_row(&self) -> Result<InputRow<'_>, String> {
-        fn text(cell: &Option<ByteArray>) -> Result<Option<&str>, String> {
-            let text = |cell| std::str::from_utf8(cell).map_err(|error| error.to_string());
-            cell.as_ref().map(|cell| text(cell.data())).transpose()
-        }
-        Ok(InputRow {
-            url: text(&self.url)?,
-            html: text(&self.html)?,
-            text: text(&self.text)?,
-            fetched_at: self.fetched_at,
-        })
+        Ok(found)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type, Int96, Int96Type};
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
@@ -353,15 +354,159 @@ mod tests {
         let items = read(&file(100));
         assert_eq!(items.len(), 200);
         for (number, item) in items.iter().enumerate() {
-            let InputItem::Answer(page) = item else { panic!("{item:?}") };
+            let InputItem::Answer(document) = item else { panic!("{item:?}") };
+            let page = &document.fetched;
             let (media_type, body) = match number % 3 {
                 0 => ("text/html", format!("<p>{number}")),
                 _ => ("text/plain", format!("n {number}")),
             };
             assert_eq!(page.url.as_str(), format!("http://a.test/{number}"));
             assert_eq!((page.media_type().as_str(), page.body.as_slice()), (media_type, body.as_bytes()));
-            assert_eq!(page.started_at, number as i64 * 1000);
+            assert_eq!(page.started_at, Some(number as i64 * 1000));
         }
+    }
+
+    /// The values of a column, with their definition and repetition levels.
+    enum Values<'a> {
+        Text(&'a [&'a str], &'a [i16], &'a [i16]),
+        Small(&'a [i32], &'a [i16]),
+        Large(&'a [i64], &'a [i16]),
+        Int96(&'a [Int96], &'a [i16]),
+    }
+
+    fn table(schema: &str, columns: &[Values<'_>]) -> Vec<u8> {
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let properties = WriterProperties::builder().set_compression(Compression::LZ4_RAW).build();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for values in columns {
+            let mut column = group.next_column().unwrap().unwrap();
+            match values {
+                Values::Text(texts, levels, repeats) => {
+                    let texts: Vec<ByteArray> = texts.iter().map(|text| text.as_bytes().to_vec().into()).collect();
+                    let repeats = (!repeats.is_empty()).then_some(*repeats);
+                    column.typed::<ByteArrayType>().write_batch(&texts, Some(levels), repeats).unwrap();
+                }
+                Values::Small(values, levels) => {
+                    column.typed::<Int32Type>().write_batch(values, Some(levels), None).unwrap();
+                }
+                Values::Large(values, levels) => {
+                    column.typed::<Int64Type>().write_batch(values, Some(levels), None).unwrap();
+                }
+                Values::Int96(values, levels) => {
+                    column.typed::<Int96Type>().write_batch(values, Some(levels), None).unwrap();
+                }
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    fn read_with(bytes: &[u8], options: &Options) -> Vec<InputDocument> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pages.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let document = |item| match item {
+            InputItem::Answer(document) => *document,
+            other => panic!("{other:?}"),
+        };
+        rows(&path, options, &AtomicU64::new(0)).map(document).collect()
+    }
+
+    fn bodies(documents: &[InputDocument]) -> Vec<(String, String)> {
+        let told = |document: &InputDocument| {
+            let shown = document.fetched.url.shown().into_owned();
+            let shown = shown.rsplit_once('/').map_or(shown.clone(), |(_, end)| end.to_owned());
+            (shown, String::from_utf8_lossy(&document.fetched.body).into_owned())
+        };
+        documents.iter().map(told).collect()
+    }
+
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(name, body)| ((*name).to_owned(), (*body).to_owned())).collect()
+    }
+
+    #[test]
+    fn nested_null_and_list_columns_are_read() {
+        let schema = "message page {
+            OPTIONAL INT64 id;
+            OPTIONAL INT32 html (UNKNOWN);
+            OPTIONAL group metadata { OPTIONAL BYTE_ARRAY url (STRING); OPTIONAL INT32 length; }
+            OPTIONAL group text (LIST) { REPEATED group list { OPTIONAL BYTE_ARRAY element (STRING); } }
+        }";
+        let file = table(
+            schema,
+            &[
+                Values::Large(&[7, 8], &[1, 0, 1]),
+                Values::Small(&[], &[0, 0, 0]),
+                Values::Text(&["http://a.test/1"], &[2, 1, 0], &[]),
+                Values::Small(&[5], &[2, 1, 0]),
+                Values::Text(&["one", "two", "three", "four"], &[3, 3, 3, 2, 3], &[0, 1, 0, 1, 0]),
+            ],
+        );
+        assert_eq!(
+            bodies(&read_with(&file, &options())),
+            pairs(&[("7", "one\ntwo"), ("pages.parquet#2", "three"), ("8", "four")])
+        );
+        let by_path = Options {
+            url_field: "metadata.url".into(),
+            keep_columns: vec!["metadata.length".into(), "metadata".into()],
+            ..options()
+        };
+        let documents = read_with(&file, &by_path);
+        assert_eq!(documents[0].fetched.url.as_str(), "http://a.test/1");
+        let columns = documents[0].row.as_ref().unwrap().columns.clone().unwrap();
+        assert_eq!(
+            Value::Object(columns),
+            serde_json::json!({"metadata.length": 5, "metadata": {"url": "http://a.test/1", "length": 5}})
+        );
+        assert_eq!(documents[0].row.as_ref().unwrap().id.as_deref(), Some("7"));
+    }
+
+    #[test]
+    fn times_are_read_from_any_type_and_null_is_none() {
+        let mut noon = Int96::new();
+        // 2016-09-19 as a Julian day, and 12:00:00 in nanoseconds.
+        let nanos = 12 * 3_600_000_000_000u64;
+        noon.set_data(nanos as u32, (nanos >> 32) as u32, 2_457_651);
+        let texts = |texts: &'static [&'static str]| Values::Text(texts, &[1, 1], &[]);
+        for (kind, values, expected) in [
+            ("INT96 fetched_at", Values::Int96(&[noon], &[1, 0]), Some(1_474_286_400_000)),
+            ("INT32 fetched_at (DATE)", Values::Small(&[17_063], &[1, 0]), Some(1_474_243_200_000)),
+            (
+                "INT64 fetched_at (TIMESTAMP(NANOS,true))",
+                Values::Large(&[1_474_305_624_000_000_000], &[1, 0]),
+                Some(1_474_305_624_000),
+            ),
+            (
+                "INT64 fetched_at (TIMESTAMP_MILLIS)",
+                Values::Large(&[1_474_305_624_000], &[1, 0]),
+                Some(1_474_305_624_000),
+            ),
+            ("INT64 fetched_at", Values::Large(&[1_474_305_624], &[1, 0]), Some(1_474_305_624_000)),
+            ("INT64 fetched_at", Values::Large(&[0], &[1, 0]), None),
+            ("BYTE_ARRAY fetched_at (STRING)", Values::Text(&["2016-09-19"], &[1, 0], &[]), Some(1_474_243_200_000)),
+            ("BYTE_ARRAY fetched_at (STRING)", Values::Text(&["soon"], &[1, 0], &[]), None),
+        ] {
+            let schema = format!("message page {{ OPTIONAL BYTE_ARRAY text (STRING); OPTIONAL {kind}; }}");
+            let documents = read_with(&table(&schema, &[texts(&["a", "b"]), values]), &options());
+            let times: Vec<Option<i64>> = documents.iter().map(|document| document.fetched.started_at).collect();
+            assert_eq!(times, [expected, None], "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_plain_name_with_a_dot_comes_before_a_path() {
+        let schema = "message page {
+            OPTIONAL group a { OPTIONAL BYTE_ARRAY b (STRING); }
+            OPTIONAL BYTE_ARRAY a.b (STRING);
+            OPTIONAL INT32 id (UINT_32);
+        }";
+        let columns =
+            [Values::Text(&["nested"], &[2], &[]), Values::Text(&["plain"], &[1], &[]), Values::Small(&[-1], &[1])];
+        let options = Options { text_field: "a.b".into(), ..options() };
+        assert_eq!(bodies(&read_with(&table(schema, &columns), &options)), pairs(&[("4294967295", "plain")]));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use flate2::bufread::MultiGzDecoder;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Decompresses a stream that begins like gzip (one member or several) or zstd.
@@ -19,11 +20,17 @@ pub(super) fn decoded<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Box
     Ok(Box::new(input))
 }
 
-/// Skips white space and returns the next bytes without taking them. Returns none only at the end.
+/// Skips white space but tabs, and byte order marks, and returns the next bytes without taking them. Returns none only at the end.
 pub(super) fn beginning(input: &mut impl BufRead) -> io::Result<&[u8]> {
     loop {
         let buffer = input.fill_buf()?;
-        let space = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if buffer.starts_with(BYTE_ORDER_MARK) {
+            input.consume(BYTE_ORDER_MARK.len());
+            continue;
+        }
+        // A tab may begin a table whose first column has no name.
+        let is_space = |byte: &u8| byte.is_ascii_whitespace() && *byte != b'\t';
+        let space = buffer.iter().take_while(|byte| is_space(byte)).count();
         if buffer.is_empty() || space < buffer.len() {
             input.consume(space);
             break;

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use crate::model::{CanonicalUrl, Fetched, Header};
 
+use super::date;
 use super::http;
 use super::{InputDamage, InputItem, Options};
 
@@ -112,13 +113,14 @@ impl<'a, R: BufRead> Records<'a, R> {
         }
         let url = self.options.normalizer.absolute(&head.url).map_err(|error| format!("'{}': {error}", head.url));
         match (url, answer) {
-            (Ok(url), Ok(answer)) => InputItem::Answer(Box::new(fetched(url, answer, &head.date, is_cut))),
-            (Err(why), _) | (_, Err(why)) => InputItem::Damaged(self.damage(why)),
+            (Ok(url), Ok(answer)) => fetched(url, answer, &head.date, is_cut).into(),
+            (Err(why), _) | (_, Err(why)) => InputItem::Damaged(InputDamage::new(self.here(), why)),
         }
     }
 
-    fn damage(&self, why: String) -> InputDamage {
-        InputDamage { place: format!("{}, record {}", self.place, self.number), why }
+    /// Returns the place of the current record.
+    fn here(&self) -> String {
+        format!("{}, record {}", self.place, self.number)
     }
 }
 
@@ -134,7 +136,7 @@ impl<R: BufRead> Iterator for Records<'_, R> {
             Ok(item) => item,
             Err(error) => {
                 self.is_over = true;
-                Some(InputItem::Damaged(self.damage(format!("{error}; the rest of the file is not read"))))
+                Some(InputItem::Damaged(InputDamage::end(self.here(), error)))
             }
         }
     }
@@ -153,14 +155,9 @@ fn fetched(url: CanonicalUrl, answer: http::Answer, date: &str, is_cut: bool) ->
         body,
         truncated: truncated || is_cut,
         address: None,
-        started_at: millis(date),
+        started_at: date::millis(date),
         elapsed: std::time::Duration::ZERO,
     }
-}
-
-/// Parses an RFC 3339 time. Returns milliseconds since 1970, or 0 if it is invalid.
-pub(super) fn millis(date: &str) -> i64 {
-    date.parse::<jiff::Timestamp>().map_or(0, |time| time.as_millisecond())
 }
 
 fn bad(reason: &str) -> io::Error {
@@ -184,7 +181,9 @@ mod tests {
         let options = options();
         let items = Records::new("f".to_owned(), file.as_bytes(), &options);
         let tell = |item: InputItem| match item {
-            InputItem::Answer(answer) => {
+            InputItem::Opened(_) => String::new(),
+            InputItem::Answer(document) => {
+                let answer = document.fetched;
                 format!("{} {} {}", answer.url, answer.status, String::from_utf8_lossy(&answer.body))
             }
             InputItem::Passed => "passed".to_owned(),

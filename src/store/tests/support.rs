@@ -37,7 +37,7 @@ pub(in super::super) fn fetched(url: &str, body: &[u8]) -> Fetched {
         body: body.to_vec(),
         truncated: false,
         address: Some(([127, 0, 0, 1], 80).into()),
-        started_at: 1_800_000_000_123,
+        started_at: Some(1_800_000_000_123),
         elapsed: std::time::Duration::from_millis(5),
     }
 }
@@ -51,13 +51,14 @@ fn put_page(
     page: PageId,
     fetched: Fetched,
     verdict: Verdict,
-    original: Option<(String, i64)>,
+    original: Option<(String, Option<i64>)>,
     keep_body: bool,
 ) -> PutPage {
     let (body_digest, payload_digest) = (Digest::of(&fetched.body), payload_digest(&fetched.body));
     PutPage {
         page,
         fetched: Arc::new(fetched),
+        row: None,
         body_digest,
         payload_digest,
         verdict,
@@ -186,7 +187,7 @@ impl Model {
         };
         let page = PageId::new("crawl", &row.url, 0);
         let original = of.map(|(_, url)| {
-            (self.urls.iter().chain(&batch.urls).nth(url.index()).unwrap().url.clone(), 1_800_000_000_123)
+            (self.urls.iter().chain(&batch.urls).nth(url.index()).unwrap().url.clone(), Some(1_800_000_000_123))
         });
         let put = put_page(page, fetched(&row.url, &body), verdict, original, random.below(4) == 0);
         let location = archive.put_page(&put).unwrap();
@@ -216,7 +217,7 @@ impl Model {
             url,
             page,
             group: most as u32,
-            fetched_at: 1_700_000_000_000,
+            fetched_at: Some(1_700_000_000_000),
             body_digest: Digest::of(body),
             text_digest: None,
             verdict,

@@ -7,4 +7,4 @@ pub use neardup::model::{
     Digest, Field, FieldCounts, Markup, Provenance, Source, Term, TermCounts, TermOrder, WantedOrder,
 };
 pub use page::{Header, LinkPlace, OutLink, PageContent, PageSource, Refresh, RobotsDirectives, RunningTerms};
-pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference};
+pub use url::{CanonicalUrl, NormalizeOptions, Normalizer, SpelledUrl, UrlError, read_reference, shown_url};

@@ -19,8 +19,9 @@ pub struct PageSource<'a> {
     pub headers: &'a [Header],
     /// The body, without transfer and content coding.
     pub body: &'a [u8],
-    /// When the page was requested, milliseconds since 1970 UTC. Directives and dates are compared with it.
-    pub fetched_at: i64,
+    /// When the page was requested, milliseconds since 1970 UTC, if that is known. Directives and dates are compared with
+    /// it.
+    pub fetched_at: Option<i64>,
 }
 
 impl<'a> PageSource<'a> {
@@ -28,7 +29,7 @@ impl<'a> PageSource<'a> {
     ///
     /// Without `Content-Type` the body is read as HTML, as browsers do.
     pub fn new(url: &'a CanonicalUrl, body: &'a [u8]) -> Self {
-        Self { url, headers: &[], body, fetched_at: 0 }
+        Self { url, headers: &[], body, fetched_at: None }
     }
 
     /// The same page with these header lines.

@@ -22,6 +22,7 @@
 //! Cost: one parse, and one more pass over path and query; linear in the length.
 
 mod percent;
+mod row;
 mod strip;
 #[cfg(test)]
 mod tests;
@@ -33,9 +34,10 @@ use std::fmt;
 use url::{ParseError, Url};
 
 use super::Digest;
+pub use row::shown_url;
 use strip::StripList;
 
-/// An absolute http or https URL without fragment, in canonical spelling.
+/// An absolute http or https URL without fragment, in canonical spelling; or the name of a document without URL.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CanonicalUrl(Url);
 
@@ -46,7 +48,10 @@ impl CanonicalUrl {
     /// checked.
     pub fn from_canonical(text: &str) -> Result<Self, UrlError> {
         let url = Url::parse(text)?;
-        check_scheme_and_host(&url)?;
+        match url.scheme() {
+            row::SCHEME => row::check(&url)?,
+            _ => check_scheme_and_host(&url)?,
+        }
         if url.as_str() == text && url.fragment().is_none() { Ok(Self(url)) } else { Err(UrlError::NotCanonical) }
     }
 
@@ -75,8 +80,12 @@ impl CanonicalUrl {
             && (host == self.host() || host.strip_suffix('.') == Some(self.host()))
     }
 
-    /// Returns `scheme://host:port`, always with the port: the unit of robots.txt, delay and concurrency.
+    /// Returns `scheme://host:port`, always with the port: the unit of robots.txt, delay and concurrency. A document
+    /// without URL has `row://FILE`.
     pub fn origin(&self) -> String {
+        if self.is_row() {
+            return format!("{}://{}", row::SCHEME, self.host());
+        }
         format!("{}://{}:{}", self.0.scheme(), self.host(), self.0.port_or_known_default().unwrap_or_default())
     }
 
@@ -94,7 +103,7 @@ impl CanonicalUrl {
     /// Returns the registrable domain of the host; an address, and a name without public suffix, is its own.
     pub fn registrable_domain(&self) -> &str {
         let host = self.host();
-        match self.0.domain() {
+        match self.domain() {
             Some(name) => psl::domain_str(name).unwrap_or(host),
             None => host,
         }

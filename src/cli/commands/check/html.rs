@@ -68,7 +68,7 @@ fn page(query: &Query) -> Result<Fetched, QueryError> {
         body,
         truncated: false,
         address: None,
-        started_at: jiff::Timestamp::now().as_millisecond(),
+        started_at: Some(jiff::Timestamp::now().as_millisecond()),
         elapsed: Duration::ZERO,
     })
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cli::errors::{CliError, opening_error};
 use crate::detect::{Options, Page, Replay, ReplayedComparison, SecondCheckBasis};
-use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId};
+use crate::model::{Detector, Digest, PageRow, Score, Sequence, Threshold, UrlId, shown_url};
 use crate::store::StoreReader;
 
 /// Candidates shown.
@@ -137,8 +137,11 @@ pub(super) fn judgement(reader: &StoreReader, options: &Options, url: UrlId) -> 
     if then.row.renews.is_some() {
         (first_body, first_text) = (None, None);
     }
-    let name =
-        |id: UrlId| Ok::<_, CliError>(reader.url(id).map_err(opening_error)?.map_or_else(String::new, |row| row.url));
+    let name = |id: UrlId| {
+        Ok::<_, CliError>(
+            reader.url(id).map_err(opening_error)?.map_or_else(String::new, |row| shown_url(&row.url).into_owned()),
+        )
+    };
     let candidates = found.best.iter().map(|(number, url, opinion)| {
         Ok(ReplayedCandidate {
             url: name(*url)?,

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::detect;
 use crate::fetch::{RobotsRule, deciding_rule};
-use crate::model::{ErrorLine, Normalizer, PageLine, UrlId};
+use crate::model::{ErrorLine, Normalizer, PageLine, UrlId, shown_url};
 use crate::store::StoreReader;
 
 use crate::cli::args::ExplainArguments;
@@ -173,7 +173,7 @@ impl ExplainedCrawl {
     fn id(&self, url: &str) -> Result<Option<UrlId>, CliError> {
         for row in self.reader.all_urls().map_err(opening_error)? {
             let (id, row) = row.map_err(opening_error)?;
-            if row.url == url {
+            if shown_url(&row.url) == url {
                 return Ok(Some(id));
             }
         }

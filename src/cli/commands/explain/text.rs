@@ -128,7 +128,11 @@ impl Explanation {
         if line.requests == 0 && line.status.is_none() {
             return "never requested".to_owned();
         }
-        let mut parts = vec![counted(line.requests.into(), "request", "requests")];
+        let mut parts = vec![match (line.requests, &line.file, line.line) {
+            (0, Some(file), Some(number)) => format!("read from {}, line or row {number}", terminal_safe(file)),
+            (0, ..) => "read from a file".to_owned(),
+            (requests, ..) => counted(requests.into(), "request", "requests"),
+        }];
         parts.extend(line.fetched_at.as_deref().map(|at| format!("the last at {}", terminal_safe(at))));
         parts.extend(line.status.map(|status| format!("status {status}")));
         if let Some(address) = line.final_url.as_deref().filter(|_| line.outcome != "redirected") {

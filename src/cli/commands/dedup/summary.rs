@@ -1,0 +1,187 @@
+//! The summary of a run of `dedup`: text, or one line of JSON.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::config::settings::Settings;
+use crate::cli::format::{byte_size, counted, duplicate_rate, percent, thousands};
+use crate::cli::terminal::write_stderr;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::dedup::{DedupEnding, InputReport};
+use crate::model::OutcomeKind;
+use crate::pipeline::StopReason;
+
+/// Inputs and endings that the text names; the others are counted.
+const MOST_NAMED: usize = 20;
+
+/// What the summary tells.
+pub(super) struct DedupSummary<'a> {
+    pub settings: &'a Settings,
+    pub ending: &'a DedupEnding,
+    /// Files of folders that were not read, counted by the ending of the name.
+    pub ignored: &'a BTreeMap<String, u64>,
+    pub elapsed: Duration,
+    pub report: Option<&'a str>,
+}
+
+impl DedupSummary<'_> {
+    /// Warns on stderr of what could not be read.
+    pub fn warn(&self) {
+        let tally = &self.ending.tally;
+        for damage in &tally.damages {
+            write_stderr(&terminal_safe(&format!("warning: {}: {}", damage.place, damage.why)));
+        }
+        if let Some(more @ 1..) = tally.damaged.checked_sub(tally.damages.len() as u64) {
+            write_stderr(&format!("warning: {more} more places could not be read"));
+        }
+        if self.ending.not_revised > 0 {
+            let pages = counted(self.ending.not_revised, "near-duplicate", "near-duplicates");
+            write_stderr(&format!("warning: {pages} would be unique by now; stdin cannot be read again to store them"));
+        }
+        if self.ending.reason == StopReason::Finished && tally.inputs.fruitful == 0 {
+            let hint = match self.ignored.is_empty() {
+                true => "give WARC, Parquet, CSV or JSON files, or folders of HTML; see 'ndcrawl dedup --help'",
+                false => "name the files themselves if they hold pages: only folders are sifted by the names of files",
+            };
+            write_stderr(&format!("warning: no input gave a page\nhint: {hint}"));
+        }
+        if self.ending.reason == StopReason::DiskFull {
+            write_stderr("hint: free some disk space (see --min-free), then resume with the same command");
+        }
+    }
+
+    /// Returns pages and megabytes a second.
+    fn rate(&self) -> (f64, f64) {
+        let (tally, seconds) = (&self.ending.tally, self.seconds());
+        ((tally.answers - tally.known) as f64 / seconds, tally.bytes as f64 / 1e6 / seconds)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.elapsed.as_secs_f64().max(1e-3)
+    }
+
+    /// Returns the summary as one line of JSON.
+    pub fn json(&self) -> String {
+        let (ending, tally) = (self.ending, &self.ending.tally);
+        let inputs: Vec<Value> = tally.inputs.listed.iter().map(input_json).collect();
+        let object = json!({
+            "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
+            "without_url": tally.without_url, "renamed": tally.renamed,
+            "damaged": tally.damaged, "ignored_files": self.ignored.values().sum::<u64>(), "ignored": self.ignored,
+            "inputs": tally.inputs.opened, "inputs_with_pages": tally.inputs.fruitful,
+            "poor_inputs": tally.inputs.poor, "poor": inputs,
+            "bytes": tally.bytes, "stopped": ending.reason != StopReason::Finished,
+            "outcomes": ending.outcomes(), "revised": ending.totals.revised, "seconds": self.seconds(),
+            "pages_per_second": self.rate().0, "megabytes_per_second": self.rate().1,
+            "out": self.settings.out.dir, "report": self.report,
+        });
+        format!("{object}\n")
+    }
+
+    /// Returns the summary for people.
+    pub fn text(&self) -> String {
+        let (ending, tally) = (self.ending, &self.ending.tally);
+        let outcome = |kind| ending.totals.outcomes.get(&kind).copied().unwrap_or(0);
+        let (stored, near) = (outcome(OutcomeKind::Stored), outcome(OutcomeKind::NearDuplicate));
+        let exact = outcome(OutcomeKind::ExactDuplicate);
+        let how = if ending.reason == StopReason::Finished { "Finished" } else { "Stopped" };
+        let mut text = format!(
+            "{how} after {:.1} s: {}, {}; {:.0} pages/s, {:.1} MB/s\n\n",
+            self.elapsed.as_secs_f64(),
+            counted(tally.answers, "page read", "pages read"),
+            byte_size(tally.bytes),
+            self.rate().0,
+            self.rate().1
+        );
+        let ignored = self.ignored.values().sum();
+        let rows = [
+            (stored, "stored", "unique pages"),
+            (near, "near-duplicates", "of a stored page"),
+            (exact, "exact duplicates", "same bytes or same text"),
+            (outcome(OutcomeKind::Redirected), "redirected", ""),
+            (outcome(OutcomeKind::Excluded), "excluded", "not a page by its type, or marked noindex"),
+            (outcome(OutcomeKind::Failed), "failed", "error responses"),
+            (tally.known, "known", "of these, from an earlier run"),
+            (tally.repeated, "repeated", "the same URL again"),
+            (tally.without_url, "without URL", "known by their id, or by file and line"),
+            (tally.renamed, "same id again", "of these: known by file and line"),
+            (tally.passed, "passed over", "records that are no responses"),
+            (tally.damaged, "damaged", "could not be read"),
+            (ignored, "files ignored", &self.endings()),
+        ];
+        for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name == "stored") {
+            text += format!("  {:>9}  {name:<18}{note}", thousands(count)).trim_end();
+            text.push('\n');
+        }
+        if let Some(rate) = duplicate_rate(stored, near, exact) {
+            let judged = counted(stored + near + exact, "page", "pages");
+            text += &format!("\n{} of {judged} compared are duplicates\n", percent(rate));
+        }
+        if ending.totals.revised > 0 {
+            let pages = counted(ending.totals.revised, "page", "pages");
+            text += &format!("{pages} decided again after more of their host was known\n");
+        }
+        text += &self.poor_inputs();
+        let out = self.settings.out.dir.display().to_string();
+        text += &format!("\nResults: {}\n", terminal_safe(&out));
+        text + &self.report.map_or(String::new(), |path| format!("Report:  {}\n", terminal_safe(path)))
+    }
+
+    /// Returns the endings of ignored files, with counts.
+    fn endings(&self) -> String {
+        let mut endings: Vec<(&String, &u64)> = self.ignored.iter().collect();
+        endings.sort_by_key(|(ending, count)| (std::cmp::Reverse(**count), *ending));
+        let named = endings.iter().take(MOST_NAMED).map(|(ending, count)| match ending.as_str() {
+            "" => format!("{} without ending", thousands(**count)),
+            ending => format!("{} .{}", thousands(**count), terminal_safe(ending)),
+        });
+        let mut named: Vec<String> = named.collect();
+        if endings.len() > MOST_NAMED {
+            named.push("others".to_owned());
+        }
+        format!("not pages by their names: {}", named.join(", "))
+    }
+
+    /// Returns the inputs that gave no page or were not read to their end; empty if there are none.
+    fn poor_inputs(&self) -> String {
+        let inputs = &self.ending.tally.inputs;
+        if inputs.poor == 0 {
+            return String::new();
+        }
+        let of = counted(inputs.opened, "input", "inputs");
+        let gave = counted(inputs.poor, "gave no page or was", "gave no page or were");
+        let mut text = format!("\nOf {of}, {gave} not read to the end:\n");
+        for input in inputs.listed.iter().take(MOST_NAMED) {
+            text += &format!("  {}\n", terminal_safe(&input_text(input)));
+        }
+        if let Some(more @ 1..) = inputs.poor.checked_sub(MOST_NAMED as u64) {
+            text += &format!("  and {}\n", counted(more, "other; --json lists it", "others; --json lists 1,000"));
+        }
+        text
+    }
+}
+
+fn input_json(input: &InputReport) -> Value {
+    json!({
+        "file": input.file.name, "format": input.file.format, "pages": input.answers, "passed": input.passed,
+        "damaged": input.damaged, "breaks_off": input.breaks_off, "why": input.why,
+    })
+}
+
+fn input_text(input: &InputReport) -> String {
+    let InputReport { file, answers, passed, damaged, breaks_off, why } = input;
+    let counts = [
+        (*answers, counted(*answers, "page", "pages")),
+        (*passed, format!("{} passed over", thousands(*passed))),
+        (*damaged, format!("{} damaged", thousands(*damaged))),
+    ];
+    let mut parts = vec![if *answers == 0 { "no page" } else { "broke off" }.to_owned()];
+    if *answers == 0 && *breaks_off && *damaged > 1 {
+        parts.push("broke off".to_owned());
+    }
+    parts.extend(counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text));
+    let why = why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    format!("{} ({}): {}{why}", file.name, file.format, parts.join(", "))
+}
