@@ -16,7 +16,8 @@ use crate::model::Normalizer;
 use crate::pipeline::ReferenceCrawls;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
-/// Everything that a run writes; other entries of a folder belong to the user.
+/// Everything that a run writes and a fresh start deletes. Other entries of a folder belong to the user, but for the
+/// rests of hosts, which outlive every crawl.
 const OURS: [&str; 13] = [
     "crawl.json",
     "status.json",

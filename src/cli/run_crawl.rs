@@ -13,6 +13,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::EngineKind;
 use crate::cli::dashboard::{self, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::format::counted;
 use crate::cli::monitor::Monitor;
 use crate::cli::output_dir::{self, CrawlFile, EarlierRun, START_OVER};
 use crate::cli::progress::Progress;
@@ -26,7 +27,7 @@ use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
+use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup, RestingOrigin};
 use crate::model::{CanonicalUrl, OutcomeKind};
 use crate::pipeline::{Stop, StopReason};
 use crate::store::{Identity, OpenedStore, Store};
@@ -44,6 +45,9 @@ pub(super) fn run(settings: &Settings, seeds: Seeds, flags: RunFlags, runtime: &
     }
     let listener = dashboard::bind(settings)?;
     let PreparedCrawl { crawl, mut crawl_file, finished_before } = prepare(settings, seeds, flags)?;
+    if let Some(rest) = rests(crawl.resting()) {
+        write_stderr(&format!("note: {rest}"));
+    }
     let (monitor, ending, signals) = runtime.block_on(run_monitored(settings, crawl, listener))?;
     let ending = match ending {
         Ok(ending) => ending,
@@ -268,6 +272,21 @@ fn hint(settings: &Settings, ending: &CrawlEnding, nothing_done: bool, code: u8)
         StopReason::DiskFull => {
             Some("free some disk space (see --min-free), then resume with the same command".to_owned())
         }
-        _ => Some("the same command resumes the crawl".to_owned()),
+        _ => Some(match rests(&ending.resting) {
+            Some(rest) => format!("{rest}; the same command resumes the crawl then"),
+            None => "the same command resumes the crawl".to_owned(),
+        }),
     }
+}
+
+/// Says which host rests longest, until when and why, and how many others rest.
+fn rests(resting: &[RestingOrigin]) -> Option<String> {
+    let (first, others) = resting.split_first()?;
+    let until = jiff::Timestamp::try_from(first.until).ok()?.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let others = match others.len() {
+        0 => String::new(),
+        others => format!("; so does {}", counted(others as u64, "other host", "other hosts")),
+    };
+    let origin = terminal_safe(&first.origin);
+    Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.meaning()))
 }

@@ -11,6 +11,7 @@ use crate::pipeline::{PipelineError, StopReason, unleased_line};
 use crate::store::{Store, StoreReader};
 
 use super::CrawlError;
+use super::queue_status::RestingOrigin;
 use super::url_log::StoredUrls;
 
 /// The result of a crawl.
@@ -38,6 +39,8 @@ pub struct CrawlEnding {
     pub rules: Vec<ListedRule>,
     /// Seeds that could not be fetched, each with the reason.
     pub failed_seeds: Vec<(String, String)>,
+    /// In a crawl that was stopped: origins that rest although URLs of theirs are queued, the longest rest first.
+    pub resting: Vec<RestingOrigin>,
 }
 
 /// URLs that were seen and not fetched.

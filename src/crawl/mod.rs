@@ -24,6 +24,7 @@
 mod commit;
 mod conditional_fetch;
 mod dispatcher;
+mod early_failures;
 mod enqueue;
 #[cfg_attr(not(feature = "spider"), allow(dead_code))]
 mod external_engine;
@@ -64,7 +65,7 @@ pub use finish::CrawlEnding;
 #[cfg(feature = "browser")]
 pub use headless_fetch::HeadlessOptions;
 pub use options::{DuplicateLinks, DuplicateLinksError, Engine, Options};
-pub use queue_status::{QueueStatus, WaitReason};
+pub use queue_status::{QueueStatus, RestingOrigin, WaitReason};
 pub use rebuild::{RebuildReport, rebuild};
 pub use run::{Crawl, CrawlSetup, Seed};
 pub use topic::{Example, FocusError, FocusOptions};

@@ -1,9 +1,10 @@
 //! Why origins with queued URLs are not fetched now.
 
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
-use crate::fetch::{Fetcher, Rest};
+use crate::fetch::Fetcher;
 use crate::frontier::{self, OriginHold};
+use crate::model::Rest;
 
 /// An origin with queued URLs, and what they wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +102,38 @@ impl From<Rest> for WaitReason {
             Rest::RetryAfter => Self::RetryAfter,
         }
     }
+}
+
+/// The shortest rest to speak of, when a crawl begins or ends.
+const NOTEWORTHY: Duration = Duration::from_secs(2);
+
+/// An origin that rests longer than between two requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestingOrigin {
+    /// `scheme://host:port`.
+    pub origin: String,
+    /// When the next request may start.
+    pub until: SystemTime,
+    /// What it waits for.
+    pub why: WaitReason,
+}
+
+impl RestingOrigin {
+    fn of(origin: String, due: Instant, why: WaitReason) -> Option<Self> {
+        let left = due.saturating_duration_since(Instant::now());
+        (left >= NOTEWORTHY).then(|| Self { origin, until: SystemTime::now() + left, why })
+    }
+}
+
+/// Returns those of the origins that rest, the one that rests longest first.
+pub(super) fn resting(fetcher: &Fetcher, origins: impl Iterator<Item = String>) -> Vec<RestingOrigin> {
+    let rest = |origin: String| {
+        let (due, why) = fetcher.resting(&origin)?;
+        RestingOrigin::of(origin, due, why.into())
+    };
+    let mut resting: Vec<RestingOrigin> = origins.filter_map(rest).collect();
+    resting.sort_by(|a, b| b.until.cmp(&a.until).then_with(|| a.origin.cmp(&b.origin)));
+    resting
 }
 
 /// Explains why an origin is held back. The frontier knows that it is, and the fetcher knows why.

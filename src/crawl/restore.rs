@@ -1,15 +1,17 @@
-//! Restores the frontier from the logs of earlier runs.
+//! Restores the frontier and the rests of hosts from what earlier runs have stored.
 
 use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::fetch::Fetcher;
 use crate::frontier::{self, EmbeddedFrontier};
 use crate::model::{LinkKind, OutcomeKind, Relevance};
-use crate::store::{DoneRow, StoreReader};
+use crate::store::{DoneRow, Store, StoreReader};
 
 use super::CrawlError;
 use super::outcomes::page_worth;
+use super::queue_status::{self, RestingOrigin};
 use super::redirect_chains::RedirectChains;
 use super::url_log::StoredUrls;
 
@@ -70,4 +72,18 @@ pub(crate) fn frontier(
     }
     frontier.restored();
     Ok((frontier, redirects))
+}
+
+/// Restores the rests of hosts, and has new ones stored. Returns the origins that rest.
+pub(super) fn rests(
+    store: &Store,
+    fetcher: &Fetcher,
+    frontier: &EmbeddedFrontier<StoredUrls>,
+) -> Result<Vec<RestingOrigin>, CrawlError> {
+    let (log, rests) = store.rests()?;
+    fetcher.store_rests(move |rest| log.note(rest));
+    let due = fetcher.restore_rests(&rests);
+    // A worker that had such a lease would wait, and others could not use its place.
+    due.iter().for_each(|(origin, due)| frontier.postpone(origin, *due));
+    Ok(queue_status::resting(fetcher, due.into_iter().map(|(origin, _)| origin)))
 }

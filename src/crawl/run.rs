@@ -33,6 +33,7 @@ use super::messages::NamedSitemaps;
 use super::options::{Engine, Options};
 use super::outcomes::{FocusFilter, LeaseOutcomes};
 use super::page_fetch::PageFetch;
+use super::queue_status::RestingOrigin;
 use super::redirect_chains::RedirectChains;
 use super::scheduler::{SILENCE, Scheduler};
 use super::sitemap_claims::SitemapClaims;
@@ -44,10 +45,13 @@ use super::topic::{self, FocusOptions};
 use super::url_log::StoredUrls;
 use super::watch::CrawlWatch;
 use super::worker::Worker;
-use super::{CrawlError, restore};
+use super::{CrawlError, queue_status, restore};
 
 /// Messages that may wait for the dispatcher. Workers wait when it is full, so that bodies do not pile up.
 const MESSAGES_WAITING: usize = 16;
+
+/// Origins with queued URLs among which those that rest are looked for, when a crawl was stopped.
+const MOST_RESTING: usize = 10_000;
 
 /// Where a crawl begins.
 #[derive(Clone, Debug)]
@@ -98,6 +102,7 @@ pub struct Crawl {
     redirects: RedirectChains,
     stage: DecisionStage,
     fetcher: Fetcher,
+    resting: Vec<RestingOrigin>,
     renderer: Arc<PageReader>,
     normalizer: Normalizer,
     archived: Option<Arc<ArchivedPages>>,
@@ -113,6 +118,7 @@ impl Crawl {
         let reader = store.reader();
         let fetcher = Fetcher::new(setup.fetch)?;
         let (frontier, redirects) = restore::frontier(setup.frontier, &reader, &identity.crawl)?;
+        let resting = restore::rests(&store, &fetcher, &frontier)?;
         let (decided, covered) =
             restore_decider(&setup.detect, setup.crawl.index_memory, &reader, setup.against.as_ref())?;
         let signature = snapshot_signature(&setup.detect, setup.against.as_deref());
@@ -136,12 +142,18 @@ impl Crawl {
             redirects,
             stage,
             fetcher,
+            resting,
             renderer: Arc::new(PageReader::new(setup.render, setup.normalizer.clone())),
             normalizer: setup.normalizer,
             archived: setup.archived,
             focus: setup.focus,
             store,
         })
+    }
+
+    /// Returns the origins that still rest as an earlier run has learnt, the longest rest first.
+    pub fn resting(&self) -> &[RestingOrigin] {
+        &self.resting
     }
 
     /// Returns a view of the crawl for other threads.
@@ -158,6 +170,7 @@ impl Crawl {
         }
         let sitemaps = self.restore_robots().await;
         let (frontier, live, reader) = (self.frontier.clone(), self.stage.live.clone(), self.store.reader());
+        let fetcher = self.fetcher.clone();
         let focus = self.focus_filter().await?;
         let (hosts, mut store, reason) = self.crawl(stop, focus, sitemaps).await?;
 
@@ -181,6 +194,12 @@ impl Crawl {
             predicted,
             rules: frontier.rules(),
             failed_seeds: live.failed_seeds(),
+            resting: if nothing_left {
+                Vec::new()
+            } else {
+                let queued = frontier.hosts_waiting(MOST_RESTING).into_iter().map(|waiting| waiting.origin);
+                queue_status::resting(&fetcher, queued)
+            },
         })
     }
 
@@ -281,6 +300,7 @@ impl Crawl {
             spellings: Spellings::default(),
             reported_robots: Default::default(),
             reported_sitemaps: Default::default(),
+            early_failures: Default::default(),
         };
         #[cfg_attr(not(feature = "spider"), allow(unused_mut))]
         let mut engine = JoinSet::new();

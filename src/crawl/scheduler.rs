@@ -11,8 +11,9 @@ use crate::model::Wait;
 use crate::pipeline::{Stop, StopReason};
 
 use super::CrawlError;
+use super::early_failures::EarlyFailure;
 use super::external_engine::ExternalEngine;
-use super::messages::DispatchMessage;
+use super::messages::{DispatchMessage, FetchOutcome};
 use super::options::Options;
 use super::url_log::StoredUrls;
 use super::worker::Worker;
@@ -65,12 +66,19 @@ impl Scheduler {
             if let Some(reason) = self.reason_to_stop(ends) {
                 return Ok(reason);
             }
+            self.retry_early_failures();
             let asked = self.external.as_ref().map_or(0, |engine| engine.count());
             let free = self.limit().saturating_sub(workers.len());
             let answer = self.frontier.lease(free, Instant::now())?;
             for lease in answer.leases {
                 let worker = self.worker.clone();
                 workers.spawn(async move { worker.work(lease).await });
+            }
+            if workers.is_empty() && answer.wait == Wait::Event && self.conclude_no_network().await {
+                continue;
+            }
+            if self.nothing_is_due_before(ends, answer.wait) && workers.is_empty() {
+                return Ok(StopReason::Time);
             }
             let due = match answer.wait {
                 Wait::Done if self.is_being_asked(asked).await => None,
@@ -94,6 +102,40 @@ impl Scheduler {
                     self.answer_overdue = self.answer_overdue.min(Instant::now());
                 }
             }
+        }
+    }
+
+    /// Gives URLs that failed before any server had answered another try, once one has.
+    fn retry_early_failures(&self) {
+        if self.worker.fetch.fetcher.has_heard() {
+            let failures = self.worker.early_failures.take();
+            failures.iter().for_each(|failure| self.frontier.nak(&failure.lease, Instant::now()));
+        }
+    }
+
+    /// Makes early failures final if nothing else is left that could bring an answer. Returns whether it did.
+    async fn conclude_no_network(&self) -> bool {
+        let failures = &self.worker.early_failures;
+        // Another lease, whose result the dispatcher has not taken yet, may lead to further seeds.
+        let is_over = failures.count() > 0
+            && failures.count() == self.frontier.counts().leased
+            && !self.worker.fetch.fetcher.has_heard();
+        if is_over {
+            for EarlyFailure { lease, class, detail } in failures.take() {
+                let outcome = Box::new(FetchOutcome::Failed { class, detail, fetched: None });
+                // If the dispatcher is gone, the next look at the channel shows it.
+                let message = DispatchMessage::Arrival { lease: Box::new(lease), outcome, requests: None };
+                let _ = self.worker.fetch.messages.send(message).await;
+            }
+        }
+        is_over
+    }
+
+    /// Returns whether the crawl would only wait for its end: all hosts rest longer, and no lease is alive.
+    fn nothing_is_due_before(&self, ends: Option<Instant>, wait: Wait) -> bool {
+        match (ends, wait) {
+            (Some(ends), Wait::Until(due)) => due >= ends && self.frontier.counts().leased == 0,
+            _ => false,
         }
     }
 

@@ -7,12 +7,15 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::Notify;
 use url::Url;
 
-use crate::fetch::{FetchFailure, PageRequest, Robots, RobotsAnswer, back_off, retry_after, retry_status};
+use crate::fetch::{
+    FetchFailure, PageRequest, Robots, RobotsAnswer, back_off, retry_after, retry_status, tries_before_answer,
+};
 use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
 use crate::pagetext::{SitemapCut, SitemapLimits, header_refresh, is_sitemap, parse_sitemap};
 use crate::pipeline::RequestCounts;
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
+use super::early_failures::{EarlyFailure, EarlyFailures};
 #[cfg(feature = "browser")]
 use super::headless_fetch::HeadlessFetch;
 use super::messages::{DispatchMessage, FetchOutcome, FetchedPage, NamedSitemaps};
@@ -42,6 +45,8 @@ pub(super) struct Worker {
     pub reported_robots: Mutex<HashMap<String, i64>>,
     /// Fetch time of the last robots.txt whose sitemaps went to the dispatcher, by origin.
     pub reported_sitemaps: Mutex<HashMap<String, i64>>,
+    /// Failures that the scheduler makes final, or not.
+    pub early_failures: EarlyFailures,
 }
 
 /// What follows the work on a lease.
@@ -50,6 +55,8 @@ enum NextStep {
     Finish(FetchOutcome),
     /// The lease goes back, and the URL is due at this moment.
     Retry(Instant),
+    /// The lease lives on until a server has answered, or until none will.
+    AwaitAnswer { class: FailureClass, detail: String },
 }
 
 impl Worker {
@@ -74,12 +81,22 @@ impl Worker {
                     .await;
             }
             NextStep::Retry(not_before) => {
-                if let Some(requests) = requests {
-                    let _ = self.fetch.messages.send(DispatchMessage::Requests(requests)).await;
-                }
+                self.send_requests(requests).await;
                 self.fetch.frontier.nak(&lease, not_before);
                 self.changed.notify_one();
             }
+            NextStep::AwaitAnswer { class, detail } => {
+                self.send_requests(requests).await;
+                self.early_failures.add(EarlyFailure { lease, class, detail });
+                self.changed.notify_one();
+            }
+        }
+    }
+
+    /// Counts the requests of a lease that has no outcome yet.
+    async fn send_requests(&self, requests: Option<RequestCounts>) {
+        if let Some(requests) = requests {
+            let _ = self.fetch.messages.send(DispatchMessage::Requests(requests)).await;
         }
     }
 
@@ -89,6 +106,9 @@ impl Worker {
         // A host that only has a sitemap for others is not crawled, so its own sitemaps are not read.
         if lease.discovery.kind != LinkKind::SitemapFile {
             self.report_sitemaps(&lease.url, &robots).await;
+        }
+        if let Some(failure) = robots.failure().filter(|failure| self.may_be_the_network(failure)) {
+            return NextStep::AwaitAnswer { class: failure.class, detail: format!("robots.txt: {}", failure.detail) };
         }
         let asked = self.spellings.of(lease.id);
         let address = asked.last().unwrap_or(lease.url.as_url());
@@ -257,14 +277,21 @@ impl Worker {
         }
     }
 
-    /// Retries a failed request. As long as no origin has answered, a seed gets one try: the network itself is
-    /// likely down.
+    /// Retries a failed request. As long as no server has answered, a seed gets few tries: the network itself is likely
+    /// down.
     fn unanswered(&self, lease: &Lease, asked: &[Url], failure: FetchFailure) -> NextStep {
-        let FetchFailure { class, detail, retryable } = failure;
-        if retryable && self.has_retries(lease, asked) && self.fetch.fetcher.has_heard() {
-            return NextStep::Retry(self.next_try(lease, None));
+        if failure.retryable && self.has_retries(lease, asked) {
+            if lease.attempts <= tries_before_answer(&failure, self.fetch.fetcher.has_heard()) {
+                return NextStep::Retry(self.next_try(lease, None));
+            }
+            return NextStep::AwaitAnswer { class: failure.class, detail: failure.detail };
         }
-        NextStep::Finish(FetchOutcome::Failed { class, detail, fetched: None })
+        NextStep::Finish(FetchOutcome::Failed { class: failure.class, detail: failure.detail, fetched: None })
+    }
+
+    /// Whether a failure of robots.txt is to be tried again as soon as a server has answered.
+    fn may_be_the_network(&self, failure: &FetchFailure) -> bool {
+        failure.retryable && self.options.retries > 0 && !self.fetch.fetcher.has_heard()
     }
 
     fn next_try(&self, lease: &Lease, asked: Option<String>) -> Instant {

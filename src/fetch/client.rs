@@ -11,19 +11,21 @@ use reqwest::redirect;
 use url::{Host, Url};
 
 use super::classify::unresolved;
-use super::exchange::Exchange;
+use super::connect::{Attempt, AttemptLimit};
+use super::exchange::{Exchange, Unsent};
 use super::headers::RequestHeaders;
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
 use super::request::{PageRequest, RequestOptions, Validators};
 use super::resolver::{PortView, Resolver};
+use super::robots::now_millis;
 use super::robots_cache::RobotsCache;
 use super::robots_download::{RobotsTransport, download_robots};
 use super::{
-    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Rest, Robots, Traffic, accepts, back_off,
-    retry_after, slow_down_status,
+    AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Robots, Traffic, accepts, back_off,
+    retry_after, retry_status, slow_down_status,
 };
-use crate::model::{CanonicalUrl, FailureClass, Fetched, RobotsRow};
+use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow};
 
 /// Idle time after which a connection is closed. Common servers close after 5 s, and a request sent into a closing
 /// connection is lost.
@@ -88,8 +90,8 @@ impl Fetcher {
     /// Sends one request immediately: no delay, no robots.txt, no redirect, no retry. Skips the body of a 2xx response
     /// whose type is not [accepted](Self::accepts).
     pub async fn get(&self, url: &CanonicalUrl) -> Result<Fetched, FetchFailure> {
-        let address = self.address(url).await?;
-        self.exchange(url, address, &self.page_request(), None).await
+        let addresses = self.addresses(url).await?;
+        self.exchange_at_any(url, &addresses, &self.page_request(), None).await
     }
 
     /// Sends one request when origin and address are due. A 429 or 503 delays the whole origin. The caller checks
@@ -168,31 +170,82 @@ impl Fetcher {
         self.0.robots.insert(origin, Robots::new(origin, row, &self.0.options)).await
     }
 
+    /// Lets origins and addresses rest as an earlier run has learnt. Returns when each of the origins is due.
+    ///
+    /// No rest is longer than the options allow now, nor than it was at first, whatever the clock says.
+    pub fn restore_rests(&self, rows: &[RestRow]) -> Vec<(String, std::time::Instant)> {
+        self.0.politeness.restore(rows, now_millis())
+    }
+
+    /// Calls `store` with each rest as soon as it is known. Only the first call counts.
+    pub fn store_rests(&self, store: impl Fn(&RestRow) + Send + Sync + 'static) {
+        self.0.politeness.store_with(store);
+    }
+
     /// [`polite_get`](Self::polite_get) with the given request options.
     async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
         let origin = url.origin();
-        let address = self.address(url).await?;
-        let mut permit = self.0.politeness.acquire(&origin, address).await;
-        if let Some(silent) = address.filter(|&address| self.is_silent(address)) {
-            let detail = format!("{silent} timed out a moment ago");
+        let addresses = self.addresses(url).await?;
+        let mut permit = self.0.politeness.acquire(&origin, addresses.first().copied()).await;
+        let (silent, live): (Vec<_>, Vec<_>) = addresses.into_iter().partition(|&address| self.is_silent(address));
+        if live.is_empty() && !silent.is_empty() {
+            let detail = format!("{} timed out a moment ago", list(&silent));
             return Err(FetchFailure::passing(FailureClass::Timeout, detail));
         }
-        let answer = self.exchange(url, address, request, Some(&mut permit)).await;
+        let answer = self.exchange_at_any(url, &live, request, Some(&mut permit)).await;
         permit.count(answer.is_ok(), answer.as_ref().map_or(0, |fetched| fetched.body.len()));
         if !answer.as_ref().is_ok_and(|fetched| !fetched.truncated) {
             permit.broken_off();
         }
-        match &answer {
-            Ok(fetched) => {
-                self.0.heard.store(true, Ordering::Relaxed);
-                self.heed(&origin, fetched);
+        if let Ok(fetched) = &answer {
+            if !self.0.heard.swap(true, Ordering::Relaxed) {
+                self.0.robots.forget_failures();
             }
-            Err(FetchFailure { class: FailureClass::Timeout, .. }) if !self.has_heard() => {
-                self.silent().extend(address);
-            }
-            Err(_) => {}
+            self.heed(&origin, fetched);
         }
         answer
+    }
+
+    /// Sends one request to the first of the host's addresses that can be connected to. Without addresses a proxy
+    /// connects.
+    ///
+    /// RFC 1123, section 2.3: a client should try all addresses of a host until one answers. An attempt at a further
+    /// address waits for that address's turn.
+    async fn exchange_at_any(
+        &self,
+        url: &CanonicalUrl,
+        addresses: &[IpAddr],
+        request: &RequestOptions,
+        mut permit: Option<&mut Permit>,
+    ) -> Result<Fetched, FetchFailure> {
+        let Options { connect_timeout, header_timeout, timeout, .. } = self.0.options;
+        let longest = connect_timeout.min(header_timeout).min(timeout);
+        let (mut left, mut failed) = (longest, Vec::new());
+        for (place, &address) in addresses.iter().enumerate() {
+            if let Some(permit) = permit.as_deref_mut() {
+                permit.move_to(address).await;
+            }
+            let started = tokio::time::Instant::now();
+            let attempt = Attempt::new(address, addresses.len() - place, left, longest);
+            match attempt.run(self.exchange(url, request, permit.as_deref_mut())).await {
+                Ok(fetched) => return Ok(fetched),
+                Err(Unsent { failure, connecting }) => {
+                    if failure.class == FailureClass::Timeout && !self.has_heard() {
+                        self.silent().insert(address);
+                    }
+                    if !connecting || !failure.retryable {
+                        return Err(failure);
+                    }
+                    self.try_next_address(url, address);
+                    failed.push((address, failure));
+                }
+            }
+            left = left.saturating_sub(started.elapsed());
+        }
+        match unconnected(failed) {
+            Some(failure) => Err(failure),
+            None => self.exchange(url, request, permit).await.map_err(|unsent| unsent.failure),
+        }
     }
 
     /// Whether the address timed out before any server answered. Without a network, seeds that share an address would
@@ -208,59 +261,52 @@ impl Fetcher {
     /// Applies the delay that a response asks for.
     fn heed(&self, origin: &str, fetched: &Fetched) {
         let politeness = &self.0.politeness;
-        if !slow_down_status(fetched.status) {
-            return politeness.forgive(origin);
-        }
-        let strikes = politeness.strike(origin);
-        let asked = fetched.header("retry-after");
+        let asked = fetched.header("retry-after").filter(|_| retry_status(fetched.status));
         let asked = asked.and_then(|value| retry_after(&value, SystemTime::now(), self.0.options.max_retry_after));
-        self.rest(origin, asked, strikes);
+        if slow_down_status(fetched.status) {
+            let strikes = politeness.strike(origin);
+            return self.rest(origin, asked, strikes);
+        }
+        politeness.forgive(origin);
+        if asked.is_some() {
+            self.rest(origin, asked, 0);
+        }
     }
 
-    /// Returns the permitted address to connect to. `None` if a proxy connects.
-    async fn address(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, FetchFailure> {
+    /// Returns the permitted addresses to connect to, in order. There is none if a proxy connects.
+    async fn addresses(&self, url: &CanonicalUrl) -> Result<Vec<IpAddr>, FetchFailure> {
         let url = url.as_url();
         let resolver = &self.0.resolver;
         let by_proxy = self.0.proxies.for_url(url).is_some();
         // The client connects to an address in a URL without the resolver.
-        let address = match url.host() {
-            Some(Host::Ipv4(ip)) => resolver.check_literal(ip.into()),
-            Some(Host::Ipv6(ip)) => resolver.check_literal(ip.into()),
-            Some(Host::Domain(name)) if by_proxy => {
-                return resolver.check_name(name).map(|()| None).map_err(|error| unresolved(&error));
-            }
+        let addresses = match url.host() {
+            Some(Host::Ipv4(ip)) => resolver.check_literal(ip.into()).map(|ip| vec![ip]),
+            Some(Host::Ipv6(ip)) => resolver.check_literal(ip.into()).map(|ip| vec![ip]),
+            Some(Host::Domain(name)) if by_proxy => resolver.check_name(name).map(|()| Vec::new()),
             Some(Host::Domain(name)) => resolver.resolve(name, port(url)).await,
-            None => return Ok(None),
+            None => Ok(Vec::new()),
         };
-        address.map(|address| (!by_proxy).then_some(address)).map_err(|error| unresolved(&error))
+        let addresses = addresses.map_err(|error| unresolved(&error))?;
+        Ok(if by_proxy { Vec::new() } else { addresses })
     }
 
     async fn exchange(
         &self,
         url: &CanonicalUrl,
-        address: Option<IpAddr>,
         request: &RequestOptions,
         permit: Option<&mut Permit>,
-    ) -> Result<Fetched, FetchFailure> {
+    ) -> Result<Fetched, Unsent> {
         let inner = &*self.0;
         let client = inner.port_clients.get(&port(url.as_url())).unwrap_or(&inner.client);
         let mut headers = inner.headers.for_url(url.as_url());
         request.unless.add_to(&mut headers);
         let mut exchange = Exchange::new(&inner.options, url, request.spelling.as_ref(), headers);
-        let response = match exchange.send(client).await {
-            Ok(response) => response,
-            Err(unsent) => {
-                if let (true, Some(address)) = (unsent.connecting, address) {
-                    self.try_next_address(url, address);
-                }
-                return Err(unsent.failure);
-            }
-        };
+        let response = exchange.send(client).await?;
         if let Some(permit) = permit {
             permit.answered(connection(&response));
         }
         let proxied = inner.proxies.for_url(url.as_url()).is_some();
-        exchange.receive(response, request, proxied).await
+        exchange.receive(response, request, proxied).await.map_err(|failure| Unsent { failure, connecting: false })
     }
 
     /// Makes the next request use another address of the host.
@@ -299,6 +345,27 @@ impl RobotsTransport for Fetcher {
     }
 }
 
+/// Returns the failure of a host of which no address could be connected to: the first one, with all reasons.
+fn unconnected(failed: Vec<(IpAddr, FetchFailure)>) -> Option<FetchFailure> {
+    let (_, first) = failed.first()?;
+    let detail = match &failed[..] {
+        [(_, only)] => only.detail.clone(),
+        several if several.iter().all(|(_, other)| other.detail == first.detail) => {
+            let addresses: Vec<IpAddr> = several.iter().map(|(address, _)| *address).collect();
+            format!("{}: {}", list(&addresses), first.detail)
+        }
+        several => {
+            let reasons: Vec<String> = several.iter().map(|(at, why)| format!("{at}: {}", why.detail)).collect();
+            reasons.join("; ")
+        }
+    };
+    Some(FetchFailure { detail, ..first.clone() })
+}
+
+fn list(addresses: &[IpAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn port(url: &Url) -> u16 {
     url.port_or_known_default().unwrap_or_default()
 }
@@ -318,6 +385,7 @@ fn build_client(options: &Options, proxies: &ProxyRules, view: PortView) -> Resu
         .proxy(reqwest::Proxy::custom(move |url| proxies.for_url(url).cloned()))
         .dns_resolver(view)
         .connect_timeout(options.connect_timeout)
+        .connector_layer(AttemptLimit)
         .pool_idle_timeout(POOL_IDLE)
         .pool_max_idle_per_host(options.host_concurrency.max(1))
         .http2_max_header_list_size(u32::try_from(options.max_header).unwrap_or(u32::MAX))
@@ -525,18 +593,110 @@ mod tests {
         assert_eq!(failure.class, FailureClass::PrivateAddress);
     }
 
-    #[tokio::test]
-    async fn an_address_that_refuses_gives_way_to_the_next() {
-        let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;
+    const NOTHING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+    /// Options under which `a.test` has these addresses.
+    fn at(addresses: &[&str]) -> Options {
         let entry =
-            |address: &str| ResolveOverride { host: "a.test".into(), port: None, address: address.parse().unwrap() };
-        let options =
-            Options { resolve: vec![entry("127.0.0.3"), entry("127.0.0.1")], allow_private: true, ..options() };
-        let fetcher = Fetcher::new(options).unwrap();
+            |address: &&str| ResolveOverride { host: "a.test".into(), port: None, address: address.parse().unwrap() };
+        Options { resolve: addresses.iter().map(entry).collect(), allow_private: true, ..options() }
+    }
+
+    /// A listener that never accepts, its queue full: whoever connects gets no reply, not even a refusal.
+    async fn mute_listener(address: SocketAddr) -> (tokio::net::TcpListener, Vec<tokio::net::TcpStream>) {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(address).unwrap();
+        let (listener, mut waiting) = (socket.listen(1).unwrap(), Vec::new());
+        while let Ok(stream) =
+            tokio::time::timeout(Duration::from_millis(500), tokio::net::TcpStream::connect(address)).await
+        {
+            waiting.push(stream.unwrap());
+        }
+        (listener, waiting)
+    }
+
+    #[tokio::test]
+    async fn an_address_that_refuses_gives_way_to_the_next_at_once_and_for_later() {
+        let server = Server::saying(NOTHING, Then::Close).await;
         let page = url(&format!("http://a.test:{}/", server.address.port()));
-        let failure = fetcher.get(&page).await.unwrap_err();
+        let options = Options { ip_delay: Duration::from_secs(60), ..at(&["127.0.0.3", "127.0.0.4", "127.0.0.1"]) };
+        let fetcher = Fetcher::new(options).unwrap();
+        let fetched = fetcher.polite_get(&page).await.unwrap();
+        assert_eq!((fetched.status, fetched.address), (200, Some(server.address)));
+        assert_eq!(fetcher.addresses(&page).await.unwrap()[0], server.address.ip(), "it is asked first from now on");
+        let traffic = fetcher.take_traffic(&page.origin());
+        assert_eq!((traffic.requests, traffic.unanswered), (1, 0), "the server has seen one request");
+        let rest = fetcher.next_start(&page.origin()).unwrap() - Instant::now();
+        assert!(rest > Duration::from_secs(50), "the gap of the address that answered holds: {rest:?}");
+    }
+
+    #[tokio::test]
+    async fn a_name_without_a_living_address_fails_with_every_reason() {
+        let server = Server::saying(NOTHING, Then::Close).await;
+        let page = url(&format!("http://a.test:{}/", server.address.port()));
+        let fetcher = Fetcher::new(at(&["127.0.0.3", "127.0.0.4"])).unwrap();
+        let failure = fetcher.polite_get(&page).await.unwrap_err();
         assert_eq!((failure.class, failure.retryable), (FailureClass::Connect, true), "{failure}");
-        assert_eq!(fetcher.get(&page).await.unwrap().status, 200);
+        assert!(failure.detail.contains("127.0.0.3, 127.0.0.4: "), "{failure}");
+        let traffic = fetcher.take_traffic(&page.origin());
+        assert_eq!((traffic.requests, traffic.unanswered), (1, 1));
+    }
+
+    #[tokio::test]
+    async fn addresses_of_another_family_are_tried_too() {
+        let Ok(listener) = tokio::net::TcpListener::bind("[::1]:0").await else {
+            println!("skipped: no IPv6 on this machine");
+            return;
+        };
+        let page = url(&format!("http://localhost:{}/", listener.local_addr().unwrap().port()));
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await.unwrap();
+            let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, NOTHING.as_bytes()).await;
+        });
+        let fetched = Fetcher::new(at(&[])).unwrap().polite_get(&page).await.unwrap();
+        assert!(fetched.address.unwrap().is_ipv6());
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_not_permitted_is_not_tried_after_a_dead_one() {
+        let server = Server::saying(NOTHING, Then::Close).await;
+        let page = url(&format!("http://a.test:{}/", server.address.port()));
+        let allow_nets = vec!["127.0.0.3/32".parse().unwrap()];
+        let options = Options { allow_private: false, allow_nets, ..at(&["127.0.0.3", "127.0.0.1"]) };
+        let failure = Fetcher::new(options).unwrap().polite_get(&page).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Connect, "{failure}");
+        assert!(server.requests().is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_address_that_says_nothing_takes_its_share_of_the_time_and_no_more() {
+        let server = Server::saying(NOTHING, Then::Close).await;
+        let mute = SocketAddr::from(([127, 0, 0, 5], server.address.port()));
+        let (_mute, _waiting) = mute_listener(mute).await;
+        let connect_timeout = Duration::from_millis(2400);
+        let options = Options { connect_timeout, ..at(&["127.0.0.5", "127.0.0.1"]) };
+        let page = url(&format!("http://a.test:{}/", server.address.port()));
+        let start = Instant::now();
+        assert_eq!(Fetcher::new(options.clone()).unwrap().polite_get(&page).await.unwrap().status, 200);
+        assert!(start.elapsed() >= connect_timeout / 2, "{:?}: the first address refused", start.elapsed());
+        // Alone it has all the time.
+        let alone = Options { connect_timeout: Duration::from_millis(300), ..at(&["127.0.0.5"]) };
+        let failure = Fetcher::new(alone).unwrap().polite_get(&page).await.unwrap_err();
+        assert_eq!((failure.class, failure.retryable), (FailureClass::Timeout, true), "{failure}");
+        assert_eq!(failure.detail, "no connection within the time limit");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_answers_with_nothing_is_no_reason_to_try_another_address() {
+        let server = Server::saying("", Then::Close).await;
+        let page = url(&format!("http://a.test:{}/", server.address.port()));
+        let listener = tokio::net::TcpListener::bind(format!("127.0.0.6:{}", server.address.port())).await.unwrap();
+        let fetcher = Fetcher::new(at(&["127.0.0.1", "127.0.0.6"])).unwrap();
+        let failure = fetcher.polite_get(&page).await.unwrap_err();
+        assert_eq!((failure.class, failure.retryable), (FailureClass::Protocol, true), "{failure}");
+        let other = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
+        assert!(other.is_err(), "the request would be sent twice");
     }
 
     #[tokio::test]

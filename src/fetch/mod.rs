@@ -4,12 +4,15 @@
 //!
 //! 1. [`Fetcher::robots`] says whether robots.txt allows the URL. The fetcher downloads robots.txt once per origin
 //!    and day, with the same politeness as a page.
-//! 2. The resolver pins one address for the host. An [`AddressGuard`] permits it or not, and the connection goes to
-//!    exactly that address.
+//! 2. The resolver knows the addresses of the host and pins the one that answered last. An [`AddressGuard`] permits
+//!    each or not. The connection goes to exactly the pinned address; if that fails, to the next.
 //! 3. [`Politeness::acquire`] waits for the politeness delay of origin and address, and for a free slot.
 //! 4. The client sends one request. It follows no redirect and does not retry. Header and body have limits of time
 //!    and size; the body is counted after decompression.
 //! 5. The end of the response drops the permit. A 429, 503 or `Retry-After` delays the origin.
+//!
+//! What politeness knows outlives the process: the caller stores each rest ([`Fetcher::store_rests`]) and gives it to
+//! the fetcher of the next run ([`Fetcher::restore_rests`]).
 //!
 //! [`Fetcher::polite_get`] is steps 2 to 5. The caller follows redirects and decides on retries
 //! ([`retry_status`], [`back_off`], [`retry_after`]). A [`FetchFailure`] says whether a retry may help.
@@ -20,6 +23,7 @@
 mod address;
 mod classify;
 mod client;
+mod connect;
 mod error;
 mod exchange;
 mod headers;
@@ -44,9 +48,9 @@ pub use client::Fetcher;
 pub use error::{FetchError, FetchFailure};
 pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};
-pub use politeness::{CrawlDelay, Permit, Politeness, Rest, Traffic};
+pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use request::{PageRequest, Validators};
-pub use retry::{back_off, retry_after, retry_status, slow_down_status};
+pub use retry::{back_off, retry_after, retry_status, slow_down_status, tries_before_answer};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rule::{RobotsRule, deciding_rule};
 pub use signatures::no_text;

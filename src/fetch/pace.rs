@@ -84,6 +84,11 @@ impl Pace {
         Ok(())
     }
 
+    /// Counts the interval from now: the request that has started has not reached a server before.
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.last_start = Some(now);
+    }
+
     /// Records the answer to the request that started at `started`.
     ///
     /// By now the server has seen it, whatever delayed it. An interval from here also holds for the server; an

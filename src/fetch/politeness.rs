@@ -2,12 +2,14 @@
 //!
 //! [`Politeness`] holds for each origin and address: its delay, its slots for requests in flight, its back-off and its
 //! traffic counters. Time is tokio's, so that tests advance the clock instead of sleeping.
+//!
+//! Each change of the time at which a host is due is told to a journal, by the wall clock, and can be restored from it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -15,6 +17,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Options;
 use super::pace::Pace;
+use super::retry::LONGEST_BACK_OFF;
+use super::robots::now_millis;
+use crate::model::{Rest, RestOf, RestRow};
 
 /// Table size from which idle origins or addresses are evicted.
 const MANY: usize = 1024;
@@ -35,21 +40,6 @@ pub enum CrawlDelay {
     TooLong(Duration),
 }
 
-/// Why the next request to an origin has to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// The politeness delay of the origin.
-    Gap,
-    /// The `Crawl-delay` of robots.txt.
-    CrawlDelay,
-    /// The politeness delay of the IP address.
-    AddressGap,
-    /// Our own back-off, after a failure, a 429 or a 503.
-    BackOff,
-    /// The `Retry-After` of a response.
-    RetryAfter,
-}
-
 /// Traffic counters of an origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -67,13 +57,20 @@ pub struct Traffic {
 #[derive(Clone)]
 pub struct Politeness(Arc<Shared>);
 
+/// Stores a rest for the next run.
+type Journal = dyn Fn(&RestRow) + Send + Sync;
+
 struct Shared {
     delay: Duration,
     ip_delay: Duration,
     concurrency: usize,
     max_crawl_delay: Duration,
+    max_retry_after: Duration,
+    timeout: Duration,
     warned: AtomicBool,
     tables: Mutex<Tables>,
+    /// Stores rests for the next run. Called under the lock, so that the last rest of a host is stored last.
+    journal: OnceLock<Box<Journal>>,
 }
 
 #[derive(Default)]
@@ -96,6 +93,8 @@ struct Host {
     strikes: u32,
     /// End of a delay beyond the politeness delay, and its reason.
     resting: Option<(Instant, Rest)>,
+    /// The due time that the journal has.
+    noted: Option<Instant>,
     /// Traffic since the last report.
     traffic: Traffic,
 }
@@ -109,6 +108,7 @@ impl Host {
             connection: None,
             strikes: 0,
             resting: None,
+            noted: None,
             traffic: Traffic::default(),
         }
     }
@@ -116,6 +116,22 @@ impl Host {
     /// Whether no request waits for it and its delay is long over.
     fn is_idle(&self, now: Instant) -> bool {
         Arc::strong_count(&self.permits) == 1 && self.pace.due().is_none_or(|due| due + IDLE < now)
+    }
+
+    /// Returns when it is due, and why then, if the journal does not have that.
+    fn unnoted(&mut self, now: Instant, by_pace: Rest) -> Option<(Instant, Rest)> {
+        let due = self.pace.due().filter(|&due| due > now && self.noted.is_none_or(|noted| noted < due))?;
+        self.noted = Some(due);
+        Some((due, self.resting.filter(|(until, _)| *until >= due).map_or(by_pace, |(_, why)| why)))
+    }
+
+    /// Rests until this moment, which the journal has.
+    fn restore(&mut self, until: Instant, row: &RestRow) {
+        self.pace.rest(until);
+        self.resting = Some((until, row.why));
+        self.noted = self.pace.due();
+        self.address = self.address.or(row.at);
+        self.strikes = self.strikes.max(row.strikes);
     }
 
     /// Whether a response came over the same connection as the one before. Stores the connection.
@@ -133,9 +149,77 @@ impl Politeness {
             ip_delay: options.ip_delay,
             concurrency: options.host_concurrency.clamp(1, Semaphore::MAX_PERMITS),
             max_crawl_delay: options.max_crawl_delay,
+            max_retry_after: options.max_retry_after,
+            timeout: options.timeout,
             warned: AtomicBool::new(false),
             tables: Mutex::default(),
+            journal: OnceLock::new(),
         }))
+    }
+
+    /// Calls `store` with each rest from now on.
+    pub(super) fn store_with(&self, store: impl Fn(&RestRow) + Send + Sync + 'static) {
+        // A second journal would have gaps; the first one goes on.
+        let _ = self.0.journal.set(Box::new(store));
+    }
+
+    /// Restores the rests of an earlier run; `now` in milliseconds since 1970 UTC. Returns when each origin is due.
+    pub(super) fn restore(&self, rows: &[RestRow], now: i64) -> Vec<(String, std::time::Instant)> {
+        let moment = Instant::now();
+        for row in rows {
+            let left = self.left(row, now);
+            if left.is_zero() {
+                continue;
+            }
+            match &row.of {
+                RestOf::Origin(origin) => self.with_origin(origin, |host| host.restore(moment + left, row)),
+                RestOf::Address(address) => self.with_address(*address, |host| host.restore(moment + left, row)),
+            }
+        }
+        let origins = rows.iter().filter_map(|row| match &row.of {
+            RestOf::Origin(origin) => Some((origin.clone(), self.next_start(origin)?)),
+            RestOf::Address(_) => None,
+        });
+        origins.collect()
+    }
+
+    /// Returns how much of an earlier run's rest is left. If the clock was set back since, it counts from now.
+    fn left(&self, row: &RestRow, now: i64) -> Duration {
+        let Shared { delay, ip_delay, max_crawl_delay, max_retry_after, timeout, .. } = *self.0;
+        // A gap is also as long as the last response took.
+        let gap = |delay: Duration| if delay.is_zero() { delay } else { delay.max(timeout) };
+        let longest = match row.why {
+            Rest::RetryAfter => max_retry_after,
+            Rest::BackOff => LONGEST_BACK_OFF,
+            Rest::CrawlDelay => max_crawl_delay,
+            Rest::Gap => gap(delay),
+            Rest::AddressGap => gap(ip_delay),
+        };
+        let past = Duration::from_millis(u64::try_from(now.saturating_sub(row.since)).unwrap_or(0));
+        Duration::from_millis(row.millis).min(longest).saturating_sub(past)
+    }
+
+    /// Tells the journal when origin and address are due, if it does not have that.
+    fn note(&self, origin: &str, address: Option<IpAddr>) {
+        let Some(journal) = self.0.journal.get() else { return };
+        let (tables, now) = (&mut *self.tables(), Instant::now());
+        let row = |of, (due, why): (Instant, Rest)| {
+            let millis = u64::try_from((due - now).as_millis()).unwrap_or(u64::MAX);
+            RestRow { of, why, since: now_millis(), millis, at: None, strikes: 0 }
+        };
+        if let Some(host) = tables.origins.get_mut(origin) {
+            let gap = if host.pace.interval() > self.0.delay { Rest::CrawlDelay } else { Rest::Gap };
+            if let Some(rest) = host.unnoted(now, gap) {
+                let row = row(RestOf::Origin(origin.to_owned()), rest);
+                journal(&RestRow { at: host.address, strikes: host.strikes, ..row });
+            }
+        }
+        let host = address.and_then(|address| Some((address, tables.addresses.get_mut(&address)?)));
+        if let Some((address, host)) = host
+            && let Some(rest) = host.unnoted(now, Rest::AddressGap)
+        {
+            journal(&row(RestOf::Address(address), rest));
+        }
     }
 
     /// Waits until a request to the origin at the address may start. Behind a proxy the address is `None`. Hold the
@@ -154,8 +238,9 @@ impl Politeness {
                 Err(due) => sleep_until(due).await,
             }
         };
+        self.note(origin, address);
         let origin = origin.to_owned();
-        Permit { politeness: self.clone(), origin, address, started, answered: false, _held: held }
+        Permit { politeness: self.clone(), origin, address, started, answered: false, held }
     }
 
     /// Applies a `Crawl-delay`: the origin's delay becomes longer, never shorter.
@@ -173,6 +258,7 @@ impl Politeness {
             return CrawlDelay::TooLong(delay);
         }
         self.with_origin(origin, |host| host.pace.raise(delay));
+        self.note(origin, None);
         CrawlDelay::Raised(delay)
     }
 
@@ -185,6 +271,7 @@ impl Politeness {
                 host.resting = Some((until, why));
             }
         });
+        self.note(origin, None);
     }
 
     /// Returns when the next request to the origin may start, with the delay of its address. `None` is at once.
@@ -248,6 +335,23 @@ impl Politeness {
         Ok(now)
     }
 
+    /// Starts at another address a request that has had its origin's turn.
+    fn try_start_at(&self, origin: &str, address: IpAddr) -> Result<Instant, Instant> {
+        let mut tables = self.tables();
+        let now = Instant::now();
+        if let Some(host) = tables.addresses.get_mut(&address) {
+            if let Some(due) = host.pace.due().filter(|&due| due > now) {
+                return Err(due);
+            }
+            host.pace.start(now)?;
+        }
+        if let Some(host) = tables.origins.get_mut(origin) {
+            host.address = Some(address);
+            host.pace.restart(now);
+        }
+        Ok(now)
+    }
+
     fn with_origin<T>(&self, origin: &str, f: impl FnOnce(&mut Host) -> T) -> T {
         let origins = &mut self.tables().origins;
         if let Some(host) = origins.get_mut(origin) {
@@ -285,7 +389,7 @@ pub struct Permit {
     address: Option<IpAddr>,
     started: Instant,
     answered: bool,
-    _held: Vec<OwnedSemaphorePermit>,
+    held: Vec<OwnedSemaphorePermit>,
 }
 
 impl Permit {
@@ -297,6 +401,29 @@ impl Permit {
         if !self.politeness.with_origin(&self.origin, |host| host.reused(connection)) {
             self.count_gap_from_now();
         }
+    }
+
+    /// Goes on at another address of the host, after a failure to connect to the one before. The origin's slot stays;
+    /// the address has a slot and a turn of its own. Does nothing if the address is the same.
+    pub(super) async fn move_to(&mut self, address: IpAddr) {
+        if self.address == Some(address) {
+            return;
+        }
+        if let Some(failed) = self.address.replace(address) {
+            let now = Instant::now();
+            self.politeness.with_address(failed, |host| host.pace.answered(now));
+            // The slot of the address, which was taken last.
+            self.held.pop();
+        }
+        let semaphore = self.politeness.with_address(address, |host| host.permits.clone());
+        self.held.extend(semaphore.acquire_owned().await.ok());
+        self.started = loop {
+            match self.politeness.try_start_at(&self.origin, address) {
+                Ok(started) => break started,
+                Err(due) => sleep_until(due).await,
+            }
+        };
+        self.politeness.note(&self.origin, self.address);
     }
 
     /// Records that the response was not read to its end. The server works on until it notices, so the delay counts
@@ -337,6 +464,7 @@ impl Drop for Permit {
             // The server may have worked on the request until now.
             self.count_gap_from_now();
         }
+        self.politeness.note(&self.origin, self.address);
     }
 }
 
@@ -433,6 +561,131 @@ mod tests {
         let elsewhere = politeness.acquire("c", Some("192.0.43.2".parse().unwrap())).await;
         assert_eq!(Instant::now(), second);
         drop(elsewhere);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_goes_on_at_another_address_waits_for_that_address_alone() {
+        let politeness = politeness(|options| options.ip_delay = 5 * SECOND);
+        let [second, third]: [IpAddr; 2] = ["192.0.43.2", "192.0.43.3"].map(|address| address.parse().unwrap());
+        let begin = Instant::now();
+        drop(politeness.acquire("b", Some(third)).await);
+        let mut permit = politeness.acquire("a", ONE).await;
+        permit.move_to(second).await;
+        assert_eq!(Instant::now(), begin, "the origin has had its turn, and nobody has asked this address");
+        permit.move_to(third).await;
+        let moved = Instant::now();
+        assert!(moved - begin >= 5 * SECOND && moved - begin < 6 * SECOND);
+        permit.answered(connection(1));
+        drop(permit);
+        assert!(politeness.next_start("a").unwrap() >= (moved + 5 * SECOND).into_std(), "of the address that answered");
+        let (first, second) = (politeness.acquire("c", ONE).await, politeness.acquire("d", Some(second)).await);
+        drop((first, second));
+        assert!(Instant::now() < moved + SECOND, "the gaps of addresses that failed are over, and their slots free");
+    }
+
+    /// The politeness of a run, and the lines of its journal.
+    fn journaled(change: impl FnOnce(&mut Options)) -> (Politeness, Arc<Mutex<Vec<RestRow>>>) {
+        let (politeness, rows) = (politeness(change), Arc::<Mutex<Vec<RestRow>>>::default());
+        let journal = rows.clone();
+        politeness.store_with(move |row| journal.lock().unwrap().push(row.clone()));
+        (politeness, rows)
+    }
+
+    /// The last line of each host, as the next run reads them.
+    fn last(rows: &Mutex<Vec<RestRow>>) -> Vec<RestRow> {
+        let rows = rows.lock().unwrap();
+        let last: HashMap<RestOf, RestRow> = rows.iter().map(|row| (row.of.clone(), row.clone())).collect();
+        last.into_values().collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_rest_goes_on_in_the_next_run() {
+        let hour = 3600 * SECOND;
+        type Learn = fn(&Politeness);
+        let cases: [(Learn, Rest, Duration); 4] = [
+            (|_| {}, Rest::Gap, SECOND),
+            (
+                |politeness| assert_ne!(politeness.set_crawl_delay("a", Some(9 * SECOND)), CrawlDelay::Kept),
+                Rest::CrawlDelay,
+                9 * SECOND,
+            ),
+            (|politeness| politeness.back_off("a", 40 * SECOND, Rest::BackOff), Rest::BackOff, 40 * SECOND),
+            (|politeness| politeness.back_off("a", 200 * SECOND, Rest::RetryAfter), Rest::RetryAfter, 200 * SECOND),
+        ];
+        for (learn, why, length) in cases {
+            let (before, rows) = journaled(|options| options.ip_delay = SECOND / 2);
+            request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
+            learn(&before);
+            let now = last(&rows)[0].since;
+            let after = politeness(|options| options.ip_delay = SECOND / 2);
+            let due = after.restore(&last(&rows), now);
+            let (until, reason) = after.resting("a").unwrap();
+            assert_eq!((&due[..], reason), (&[("a".to_owned(), until)][..], why));
+            let start = Instant::now();
+            let permit = after.acquire("a", ONE).await;
+            assert!(start.elapsed() + SECOND / 10 >= length && start.elapsed() <= length + SECOND / 10, "{why:?}");
+            drop(permit);
+            assert_eq!(politeness(|_| {}).restore(&last(&rows), now + hour.as_millis() as i64), []);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_rests_in_the_next_run_for_all_its_origins() {
+        let (before, rows) = journaled(|options| options.ip_delay = 20 * SECOND);
+        request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        let after = politeness(|options| options.ip_delay = 20 * SECOND);
+        after.restore(&last(&rows), last(&rows)[0].since);
+        assert_eq!(after.resting("a").unwrap().1, Rest::AddressGap);
+        let start = Instant::now();
+        drop(after.acquire("b", ONE).await);
+        assert!(start.elapsed() > 19 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_jumps_makes_no_rest_longer_than_it_was() {
+        let row = |why, since, millis| {
+            let of = RestOf::Origin("a".to_owned());
+            RestRow { of, why, since, millis, at: None, strikes: 0 }
+        };
+        let now = 1_000_000_000;
+        let left = |politeness: &Politeness, row: RestRow| politeness.left(&row, now);
+        let usual = politeness(|_| {});
+        assert_eq!(left(&usual, row(Rest::RetryAfter, now, 30_000)), 30 * SECOND);
+        assert_eq!(left(&usual, row(Rest::RetryAfter, now - 10_000, 30_000)), 20 * SECOND);
+        assert_eq!(left(&usual, row(Rest::RetryAfter, now + 86_400_000, 30_000)), 30 * SECOND, "set back by a day");
+        assert_eq!(left(&usual, row(Rest::RetryAfter, i64::MIN, 30_000)), Duration::ZERO);
+        assert_eq!(left(&usual, row(Rest::RetryAfter, i64::MAX, u64::MAX)), 300 * SECOND, "--max-retry-after");
+        assert_eq!(left(&usual, row(Rest::BackOff, now, u64::MAX)), LONGEST_BACK_OFF);
+        assert_eq!(left(&usual, row(Rest::CrawlDelay, now, u64::MAX)), 60 * SECOND, "--max-crawl-delay");
+        assert_eq!(left(&usual, row(Rest::Gap, now, 7_000)), 7 * SECOND, "the host was slow");
+        let hasty = politeness(|options| {
+            (options.delay, options.max_retry_after) = (Duration::ZERO, 5 * SECOND);
+        });
+        assert_eq!(left(&hasty, row(Rest::Gap, now, 1_000)), Duration::ZERO, "the user wants no gap");
+        assert_eq!(left(&hasty, row(Rest::RetryAfter, now, 30_000)), 5 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn back_off_goes_on_doubling_in_the_next_run() {
+        let (before, rows) = journaled(|_| {});
+        before.strike("a");
+        before.strike("a");
+        before.back_off("a", 2 * SECOND, Rest::BackOff);
+        let after = politeness(|_| {});
+        after.restore(&last(&rows), last(&rows)[0].since);
+        assert_eq!(after.strike("a"), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_journal_gets_few_lines_a_request_and_none_without_delays() {
+        let (politeness, rows) = journaled(|options| options.ip_delay = SECOND / 2);
+        for _ in 0..10 {
+            request(&politeness, "a", 1, Duration::from_millis(30), Duration::from_millis(50)).await;
+        }
+        assert!(rows.lock().unwrap().len() <= 2 * 10 + 2, "{:?}", rows.lock().unwrap());
+        let (hasty, rows) = journaled(|options| (options.delay, options.ip_delay) = (Duration::ZERO, Duration::ZERO));
+        request(&hasty, "a", 1, Duration::from_millis(30), Duration::from_millis(50)).await;
+        assert!(rows.lock().unwrap().is_empty());
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,8 +1,9 @@
-//! Resolves a host name to one pinned address.
+//! Resolves a host name to its permitted addresses, the pinned one first.
 //!
 //! The politeness delay holds per IP address too, so the address must be known before the request, and the connection
-//! must use it. The resolver pins one permitted address per host for a while, and the HTTP client resolves through it.
-//! Check and connection use the same address, which defeats DNS rebinding.
+//! must use it. The resolver pins one permitted address per host for a while; only when a connection to it fails, the
+//! next is tried. The HTTP client resolves through the resolver, to the address of the present attempt. Check and
+//! connection use the same address, which defeats DNS rebinding.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,6 +16,7 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use tokio::time::Instant;
 
+use super::connect::Attempt;
 use super::{AddressGuard, ResolveOverride};
 
 /// Minimum time for which an address is pinned, whatever the TTL.
@@ -22,6 +24,9 @@ const LEAST_TTL: Duration = Duration::from_secs(60);
 
 /// Maximum time for which an address is pinned.
 const LONGEST_TTL: Duration = Duration::from_secs(60 * 60);
+
+/// Addresses of a host that are tried for one request.
+const MAX_TRIED: usize = 16;
 
 /// Number of pinned hosts from which expired ones are evicted.
 const MANY_HOSTS: usize = 16_384;
@@ -67,6 +72,12 @@ impl Pin {
     fn address(&self) -> Option<IpAddr> {
         self.addresses.get(self.current).copied()
     }
+
+    /// Returns the addresses in the order in which they are tried: the one in use first.
+    fn in_order(&self) -> Vec<IpAddr> {
+        let from_current = self.addresses.iter().cycle().skip(self.current).take(self.addresses.len());
+        from_current.take(MAX_TRIED).copied().collect()
+    }
 }
 
 impl Resolver {
@@ -92,12 +103,12 @@ impl Resolver {
         permitted(&self.guard, &address.to_string(), vec![address]).map(|_| address)
     }
 
-    /// Returns the pinned address of an untrusted host name, for a port.
-    pub(super) async fn resolve(&self, host: &str, port: u16) -> Result<IpAddr, ResolveError> {
+    /// Returns the permitted addresses of an untrusted host name, for a port, in the order in which to try them.
+    pub(super) async fn resolve(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, ResolveError> {
         let special = self.special_ports().contains(&port).then_some(port);
-        let address = self.pinned(host, special).await?;
+        let addresses = self.pinned(host, special).await?;
         // The proxy may be anywhere, but only as a proxy.
-        permitted(&self.guard, host, vec![address]).map(|_| address)
+        permitted(&self.guard, host, addresses)
     }
 
     /// Checks a name that the proxy resolves. `localhost` is the proxy's own machine (RFC 6761, section 6.3) and is
@@ -119,13 +130,13 @@ impl Resolver {
         }
     }
 
-    /// Returns the pinned address of a host. `port` is set only if an override names it.
-    async fn pinned(&self, host: &str, port: Option<u16>) -> Result<IpAddr, ResolveError> {
+    /// Returns the addresses of a host, the pinned one first. `port` is set only if an override names it.
+    async fn pinned(&self, host: &str, port: Option<u16>) -> Result<Vec<IpAddr>, ResolveError> {
         let host = plain(host);
         let key = (host.clone(), port);
         let now = Instant::now();
-        if let Some(address) = self.pins().get(&key).filter(|pin| now < pin.until).and_then(Pin::address) {
-            return Ok(address);
+        if let Some(pin) = self.pins().get(&key).filter(|pin| now < pin.until) {
+            return Ok(pin.in_order());
         }
         let (addresses, ttl) = self.look_up(&host, port).await?;
         let addresses =
@@ -133,7 +144,12 @@ impl Resolver {
         self.pin(key, addresses, now + ttl.clamp(LEAST_TTL, LONGEST_TTL))
     }
 
-    fn pin(&self, key: (String, Option<u16>), addresses: Vec<IpAddr>, until: Instant) -> Result<IpAddr, ResolveError> {
+    fn pin(
+        &self,
+        key: (String, Option<u16>),
+        addresses: Vec<IpAddr>,
+        until: Instant,
+    ) -> Result<Vec<IpAddr>, ResolveError> {
         let mut pins = self.pins();
         let now = Instant::now();
         if pins.len() >= MANY_HOSTS {
@@ -143,15 +159,20 @@ impl Resolver {
         let in_use = pins.get(&key).and_then(Pin::address);
         let current = addresses.iter().position(|&address| Some(address) == in_use).unwrap_or(0);
         let pin = Pin { addresses, current, until };
-        let address = pin.address().ok_or_else(|| ResolveError::NoAddress(key.0.clone()))?;
+        let in_order = pin.in_order();
+        if in_order.is_empty() {
+            return Err(ResolveError::NoAddress(key.0));
+        }
         pins.insert(key, pin);
-        Ok(address)
+        Ok(in_order)
     }
 
     async fn look_up(&self, host: &str, port: Option<u16>) -> Result<(Vec<IpAddr>, Duration), ResolveError> {
-        let chosen: Vec<_> = self.overrides.iter().filter(|entry| applies(entry, host, port)).collect();
-        if !chosen.is_empty() {
-            return Ok((chosen.iter().map(|entry| entry.address).collect(), LONGEST_TTL));
+        if let Some(first) = self.overrides.iter().find(|entry| applies(entry, host, port)) {
+            // Several addresses of one name, not what another name or port says.
+            let is_of_name =
+                |entry: &&ResolveOverride| plain(&entry.host) == plain(&first.host) && entry.port == first.port;
+            return Ok((self.overrides.iter().filter(is_of_name).map(|entry| entry.address).collect(), LONGEST_TTL));
         }
         // RFC 6761, section 6.3: resolvers do not query these names.
         if is_localhost(host) {
@@ -243,10 +264,16 @@ pub(super) struct PortView {
 impl reqwest::dns::Resolve for PortView {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let view = self.clone();
+        // The attempt has one address of an untrusted host. Without one, the name is a proxy's: the client may try all.
+        let attempt = Attempt::current();
         Box::pin(async move {
-            let address = view.resolver.pinned(name.as_str(), view.port).await?;
-            let one: reqwest::dns::Addrs = Box::new(std::iter::once(SocketAddr::new(address, 0)));
-            Ok(one)
+            let addresses = match attempt {
+                Some(Attempt { address, .. }) => vec![address],
+                None => view.resolver.pinned(name.as_str(), view.port).await?,
+            };
+            let addresses: reqwest::dns::Addrs =
+                Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
         })
     }
 }
@@ -277,26 +304,37 @@ mod tests {
         let overrides = ["10.0.0.1", "192.0.43.1", "192.0.43.2"].map(|address| entry("a.test", None, address));
         let resolver = resolver(overrides.to_vec(), &[]);
         let (first, second) = ("192.0.43.1".parse().unwrap(), "192.0.43.2".parse().unwrap());
-        assert_eq!(resolver.resolve("a.test", 80).await, Ok(first));
+        assert_eq!(resolver.resolve("a.test", 80).await, Ok(vec![first, second]));
         resolver.rotate("a.test", 80, second);
-        assert_eq!(resolver.resolve("a.test", 80).await, Ok(first), "only the address in use can fail");
+        assert_eq!(resolver.resolve("a.test", 80).await.unwrap()[0], first, "only the address in use can fail");
         resolver.rotate("a.test", 80, first);
-        assert_eq!(resolver.resolve("A.test", 80).await, Ok(second));
+        assert_eq!(resolver.resolve("A.test", 80).await, Ok(vec![second, first]));
         resolver.rotate("a.test", 80, second);
-        assert_eq!(resolver.resolve("a.test", 80).await, Ok(first));
+        assert_eq!(resolver.resolve("a.test", 80).await.unwrap()[0], first);
     }
 
     #[tokio::test]
     async fn an_override_with_a_port_holds_on_that_port_only() {
         let resolver = resolver(vec![entry("a.test", Some(8080), "192.0.43.1"), entry("*", None, "192.0.43.9")], &[]);
-        assert_eq!(resolver.resolve("a.test", 8080).await, Ok("192.0.43.1".parse().unwrap()));
-        assert_eq!(resolver.resolve("a.test", 80).await, Ok("192.0.43.9".parse().unwrap()));
+        assert_eq!(resolver.resolve("a.test", 8080).await, Ok(vec!["192.0.43.1".parse().unwrap()]));
+        assert_eq!(resolver.resolve("a.test", 80).await, Ok(vec!["192.0.43.9".parse().unwrap()]));
+    }
+
+    #[tokio::test]
+    async fn a_name_with_a_hundred_addresses_does_not_cost_a_hundred_attempts() {
+        let overrides = (1..=100).map(|last| entry("a.test", None, &format!("192.0.43.{last}")));
+        let resolver = resolver(overrides.collect(), &[]);
+        let first = resolver.resolve("a.test", 80).await.unwrap();
+        assert_eq!(first.len(), MAX_TRIED);
+        first.iter().for_each(|&address| resolver.rotate("a.test", 80, address));
+        let then = resolver.resolve("a.test", 80).await.unwrap();
+        assert!(then.iter().all(|address| !first.contains(address)), "the next request tries others: {then:?}");
     }
 
     #[tokio::test]
     async fn the_proxy_that_the_user_chose_may_be_anywhere() {
         let resolver = resolver(vec![entry("proxy.test", None, "10.0.0.1")], &["Proxy.test"]);
-        assert_eq!(resolver.pinned("proxy.test", None).await, Ok("10.0.0.1".parse().unwrap()));
+        assert_eq!(resolver.pinned("proxy.test", None).await, Ok(vec!["10.0.0.1".parse().unwrap()]));
         // A link may name it, and no proxy be in force for that link.
         assert!(matches!(resolver.resolve("proxy.test", 3128).await, Err(ResolveError::Private { .. })));
     }
@@ -315,8 +353,8 @@ mod tests {
         let resolver = resolver(Vec::new(), &[]);
         let [a, b, c] = ["192.0.43.1", "192.0.43.2", "192.0.43.3"].map(|text| text.parse::<IpAddr>().unwrap());
         let key = ("a.test".to_owned(), None);
-        assert_eq!(resolver.pin(key.clone(), vec![a, b], Instant::now() + LEAST_TTL), Ok(a));
-        assert_eq!(resolver.pin(key.clone(), vec![b, a], Instant::now() + LEAST_TTL), Ok(a));
-        assert_eq!(resolver.pin(key, vec![c, b], Instant::now() + LEAST_TTL), Ok(c));
+        assert_eq!(resolver.pin(key.clone(), vec![a, b], Instant::now() + LEAST_TTL), Ok(vec![a, b]));
+        assert_eq!(resolver.pin(key.clone(), vec![b, a], Instant::now() + LEAST_TTL), Ok(vec![a, b]));
+        assert_eq!(resolver.pin(key, vec![c, b], Instant::now() + LEAST_TTL), Ok(vec![c, b]));
     }
 }

@@ -4,11 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::FetchFailure;
+use crate::model::FailureClass;
+
 /// The back-off after the first failure, before jitter.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 
 /// No back-off is longer.
-const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
+pub(super) const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 
 /// Whether a retry may change a response of this status.
 pub fn retry_status(status: u16) -> bool {
@@ -18,6 +21,18 @@ pub fn retry_status(status: u16) -> bool {
 /// Whether this status asks to slow down, for the whole host (RFC 6585, section 4; RFC 9110, section 15.6.4).
 pub fn slow_down_status(status: u16) -> bool {
     matches!(status, 429 | 503)
+}
+
+/// Returns how often a failed request may be tried again, apart from the limit of the options.
+///
+/// As long as no server has answered, the network itself is the likely cause. Then one more try tells a lost
+/// connection from a dead network; a timeout has taken long enough to tell.
+pub fn tries_before_answer(failure: &FetchFailure, has_heard: bool) -> u32 {
+    match (has_heard, failure.class) {
+        (true, _) => u32::MAX,
+        (false, FailureClass::Timeout) => 0,
+        (false, _) => 1,
+    }
 }
 
 /// Returns the exponential back-off after a failed attempt, counted from 1.

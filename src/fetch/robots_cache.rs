@@ -62,6 +62,15 @@ impl RobotsCache {
         robots
     }
 
+    /// Forgets files that could not be downloaded, so that they are tried again. A download under way stays.
+    pub(super) fn forget_failures(&self) {
+        for entry in self.table().entries.values() {
+            if let Ok(mut slot) = entry.slot.try_lock() {
+                slot.take_if(|robots| robots.failure().is_some());
+            }
+        }
+    }
+
     /// Whether a download for the origin is under way.
     pub(super) fn is_downloading(&self, origin: &str) -> bool {
         self.table().entries.get(origin).is_some_and(|entry| entry.slot.try_lock().is_err())

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::request::{RequestOptions, Validators};
 use super::robots::now_millis;
-use super::{FetchFailure, Options, Robots, retry_after, retry_status};
+use super::{FetchFailure, Options, Robots, retry_after, retry_status, tries_before_answer};
 use crate::model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
@@ -33,8 +33,7 @@ pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &
         let answer = follow_redirects(transport, options, origin).await;
         let again = match &answer {
             Ok(fetched) => retry_status(fetched.status),
-            // Until a server has answered, the network itself is the likely cause: retries only cost time.
-            Err(failure) => failure.retryable && transport.has_heard(),
+            Err(failure) => failure.retryable && attempt <= tries_before_answer(failure, transport.has_heard()),
         };
         if !again || attempt > options.retries {
             return parse_answer(origin, answer, options);

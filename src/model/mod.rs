@@ -19,6 +19,7 @@ mod outcome;
 mod page;
 mod page_line;
 mod put_page;
+mod rest;
 mod url_id;
 
 pub use batch::{
@@ -31,6 +32,7 @@ pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
 pub use page::Fetched;
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
 pub use put_page::{PutPage, RowName, Unchanged};
+pub use rest::{Rest, RestOf, RestRow};
 pub use url_id::UrlId;
 
 pub use neardup::model::*;

@@ -1,6 +1,6 @@
 //! *What is stored, and how far did the crawl get?*
 //!
-//! One folder holds a crawl. Only this room writes to it and knows sled. One operation makes data durable:
+//! One folder holds a crawl. Only this room writes to it and knows sled. One operation makes data of the crawl durable:
 //! [`Store::commit`]. The bytes on disk are in `docs/design/store.md`.
 //!
 //! # The folder
@@ -12,6 +12,7 @@
 //! | `store/` | the logs: URLs, terms, judged pages, outcomes, origins, commit records | by a commit |
 //! | `earlier/` | earlier [generations](set_aside) of the crawl | by [`set_aside`] |
 //! | `rebuilding.json` | marks a store that is being rebuilt | by [`set_aside_to_rebuild`] |
+//! | `rests.jsonl` | until when hosts and addresses must not be asked | by [`RestLog`], at once and without a sync |
 //! | `ndcrawl.lock` | the id of the process that holds the folder | by [`Store::open`] |
 //! | `crawl.json`, `status.json` | summaries for people and monitors | by [`write_crawl_file`], [`write_status_file`] |
 //!
@@ -56,6 +57,7 @@ mod options;
 mod page_lines;
 mod reader;
 mod rebuilding;
+mod rests;
 mod shared;
 mod snapshot;
 mod table;
@@ -82,6 +84,7 @@ pub use options::{FORMAT, Identity, OpenedStore, Options};
 pub use page_lines::PageLines;
 pub use reader::{DoneRow, StoreReader};
 pub use rebuilding::{REBUILDING, expect_whole, hold, rebuilt, set_aside_to_rebuild, take_back};
+pub use rests::{RESTS, RestLog};
 pub use snapshot::{NewSnapshot, SnapshotHead, SnapshotInput};
 pub use warc::{payload_digest, warcinfo_member};
 pub use warc_files::warc_serial;

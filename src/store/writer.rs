@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::model::{Batch, CommitMark};
+use crate::model::{Batch, CommitMark, RestRow};
 
 use super::archive::Archive;
 use super::block::pack;
@@ -22,6 +22,7 @@ use super::log_file::LogFile;
 use super::options::{Identity, OpenedStore, Options};
 use super::reader::{DoneRow, StoreReader};
 use super::rebuilding::expect_whole_locked;
+use super::rests::RestLog;
 use super::shared::SharedStore;
 use super::table::{Table, TableWriter};
 use super::warc_files::WarcFiles;
@@ -122,6 +123,14 @@ impl Store {
     /// Returns the archive. Its pages are valid after the next commit.
     pub fn archive(&self) -> Archive {
         self.archive.clone()
+    }
+
+    /// Opens the rests of hosts and addresses, and returns those that last.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn rests(&self) -> Result<(RestLog, Vec<RestRow>)> {
+        RestLog::open(self.shared.folder().root())
     }
 
     /// The last commit.

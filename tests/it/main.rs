@@ -19,7 +19,9 @@
 //! | `old_store` | that stores of earlier versions are read, or refused with the remedy |
 //! | `kill` | recovery from SIGKILL at any moment |
 //! | `corruption` | commands on damaged folders |
+//! | `network` | dead addresses, lost connections, no network |
 //! | `manners` | that delays hold by the servers' clock |
+//! | `rests` | that hosts rest across the end of a run |
 //! | `hostile` | politeness towards a hostile server, and the outcomes of its pages |
 //! | `traps` | bounds on endless sites |
 //! | `soft_404` | pages that answer 200 and mean 404 |
@@ -73,6 +75,7 @@ mod kill;
 mod malice;
 mod manners;
 mod needs;
+mod network;
 mod old_store;
 mod overlap;
 mod planted;
@@ -81,6 +84,7 @@ mod recrawl;
 mod reindex;
 mod rendering;
 mod report;
+mod rests;
 mod revision;
 mod rows;
 mod sampling;

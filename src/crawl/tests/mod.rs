@@ -1,6 +1,7 @@
 //! Whole crawls of small sites on loopback.
 
 mod ends;
+mod network;
 mod outcomes;
 mod redirects;
 mod site;
