@@ -90,7 +90,9 @@ impl Dispatcher {
                     // The receiver is gone only if the crawl was dropped.
                     let _ = answer.send(has_work);
                 }
-                DispatchMessage::Arrival { lease, outcome, requests } => {
+                DispatchMessage::Arrival { mut lease, outcome, requests } => {
+                    // A shorter path may have turned up since the lease began.
+                    lease.discovery = self.outcomes.frontier.better_path(lease.id).unwrap_or(lease.discovery);
                     requests.iter().for_each(|requests| self.outcomes.stage.hosts.add_requests(requests));
                     let verdict = if is_judged(&outcome) { judged.next() } else { None };
                     self.outcomes.end_lease_and_reply(&lease, *outcome, verdict)?;
@@ -155,6 +157,8 @@ impl Dispatcher {
         let batch = &mut stage.building.batch;
         batch.urls = changes.urls;
         batch.requeued = changes.requeued;
+        batch.shortened = changes.shortened;
+        batch.links = changes.links;
         batch.leased = changes.leased;
         batch.counterparts = changes.counterparts;
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -8,7 +8,7 @@ use crate::dust::ListedRule;
 use crate::frontier::{EmbeddedFrontier, HeldBack, Prediction};
 use crate::model::{Deferral, Exclusion, FrontierCounts, HostRow, Outcome, PageLine, Totals, UrlId, UrlRow, UrlState};
 use crate::pipeline::{PipelineError, StopReason, unleased_line};
-use crate::store::{Store, StoreReader};
+use crate::store::{LastDepth, Store, StoreReader};
 
 use super::CrawlError;
 use super::queue_status::RestingOrigin;
@@ -60,8 +60,11 @@ impl Unfetched {
         frontier: &EmbeddedFrontier<StoredUrls>,
     ) -> Result<Self, CrawlError> {
         let mut unfetched = Self::default();
-        store.finish::<PipelineError>(frontier.unfinished().map(|(id, held_back)| {
+        let last_depth = |url: &str| frontier.depth(frontier.find(url)?);
+        let last_depth: Option<LastDepth> = if frontier.has_outdated_depths() { Some(&last_depth) } else { None };
+        let lines = frontier.unfinished().map(|(id, held_back)| {
             let row = row(reader, id)?;
+            let row = UrlRow { discovery: frontier.better_path(id).unwrap_or(row.discovery), ..row };
             let mut prediction = None;
             let outcome = match (held_back, row.state) {
                 (HeldBack::Deferred(reason), _) => {
@@ -92,7 +95,8 @@ impl Unfetched {
                 line.rule_carried = carried;
             }
             Ok(serde_json::to_string(&line)?)
-        }))?;
+        });
+        store.finish_with_depths::<PipelineError>(lines, last_depth)?;
         Ok(unfetched)
     }
 

@@ -227,6 +227,8 @@ impl Rebuilder {
         let mut batch = std::mem::take(&mut self.batch);
         batch.urls = changes.urls;
         batch.requeued = changes.requeued;
+        batch.shortened = changes.shortened;
+        batch.links = changes.links;
         batch.counterparts = changes.counterparts;
         batch.totals = self.totals.clone();
         let mark = self.store.commit(batch)?;

@@ -37,6 +37,8 @@ pub(crate) fn frontier(
                 }
                 frontier.restore_requeue(&path)?;
             }
+            DoneRow::Shortened(path) => frontier.restore_shorter_path(&path)?,
+            DoneRow::Links(row) => frontier.restore_links(&row),
             DoneRow::Counterpart(page, other) => frontier.restore_counterpart(page, other),
             DoneRow::Repeats(url, of) => {
                 repeats.insert(url, of);

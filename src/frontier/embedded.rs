@@ -6,12 +6,13 @@ use std::time::Instant;
 use url::Url;
 
 use super::engine::Engine;
+use super::page_links::NO_PATH;
 use super::scope::SeedRelation;
 use super::{FrontierError, HeldBack, Options, Prediction, QueuedOrigin, UrlLog};
 use crate::dust::ListedRule;
 use crate::model::{
-    Ack, CanonicalUrl, Exclusion, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind, Relevance,
-    Requeue, UrlId, UrlRow,
+    Ack, CanonicalUrl, Discovery, Exclusion, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind,
+    PageLinksRow, Relevance, Requeue, UrlId, UrlRow,
 };
 
 /// URLs that [`EmbeddedFrontier::unfinished`] checks under one lock.
@@ -24,6 +25,10 @@ pub struct FrontierChanges {
     pub urls: Vec<UrlRow>,
     /// URLs queued after their first sight: by a better path, or for a new verdict.
     pub requeued: Vec<Requeue>,
+    /// Shorter paths to URLs that are queued, leased, done or too deep.
+    pub shortened: Vec<Requeue>,
+    /// Links of pages, along which a shorter path is handed on.
+    pub links: Vec<PageLinksRow>,
     /// URLs on lease, also those that an earlier run left on lease, ascending, each with its number of leases.
     pub leased: Vec<(UrlId, u32)>,
     /// Links from pages to themselves or to other editions of themselves.
@@ -55,9 +60,12 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// Takes the changes since the last call, for the next commit.
     pub fn take_changes(&self) -> FrontierChanges {
         let mut engine = self.engine();
+        engine.state.end_page_links();
         FrontierChanges {
             urls: engine.state.rows.take(),
             requeued: std::mem::take(&mut engine.state.requeued),
+            shortened: std::mem::take(&mut engine.state.shortened),
+            links: engine.state.links.take(),
             leased: engine.leases.alive(),
             counterparts: engine.predictions.take_counterparts(),
         }
@@ -73,6 +81,26 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
         self.engine().state.rows.get(id)
     }
 
+    /// Returns the present path to a URL without outcome, if it is not that of its row.
+    pub fn better_path(&self, id: UrlId) -> Option<Discovery> {
+        self.engine().state.better_paths.get(&id.0).copied()
+    }
+
+    /// Returns the number of a URL that was seen.
+    pub fn find(&self, url: &str) -> Option<UrlId> {
+        self.engine().state.find(url)
+    }
+
+    /// Returns the present depth of a URL to which a link leads that may be followed.
+    pub fn depth(&self, id: UrlId) -> Option<u16> {
+        Some(self.engine().state.depth_of(id)).filter(|&depth| depth != NO_PATH)
+    }
+
+    /// Whether a URL may have got nearer after its outcome, so that its line has another depth than it.
+    pub fn has_outdated_depths(&self) -> bool {
+        self.engine().state.has_outdated_depths
+    }
+
     /// Tells that the log has all URLs below this number.
     pub fn committed(&self, urls: u32) {
         self.engine().state.rows.forget_below(urls);
@@ -86,6 +114,16 @@ impl<L: UrlLog> EmbeddedFrontier<L> {
     /// Restores the next requeueing of an earlier run's log. Call it after all rows, in order; it reads the log.
     pub fn restore_requeue(&self, path: &Requeue) -> Result<(), FrontierError> {
         self.engine().restore_requeue(path)
+    }
+
+    /// Restores a shorter path of an earlier run's log. Call it in the order of the log, among the requeueings.
+    pub fn restore_shorter_path(&self, path: &Requeue) -> Result<(), FrontierError> {
+        self.engine().restore_shorter_path(path)
+    }
+
+    /// Restores links of a page from an earlier run's log.
+    pub fn restore_links(&self, row: &PageLinksRow) {
+        self.engine().state.links.store(row);
     }
 
     /// Restores an outcome of an earlier run's log. Call it after all requeueings, in order, for every URL that was

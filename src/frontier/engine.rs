@@ -1,11 +1,13 @@
 //! The frontier behind its lock: it asks each part, and applies the effects.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::effect::Effect;
 use super::host_queues::QueuedUrl;
 use super::lease_choice::{LeaseChoice, choose};
 use super::leases::Leases;
+use super::page_links::NO_PATH;
 use super::predicted_duplicates::PredictedDuplicates;
 use super::restore::Restoring;
 use super::state::FrontierState;
@@ -13,8 +15,8 @@ use super::trap_guard::TrapGuard;
 use super::url_state::{HeldBack, UrlPhase};
 use super::{FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, CanonicalUrl, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind, Relevance, Requeue, UrlId, UrlRow,
-    UrlState, Wait,
+    Ack, CanonicalUrl, Discovery, Lease, LeaseAnswer, Link, LinkKind, Offered, OutcomeKind, Relevance, Requeue, UrlId,
+    UrlRow, UrlState, Wait,
 };
 
 /// The frontier without its lock.
@@ -39,6 +41,8 @@ impl<L: UrlLog> Engine<L> {
 
     /// Marks a link as seen and queues it, in one step.
     pub(super) fn offer(&mut self, mut link: Link) -> Result<Offered, FrontierError> {
+        link.discovery = self.state.present_path(link.discovery);
+        let (path, is_followed) = (link.discovery, link.only_seen.is_none());
         let relation = self.state.relation(link.discovery);
         self.state.scope.widen(&link.url, relation);
         let counterpart_of = self.predictions.counterpart_of(&mut self.state, &link)?;
@@ -48,6 +52,9 @@ impl<L: UrlLog> Engine<L> {
                 let decision = self.state.add_link(id, &link, relation);
                 if decision == Some(UrlState::Queued) {
                     self.predictions.forget(id);
+                }
+                if is_followed {
+                    self.shorten(id, path)?;
                 }
                 Offered { id, decision }
             }
@@ -64,7 +71,28 @@ impl<L: UrlLog> Engine<L> {
         if let Some(page) = counterpart_of {
             self.predictions.note_counterpart(page, offered.id);
         }
+        if is_followed {
+            self.state.note_link(path, offered.id);
+        }
         Ok(offered)
+    }
+
+    /// Takes a path to a URL, if it is shorter than those known, and hands it on along the links of its page. Costs a
+    /// look at each link of each fetched page that gets nearer.
+    fn shorten(&mut self, id: UrlId, path: Discovery) -> Result<(), FrontierError> {
+        let known = self.state.depth_of(id);
+        if path.depth >= known || known == NO_PATH {
+            return Ok(());
+        }
+        self.state.end_page_links();
+        let mut paths = VecDeque::from([(id, path)]);
+        while let Some((id, path)) = paths.pop_front() {
+            if let Some(path) = self.state.shorten(id, path, self.leases.is_given_back(id))? {
+                let links = self.state.links.of(id);
+                paths.extend(links.into_iter().map(|link| (link.url, link.behind(id, path))));
+            }
+        }
+        Ok(())
     }
 
     /// Leases at most `most` URLs that are due.
@@ -105,6 +133,11 @@ impl<L: UrlLog> Engine<L> {
         explored: bool,
         now: Instant,
     ) -> Result<Option<Lease>, FrontierError> {
+        if self.state.phases.get(next.id) != Some(UrlPhase::Queued) {
+            // It was brought forward out of turn and got nearer in between: its second place in the queue is left over.
+            self.state.queues.drop_front(next.origin);
+            return Ok(None);
+        }
         let effect = match self.traps.check(&mut self.state, next)? {
             Some(effect) => Some(effect),
             None => self.predictions.check(&mut self.state, next)?,
@@ -160,6 +193,7 @@ impl<L: UrlLog> Engine<L> {
     /// Ends a lease. An ack without a lease is the echo of another one.
     pub(super) fn ack(&mut self, ack: Ack) -> Result<(), FrontierError> {
         let Some(origin) = self.leases.end(ack.id) else { return Ok(()) };
+        self.state.end_page_links();
         if ack.kind != OutcomeKind::NearDuplicate {
             // A near-duplicate may be revised, and is then still the sample that it was.
             self.predictions.forget_sample(ack.id);
@@ -180,6 +214,7 @@ impl<L: UrlLog> Engine<L> {
     /// Gives a lease back. Another lease than the living one is an echo.
     pub(super) fn nak(&mut self, lease: &Lease, not_before: Instant) {
         let Some((origin, priority)) = self.leases.give_back(lease) else { return };
+        let priority = self.state.present_priority(priority, lease.id);
         self.state.phases.set(lease.id, UrlPhase::Queued);
         if let Some(best_first) = &mut self.state.best_first {
             best_first.end(lease.id);
@@ -285,6 +320,15 @@ impl<L: UrlLog> Engine<L> {
     /// Restores the next requeueing of the log.
     pub(super) fn restore_requeue(&mut self, path: &Requeue) -> Result<(), FrontierError> {
         self.restoring.requeue(&mut self.state, path)
+    }
+
+    /// Restores the next shorter path of the log.
+    pub(super) fn restore_shorter_path(&mut self, path: &Requeue) -> Result<(), FrontierError> {
+        self.state.shorten(path.url, path.discovery, false)?;
+        self.state.shortened.clear();
+        // Outcomes are restored later.
+        self.state.has_outdated_depths = true;
+        Ok(())
     }
 
     /// Restores the relevance of a page. After all requeueings.

@@ -3,10 +3,15 @@
 //! Order: rank, then suspected duplicates last, then the score in a focused crawl, then depth, then arrival. A URL that
 //! was given back goes to the front of its priority once it is due.
 //!
-//! Memory for a URL: 4 bytes, in blocks that are freed when empty; about 40 bytes for one given back and not yet due.
+//! A URL that gets nearer is added a second time, by its new depth; its first place is skipped when its turn comes.
+//!
+//! Memory for a URL: 4 bytes, in blocks that are freed when empty; about 40 bytes for one given back and not yet due, or
+//! for one that has moved and whose first place is still there.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
+
+use hashbrown::HashMap;
 
 use super::best_first::ScoreRank;
 use crate::model::UrlId;
@@ -98,7 +103,18 @@ pub(super) struct HostQueue {
     /// URLs given back and not yet due; the counter tells apart those due at one moment.
     waiting: BTreeMap<(Instant, u64), (Priority, u32)>,
     given_back: u64,
+    /// URLs without their places that are skipped.
     len: usize,
+    /// URLs that have moved. In a box: few origins have any.
+    moved: Option<Box<HashMap<u32, MovedUrl>>>,
+}
+
+/// A URL that has got nearer while it was queued.
+struct MovedUrl {
+    /// Its depth. Its places at a greater depth are skipped.
+    depth: u16,
+    /// Their number.
+    skipped: u32,
 }
 
 impl HostQueue {
@@ -111,12 +127,13 @@ impl HostQueue {
     pub(super) fn bytes(&self) -> usize {
         let queues = self.ready.iter().map(|(_, queue)| queue.bytes()).sum::<usize>();
         let waiting = self.waiting.len() * size_of::<((Instant, u64), (Priority, u32))>();
-        queues + waiting + self.ready.capacity() * size_of::<(Priority, IdQueue)>()
+        let moved = self.moved.as_ref().map_or(0, |moved| moved.allocation_size());
+        queues + waiting + moved + self.ready.capacity() * size_of::<(Priority, IdQueue)>()
     }
 
     /// Returns when a URL is due: `Some(None)` is at once, `None` is never.
     pub(super) fn due(&self) -> Option<Option<Instant>> {
-        if !self.ready.is_empty() {
+        if self.len > self.waiting.len() {
             return Some(None);
         }
         self.waiting.keys().next().map(|&(moment, _)| Some(moment))
@@ -135,9 +152,58 @@ impl HostQueue {
         self.len += 1;
     }
 
+    /// Moves a queued URL to a priority of a lesser depth. One that was given back stays before the others.
+    pub(super) fn shorten(&mut self, priority: Priority, id: UrlId, is_given_back: bool) {
+        if let Some((before, _)) = self.waiting.values_mut().find(|(_, waiting)| *waiting == id.0) {
+            before.depth = priority.depth;
+            return;
+        }
+        let moved = self.moved.get_or_insert_default();
+        let moved = moved.entry(id.0).or_insert(MovedUrl { depth: priority.depth, skipped: 0 });
+        moved.depth = priority.depth;
+        moved.skipped += 1;
+        let queue = self.of(priority);
+        if is_given_back { queue.push_front(id.0) } else { queue.push_back(id.0) }
+    }
+
+    /// Returns whether a place is skipped because its URL has moved.
+    fn is_skipped(&self, priority: Priority, id: u32) -> bool {
+        self.moved.as_ref().and_then(|moved| moved.get(&id)).is_some_and(|moved| priority.depth > moved.depth)
+    }
+
+    /// Removes the first places while they are to be skipped.
+    fn skip(&mut self) {
+        while let Some((priority, queue)) = self.ready.last() {
+            let (priority, Some(id)) = (*priority, queue.front()) else { return };
+            if !self.is_skipped(priority, id) {
+                return;
+            }
+            self.remove_first(self.ready.len() - 1);
+            if let Some(moved) = &mut self.moved
+                && let Some(url) = moved.get_mut(&id)
+            {
+                url.skipped -= 1;
+                if url.skipped == 0 {
+                    moved.remove(&id);
+                }
+            }
+        }
+    }
+
+    /// Removes the first URL of a priority, and the priority if that was its last.
+    fn remove_first(&mut self, place: usize) -> Option<u32> {
+        let (_, queue) = self.ready.get_mut(place)?;
+        let id = queue.pop_front();
+        if queue.is_empty() {
+            self.ready.remove(place);
+        }
+        id
+    }
+
     /// Returns the URL to fetch next at `now`.
     pub(super) fn front(&mut self, now: Instant) -> Option<(Priority, UrlId)> {
         self.promote(now);
+        self.skip();
         let (priority, queue) = self.ready.last()?;
         queue.front().map(|id| (*priority, UrlId(id)))
     }
@@ -149,11 +215,8 @@ impl HostQueue {
 
     /// Removes the URL that [`HostQueue::front`] returns.
     pub(super) fn pop(&mut self) -> Option<UrlId> {
-        let (_, queue) = self.ready.last_mut()?;
-        let id = queue.pop_front()?;
-        if queue.is_empty() {
-            self.ready.pop();
-        }
+        self.skip();
+        let id = self.remove_first(self.ready.len().checked_sub(1)?)?;
         self.len -= 1;
         Some(UrlId(id))
     }
@@ -187,26 +250,34 @@ impl HostQueue {
     /// Moves one due URL before all others: the first of some priority, chosen by `dice`.
     pub(super) fn bring_forward(&mut self, dice: usize, now: Instant) {
         self.promote(now);
+        self.drop_skipped();
         let Some(chosen) = dice.checked_rem(self.ready.len()) else { return };
-        let (_, queue) = &mut self.ready[chosen];
-        let Some(id) = queue.pop_front() else { return };
-        if queue.is_empty() {
-            self.ready.remove(chosen);
-        }
+        let Some(id) = self.remove_first(chosen) else { return };
         self.of(Priority::FIRST).push_front(id);
+    }
+
+    /// Removes all places that are to be skipped, if there are any.
+    fn drop_skipped(&mut self) {
+        if self.moved.is_some() {
+            self.reorder(|priority, _| priority);
+        }
     }
 
     /// Gives each due URL its present priority.
     pub(super) fn reorder(&mut self, priority: impl Fn(Priority, UrlId) -> Priority) {
         for (before, queue) in std::mem::take(&mut self.ready).into_iter().rev() {
             for id in queue.into_ids() {
-                self.of(priority(before, UrlId(id))).push_back(id);
+                if !self.is_skipped(before, id) {
+                    self.of(priority(before, UrlId(id))).push_back(id);
+                }
             }
         }
+        self.moved = None;
     }
 
     /// Keeps only some of the due URLs, in their order.
     pub(super) fn retain(&mut self, keep: impl Fn(UrlId) -> bool) {
+        self.drop_skipped();
         for (priority, queue) in std::mem::take(&mut self.ready) {
             for id in queue.into_ids() {
                 self.len -= 1;
@@ -260,6 +331,46 @@ mod tests {
         queue.give_back(priority(0, 0), UrlId(9), now + second);
         assert_eq!(queue.due(), Some(Some(now + second)));
         assert_eq!((queue.front(now), queue.len()), (None, 1));
+    }
+
+    #[test]
+    fn a_url_that_gets_nearer_is_served_once_and_by_its_new_depth() {
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        let queue_of_five = || {
+            let mut queue = HostQueue::default();
+            (0..5).for_each(|id| queue.push(priority(0, 4), UrlId(id)));
+            queue.shorten(priority(0, 3), UrlId(3), false);
+            queue.shorten(priority(0, 2), UrlId(4), false);
+            queue.shorten(priority(0, 2), UrlId(3), false);
+            queue
+        };
+        let mut queue = queue_of_five();
+        assert_eq!((queue.len(), drain(&mut queue, now)), (5, vec![4, 3, 0, 1, 2]));
+        assert_eq!((queue.len(), queue.due()), (0, None), "only places that are skipped are left");
+
+        let mut queue = queue_of_five();
+        assert_eq!(queue.front(now), Some((priority(0, 2), UrlId(4))));
+        queue.pop();
+        queue.give_back(priority(0, 2), UrlId(4), now + second);
+        queue.shorten(priority(0, 1), UrlId(4), true);
+        assert_eq!(drain(&mut queue, now), [3, 0, 1, 2], "what was given back is not due");
+        assert_eq!(
+            (queue.due(), queue.front(now + second)),
+            (Some(Some(now + second)), Some((priority(0, 1), UrlId(4))))
+        );
+
+        let mut queue = queue_of_five();
+        queue.retain(|id| id.0 != 0);
+        queue.reorder(|before, _| before);
+        assert_eq!((queue.len(), drain(&mut queue, now)), (4, vec![4, 3, 1, 2]));
+
+        for dice in 0..9 {
+            let mut queue = queue_of_five();
+            queue.bring_forward(dice, now);
+            let mut served = drain(&mut queue, now);
+            served.sort_unstable();
+            assert_eq!(served, [0, 1, 2, 3, 4], "{dice}");
+        }
     }
 
     #[test]

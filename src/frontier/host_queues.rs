@@ -175,6 +175,11 @@ impl HostQueues {
         self.reschedule(origin);
     }
 
+    /// Moves a queued URL to a priority of a lesser depth.
+    pub(super) fn shorten(&mut self, origin: u32, priority: Priority, id: UrlId, is_given_back: bool) {
+        self.origins[origin as usize].queue.shorten(priority, id, is_given_back);
+    }
+
     /// Returns what to lease next at `now`, if anything is due.
     pub(super) fn next(&mut self, now: Instant) -> Option<QueuedUrl> {
         let now = self.now.map_or(now, |latest| latest.max(now));

@@ -44,6 +44,11 @@ impl Leases {
         self.0.remove(&id.0);
     }
 
+    /// Whether a URL was given back in this run and waits for another lease.
+    pub(super) fn is_given_back(&self, id: UrlId) -> bool {
+        self.0.get(&id.0).is_some_and(|delivery| delivery.on_lease.is_none() && !delivery.is_restored)
+    }
+
     /// Begins a lease. Returns the number of leases and of requests so far.
     pub(super) fn begin(&mut self, id: UrlId, origin: u32, priority: Priority) -> (u32, u32) {
         let delivery = self.0.entry(id.0).or_default();

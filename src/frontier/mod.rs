@@ -15,12 +15,16 @@
 //! ```
 //!
 //! **Order.** Between origins: the one due first, in turn among those that are due. Within an origin: rank, then depth,
-//! then arrival. A focused crawl takes the best score first and also tries unknown hosts. A URL keeps the depth at which
-//! it was first queued, even if a shorter path turns up while it waits.
+//! then arrival. A focused crawl takes the best score first and also tries unknown hosts.
+//!
+//! **Depth.** A URL has the depth of the shortest path by links that may be followed, whatever the order in which the
+//! paths turn up. A shorter path moves a queued URL forward and brings back one that was too deep. If its page was
+//! fetched already, the URLs that the page names get nearer with it. So which URLs are too deep does not depend on
+//! chance.
 //!
 //! **The log is the truth.** The store keeps a log of [`UrlRow`](crate::model::UrlRow)s, and a URL's number is its place
 //! there. All state here follows from the log: [`FrontierChanges`] go into each commit, and the next start reads the log
-//! row by row. The texts of leased URLs come from [`UrlLog`], a few at a time. A queued URL costs 26 bytes of memory;
+//! row by row. The texts of leased URLs come from [`UrlLog`], a few at a time. A queued URL costs 28 bytes of memory;
 //! `docs/design/frontier.md` lists the rest.
 //!
 //! **Parts.** [`EmbeddedFrontier`] locks `engine`, which asks each part and applies its effects (`effect`):
@@ -28,6 +32,7 @@
 //! | file | question |
 //! |---|---|
 //! | `state`, `url_state`, `seen`, `rows` | What was seen, and where is each URL in its life? |
+//! | `page_links` | Which URLs get nearer with a page? |
 //! | `scope`, `trap` | Does a URL belong to the crawl? |
 //! | `host_queues`, `host_queue`, `leases` | Which origin is next, and which URLs are on lease? |
 //! | `lease_choice`, `best_first` | Which URL promises most, in a focused crawl? |
@@ -51,6 +56,7 @@ mod lease_choice;
 mod leases;
 mod names;
 mod options;
+mod page_links;
 mod predicted_duplicates;
 mod restore;
 mod rows;

@@ -36,6 +36,7 @@ impl Restoring {
             UrlState::Excluded(_) => UrlPhase::HeldBack(HeldBack::Excluded),
         };
         state.phases.push(phase, relation.is_from_seed());
+        state.push_depth(row.discovery.depth, row.state);
         let is_excluded = phase == UrlPhase::HeldBack(HeldBack::Excluded);
         let origin = if is_excluded { NO_ORIGIN } else { origin_of(state, id, &row.url)? };
         self.0.get_or_insert_with(Chunks::new).push(origin);
@@ -70,11 +71,15 @@ impl Restoring {
             self.set_origin(id, origin);
         }
         let phase = phase_by_depth(state, discovery);
-        if phase == UrlPhase::Queued {
-            state.better_paths.insert(id.0, discovery);
-        }
+        let is_shorter = discovery.depth < state.depth_of(id) && discovery.kind != LinkKind::Revision;
+        state.better_paths.insert(id.0, discovery);
+        state.set_depth(id, discovery.depth);
         // A depth limit that lets its first path in has queued it already.
-        if before != UrlPhase::Queued {
+        if before == UrlPhase::Queued {
+            if let Some(origin) = self.origin(id).filter(|_| is_shorter) {
+                state.queues.shorten(origin, state.priority(id, discovery), id, false);
+            }
+        } else {
             state.phases.set(id, phase);
             if let (UrlPhase::Queued, Some(origin)) = (phase, self.origin(id)) {
                 let row = state.rows.get(id)?;
@@ -112,7 +117,7 @@ impl Restoring {
     pub(super) fn finish<L: UrlLog>(&mut self, state: &mut FrontierState<L>) {
         let phases = &state.phases;
         state.queues.retain(|id| phases.get(id) == Some(UrlPhase::Queued));
-        state.better_paths.retain(|&id, _| phases.get(UrlId(id)) == Some(UrlPhase::Queued));
+        state.better_paths.retain(|&id, _| phases.get(UrlId(id)) != Some(UrlPhase::Done));
         state.reorder();
         self.0 = None;
     }

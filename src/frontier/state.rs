@@ -3,8 +3,10 @@
 use hashbrown::HashMap;
 
 use super::best_first::{BestFirst, ScoreRank};
+use super::chunks::Chunks;
 use super::host_queue::Priority;
 use super::host_queues::{HostQueues, QueuedUrl};
+use super::page_links::{NO_PATH, PageLinks};
 use super::rows::Rows;
 use super::scope::{Scope, SeedRelation};
 use super::seen::SeenSet;
@@ -24,10 +26,17 @@ pub(super) struct FrontierState<L> {
     pub(super) rows: Rows<L>,
     /// In a focused crawl.
     pub(super) best_first: Option<BestFirst>,
-    /// The last paths of requeued URLs without outcome. They override the log's rows.
+    /// The depth of each URL by links that may be followed; [`NO_PATH`] if there is none.
+    pub(super) depths: Chunks<u16>,
+    /// The last paths of URLs without outcome, if they are not the first. They override the log's rows.
     pub(super) better_paths: HashMap<u32, Discovery>,
     /// Requeued URLs for the next commit.
     pub(super) requeued: Vec<Requeue>,
+    /// Shorter paths for the next commit.
+    pub(super) shortened: Vec<Requeue>,
+    /// Whether a URL may have got nearer after its outcome.
+    pub(super) has_outdated_depths: bool,
+    pub(super) links: PageLinks,
 }
 
 impl<L: UrlLog> FrontierState<L> {
@@ -42,9 +51,54 @@ impl<L: UrlLog> FrontierState<L> {
             queues: HostQueues::new(options.host_concurrency, options.max_pages_per_host, hash_seed),
             rows: Rows::new(log),
             best_first: options.focus.map(|focus| BestFirst::new(focus, hash_seed)),
+            depths: Chunks::new(),
             better_paths: HashMap::new(),
             requeued: Vec::new(),
+            shortened: Vec::new(),
+            has_outdated_depths: false,
+            links: PageLinks::default(),
         }
+    }
+
+    /// Returns the depth of a URL.
+    pub(super) fn depth_of(&self, id: UrlId) -> u16 {
+        self.depths.get(id.index()).copied().unwrap_or(NO_PATH)
+    }
+
+    pub(super) fn set_depth(&mut self, id: UrlId, depth: u16) {
+        if let Some(known) = self.depths.get_mut(id.index()) {
+            *known = depth;
+        }
+    }
+
+    /// Adds the depth of a URL. A URL that was only seen has no path.
+    pub(super) fn push_depth(&mut self, depth: u16, state: UrlState) {
+        let is_reached = matches!(state, UrlState::Queued | UrlState::Deferred(Deferral::Depth));
+        self.depths.push(if is_reached { depth } else { NO_PATH });
+    }
+
+    /// Returns a path with the depth that it has by now: its page may have got nearer since it was leased.
+    pub(super) fn present_path(&self, path: Discovery) -> Discovery {
+        let step = u16::from(path.hops == 0);
+        match path {
+            Discovery { kind: LinkKind::Seed | LinkKind::Sitemap | LinkKind::Revision, .. } => path,
+            Discovery { referrer: Some(page), .. } => {
+                Discovery { depth: path.depth.min(self.depth_of(page).saturating_add(step)), ..path }
+            }
+            Discovery { referrer: None, .. } => path,
+        }
+    }
+
+    /// Notes a link along which a shorter path is handed on.
+    pub(super) fn note_link(&mut self, discovery: Discovery, id: UrlId) {
+        let depths = &self.depths;
+        self.links.note(discovery, id, |id| depths.get(id.index()).copied().unwrap_or(NO_PATH));
+    }
+
+    /// Stores the links noted so far.
+    pub(super) fn end_page_links(&mut self) {
+        let depths = &self.depths;
+        self.links.end_page(|id| depths.get(id.index()).copied().unwrap_or(NO_PATH));
     }
 
     /// Returns the number of a URL that was seen.
@@ -89,6 +143,7 @@ impl<L: UrlLog> FrontierState<L> {
             UrlState::Excluded(_) => UrlPhase::HeldBack(HeldBack::Excluded),
         };
         self.phases.push(phase, relation.is_from_seed());
+        self.push_depth(link.discovery.depth, state);
         if state == UrlState::Queued {
             self.note_clue(id, &link);
             self.enqueue(id, &link);
@@ -122,6 +177,8 @@ impl<L: UrlLog> FrontierState<L> {
                 Some(Deferral::DuplicateLink | Deferral::NoFollow | Deferral::NotAsked),
             ) if link.only_seen.is_none() => {
                 self.requeued.push(Requeue { url: id, discovery: link.discovery });
+                self.better_paths.insert(id.0, link.discovery);
+                self.set_depth(id, link.discovery.depth);
                 self.phases.set(id, UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)));
                 Some(UrlState::Deferred(Deferral::Depth))
             }
@@ -132,12 +189,58 @@ impl<L: UrlLog> FrontierState<L> {
     fn requeue(&mut self, id: UrlId, link: &Link, relation: SeedRelation) {
         self.requeued.push(Requeue { url: id, discovery: link.discovery });
         self.better_paths.insert(id.0, link.discovery);
+        self.set_depth(id, link.discovery.depth);
         self.phases.set(id, UrlPhase::Queued);
         if relation.is_from_seed() {
             self.phases.mark_from_seed(id);
         }
         self.note_clue(id, link);
         self.enqueue(id, link);
+    }
+
+    /// Takes a path to a URL, if it is shorter than those known. Returns the path as taken.
+    ///
+    /// Only the way to the URL changes: it keeps its rank, and a sitemap stays a sitemap.
+    pub(super) fn shorten(
+        &mut self,
+        id: UrlId,
+        path: Discovery,
+        is_given_back: bool,
+    ) -> Result<Option<Discovery>, FrontierError> {
+        let phase = self.phases.get(id);
+        let is_followed = !matches!(phase, None | Some(UrlPhase::HeldBack(HeldBack::Excluded)));
+        if !is_followed || path.depth >= self.depth_of(id) || self.depth_of(id) == NO_PATH {
+            return Ok(None);
+        }
+        let row = self.rows.get(id)?;
+        let before = self.best_path(id, &row);
+        let is_sitemap = |path: Discovery| path.kind == LinkKind::SitemapFile;
+        let keeps_kind = before.kind == LinkKind::Revision || is_sitemap(before) || is_sitemap(path);
+        let path = Discovery { rank: before.rank, kind: if keeps_kind { before.kind } else { path.kind }, ..path };
+        self.shortened.push(Requeue { url: id, discovery: path });
+        self.set_depth(id, path.depth);
+        if self.relation(path).is_from_seed() {
+            self.phases.mark_from_seed(id);
+        }
+        if phase == Some(UrlPhase::Done) {
+            self.has_outdated_depths = true;
+        } else {
+            self.better_paths.insert(id.0, path);
+        }
+        let is_too_deep = phase == Some(UrlPhase::HeldBack(HeldBack::Deferred(Deferral::Depth)));
+        let priority = self.priority(id, path);
+        if is_too_deep && !self.is_too_deep(path.depth) {
+            self.phases.set(id, UrlPhase::Queued);
+            if let Some(origin) = self.queues.number(&row.url) {
+                self.queues.push(origin, priority, id);
+            }
+        } else if phase == Some(UrlPhase::Queued) && path.kind != LinkKind::Revision {
+            // A URL that is revised stands before all others anyway.
+            if let Some(origin) = self.queues.number(&row.url) {
+                self.queues.shorten(origin, priority, id, is_given_back);
+            }
+        }
+        Ok(Some(path))
     }
 
     /// Queues a URL with an outcome before all others; at most once.
@@ -147,7 +250,8 @@ impl<L: UrlLog> FrontierState<L> {
         }
         let UrlRow { url, discovery, .. } = self.rows.get(id)?;
         let origin = self.queues.number(&url).ok_or(FrontierError::Missing(id))?;
-        let discovery = Discovery { kind: LinkKind::Revision, rank: 0, ..discovery };
+        let depth = discovery.depth.min(self.depth_of(id));
+        let discovery = Discovery { kind: LinkKind::Revision, rank: 0, depth, ..discovery };
         self.requeued.push(Requeue { url: id, discovery });
         self.better_paths.insert(id.0, discovery);
         self.phases.set(id, UrlPhase::Queued);
@@ -204,8 +308,13 @@ impl<L: UrlLog> FrontierState<L> {
     pub(super) fn put_back(&mut self, url: QueuedUrl, from: UrlPhase) {
         if self.phases.get(url.id) == Some(from) {
             self.phases.set(url.id, UrlPhase::Queued);
-            self.queues.push(url.origin, url.priority, url.id);
+            self.queues.push(url.origin, self.present_priority(url.priority, url.id), url.id);
         }
+    }
+
+    /// Returns a priority with the depth that the URL has by now.
+    pub(super) fn present_priority(&self, priority: Priority, id: UrlId) -> Priority {
+        Priority { depth: priority.depth.min(self.depth_of(id)), ..priority }
     }
 
     /// Whether the crawl has its pages, if each lease brings one.
@@ -248,10 +357,12 @@ impl<L: UrlLog> FrontierState<L> {
     pub(super) fn bytes(&self) -> usize {
         self.seen.bytes()
             + self.phases.bytes()
+            + self.depths.bytes()
+            + self.links.bytes()
             + self.queues.bytes()
             + self.rows.bytes()
             + self.best_first.as_ref().map_or(0, BestFirst::bytes)
             + self.better_paths.allocation_size()
-            + self.requeued.capacity() * size_of::<Requeue>()
+            + (self.requeued.capacity() + self.shortened.capacity()) * size_of::<Requeue>()
     }
 }

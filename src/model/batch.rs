@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, OutcomeKind, PageId, PageTerms, Relevance,
-    Sequence, Term, TermOrder, UrlId, Verdict,
+    Clue, Deferral, Digest, Discovery, Exclusion, FailureClass, JudgedPage, LinkKind, OutcomeKind, PageId, PageTerms,
+    Relevance, Sequence, Term, TermOrder, UrlId, Verdict,
 };
 
 /// A URL at its discovery. Its [`UrlId`] is its position in the log of URLs.
@@ -40,6 +40,19 @@ pub struct Requeue {
     pub url: UrlId,
     /// The better path.
     pub discovery: Discovery,
+}
+
+/// The links of one kind of a page, along which the frontier hands on a shorter path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageLinksRow {
+    /// The page, or the redirect.
+    pub page: UrlId,
+    /// How it names the URLs.
+    pub kind: LinkKind,
+    /// Whether it redirects to the URL. A redirect does not count as a step.
+    pub is_redirect: bool,
+    /// The URLs, ascending. Those that can have no shorter path by this page are left out.
+    pub links: Vec<UrlId>,
 }
 
 /// A term of the vocabulary. Its [`crate::model::TermId`] is its position in the log of terms.
@@ -180,6 +193,10 @@ pub struct Batch {
     pub urls: Vec<UrlRow>,
     /// Requeued URLs.
     pub requeued: Vec<Requeue>,
+    /// Shorter paths to URLs that are queued, leased, done or too deep.
+    pub shortened: Vec<Requeue>,
+    /// Links of pages.
+    pub links: Vec<PageLinksRow>,
     /// Outcomes of URLs.
     pub outcomes: Vec<OutcomeRow>,
     /// Duplicates among them, each with the URL of its original.
@@ -232,7 +249,6 @@ pub struct CommitMark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::LinkKind;
 
     #[test]
     fn a_discovery_is_stored_as_its_fields_in_a_row() {

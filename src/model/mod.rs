@@ -23,8 +23,8 @@ mod rest;
 mod url_id;
 
 pub use batch::{
-    Batch, CommitMark, HostRow, OutcomeRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow, UrlState,
-    WarcLocation,
+    Batch, CommitMark, HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow,
+    UrlState, WarcLocation,
 };
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};

@@ -50,6 +50,8 @@ impl SealedBatch {
         self.lines.is_empty()
             && self.batch.urls.is_empty()
             && self.batch.requeued.is_empty()
+            && self.batch.shortened.is_empty()
+            && self.batch.links.is_empty()
             && self.batch.counterparts.is_empty()
             && self.batch.terms.is_empty()
             && self.batch.hosts.is_empty()

@@ -30,8 +30,10 @@ pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<LogExtent> {
         .urls
         .iter()
         .map(|row| row.discovery.referrer)
-        .chain(batch.requeued.iter().map(|row| row.discovery.referrer));
-    let done = batch.outcomes.iter().map(|row| row.url).chain(batch.requeued.iter().map(|row| row.url));
+        .chain(batch.requeued.iter().chain(&batch.shortened).map(|row| row.discovery.referrer));
+    let paths = batch.requeued.iter().chain(&batch.shortened).map(|row| row.url);
+    let links = batch.links.iter().flat_map(|row| row.links.iter().copied().chain([row.page]));
+    let done = batch.outcomes.iter().map(|row| row.url).chain(paths).chain(links);
     let leased = batch.leased.iter().map(|(url, _)| *url);
     let repeats = batch.repeats.iter().flat_map(|(url, of)| [*url, *of]);
     let counterparts = batch.counterparts.iter().flat_map(|(page, other)| [*page, *other]);

@@ -1,7 +1,8 @@
 //! Compacts `pages.jsonl` to one line per URL at the end of a crawl.
 //!
-//! During a crawl a revised page has two lines, and the later one, with the field `revised`, counts. At the end the
-//! file is rewritten without the earlier lines, under a name with the number of the next commit. Once that commit is
+//! During a crawl a revised page has two lines, and the later one, with the field `revised`, counts. A line may also
+//! have a depth that was right when the line was written. At the end the file is rewritten without the earlier lines
+//! and with the last depths, under a name with the number of the next commit. Once that commit is
 //! durable, the new file replaces the old one. After a crash, opening the folder does this.
 
 use std::collections::HashSet;
@@ -17,6 +18,7 @@ use super::disk::Disk;
 use super::error::{Error, Result};
 use super::folder::OutputFolder;
 use super::log_file::LogFile;
+use crate::model::PageLine;
 
 /// Bytes of one write.
 const AT_ONCE: usize = 256 * 1024;
@@ -25,11 +27,23 @@ const AT_ONCE: usize = 256 * 1024;
 #[derive(Deserialize)]
 struct Line {
     url: String,
+    #[serde(default)]
+    depth: u16,
     revised: Option<IgnoredAny>,
 }
 
-/// Writes the lines of the first `length` bytes of `from` to a new file, without superseded ones.
-pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Disk) -> Result<LogFile> {
+/// Returns the last depth of a URL.
+pub type LastDepth<'a> = &'a dyn Fn(&str) -> Option<u16>;
+
+/// Writes the lines of the first `length` bytes of `from` to a new file, without superseded ones and with the depths
+/// that `last_depth` returns.
+pub(super) fn without_superseded(
+    from: &Path,
+    length: u64,
+    to: &Path,
+    last_depth: Option<LastDepth>,
+    disk: &Disk,
+) -> Result<LogFile> {
     let mut revised = HashSet::new();
     each_line(from, length, |_, line| {
         if line.revised.is_some() {
@@ -41,7 +55,10 @@ pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Dis
     let mut buffer = Vec::new();
     each_line(from, length, |text, line| {
         if line.revised.is_some() || !revised.contains(&xxh3_128(line.url.as_bytes())) {
-            buffer.extend_from_slice(text);
+            match last_depth.and_then(|depth| depth(&line.url)).filter(|depth| *depth < line.depth) {
+                Some(depth) => buffer.extend(with_depth(text, depth).map_err(|e| Error::corrupt(line.url.clone(), e))?),
+                None => buffer.extend_from_slice(text),
+            }
         }
         if buffer.len() >= AT_ONCE {
             file.append(&buffer)?;
@@ -51,6 +68,14 @@ pub(super) fn without_superseded(from: &Path, length: u64, to: &Path, disk: &Dis
     })?;
     file.append(&buffer)?;
     Ok(file)
+}
+
+/// Returns a line with another depth.
+fn with_depth(text: &[u8], depth: u16) -> serde_json::Result<Vec<u8>> {
+    let line: PageLine = serde_json::from_slice(text)?;
+    let mut text = serde_json::to_vec(&PageLine { depth, ..line })?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// Installs the file of the last commit and deletes those of commits that did not happen. Returns whether it

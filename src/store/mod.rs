@@ -74,6 +74,7 @@ mod tests;
 
 pub use archive::Archive;
 pub use archive_reader::ArchiveReader;
+pub use compact_lines::LastDepth;
 pub use crawl_file::{read_json_file, write_crawl_file, write_json_file, write_status_file};
 pub use disk::{DiskStep, Faults, free_space};
 pub use error::{Error, Result};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CommitMark, HostRow, OutcomeRow, PageRow, Requeue, Sequence, TermId, TermRow, UrlId, UrlRow};
+use crate::model::{
+    CommitMark, HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, Sequence, TermId, TermRow, UrlId, UrlRow,
+};
 
 use super::block::Block;
 use super::cache::BlockCache;
@@ -20,8 +22,8 @@ use super::rebuilding::{expect_whole, expect_whole_locked};
 use super::shared::SharedStore;
 use super::table::{Table, TableEntries};
 
-/// An event of a URL after its discovery. Within a commit the order is: requeued URLs, counterparts, duplicate pairs,
-/// outcomes.
+/// An event of a URL after its discovery. Within a commit the order is: requeued URLs, shorter paths, links,
+/// counterparts, duplicate pairs, outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoneRow {
     /// A deferred or excluded URL was requeued.
@@ -32,6 +34,10 @@ pub enum DoneRow {
     Repeats(UrlId, UrlId),
     /// The page of the first URL links to the second, another edition of it by its looks or in fact.
     Counterpart(UrlId, UrlId),
+    /// A shorter path to a URL turned up.
+    Shortened(Requeue),
+    /// A page has links along which a shorter path is handed on.
+    Links(PageLinksRow),
 }
 
 /// Reads committed data of a store. Clones are cheap and share a small cache.

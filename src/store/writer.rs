@@ -11,7 +11,7 @@ use super::archive::Archive;
 use super::block::pack;
 use super::check::{LogExtent, check};
 use super::commit_marker::CommitMarker;
-use super::compact_lines;
+use super::compact_lines::{self, LastDepth};
 use super::database::Database;
 use super::disk::{Disk, Faults, free_space};
 use super::error::{Error, Result};
@@ -165,13 +165,26 @@ impl Store {
         &mut self,
         lines: impl IntoIterator<Item = Result<String, E>>,
     ) -> Result<CommitMark, E> {
+        self.finish_with_depths(lines, None)
+    }
+
+    /// As [`Store::finish`]. `last_depth` returns the last depth of a URL, if lines may have earlier ones: they are
+    /// corrected.
+    ///
+    /// # Errors
+    /// As [`Store::finish`].
+    pub fn finish_with_depths<E: From<Error>>(
+        &mut self,
+        lines: impl IntoIterator<Item = Result<String, E>>,
+        last_depth: Option<LastDepth>,
+    ) -> Result<CommitMark, E> {
         let before = self.shared.mark();
         if before.finished.is_some() {
             return Ok(before);
         }
         self.attempt(&before, |store| {
-            if before.totals.revised > 0 {
-                return store.finish_rewritten(lines, &before);
+            if before.totals.revised > 0 || last_depth.is_some() {
+                return store.finish_rewritten(lines, last_depth, &before);
             }
             append_lines(&mut store.page_lines, lines)?;
             let finished = Some(before.page_line_bytes);
@@ -184,11 +197,13 @@ impl Store {
     fn finish_rewritten<E: From<Error>>(
         &mut self,
         lines: impl IntoIterator<Item = Result<String, E>>,
+        last_depth: Option<LastDepth>,
         before: &CommitMark,
     ) -> Result<CommitMark, E> {
         let (folder, number) = (self.shared.folder().clone(), before.number + 1);
         let new = folder.rewritten(number);
-        let mut new = compact_lines::without_superseded(&folder.pages(), before.page_line_bytes, &new, &self.disk)?;
+        let (pages, length) = (folder.pages(), before.page_line_bytes);
+        let mut new = compact_lines::without_superseded(&pages, length, &new, last_depth, &self.disk)?;
         let finished = Some(new.length());
         append_lines(&mut new, lines)?;
         self.disk.sync_folder(folder.root()).map_err(|e| Error::io("sync", folder.root(), e))?;
@@ -384,7 +399,9 @@ fn done_rows(batch: &mut Batch) -> Vec<DoneRow> {
     let counterparts = counterparts.map(|(page, other)| DoneRow::Counterpart(page, other));
     let repeats = std::mem::take(&mut batch.repeats).into_iter().map(|(url, of)| DoneRow::Repeats(url, of));
     let outcomes = std::mem::take(&mut batch.outcomes).into_iter().map(DoneRow::Outcome);
-    requeued.chain(counterparts).chain(repeats).chain(outcomes).collect()
+    let shortened = std::mem::take(&mut batch.shortened).into_iter().map(DoneRow::Shortened);
+    let links = std::mem::take(&mut batch.links).into_iter().map(DoneRow::Links);
+    requeued.chain(shortened).chain(links).chain(counterparts).chain(repeats).chain(outcomes).collect()
 }
 
 fn joined(lines: &[String]) -> String {

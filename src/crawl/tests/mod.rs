@@ -1,5 +1,6 @@
 //! Whole crawls of small sites on loopback.
 
+mod depth;
 mod ends;
 mod network;
 mod outcomes;

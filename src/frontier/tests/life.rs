@@ -57,9 +57,10 @@ fn a_deferred_url_is_queued_by_a_better_path_and_fetched_by_it() {
     assert_eq!(bench.offer(link("http://a.test/deep", 3)).decision, None);
     let changes = bench.commit();
     assert_eq!((changes.urls[1].discovery.depth, changes.requeued[0].discovery.depth), (6, 4));
+    assert_eq!(changes.shortened[0].discovery.depth, 3);
     let seed = bench.lease(1, 0).leases.remove(0);
     bench.ack(seed.id, true);
-    assert_eq!(bench.lease(1, 0).leases[0].discovery.depth, 4);
+    assert_eq!(bench.lease(1, 0).leases[0].discovery.depth, 3);
 }
 
 #[test]
@@ -92,7 +93,8 @@ fn what_only_duplicates_named_is_fetched_by_a_deeper_run_once_a_page_has_named_i
     bench.offer(link("http://a.test/", 0));
     bench.offer(Link { only_seen: Some(Deferral::DuplicateLink), ..link("http://a.test/b", 1) });
     assert_eq!(bench.offer(link("http://a.test/b", 3)).decision, Some(UrlState::Deferred(Deferral::Depth)));
-    let history = History { requeued: bench.commit().requeued, ..History::default() };
+    let mut history = History::default();
+    history.add_paths(&bench.commit());
     let again = bench.reopen(Options { depth: 3, ..Options::default() }, &history).unwrap();
     again.ack(again.lease(1, 0).leases[0].id, true);
     assert_eq!(again.lease(1, 0).leases[0].discovery.depth, 3);

@@ -1,6 +1,7 @@
 //! Tests of the whole frontier, and what they share.
 
 mod breadth;
+mod depth;
 mod life;
 mod memory;
 mod model;
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use super::{EmbeddedFrontier, FrontierChanges, FrontierError, Options, UrlLog};
 use crate::model::{
-    Ack, Discovery, Lease, LeaseAnswer, Link, LinkKind, Normalizer, Offered, OutcomeKind, UrlId, UrlRow, UrlState,
+    Ack, Discovery, Lease, LeaseAnswer, Link, LinkKind, Normalizer, Offered, OutcomeKind, PageLinksRow, Requeue, UrlId,
+    UrlRow, UrlState,
 };
 
 /// A log in memory.
@@ -120,9 +122,13 @@ impl Bench {
         for row in self.log.rows() {
             frontier.restore_url(&row)?;
         }
-        for path in &history.requeued {
-            frontier.restore_requeue(path)?;
+        for path in &history.paths {
+            match path {
+                PathRow::Requeued(path) => frontier.restore_requeue(path)?,
+                PathRow::Shortened(path) => frontier.restore_shorter_path(path)?,
+            }
         }
+        history.links.iter().for_each(|row| frontier.restore_links(row));
         history.counterparts.iter().for_each(|&(page, other)| frontier.restore_counterpart(page, other));
         history.outcomes.iter().for_each(|&(id, is_page)| frontier.restore_done(id, is_page));
         for &(id, repeats) in &history.pages {
@@ -135,10 +141,35 @@ impl Bench {
     }
 }
 
+/// A later path to a URL.
+#[derive(Clone, Debug)]
+enum PathRow {
+    Requeued(Requeue),
+    Shortened(Requeue),
+}
+
+impl PathRow {
+    fn path(&self) -> &Requeue {
+        match self {
+            Self::Requeued(path) | Self::Shortened(path) => path,
+        }
+    }
+}
+
+impl History {
+    /// Adds the paths and links of a commit.
+    fn add_paths(&mut self, changes: &FrontierChanges) {
+        self.paths.extend(changes.requeued.iter().cloned().map(PathRow::Requeued));
+        self.paths.extend(changes.shortened.iter().cloned().map(PathRow::Shortened));
+        self.links.extend(changes.links.iter().cloned());
+    }
+}
+
 /// What the other logs of a store would hold.
 #[derive(Clone, Default)]
 struct History {
-    requeued: Vec<crate::model::Requeue>,
+    paths: Vec<PathRow>,
+    links: Vec<PageLinksRow>,
     outcomes: Vec<(UrlId, bool)>,
     /// Pages, each with its original.
     pages: Vec<(UrlId, Option<UrlId>)>,

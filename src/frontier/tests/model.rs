@@ -77,6 +77,9 @@ impl Model {
             _ => None,
         };
         let id = place.unwrap_or(self.urls.len());
+        if let (Some(place), State::Queued | State::Deferred(Deferral::Depth)) = (place, wanted) {
+            self.shorten(place, link.discovery.depth);
+        }
         let new = Url {
             text: text.to_owned(),
             state: wanted,
@@ -92,9 +95,25 @@ impl Model {
         } else if decision == Some(UrlState::Queued) {
             self.urls[id] = new;
         } else if let Some(UrlState::Deferred(reason)) = decision {
+            if self.urls[id].state != State::Deferred(reason) {
+                self.urls[id].priority = new.priority;
+            }
             self.urls[id].state = State::Deferred(reason);
         }
         Offered { id: UrlId(id as u32), decision }
+    }
+
+    /// Moves a URL to a shorter path, if it is one. Its first place in the queue is lost, unless it was given back.
+    fn shorten(&mut self, place: usize, depth: u16) {
+        let url = &mut self.urls[place];
+        let is_reached =
+            matches!(url.state, State::Queued | State::Leased | State::Done | State::Deferred(Deferral::Depth));
+        if is_reached && depth < url.priority.1 {
+            url.priority.1 = depth;
+            if url.state == State::Queued && url.arrival.is_some() {
+                url.arrival = Some(self.arrivals);
+            }
+        }
     }
 
     fn in_state(&self, state: State) -> impl Iterator<Item = &Url> {
@@ -169,7 +188,7 @@ impl Model {
     /// Returns what the death of the process leaves of this state, if it was committed.
     pub(super) fn die(&mut self, history: &History) {
         self.postponed.clear();
-        let requeued = |id: usize| history.requeued.iter().rposition(|path| path.url.index() == id);
+        let requeued = |id: usize| history.paths.iter().rposition(|path| path.path().url.index() == id);
         let urls = self.urls.len();
         for (id, url) in self.urls.iter_mut().enumerate() {
             if url.state == State::Leased {
@@ -181,6 +200,6 @@ impl Model {
             let left = history.leased.iter().find(|(leased, _)| leased.index() == id);
             url.deliveries = left.map_or(0, |&(_, deliveries)| deliveries);
         }
-        self.arrivals = (urls + history.requeued.len()) as u64;
+        self.arrivals = (urls + history.paths.len()) as u64;
     }
 }

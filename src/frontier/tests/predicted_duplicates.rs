@@ -360,7 +360,7 @@ proptest! {
                 }
             }
             let changes = bench.commit();
-            history.requeued.extend(changes.requeued);
+            history.add_paths(&changes);
             bench = bench.reopen(options.clone(), &history).unwrap();
         }
         history.pages.extend(fetch_rest(&bench, most, &mut judge, truth));

@@ -145,7 +145,7 @@ impl Pair {
     fn commit(&mut self) {
         let changes = self.bench.commit();
         let history = &mut self.committed.1;
-        history.requeued.extend(changes.requeued);
+        history.add_paths(&changes);
         history.outcomes.append(&mut self.outcomes);
         history.leased = changes.leased;
         self.committed.0 = self.model.clone();

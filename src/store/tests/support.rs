@@ -88,6 +88,8 @@ impl Model {
         self.terms.extend(batch.terms);
         self.pages.extend(batch.pages);
         self.done.extend(batch.requeued.into_iter().map(DoneRow::Requeued));
+        self.done.extend(batch.shortened.into_iter().map(DoneRow::Shortened));
+        self.done.extend(batch.links.into_iter().map(DoneRow::Links));
         self.done.extend(batch.counterparts.into_iter().map(|(page, other)| DoneRow::Counterpart(page, other)));
         self.done.extend(batch.repeats.into_iter().map(|(url, of)| DoneRow::Repeats(url, of)));
         self.done.extend(batch.outcomes.into_iter().map(DoneRow::Outcome));
