@@ -297,8 +297,13 @@ impl Worker {
     fn next_try(&self, lease: &Lease, asked: Option<String>) -> Instant {
         let longest = self.fetch.fetcher.options().max_retry_after;
         let asked = asked.and_then(|text| retry_after(&text, SystemTime::now(), longest));
-        let own = back_off(lease.attempts, self.options.random_seed, lease.url.as_str());
-        Instant::now() + asked.unwrap_or(own)
+        // The whole origin rests as long as a host asks for.
+        if let Some(asked) = asked {
+            return Instant::now() + asked;
+        }
+        let due = Instant::now() + back_off(lease.attempts, self.options.random_seed, lease.url.as_str());
+        self.fetch.fetcher.store_retry(&lease.url.origin(), due);
+        due
     }
 
     /// Whether the request may be repeated. The requests for other spellings, which `asked` counts, are no repetitions.

@@ -182,6 +182,11 @@ impl Fetcher {
         self.0.politeness.store_with(store);
     }
 
+    /// Has the origin rest in the next run until `due`, when a URL of it is to be tried again.
+    pub fn store_retry(&self, origin: &str, due: std::time::Instant) {
+        self.0.politeness.note_retry(origin, due);
+    }
+
     /// [`polite_get`](Self::polite_get) with the given request options.
     async fn ask_politely(&self, url: &CanonicalUrl, request: &RequestOptions) -> Result<Fetched, FetchFailure> {
         let origin = url.origin();

@@ -203,10 +203,7 @@ impl Politeness {
     fn note(&self, origin: &str, address: Option<IpAddr>) {
         let Some(journal) = self.0.journal.get() else { return };
         let (tables, now) = (&mut *self.tables(), Instant::now());
-        let row = |of, (due, why): (Instant, Rest)| {
-            let millis = u64::try_from((due - now).as_millis()).unwrap_or(u64::MAX);
-            RestRow { of, why, since: now_millis(), millis, at: None, strikes: 0 }
-        };
+        let row = |of, (due, why): (Instant, Rest)| rest_row(of, why, due - now);
         if let Some(host) = tables.origins.get_mut(origin) {
             let gap = if host.pace.interval() > self.0.delay { Rest::CrawlDelay } else { Rest::Gap };
             if let Some(rest) = host.unnoted(now, gap) {
@@ -272,6 +269,20 @@ impl Politeness {
             }
         });
         self.note(origin, None);
+    }
+
+    /// Lets the origin rest until `due` in the next run. A URL of it waits until then for another try, and the next run
+    /// does not know which.
+    pub(super) fn note_retry(&self, origin: &str, due: std::time::Instant) {
+        let (due, now) = (Instant::from_std(due), Instant::now());
+        let Some(journal) = self.0.journal.get().filter(|_| due > now) else { return };
+        if let Some(host) = self.tables().origins.get_mut(origin)
+            && host.noted.is_none_or(|noted| noted < due)
+        {
+            host.noted = Some(due);
+            let row = rest_row(RestOf::Origin(origin.to_owned()), Rest::BackOff, due - now);
+            journal(&RestRow { at: host.address, strikes: host.strikes, ..row });
+        }
     }
 
     /// Returns when the next request to the origin may start, with the delay of its address. `None` is at once.
@@ -372,6 +383,12 @@ impl Politeness {
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A rest that begins now.
+fn rest_row(of: RestOf, why: Rest, rest: Duration) -> RestRow {
+    let millis = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX);
+    RestRow { of, why, since: now_millis(), millis, at: None, strikes: 0 }
 }
 
 /// Evicts idle entries. Runs only when the table is about to grow, so the cost per entry is constant.
@@ -674,6 +691,22 @@ mod tests {
         let after = politeness(|_| {});
         after.restore(&last(&rows), last(&rows)[0].since);
         assert_eq!(after.strike("a"), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_origin_of_a_url_that_is_tried_again_rests_in_the_next_run_only() {
+        let (before, rows) = journaled(|_| {});
+        request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        before.note_retry("a", (Instant::now() + 30 * SECOND).into_std());
+        before.note_retry("a", (Instant::now() + 2 * SECOND).into_std());
+        let start = Instant::now();
+        request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
+        assert!(start.elapsed() < 2 * SECOND, "other URLs need not wait");
+        let after = politeness(|_| {});
+        after.restore(&last(&rows), last(&rows)[0].since);
+        let (until, why) = after.resting("a").unwrap();
+        let left = until - Instant::now().into_std();
+        assert!(why == Rest::BackOff && left > 28 * SECOND && left <= 30 * SECOND, "{left:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -76,14 +76,17 @@ fn gap(web: &Web, before: usize) -> Duration {
 #[test]
 fn a_rest_that_a_host_asked_for_holds_when_the_crawl_is_stopped_in_any_way() {
     let site = |status, retry_after| Throttled { status, retry_after, ..USUAL };
-    let cases: [(&str, Throttled); 5] = [
-        ("KILL", site(429, Some(seconds))),
-        ("INT", site(503, Some(seconds))),
-        ("TERM", site(503, Some(date))),
-        ("KILL", site(500, Some(seconds))),
-        ("KILL", Throttled { robots: "User-agent: *\nCrawl-delay: 4\n", ..USUAL }),
+    // The first back-off after a failure is between half a second and one.
+    let back_off = Duration::from_millis(500);
+    let cases: [(&str, Throttled, Duration); 6] = [
+        ("KILL", site(429, Some(seconds)), REST),
+        ("INT", site(503, Some(seconds)), REST),
+        ("TERM", site(503, Some(date)), REST),
+        ("KILL", site(500, Some(seconds)), REST),
+        ("KILL", site(502, None), back_off),
+        ("KILL", Throttled { robots: "User-agent: *\nCrawl-delay: 4\n", ..USUAL }, REST),
     ];
-    let cases = cases.map(|(signal, site)| {
+    let cases = cases.map(|(signal, site, rest)| {
         std::thread::spawn(move || {
             let name = format!("{signal} after {}", site.status);
             let (place, last) = (Place::new(), if site.status == 200 { "/" } else { "/b" });
@@ -91,13 +94,13 @@ fn a_rest_that_a_host_asked_for_holds_when_the_crawl_is_stopped_in_any_way() {
             let mut running = crawl(&place, &web).args(["--delay", "20ms"]).start();
             // The rest is known a moment after the answer, which is a moment after the request.
             let log = || std::fs::read_to_string(place.path("out/rests.jsonl")).unwrap_or_default();
-            let is_known = || log().contains("retry-after") || log().contains("crawl-delay");
+            let is_known = || ["retry-after", "crawl-delay", "back-off"].iter().any(|why| log().contains(why));
             assert!(running.wait_until(|| asked(&web, last) && is_known()), "{name}");
             running.signal(signal);
             running.finish();
             let before = web.requests().len();
             crawl(&place, &web).args(["--delay", "20ms"]).finish().expect_code(0);
-            assert!(gap(&web, before) + MARGIN >= REST, "{name}: {:?}", gap(&web, before));
+            assert!(gap(&web, before) + MARGIN >= rest, "{name}: {:?}", gap(&web, before));
             assert_eq!(web.asked().len(), 3, "{name}: the crawl is complete");
         })
     });
