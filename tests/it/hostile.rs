@@ -241,8 +241,8 @@ const BEHAVIOURS: &[Behaviour] = &[
     }),
     ("gzip-lie", "text that claims to be packed fails to decode", |url| url.is("failed decode", 1)),
     ("gzip-ok", "a packed page is read", |url| url.is_titled("gzip ok")),
-    ("redirect-loop", "a loop of redirects is gone through once", |url| {
-        url.is("redirected", 1) && url.beside("/t/redirect-loop/b").is("redirected", 1)
+    ("redirect-loop", "a loop of redirects is gone through once, and its end is a failure", |url| {
+        url.is("redirected", 1) && url.beside("/t/redirect-loop/b").is("failed redirect", 1)
     }),
     ("redirect-chain", "a chain of redirects is followed to its end", |url| {
         url.is("redirected", 1) && url.beside("/t/redirect-chain/0").is_titled("chain end")

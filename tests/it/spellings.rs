@@ -68,8 +68,11 @@ fn assert_all_read_it(place: &Place, origin: &str, visit: usize) {
         assert_eq!(row["final_url"].as_str(), expected.as_deref(), "{row}");
         assert!(text(row, "text").len() > 100, "{row}");
     }
-    place.run(["export", "out", "--format", "warc", "-o", "all.warc.gz", "--force"]).finish().expect_code(0);
-    place.run(["export", "out", "--format", "cdxj", "-o", "all.cdxj", "--force"]).finish().expect_code(0);
+    for (format, name) in [("warc", "all.warc.gz"), ("cdxj", "all.cdxj")] {
+        // Nothing is there the first time.
+        let _ = fs::remove_file(place.path(name));
+        place.run(["export", "out", "--format", format, "-o", name]).finish().expect_code(0);
+    }
     let index = fs::read_to_string(place.path("all.cdxj")).unwrap();
     assert_eq!(index.lines().count(), PAGES.len(), "{index}");
 }
@@ -91,7 +94,7 @@ fn a_url_keeps_its_page_through_export_recrawl_and_reindex() {
     assert!(second.values().all(|line| outcome(line) == "not-modified"), "{second:?}");
     assert_all_read_it(&place, &origin, 1);
 
-    fs::remove_dir_all(place.path("out/state")).unwrap();
+    fs::remove_dir_all(place.path("out/store")).unwrap();
     place.run(["reindex", "out"]).finish().expect_code(0);
     assert_all_read_it(&place, &origin, 1);
 }
