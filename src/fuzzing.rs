@@ -14,9 +14,11 @@ use flate2::write::GzEncoder;
 use crate::cli::{config::file, config::merge, terminal_safe::terminal_safe};
 use crate::dust;
 use crate::export::csv_cell;
-use crate::fetch::{self, Robots, retry_after};
+use crate::fetch::{self, Codings, Label, Robots, absent_page, retry_after};
 use crate::html_writer::escaped;
-use crate::model::{CanonicalUrl, Fetched, Normalizer, PageContent, RobotsRow, UrlId, WantedOrder, read_reference};
+use crate::model::{
+    CanonicalUrl, Fetched, MediaType, Normalizer, PageContent, RobotsRow, UrlId, WantedOrder, read_reference,
+};
 use crate::pagetext::{self, PageReader, Parser, SitemapLimits, WordCache, parse_sitemap};
 use crate::store::WarcReader;
 
@@ -27,7 +29,7 @@ pub use crate::store::fuzzing::rows as store_rows;
 type Target = (&'static str, fn(&[u8]));
 
 /// All fuzz targets, by the names of their corpus folders.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("rendering", rendering),
     ("charset", charset),
     ("robots", robots),
@@ -38,6 +40,7 @@ pub const TARGETS: [Target; 13] = [
     ("dedup_input", dedup_input),
     ("dedup_parquet", dedup_parquet),
     ("dedup_rows", dedup_rows),
+    ("answers", answers),
     ("store_rows", store_rows),
     ("configuration", configuration),
     ("text", text),
@@ -198,6 +201,32 @@ pub fn text(bytes: &[u8]) {
     let longest = Duration::from_secs(300);
     assert!(retry_after(&text, SystemTime::UNIX_EPOCH, longest).is_none_or(|wait| wait <= longest));
     let _ = pagetext::robots_directives([&*text], [("robots", &*text)], "ndcrawl", NOW);
+}
+
+/// Checks what a header says of its body, the first line being the value of every field: codings keep to the limit, a
+/// `Location` is ASCII, and a media type is in lower case.
+pub fn answers(bytes: &[u8]) {
+    const MOST: usize = 64 * 1024;
+    let (line, body) = split_header(bytes);
+    for name in ["content-encoding", "transfer-encoding"] {
+        let codings = Codings::of([(name, line)]);
+        for label in [Label::Fresh, Label::Archived] {
+            match codings.undo(body.to_vec(), MOST, label) {
+                Ok(decoded) => assert!(decoded.body.len() <= MOST),
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+    }
+    if let Some(declared) = MediaType::of_lines([line, body]) {
+        assert!(!declared.essence.contains(|c: char| c.is_ascii_uppercase()));
+        let again = MediaType::of_lines([declared.value.as_bytes()]);
+        assert_eq!(again.map(|again| again.essence), Some(declared.essence));
+    }
+    let Some(mut page) = page(b"text/html", body) else { return };
+    page.status = 206;
+    page.headers = ["location", "content-range"].map(|name| (name.to_owned(), line.to_vec())).to_vec();
+    assert!(page.location().is_none_or(|target| target.is_ascii() && !target.is_empty()));
+    let _ = absent_page(&page);
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {

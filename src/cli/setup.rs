@@ -284,6 +284,7 @@ fn fetch_options(settings: &Settings, seeds: &[crawl::Seed]) -> fetch::Options {
         max_header: usize::try_from(http.max_header.0).unwrap_or(usize::MAX),
         accept_types: http.accept_types.clone(),
         insecure: http.insecure,
+        ca_file: http.ca_file.clone(),
         http1_only: http.http1_only,
         resolve: http
             .resolve

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::fetch::Validators;
+use crate::fetch::{Validators, absent_page};
 use crate::model::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
 use crate::store::{self, ArchiveReader, Generation, PageLines};
 
@@ -99,12 +99,13 @@ pub(super) struct ArchivedPage {
 }
 
 impl ArchivedPage {
-    /// Returns the validators for a request of this address. There are none if another address was archived, if the body
-    /// was truncated, or if the page has scripts: tag and date of the document say nothing about the data that scripts
-    /// load.
+    /// Returns the validators for a request of this address. There are none if another address was archived, if the
+    /// archive has not the whole page, or if the page has scripts: tag and date of the document say nothing about the
+    /// data that scripts load.
     pub fn validators(&self, address: &Url) -> Validators {
         let is_other = self.answer.address_requested() != address;
-        if is_other || self.answer.truncated || self.answer.header(PAGE_SOURCE).is_some() {
+        let is_whole = !self.answer.truncated && absent_page(&self.answer).is_none();
+        if is_other || !is_whole || self.answer.header(PAGE_SOURCE).is_some() {
             return Validators::default();
         }
         Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }

@@ -135,6 +135,9 @@ impl LeaseOutcomes {
                 match fetched.as_ref().map(|fetched| fetched.status) {
                     None => self.report_failed_seed(lease, &format!("excluded: {}", rule.name()))?,
                     Some(300..=399) => self.report_excluded_target(lease, rule)?,
+                    Some(_) if rule == Exclusion::Empty => {
+                        self.report_failed_seed(lease, &format!("excluded: {}", rule.name()))?;
+                    }
                     Some(_) => {}
                 }
                 self.end_without_page(lease, &Outcome::Excluded(rule), fetched.as_deref())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::detect::Decider;
-use crate::fetch::{FetchFailure, Fetcher, RobotsAnswer};
+use crate::fetch::{Absent, FetchFailure, Fetcher, RobotsAnswer, absent_page};
 use crate::focus::{Focus, Topic, TopicError};
 use crate::model::{CanonicalUrl, Normalizer, Relevance, TermCounts, TermId};
 use crate::pagetext::PageReader;
@@ -130,9 +130,13 @@ impl ExampleFetch<'_> {
             let page =
                 answer.map_err(|FetchFailure { class, detail, .. }| failed(format!("{}: {detail}", class.name())))?;
             match page.status {
-                200..=299 => return Ok(page),
+                200..=299 => match absent_page(&page) {
+                    None => return Ok(page),
+                    Some(Absent::Empty) => return Err(failed("the answer is empty".to_owned())),
+                    Some(Absent::Part(why)) => return Err(failed(why)),
+                },
                 301 | 302 | 303 | 307 | 308 => {
-                    let location = page.header("location").unwrap_or_default();
+                    let location = page.location().unwrap_or_default();
                     let next = self.normalizer.resolve(url.as_url(), &location);
                     url = next.map_err(|error| failed(format!("redirect to '{location}': {error}")))?;
                 }

@@ -8,7 +8,8 @@ use tokio::sync::Notify;
 use url::Url;
 
 use crate::fetch::{
-    FetchFailure, PageRequest, Robots, RobotsAnswer, back_off, retry_after, retry_status, tries_before_answer,
+    Absent, FetchFailure, PageRequest, Robots, RobotsAnswer, absent_page, back_off, retry_after, retry_status,
+    tries_before_answer,
 };
 use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
 use crate::pagetext::{SitemapCut, SitemapLimits, header_refresh, is_sitemap, parse_sitemap};
@@ -201,6 +202,9 @@ impl Worker {
         if let Some(step) = self.header_refresh(lease, asked, &fetched) {
             return step;
         }
+        if let Some(step) = self.without_page(lease, asked, &fetched) {
+            return step;
+        }
         match (fetched.status, archived) {
             // Without validators in the request, a 304 has no meaning.
             (304, Some(archived)) if is_conditional => {
@@ -226,6 +230,25 @@ impl Worker {
                 }
                 let detail = format!("status {status} {}", fetched.reason).trim_end().to_owned();
                 NextStep::Finish(FetchOutcome::Failed { class: FailureClass::Http, detail, fetched: Some(fetched) })
+            }
+        }
+    }
+
+    /// Returns what follows an answer that reports success and holds no page, or a part of one.
+    fn without_page(&self, lease: &Lease, asked: &[Url], fetched: &Arc<Fetched>) -> Option<NextStep> {
+        let absent = (200..=299).contains(&fetched.status).then(|| absent_page(fetched)).flatten()?;
+        let is_sitemap = lease.discovery.kind == LinkKind::SitemapFile;
+        match absent {
+            Absent::Part(_) if self.has_retries(lease, asked) => Some(NextStep::Retry(self.next_try(lease, None))),
+            Absent::Part(detail) => {
+                let (class, fetched) = (FailureClass::Partial, Some(fetched.clone()));
+                Some(NextStep::Finish(FetchOutcome::Failed { class, detail, fetched }))
+            }
+            // Bodies of other types are not read.
+            Absent::Empty if is_sitemap || !self.fetch.is_accepted(fetched) => None,
+            Absent::Empty => {
+                let (rule, fetched) = (Exclusion::Empty, Some(fetched.clone()));
+                Some(NextStep::Finish(FetchOutcome::Excluded { rule, fetched }))
             }
         }
     }
@@ -313,7 +336,7 @@ impl Worker {
     }
 
     fn redirect(&self, lease: &Lease, asked: &[Url], fetched: Arc<Fetched>) -> NextStep {
-        let Some(location) = fetched.header("location") else {
+        let Some(location) = fetched.location() else {
             let detail = format!("status {} without a Location", fetched.status);
             return no_target(fetched, detail);
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
+use crate::fetch::{Absent, absent_page};
 use crate::model::{
     Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, Requeue, RowName,
     Sequence, UrlId, UrlRow, UrlState,
@@ -172,8 +173,8 @@ fn outcome_without_verdict(arrival: &InputPage) -> Outcome {
         (Some(Err(why)), _) => {
             Outcome::Failed { class: FailureClass::Internal, detail: format!("rendering failed: {why}") }
         }
-        (None, 200..=299) => Outcome::Excluded(Exclusion::Type),
-        (None, 301 | 302 | 303 | 307 | 308) => match fetched.header("location") {
+        (None, 200..=299) => absent_page(fetched).map_or(Outcome::Excluded(Exclusion::Type), Absent::outcome),
+        (None, 301 | 302 | 303 | 307 | 308) => match fetched.location() {
             Some(to) => Outcome::Redirected { to: fetched.url.as_url().join(&to).map_or(to, String::from), id: None },
             None => Outcome::Failed {
                 class: FailureClass::Redirect,

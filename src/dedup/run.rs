@@ -9,7 +9,7 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::{self, DeciderStats};
-use crate::fetch::no_text;
+use crate::fetch::{absent_page, no_text};
 use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId};
 use crate::pagetext::PageReader;
 use crate::pipeline::{
@@ -380,7 +380,7 @@ fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), 
 /// Returns the spelling to which an answer redirects, if it is one of the same URL: its page follows in the input.
 fn own_spelling(answer: &Fetched, normalizer: &Normalizer) -> Option<Url> {
     let is_redirect = matches!(answer.status, 301 | 302 | 303 | 307 | 308);
-    let location = is_redirect.then(|| answer.header("location"))??;
+    let location = is_redirect.then(|| answer.location())??;
     let to = normalizer.resolve_spelled(answer.address_requested(), &location).ok()?;
     (to.url == answer.url).then_some(to.spelling)
 }
@@ -430,6 +430,7 @@ fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>
                 let InputDocument { fetched, row } = *document;
                 let fetched: Arc<Fetched> = Arc::new(fetched);
                 let is_page = (200..300).contains(&fetched.status)
+                    && absent_page(&fetched).is_none()
                     && (setup.accepts)(&fetched.media_type())
                     && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
                 let read = is_page.then(|| render_page(&setup.renderer, &fetched));

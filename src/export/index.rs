@@ -1,5 +1,6 @@
 //! Lines of a CDXJ index.
 
+use crate::model::MediaType;
 use crate::store::WarcRecord;
 
 use super::surt::surt;
@@ -25,8 +26,9 @@ impl CdxEntry {
         let media_type = match is_revisit {
             true => Some("warc/revisit".to_owned()),
             false => {
-                let header = head.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-                header.map(|(_, value)| media_type(value)).filter(|kind| !kind.is_empty())
+                let lines = head.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                let declared = MediaType::of_lines(lines.map(|(_, value)| value.as_slice()));
+                declared.map(|declared| declared.essence).filter(|kind| !kind.is_empty())
             }
         };
         fields.extend(media_type.map(|kind| ("mime", kind)));
@@ -53,12 +55,6 @@ impl CdxEntry {
             self.fields.iter().map(|(name, value)| format!("\"{name}\": {}", text(value))).collect();
         format!("{} {} {{{}}}\n", self.key, self.time, fields.join(", "))
     }
-}
-
-/// Returns the media type of a `Content-Type`, without parameters.
-fn media_type(value: &[u8]) -> String {
-    let value = String::from_utf8_lossy(value);
-    value.trim().split([';', ' ', '\t']).next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind};
 
 use super::FetchFailure;
 use super::resolver::ResolveError;
+use super::tls_failure::tls_failure;
 use crate::model::FailureClass;
 
 /// Classifies an error of a request to an https (`tls`) or http URL.
@@ -15,6 +16,9 @@ pub(super) fn classify(error: &reqwest::Error, tls: bool) -> FetchFailure {
         return unresolved(error);
     }
     let detail = innermost(error);
+    if let Some(error) = find::<rustls::Error>(error).filter(|_| tls) {
+        return tls_failure(error, detail);
+    }
     if error.is_timeout() {
         let what = if error.is_connect() {
             "no connection within the time limit"
@@ -43,11 +47,21 @@ pub(super) fn classify(error: &reqwest::Error, tls: bool) -> FetchFailure {
             FetchFailure::lasting(FailureClass::Protocol, format!("the response is not HTTP: {detail}"))
         }
         Some(error) if error.is_incomplete_message() => incomplete(),
-        None if error.is_decode() => {
-            FetchFailure::lasting(FailureClass::Decode, format!("cannot decode the content coding: {detail}"))
-        }
         _ => FetchFailure::passing(FailureClass::Protocol, detail),
     }
+}
+
+/// Whether the server has certainly not processed a request that failed, so that it may be sent again at once.
+///
+/// A server that closes an HTTP/2 connection or is busy says which requests it has not seen (RFC 9113, section 8.7). A
+/// request that was canceled never left the queue of a closed connection.
+pub(super) fn is_unprocessed(error: &reqwest::Error) -> bool {
+    let by_server = find::<h2::Error>(error).is_some_and(|error| {
+        let is_closing = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
+        let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (is_closing || is_refused)
+    });
+    by_server || find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled)
 }
 
 /// The failure of a host without a permitted address.
@@ -68,9 +82,7 @@ fn unconnected(error: &reqwest::Error, tls: bool, detail: String) -> FetchFailur
     // Over TLS, a connect error that is not from TCP is from the handshake.
     let tcp = chain(error).any(|source| source.to_string().starts_with("tcp "));
     if tls && !tcp {
-        // A bad certificate will not change within a retry; a broken handshake may.
-        let certificate = detail.contains("certificate");
-        return FetchFailure { class: FailureClass::Tls, detail, retryable: !certificate };
+        return FetchFailure::passing(FailureClass::Tls, detail);
     }
     FetchFailure::passing(FailureClass::Connect, detail)
 }

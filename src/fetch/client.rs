@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -30,6 +31,14 @@ use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow
 /// Idle time after which a connection is closed. Common servers close after 5 s, and a request sent into a closing
 /// connection is lost.
 const POOL_IDLE: Duration = Duration::from_secs(4);
+
+/// Most header lines of a response. Some have hundreds of cookies; `max_header` limits their bytes.
+const MOST_HEADER_LINES: usize = 1000;
+
+/// How often a request is sent again that the server has not processed. It is sent at once, and then after a pause that
+/// grows by [`REPEAT_PAUSE`] each time.
+const MOST_REPEATS: u32 = 10;
+const REPEAT_PAUSE: Duration = Duration::from_millis(20);
 
 /// HTTP client with robots.txt, politeness and address filter. Clones are cheap and share all state.
 #[derive(Clone)]
@@ -306,12 +315,23 @@ impl Fetcher {
         let mut headers = inner.headers.for_url(url.as_url());
         request.unless.add_to(&mut headers);
         let mut exchange = Exchange::new(&inner.options, url, request.spelling.as_ref(), headers);
-        let response = exchange.send(client).await?;
+        let mut repeats = 0;
+        let response = loop {
+            match exchange.send(client).await {
+                Ok(response) => break response,
+                // It still is the first request that the server sees.
+                Err(unsent) if unsent.unprocessed && repeats < MOST_REPEATS => {
+                    tokio::time::sleep(REPEAT_PAUSE * repeats).await;
+                    repeats += 1;
+                }
+                Err(unsent) => return Err(unsent),
+            }
+        };
         if let Some(permit) = permit {
             permit.answered(connection(&response));
         }
         let proxied = inner.proxies.for_url(url.as_url()).is_some();
-        exchange.receive(response, request, proxied).await.map_err(|failure| Unsent { failure, connecting: false })
+        exchange.receive(response, request, proxied).await.map_err(Unsent::after_connecting)
     }
 
     /// Makes the next request use another address of the host.
@@ -380,6 +400,21 @@ fn connection(response: &reqwest::Response) -> Option<SocketAddr> {
     response.extensions().get::<HttpInfo>().map(HttpInfo::local_addr)
 }
 
+/// Reads the certificates of a file: several in PEM, or one in DER.
+fn certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, FetchError> {
+    let failed = |why: String| FetchError::CaFile { path: path.to_owned(), why };
+    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let certificates = match bytes.first() {
+        Some(0x30) => reqwest::Certificate::from_der(&bytes).map(|certificate| vec![certificate]),
+        _ => reqwest::Certificate::from_pem_bundle(&bytes),
+    };
+    match certificates {
+        Ok(certificates) if certificates.is_empty() => Err(failed("it holds no certificate in PEM or DER".to_owned())),
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
 fn build_client(options: &Options, proxies: &ProxyRules, view: PortView) -> Result<reqwest::Client, FetchError> {
     let proxies = proxies.clone();
     let mut builder = reqwest::Client::builder()
@@ -393,8 +428,21 @@ fn build_client(options: &Options, proxies: &ProxyRules, view: PortView) -> Resu
         .connector_layer(AttemptLimit)
         .pool_idle_timeout(POOL_IDLE)
         .pool_max_idle_per_host(options.host_concurrency.max(1))
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
+        // What servers get wrong in a header and browsers read (RFC 9112, sections 5.1 and 5.2): one bad line is left
+        // out or repaired, the page is read.
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_max_headers(MOST_HEADER_LINES)
         .http2_max_header_list_size(u32::try_from(options.max_header).unwrap_or(u32::MAX))
         .tls_danger_accept_invalid_certs(options.insecure);
+    if let Some(path) = &options.ca_file {
+        builder = builder.tls_certs_merge(certificates(path)?);
+    }
     if options.http1_only {
         builder = builder.http1_only();
     }

@@ -1,5 +1,7 @@
 //! Errors: invalid settings, and requests without a complete response.
 
+use std::path::PathBuf;
+
 use crate::model::FailureClass;
 
 /// Why the options give no [`Fetcher`](super::Fetcher).
@@ -11,6 +13,14 @@ pub enum FetchError {
     /// A request header has invalid characters.
     #[error("the request header '{0}' cannot be sent: names are tokens, values have no line breaks or NUL")]
     Header(String),
+    /// The file of trusted certificates cannot be used.
+    #[error("the certificates in '{}' cannot be used: {why}; --ca-file takes the certificates of issuers", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The HTTP client cannot be set up.
     #[error("the HTTP client cannot be set up")]
     Client(#[source] reqwest::Error),

@@ -2,16 +2,17 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Version};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::classify::classify;
+use super::classify::{classify, is_unprocessed};
+use super::content_coding::{CodingError, Codings, Label};
 use super::headers::{as_received, as_sent, size};
 use super::request::RequestOptions;
 use super::{FetchFailure, Options, accepts};
-use crate::model::{CanonicalUrl, FailureClass, Fetched};
+use crate::model::{CanonicalUrl, FailureClass, Fetched, MediaType};
 
 /// A request in flight.
 pub(super) struct Exchange<'a> {
@@ -29,6 +30,14 @@ pub(super) struct Unsent {
     pub(super) failure: FetchFailure,
     /// Whether it failed before the connection was made.
     pub(super) connecting: bool,
+    /// Whether the server has not seen it, although the connection was made.
+    pub(super) unprocessed: bool,
+}
+
+impl Unsent {
+    pub(super) fn after_connecting(failure: FetchFailure) -> Self {
+        Self { failure, connecting: false, unprocessed: false }
+    }
 }
 
 impl<'a> Exchange<'a> {
@@ -52,15 +61,16 @@ impl<'a> Exchange<'a> {
         let request = client.get(url).headers(self.headers.clone()).send();
         let limit = self.options.header_timeout.min(self.options.timeout);
         let in_time = timeout_at(self.started + limit, request).await;
-        let answer = in_time.map_err(|_| Unsent { failure: timeout("no header", limit), connecting: false })?;
+        let answer = in_time.map_err(|_| Unsent::after_connecting(timeout("no header", limit)))?;
         let response = answer.map_err(|error| Unsent {
             failure: classify(&error, self.url.as_url().scheme() == "https"),
             connecting: error.is_connect(),
+            unprocessed: is_unprocessed(&error),
         })?;
         match size(response.headers()) {
             size if size > self.options.max_header => {
                 let detail = format!("the response header has {size} bytes, the limit is {}", self.options.max_header);
-                Err(Unsent { failure: FetchFailure::lasting(FailureClass::TooLarge, detail), connecting: false })
+                Err(Unsent::after_connecting(FetchFailure::lasting(FailureClass::TooLarge, detail)))
             }
             _ => Ok(response),
         }
@@ -79,9 +89,8 @@ impl<'a> Exchange<'a> {
             .sitemap_bytes
             .filter(|_| is_success && (request.any_type || may_be_sitemap(self.address(), &fetched.media_type())));
         if request.any_type || !is_success || sitemap_bytes.is_some() || self.is_accepted(&response) {
-            check_coding(response.headers())?;
             let most = sitemap_bytes.unwrap_or(request.max_body);
-            fetched.truncated = self.read_body(&mut response, most, &mut fetched.body).await?;
+            self.read_decoded(&mut response, most, &mut fetched).await?;
         }
         fetched.elapsed = self.started.elapsed();
         Ok(fetched)
@@ -92,9 +101,34 @@ impl<'a> Exchange<'a> {
     }
 
     fn is_accepted(&self, response: &Response) -> bool {
-        let value = response.headers().get(CONTENT_TYPE).map(|value| value.as_bytes()).unwrap_or_default();
-        let text = String::from_utf8_lossy(value);
-        accepts(&self.options.accept_types, text.split(';').next().unwrap_or_default())
+        let lines = response.headers().get_all(CONTENT_TYPE).iter();
+        let declared = MediaType::of_lines(lines.map(|value| value.as_bytes()));
+        accepts(&self.options.accept_types, declared.as_ref().map_or("", |declared| &declared.essence))
+    }
+
+    /// Reads the body and undoes its codings. Keeps at most `max_body` bytes.
+    async fn read_decoded(
+        &self,
+        response: &mut Response,
+        max_body: usize,
+        fetched: &mut Fetched,
+    ) -> Result<(), FetchFailure> {
+        let header = response.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let codings = Codings::of(header);
+        fetched.truncated = self.read_body(response, codings.most_encoded(max_body), &mut fetched.body).await?;
+        if !codings.are_none() {
+            let decoded = codings.undo(std::mem::take(&mut fetched.body), max_body, Label::Fresh);
+            match decoded {
+                Ok(decoded) => {
+                    fetched.body = decoded.body;
+                    fetched.truncated |= decoded.is_cut;
+                }
+                // What redirects and errors say beside their status is of no use.
+                Err(_) if !response.status().is_success() => {}
+                Err(error) => return Err(undecoded(&error)),
+            }
+        }
+        Ok(())
     }
 
     /// Reads the body up to `max_body` bytes. Returns whether there was more.
@@ -151,14 +185,11 @@ fn may_be_sitemap(address: &Url, media_type: &str) -> bool {
     }
 }
 
-/// Fails if the client left a content coding undecoded: the bytes are not text.
-fn check_coding(headers: &HeaderMap) -> Result<(), FetchFailure> {
-    match headers.get(CONTENT_ENCODING) {
-        Some(coding) if !coding.is_empty() && !coding.as_bytes().eq_ignore_ascii_case(b"identity") => {
-            let detail = format!("unknown content coding {coding:?}");
-            Err(FetchFailure::lasting(FailureClass::Decode, detail))
-        }
-        _ => Ok(()),
+/// The failure of a body whose codings cannot be undone. One that ended too early may be whole the next time.
+fn undecoded(error: &CodingError) -> FetchFailure {
+    match error {
+        CodingError::Incomplete(_) => FetchFailure::passing(FailureClass::Decode, error.to_string()),
+        _ => FetchFailure::lasting(FailureClass::Decode, error.to_string()),
     }
 }
 

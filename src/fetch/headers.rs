@@ -1,15 +1,15 @@
 //! Request headers, and the headers kept in the record.
 
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, FROM, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
-    USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, FROM, HOST, HeaderMap, HeaderName, HeaderValue,
+    TRANSFER_ENCODING, USER_AGENT,
 };
 use url::Url;
 
 use super::{FetchError, Options};
 use crate::model::Header;
 
-/// Content codings that the client decodes.
+/// Content codings that are undone.
 const CODINGS: &str = "gzip, deflate, br, zstd";
 
 /// The request headers of one crawl.
@@ -83,10 +83,10 @@ pub(super) fn as_sent(url: &Url, headers: &HeaderMap) -> Vec<Header> {
     std::iter::once(("host".to_owned(), host.into_bytes())).chain(masked).collect()
 }
 
-/// Returns the response headers for the record, without `Content-Length` and `Transfer-Encoding`: the body is kept
-/// decoded, not as transferred. The client removes the coding that it decoded.
+/// Returns the response headers for the record, without `Content-Encoding`, `Content-Length` and
+/// `Transfer-Encoding`: the body is kept decoded, not as transferred.
 pub(super) fn as_received(headers: &HeaderMap) -> Vec<Header> {
-    let of_transfer = [CONTENT_LENGTH, TRANSFER_ENCODING];
+    let of_transfer = [CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING];
     lines(headers).filter(|(name, _)| !of_transfer.iter().any(|other| other.as_str() == name)).collect()
 }
 

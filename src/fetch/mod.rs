@@ -7,8 +7,8 @@
 //! 2. The resolver knows the addresses of the host and pins the one that answered last. An [`AddressGuard`] permits
 //!    each or not. The connection goes to exactly the pinned address; if that fails, to the next.
 //! 3. [`Politeness::acquire`] waits for the politeness delay of origin and address, and for a free slot.
-//! 4. The client sends one request. It follows no redirect and does not retry. Header and body have limits of time
-//!    and size; the body is counted after decompression.
+//! 4. The client sends one request. It follows no redirect, and repeats a request only if the server says that it has
+//!    not seen it. Header and body have limits of time and size; the body is counted after decompression.
 //! 5. The end of the response drops the permit. A 429, 503 or `Retry-After` delays the origin.
 //!
 //! What politeness knows outlives the process: the caller stores each rest ([`Fetcher::store_rests`]) and gives it to
@@ -24,6 +24,8 @@ mod address;
 mod classify;
 mod client;
 mod connect;
+mod completeness;
+mod content_coding;
 mod error;
 mod exchange;
 mod headers;
@@ -42,9 +44,12 @@ mod robots_text;
 mod signatures;
 #[cfg(test)]
 mod test;
+mod tls_failure;
 
 pub use address::{AddressGuard, public_address};
 pub use client::Fetcher;
+pub use completeness::{Absent, absent_page};
+pub use content_coding::{CodingError, Codings, Decoded, Label};
 pub use error::{FetchError, FetchFailure};
 pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};

@@ -1,6 +1,7 @@
 //! Options of the fetcher, and the defaults.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -41,6 +42,8 @@ pub struct Options {
     pub accept_types: Vec<String>,
     /// Whether certificates are not checked.
     pub insecure: bool,
+    /// A file with certificates of issuers that are trusted in addition to those of the system.
+    pub ca_file: Option<PathBuf>,
     /// Whether HTTP/2 is not offered.
     pub http1_only: bool,
     /// Addresses that replace DNS answers. The address filter checks them too.
@@ -95,6 +98,7 @@ impl Default for Options {
             max_header: 64 * 1024,
             accept_types: default_accept_types(),
             insecure: false,
+            ca_file: None,
             http1_only: false,
             resolve: Vec::new(),
             allow_nets: Vec::new(),

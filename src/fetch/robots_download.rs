@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::request::{RequestOptions, Validators};
 use super::robots::now_millis;
-use super::{FetchFailure, Options, Robots, retry_after, retry_status, tries_before_answer};
+use super::{Absent, FetchFailure, Options, Robots, absent_page, retry_after, retry_status, tries_before_answer};
 use crate::model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
@@ -64,7 +64,13 @@ async fn follow_redirects(
     let mut hops = 0;
     loop {
         let fetched = transport.send_politely(&url, &request).await?;
-        let next = fetched.header("location").filter(|_| is_redirect(fetched.status));
+        if fetched.status == 206
+            && let Some(Absent::Part(detail)) = absent_page(&fetched)
+        {
+            // The rules that are missing may be those that forbid.
+            return Err(FetchFailure::passing(FailureClass::Partial, detail));
+        }
+        let next = fetched.location().filter(|_| is_redirect(fetched.status));
         match next.map(|location| names.resolve_spelled(fetched.address_requested(), &location)) {
             // Nothing is compared here, so the server gets each spelling as it asked for it.
             Some(Ok(next)) if hops < MAX_REDIRECTS => {

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Options;
-use crate::model::{CanonicalUrl, Normalizer};
+use crate::model::{CanonicalUrl, Fetched, Normalizer};
 
 /// The cases of a file of conformance data; `None`, with a word why, where there is none. The data
 /// lie beside the repository, or where `CONFORMANCE` says.
@@ -116,5 +116,23 @@ async fn serve(
     let _ = stream.write_all(&bytes).await;
     if then == Then::Stall {
         tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+}
+
+/// An answer as it is after it was received.
+pub(super) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Fetched {
+    Fetched {
+        url: url("http://a.test/"),
+        spelling: None,
+        status,
+        version: "HTTP/1.1",
+        reason: String::new(),
+        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect(),
+        request_headers: Vec::new(),
+        body: body.into(),
+        truncated: false,
+        address: None,
+        started_at: None,
+        elapsed: Duration::ZERO,
     }
 }

@@ -37,6 +37,6 @@ pub use url_id::UrlId;
 
 pub use neardup::model::*;
 pub use pagetext::model::{
-    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, Refresh,
-    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
+    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource,
+    Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };

@@ -169,6 +169,8 @@ pub enum Exclusion {
     Soft404,
     /// The relevance of the page is below the minimum. Its links were used.
     OffTopic,
+    /// The answer has no content: status 204 or 205, or a body without anything in it.
+    Empty,
 }
 
 impl Exclusion {
@@ -188,6 +190,7 @@ impl Exclusion {
             Exclusion::Pattern => "pattern",
             Exclusion::Soft404 => "soft-404",
             Exclusion::OffTopic => "off-topic",
+            Exclusion::Empty => "empty",
         }
     }
 }
@@ -238,6 +241,8 @@ pub enum FailureClass {
     Redirect,
     /// A bug of this program, caught.
     Internal,
+    /// The server sent a part of the page only.
+    Partial,
 }
 
 impl FailureClass {
@@ -256,6 +261,7 @@ impl FailureClass {
             FailureClass::Http => "http",
             FailureClass::Redirect => "redirect",
             FailureClass::Internal => "internal",
+            FailureClass::Partial => "partial",
         }
     }
 }

@@ -59,6 +59,23 @@ impl Fetched {
         self.source().headers_named(name)
     }
 
+    /// Returns the target of a redirect as the server spells it: the first `Location` that is not empty.
+    ///
+    /// Bytes beyond ASCII are percent-encoded one by one. They have no encoding of their own (RFC 9110, section 5.5),
+    /// and the server knows what it meant.
+    pub fn location(&self) -> Option<String> {
+        let lines = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("location"));
+        let value = lines.map(|(_, value)| value.trim_ascii()).find(|value| !value.is_empty())?;
+        let mut target = String::with_capacity(value.len());
+        for &byte in value {
+            match byte.is_ascii() {
+                true => target.push(char::from(byte)),
+                false => target.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Some(target)
+    }
+
     /// Returns the media type of `Content-Type` in lower case, without parameters; empty if there is none.
     pub fn media_type(&self) -> String {
         self.source().media_type()
@@ -68,5 +85,51 @@ impl Fetched {
 impl<'a> From<&'a Fetched> for PageSource<'a> {
     fn from(page: &'a Fetched) -> Self {
         page.source()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Normalizer;
+
+    fn redirect(locations: &[&[u8]]) -> Fetched {
+        Fetched {
+            url: Normalizer::default().absolute("http://a.test/b/").unwrap(),
+            spelling: None,
+            status: 302,
+            version: "HTTP/1.1",
+            reason: String::new(),
+            headers: locations.iter().map(|value| ("Location".to_owned(), value.to_vec())).collect(),
+            request_headers: Vec::new(),
+            body: Vec::new(),
+            truncated: false,
+            address: None,
+            started_at: None,
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_location_are_kept() {
+        for (location, expected) in [
+            (&b"/caf\xe9"[..], "http://a.test/caf%E9"),
+            (b"/caf\xc3\xa9", "http://a.test/caf%C3%A9"),
+            (b"c?q=\x93\xfa\x96\x7b&r=\xff", "http://a.test/b/c?q=%93%FA%96{&r=%FF"),
+            (b"http://b\xc3\xbccher.test/\xe9", "http://xn--bcher-kva.test/%E9"),
+            (b"/%e9\xe9 x", "http://a.test/%E9%E9%20x"),
+        ] {
+            let answer = redirect(&[location]);
+            let target = Normalizer::default().resolve(answer.url.as_url(), &answer.location().unwrap()).unwrap();
+            assert_eq!(target.as_str(), expected, "{}", location.escape_ascii());
+        }
+        assert_eq!(redirect(&[b"/x#\xe9"]).location().as_deref(), Some("/x#%E9"));
+    }
+
+    #[test]
+    fn an_empty_location_is_none() {
+        assert_eq!(redirect(&[]).location(), None);
+        assert_eq!(redirect(&[b" "]).location(), None);
+        assert_eq!(redirect(&[b"", b"/1", b"/2"]).location().as_deref(), Some("/1"));
     }
 }

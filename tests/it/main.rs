@@ -23,6 +23,8 @@
 //! | `manners` | that delays hold by the servers' clock |
 //! | `rests` | that hosts rest across the end of a run |
 //! | `hostile` | politeness towards a hostile server, and the outcomes of its pages |
+//! | `odd_answers` | answers that break a rule of HTTP, as servers on the web do |
+//! | `https` | crawls over TLS and HTTP/2, and bad certificates |
 //! | `traps` | bounds on endless sites |
 //! | `soft_404` | pages that answer 200 and mean 404 |
 //! | `focus` | focused crawls |
@@ -41,7 +43,7 @@
 //! | `architecture` | who imports whom |
 //!
 //! The other modules are helpers: `program` runs the program, `web` serves the pages of `graph` or `endless`, `crowd`
-//! serves many hosts on few addresses. `invariants` checks every finished crawl, `judged` replays its log, `needs`
+//! serves many hosts on few addresses, and `secure_web` over TLS. `invariants` checks every finished crawl, `judged` replays its log, `needs`
 //! finds the programs and data that tests need.
 
 #![allow(clippy::unwrap_used)]
@@ -69,6 +71,7 @@ mod focus;
 mod golden;
 mod graph;
 mod hostile;
+mod https;
 mod invariants;
 mod judged;
 mod kill;
@@ -76,6 +79,7 @@ mod malice;
 mod manners;
 mod needs;
 mod network;
+mod odd_answers;
 mod old_store;
 mod overlap;
 mod planted;
@@ -88,6 +92,7 @@ mod rests;
 mod revision;
 mod rows;
 mod sampling;
+mod secure_web;
 mod soft_404;
 mod spellings;
 mod spider;

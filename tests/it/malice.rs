@@ -137,9 +137,13 @@ const MALICE: &[Malice] = &[
     ("/two-lengths", "two lengths are no HTTP", "failed protocol", |stream| {
         send(stream, "200 OK", "Content-Length: 50\r\n", b"hello")
     }),
-    ("/packed-twice", "what was packed twice is not read as text", "failed decode", |stream| {
+    ("/packed-twice", "what was packed twice is unpacked twice", "stored", |stream| {
         let body = packed(&packed(text("twice").as_bytes()));
         send(stream, "200 OK", &format!("{HTML}Content-Encoding: gzip, gzip\r\n"), &body)
+    }),
+    ("/packed-often", "codings without end are not undone", "failed decode", |stream| {
+        let body = (0..20).fold(text("often").into_bytes(), |body, _| packed(&body));
+        send(stream, "200 OK", &format!("{HTML}{}", "Content-Encoding: gzip\r\n".repeat(20)), &body)
     }),
     ("/split", "a redirect that would split an answer stays one URL", "redirected", |stream| {
         send(stream, "302 Found", "Location: /next%0d%0aSet-Cookie:%20owned=1\r\n", b"")

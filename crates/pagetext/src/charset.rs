@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
+use super::model::media_type::{charset_parameter, first_label};
+
 /// Bytes that are searched for a declaration inside the document (WHATWG HTML, 13.2.3.2).
 const PRESCAN_BYTES: usize = 1024;
 /// Bytes that the detector reads: enough for a sure guess, few enough to be cheap.
@@ -44,21 +46,6 @@ fn encoding_of(
     (declared.unwrap_or_else(|| detect(body, is_xml, top_level_domain)), 0)
 }
 
-/// Returns the value of the first `charset` parameter of a media type (RFC 9110, section 8.3.2), quoted or not.
-///
-/// The semicolon before it may be missing.
-fn charset_parameter(content_type: &str) -> Option<String> {
-    let lower = content_type.to_ascii_lowercase();
-    let parameters = lower.match_indices("charset").filter(|(at, _)| {
-        let before = &lower[..*at];
-        // A match in quotes is another parameter's value.
-        !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "-_*".contains(c))
-            && before.matches('"').count().is_multiple_of(2)
-    });
-    let mut values = parameters.filter_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='));
-    values.find_map(first_label)
-}
-
 /// Returns the encoding label in the `content` of a `meta` element (WHATWG HTML, "extracting a character
 /// encoding from a meta element").
 fn charset_in_content(content: &str) -> Option<String> {
@@ -66,16 +53,6 @@ fn charset_in_content(content: &str) -> Option<String> {
     let mut found = lower.match_indices("charset");
     let value = found.find_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='))?;
     first_label(value)
-}
-
-/// Returns the first label of a text: in quotes, or up to white space, comma or semicolon.
-fn first_label(value: &str) -> Option<String> {
-    let value = value.trim_start();
-    let label = match value.chars().next()? {
-        quote @ ('"' | '\'') => value[1..].split_once(quote)?.0.trim(),
-        _ => value.split([';', ',', ' ', '\t', '\n', '\r', '\x0c']).next()?,
-    };
-    (!label.is_empty()).then(|| label.to_owned())
 }
 
 /// Returns the encoding that the document declares.

@@ -83,8 +83,8 @@ use tree_builder::Stop;
 
 pub use directives::robots_directives;
 pub use model::{
-    CanonicalUrl, Header, LinkPlace, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource, Refresh,
-    RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
+    CanonicalUrl, Header, LinkPlace, MediaType, NormalizeOptions, Normalizer, OutLink, PageContent, PageSource,
+    Refresh, RobotsDirectives, RunningTerms, SpelledUrl, UrlError, read_reference, shown_url,
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
@@ -250,14 +250,14 @@ impl PageReader {
 
     /// Decodes and parses a page; `None` if it is no text.
     fn read<'a>(&self, page: PageSource<'a>) -> Option<Read<'a>> {
-        let kind = kind_of(&page.media_type());
+        let declared = page.content_type();
+        let kind = kind_of(declared.as_ref().map_or("", |declared| &declared.essence));
         if kind == Kind::Other {
             return None;
         }
         let top_level_domain = page.url.domain().and_then(|name| name.rsplit('.').next());
-        let content_type = page.header("content-type");
-        let (source, encoding) =
-            charset::decode(page.body, content_type.as_deref(), kind == Kind::Xml, top_level_domain);
+        let content_type = declared.as_ref().map(|declared| declared.value.as_str());
+        let (source, encoding) = charset::decode(page.body, content_type, kind == Kind::Xml, top_level_domain);
         if is_binary(&source) {
             return None;
         }
@@ -321,7 +321,9 @@ impl PageReader {
     /// Returns why the fast parser leaves this page to the other one; `None` if it does not.
     pub fn detour<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<&'static str> {
         let page = page.into();
-        let (text, _) = charset::decode(page.body, page.header("content-type").as_deref(), false, None);
+        let declared = page.content_type();
+        let content_type = declared.as_ref().map(|declared| declared.value.as_str());
+        let (text, _) = charset::decode(page.body, content_type, false, None);
         match tree_builder::read(&text, page, &self.options, &self.normalizer) {
             Err(Stop::OutOfOrder(why)) => Some(why),
             _ => None,

@@ -347,6 +347,8 @@ mod tests {
                   plain text and XML]
           -k, --insecure
                   Accept any certificate; anyone can impersonate the server
+              --ca-file <FILE>
+                  Trust the issuers whose certificates are in this file, too
               --http1
                   Use HTTP/1.1 only
               --resolve <HOST[:PORT]:ADDR>

@@ -82,6 +82,7 @@ fn blank() -> Settings {
             max_header: Size(0),
             accept_types: vec![],
             insecure: false,
+            ca_file: None,
             http1_only: false,
             resolve: vec![],
         },

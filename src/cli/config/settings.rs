@@ -119,6 +119,7 @@ pub struct Http {
     pub max_header: Size,
     pub accept_types: Vec<String>,
     pub insecure: bool,
+    pub ca_file: Option<PathBuf>,
     pub http1_only: bool,
     pub resolve: Vec<Resolve>,
 }

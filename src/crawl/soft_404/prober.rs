@@ -7,7 +7,7 @@ use super::signature::{AnswerWords, Soft404Signature};
 use super::url_group::{wrong_beside, wrong_elsewhere};
 use crate::crawl::messages::FetchedPage;
 use crate::crawl::page_fetch::{PageFetch, Stopped};
-use crate::fetch::{PageRequest, retry_status};
+use crate::fetch::{PageRequest, absent_page, retry_status};
 use crate::model::{CanonicalUrl, Fetched, HostRow, Lease, LinkKind};
 use crate::pagetext::says_not_there;
 
@@ -125,11 +125,11 @@ impl Soft404Prober {
             let request = PageRequest { spelling: spelling.take(), ..PageRequest::default() };
             let fetched = self.fetch.fetcher.polite_request(url, request).await.map_err(|_| ProbeFailure::Failed)?;
             match fetched.status {
-                200..=299 if self.fetch.is_accepted(&fetched) => {
+                200..=299 if self.fetch.is_accepted(&fetched) && absent_page(&fetched).is_none() => {
                     return Ok(self.read_answer(fetched, &addresses).await);
                 }
                 301 | 302 | 303 | 307 | 308 => {
-                    let location = fetched.header("location").unwrap_or_default();
+                    let location = fetched.location().unwrap_or_default();
                     let next = self.fetch.normalizer.resolve_spelled(fetched.address_requested(), &location);
                     let Ok(next) = next else { return Ok(None) };
                     spelling = Some(next.spelling);

@@ -60,8 +60,8 @@ impl HttpFetchEngine for AskingEngine {
 fn response(answer: EngineReply) -> EngineResponse {
     let (status_code, content_type, body) = match answer {
         EngineReply::Page { page, .. } => {
-            let declared = page.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-            let declared = declared.and_then(|(_, value)| HeaderValue::from_bytes(value).ok());
+            let declared = page.source().content_type();
+            let declared = declared.and_then(|declared| HeaderValue::from_str(&declared.value).ok());
             (StatusCode::OK, declared.unwrap_or(HTML), page.body.clone())
         }
         EngineReply::Redirect(to) => (StatusCode::OK, HTML, link_to(&to)),

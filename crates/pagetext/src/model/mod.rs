@@ -1,8 +1,10 @@
 //! *Which values go in and come out?*
 
+pub(crate) mod media_type;
 mod page;
 mod url;
 
+pub use media_type::MediaType;
 pub use neardup::model::{
     Digest, Field, FieldCounts, Markup, Provenance, Source, Term, TermCounts, TermOrder, WantedOrder,
 };

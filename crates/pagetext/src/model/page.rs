@@ -5,7 +5,7 @@ use std::ops::Range;
 use neardup::model::{Digest, Provenance, TermCounts, TermOrder};
 use serde::{Deserialize, Serialize};
 
-use super::{CanonicalUrl, SpelledUrl};
+use super::{CanonicalUrl, MediaType, SpelledUrl};
 
 /// A header line. The value is what came over the wire: not necessarily UTF-8.
 pub type Header = (String, Vec<u8>);
@@ -51,10 +51,15 @@ impl<'a> PageSource<'a> {
             .map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned())
     }
 
+    /// Returns what `Content-Type` says; `None` if there is none. Several lines are one list.
+    pub fn content_type(&self) -> Option<MediaType> {
+        let lines = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        MediaType::of_lines(lines.map(|(_, value)| value.as_slice()))
+    }
+
     /// Returns the media type of `Content-Type` in lower case, without parameters; empty if there is none.
     pub fn media_type(&self) -> String {
-        let value = self.header("content-type").unwrap_or_default();
-        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+        self.content_type().map(|found| found.essence).unwrap_or_default()
     }
 }
 

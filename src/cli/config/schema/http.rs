@@ -60,6 +60,9 @@ pub const KEYS: &[Key] = &[
         .flag("insecure")
         .short('k')
         .heading(HTTP),
+    key!(http.ca_file, Shape::Value("FILE"), "", "Trust the issuers whose certificates are in this file, too")
+        .flag("ca-file")
+        .heading(HTTP),
     key!(http.http1_only, Shape::Switch("true"), "false", "Use HTTP/1.1 only").flag("http1").heading(HTTP),
     key!(
         http.resolve,
