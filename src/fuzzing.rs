@@ -22,14 +22,16 @@ use crate::model::{
 use crate::pagetext::{self, PageReader, Parser, SitemapLimits, WordCache, parse_sitemap};
 use crate::store::WarcReader;
 
-pub use crate::dedup::fuzzing::{input as dedup_input, parquet as dedup_parquet, rows as dedup_rows};
+pub use crate::dedup::fuzzing::{
+    damage as dedup_damage, file as dedup_file, input as dedup_input, parquet as dedup_parquet, rows as dedup_rows,
+};
 pub use crate::store::fuzzing::rows as store_rows;
 
 /// The name of a fuzz target and its function.
 type Target = (&'static str, fn(&[u8]));
 
 /// All fuzz targets, by the names of their corpus folders.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 16] = [
     ("rendering", rendering),
     ("charset", charset),
     ("robots", robots),
@@ -41,6 +43,8 @@ pub const TARGETS: [Target; 14] = [
     ("dedup_parquet", dedup_parquet),
     ("dedup_rows", dedup_rows),
     ("answers", answers),
+    ("dedup_file", dedup_file),
+    ("dedup_damage", dedup_damage),
     ("store_rows", store_rows),
     ("configuration", configuration),
     ("text", text),

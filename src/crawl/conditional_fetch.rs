@@ -111,9 +111,11 @@ impl ArchivedPage {
         Validators { etag: self.answer.header("etag"), last_modified: self.answer.header("last-modified") }
     }
 
-    /// Returns where the page is archived, if its body has this digest.
-    pub fn with_payload(self, digest: &str) -> Option<Unchanged> {
-        (self.payload_digest == digest).then_some(self.unchanged)
+    /// Returns where the page is archived, if it has the same body as this answer, which has that digest. Of a truncated
+    /// body nobody knows.
+    pub fn with_payload(self, answer: &Fetched, digest: &str) -> Option<Unchanged> {
+        let is_whole = !answer.truncated && !self.answer.truncated;
+        (is_whole && self.payload_digest == digest).then_some(self.unchanged)
     }
 
     /// Returns the place in the archive.

@@ -144,7 +144,7 @@ impl Dispatcher {
             {
                 let renews = self.outcomes.renewed(lease);
                 let id = page_id(&self.outcomes.crawl, lease);
-                pages.push(page_input(id, lease.url.host(), &mut page.rendered, page.body_digest, renews));
+                pages.push(page_input(id, &page.fetched, &mut page.rendered, page.body_digest, renews));
             }
         }
         Ok(self.outcomes.stage.decide(pages)?)

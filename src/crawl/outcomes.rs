@@ -168,6 +168,7 @@ impl LeaseOutcomes {
 
         let put = self.stage.enter_page(DecidedPage {
             url: lease.id,
+            capture: 1,
             page: page_id(&self.crawl, lease),
             renews,
             text_digest: page.rendered.text_digest,

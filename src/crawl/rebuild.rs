@@ -18,7 +18,7 @@ use crate::model::{
     OutcomeRow, PageContent, PageId, PageLine, PageRow, Sequence, Totals, UrlId, UrlState,
 };
 use crate::pagetext::PageReader;
-use crate::pipeline::{PageRecords, RenderedPage, group_of, page_input, render_page, restore_decider};
+use crate::pipeline::{PageRecords, RenderedPage, compared_digest, group_of, page_input, render_page, restore_decider};
 use crate::store::{self, Generation, Identity, PageLines, Store};
 
 use super::conditional_fetch::{ArchivedPage, ArchivedPages};
@@ -185,7 +185,7 @@ impl Rebuilder {
         }
         let links = self.links(id, depth, &mut rendered)?;
         let name = PageId::new(&self.crawl, url.as_str(), 0);
-        let input = page_input(name, url.host(), &mut rendered, body_digest, None);
+        let input = page_input(name, &fetched, &mut rendered, body_digest, None);
         let Judged { verdict, terms, order, least_weight, new_terms, .. } = self.decider.take_stored(input)?;
         self.rebuilt.kept += 1;
         self.batch.terms.extend(new_terms);
@@ -194,7 +194,7 @@ impl Rebuilder {
             page: name,
             group: group_of(url.host()),
             fetched_at: fetched.started_at,
-            body_digest,
+            body_digest: compared_digest(name, &fetched, body_digest),
             text_digest: rendered.text_digest,
             verdict,
             terms,

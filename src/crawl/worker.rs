@@ -218,7 +218,7 @@ impl Worker {
             (200..=299, archived) => {
                 let fetched = self.within_max_body(fetched);
                 let was_there = |page: &FetchedPage| {
-                    let unchanged = archived?.with_payload(&page.payload_digest)?;
+                    let unchanged = archived?.with_payload(&page.fetched, &page.payload_digest)?;
                     Some((unchanged, page.fetched.clone()))
                 };
                 self.page(lease, asked, fetched, false, was_there).await

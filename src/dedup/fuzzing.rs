@@ -1,12 +1,17 @@
 //! A file of pages that somebody else wrote.
 
+use std::fs;
+use std::io::Write;
 use std::sync::atomic::AtomicU64;
 
-use super::input::{InputItem, Options, fuzzed_rows, items, parquet_rows};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::input::{InputItem, Inputs, Options, fuzzed_rows, items_of, parquet_rows};
 use crate::model::{CanonicalUrl, Normalizer};
 
-/// Longest body.
-const MOST_BODY: usize = 64 * 1024;
+/// Longest decoded body.
+const MOST: usize = 64 * 1024;
 
 fn options() -> Option<Options> {
     let normalizer = Normalizer::default();
@@ -17,45 +22,84 @@ fn options() -> Option<Options> {
         html_field: "html".to_owned(),
         text_field: "text".to_owned(),
         keep_columns: vec!["a.b".to_owned()],
-        max_body: MOST_BODY,
+        max_body: MOST,
         normalizer,
     })
 }
 
-/// Checks that no more items come than `most`, and each item.
-fn check(items: impl Iterator<Item = InputItem>, most: usize) {
-    for (read, item) in items.enumerate() {
-        assert!(read <= most, "more items than bytes could ever hold");
+/// Returns the URLs of the pages. There are not more items than the bytes could hold, and no body is too long.
+fn urls(items: impl Iterator<Item = InputItem>, bytes: usize) -> Vec<String> {
+    let (mut read, mut urls) = (0, Vec::new());
+    for item in items {
+        read += 1;
+        assert!(read <= (bytes + 1) * 1100, "more items than bytes could ever hold");
         match item {
             InputItem::Answer(document) => {
-                assert!(document.fetched.body.len() <= MOST_BODY);
                 let url = &document.fetched.url;
-                assert_eq!(CanonicalUrl::from_canonical(url.as_str()).as_ref(), Ok(url));
+                assert!(document.fetched.body.len() <= MOST);
+                assert!(CanonicalUrl::from_canonical(url.as_str()).as_ref() == Ok(url));
+                urls.push(url.to_string());
             }
             InputItem::Damaged(damage) => assert!(!damage.why.is_empty()),
-            InputItem::Opened(_) | InputItem::Passed => {}
+            InputItem::Opened(_) | InputItem::Passed | InputItem::Ignored(_) => {}
         }
     }
+    urls
 }
 
-/// A file of any format, compressed or not: it comes to an end, and no body is longer than it may be.
+/// An archive, lines of JSON or a page, compressed or not.
 pub fn input(bytes: &[u8]) {
     let Some(options) = options() else { return };
-    check(items("input".to_owned(), bytes, &options), 1 + bytes.len() * 1100);
+    urls(items_of(bytes, &options), bytes.len());
+}
+
+/// The same in a file with a name: formats with a directory at their end, which a stream cannot have.
+pub fn file(bytes: &[u8]) {
+    let (Some(options), Ok(folder)) = (options(), tempfile::tempdir()) else { return };
+    let path = folder.path().join("input");
+    let count = AtomicU64::new(0);
+    if fs::write(&path, bytes).is_ok()
+        && let Ok(inputs) = Inputs::find(&[path])
+    {
+        urls(inputs.items(&options, &count), bytes.len());
+    }
 }
 
 /// Rows in a format that the first byte chooses: CSV, TSV, an array of JSON, lines of JSON.
 pub fn rows(bytes: &[u8]) {
     let (Some(options), Some((format, bytes))) = (options(), bytes.split_first()) else { return };
-    check(fuzzed_rows(*format, bytes, &options), 2 * bytes.len() + 2);
+    urls(fuzzed_rows(*format, bytes, &options), bytes.len());
 }
 
 /// A Parquet file.
 pub fn parquet(bytes: &[u8]) {
     let (Some(options), Ok(folder)) = (options(), tempfile::tempdir()) else { return };
     let path = folder.path().join("input");
-    if std::fs::write(&path, bytes).is_ok() {
+    if fs::write(&path, bytes).is_ok() {
         // Run lengths and dictionaries make many rows of few bytes.
-        check(parquet_rows(&path, &options, &AtomicU64::new(0)).take(10_000), usize::MAX);
+        urls(parquet_rows(&path, &options, &AtomicU64::new(0)).take(10_000), 10_000);
     }
+}
+
+/// Any bytes between two sound records: these are read, whatever stands between their members.
+pub fn damage(bytes: &[u8]) {
+    let Some(options) = options() else { return };
+    let (first, last) = (member(1), member(2));
+    let found = urls(items_of(&[&first[..], bytes, &last].concat(), &options), bytes.len() + 2);
+    let is_there = |url: &str| found.iter().any(|found| found == url);
+    assert!(is_there("http://localhost/1"));
+    // Behind members the rest of a file may stand as it is, or be skipped on purpose.
+    let has = |what: &[u8]| memchr::memmem::find(bytes, what).is_some();
+    assert!(has(b"WARC/") || has(b"\x2a\x4d\x18") || is_there("http://localhost/2"));
+}
+
+fn member(number: u8) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory cannot fail.
+    let _ = write!(
+        encoder,
+        "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://localhost/{number}\r\nContent-Type: text/html\r\n\
+         Content-Length: 4\r\n\r\n<p>{number}\r\n\r\n"
+    );
+    encoder.finish().unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 use crate::fetch::{Absent, absent_page};
 use crate::model::{
     Discovery, Exclusion, FailureClass, Fetched, Judged, LinkKind, Outcome, OutcomeKind, PageId, Requeue, RowName,
-    Sequence, UrlId, UrlRow, UrlState,
+    Sequence, UrlId, UrlRow, UrlState, capture_key,
 };
 use crate::pipeline::{
     DecidedPage, DecisionStage, NamedOriginal, PipelineError, RenderedPage, SealedBatch, add_answer, add_page,
@@ -23,6 +23,8 @@ pub(super) struct InputPage {
     pub fetched: Arc<Fetched>,
     /// The row that it was, if it was one.
     pub row: Option<RowSource>,
+    /// The number of this capture of its URL, from 1.
+    pub capture: u32,
     /// The rendered page, or why rendering failed. `None` if status or type say that it is no page.
     pub read: Option<Result<RenderedPage, String>>,
 }
@@ -59,9 +61,9 @@ impl Intake {
             if let Some(Ok(read)) = &mut arrival.read
                 && !read.rendered.robots.noindex
             {
-                let id = self.page_id(&arrival.fetched, *renews);
-                let host = arrival.fetched.url.host();
-                candidates.push(page_input(id, host, &mut read.rendered, read.body_digest, *renews));
+                let key = capture_key(arrival.fetched.url.as_str(), arrival.capture);
+                let id = PageId::new(&self.crawl, &key, u32::from(renews.is_some()));
+                candidates.push(page_input(id, &arrival.fetched, &mut read.rendered, read.body_digest, *renews));
             }
         }
         let mut judged = self.stage.decide(candidates)?.into_iter();
@@ -78,10 +80,6 @@ impl Intake {
         Ok(())
     }
 
-    fn page_id(&self, fetched: &Fetched, renews: Option<Sequence>) -> PageId {
-        PageId::new(&self.crawl, fetched.url.as_str(), u32::from(renews.is_some()))
-    }
-
     /// Gives the URL of a page its outcome.
     fn finish(
         &mut self,
@@ -89,12 +87,9 @@ impl Intake {
         judged: Option<Judged>,
         renews: Option<Sequence>,
     ) -> Result<(), PipelineError> {
-        let row = UrlRow {
-            url: arrival.fetched.url.to_string(),
-            discovery: Discovery::SEED,
-            state: UrlState::Queued,
-            clue: None,
-        };
+        let key = capture_key(arrival.fetched.url.as_str(), arrival.capture).into_owned();
+        let page = PageId::new(&self.crawl, &key, u32::from(renews.is_some()));
+        let row = UrlRow { url: key, discovery: Discovery::SEED, state: UrlState::Queued, clue: None };
         let revised = renews.map(|earlier| self.stage.earlier_verdict(earlier)).transpose()?;
         let url = match renews.and_then(|earlier| self.stage.page_urls.get(earlier.index()).copied()) {
             Some(known) => {
@@ -117,6 +112,8 @@ impl Intake {
             None => outcome_without_verdict(&arrival),
         };
         let mut line = unleased_line(&row, None, &outcome);
+        line.url = arrival.fetched.url.shown().into_owned();
+        line.capture = (arrival.capture > 1).then_some(arrival.capture);
         add_answer(&mut line, &arrival.fetched);
         line.revised = revised;
         let row = arrival.row.map(|RowSource { file, number, id, columns }| {
@@ -129,6 +126,7 @@ impl Intake {
         }
         line.duplicate_of = original.as_ref().map(NamedOriginal::shown);
         line.duplicate_file = original.as_ref().and_then(NamedOriginal::file);
+        line.duplicate_of_capture = original.as_ref().map(|original| original.capture).filter(|capture| *capture > 1);
         line.duplicate_in = original.as_ref().and_then(|original| original.folder.clone());
         if let Some(Ok(read)) = &arrival.read {
             add_page(&mut line, &read.rendered);
@@ -137,7 +135,8 @@ impl Intake {
         let put = match (judged, arrival.read) {
             (Some(judged), Some(Ok(read))) => self.stage.enter_page(DecidedPage {
                 url,
-                page: self.page_id(&arrival.fetched, renews),
+                capture: arrival.capture,
+                page,
                 text_digest: read.rendered.text_digest,
                 is_noarchive: read.rendered.robots.noarchive,
                 fetched: arrival.fetched.clone(),

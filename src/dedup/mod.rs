@@ -10,8 +10,8 @@
 //!
 //! **Lifecycle.** [`Dedup::open`] restores the state of the last commit, [`Dedup::run`] reads the input and closes
 //! the store. Committed pages are not decided again: a run that was stopped resumes, and a run with more files adds
-//! them. A URL that comes again is skipped and counted, because a page is never its own duplicate. A document without
-//! URL is never skipped: if its id came before, it is known by its file and line. At the end the input
+//! them. Of several captures of one URL one is a document, or each of them ([`SameUrl`]). A document without URL is
+//! never passed over: if its id came before, it is known by its file and line. At the end the input
 //! is read once more to revise near-duplicates that would be unique by now.
 //!
 //! Public types: [`Dedup`] is a run, [`Inputs`] its files, [`DedupEnding`] its result.
@@ -24,6 +24,6 @@ mod intake;
 mod names;
 mod run;
 
-pub use input::{InputDamage, InputFile, Inputs, NoInput, Options as InputOptions};
+pub use input::{IgnoredFile, InputDamage, InputFile, Inputs, NoInput, Options as InputOptions};
 pub use input_report::{InputReport, InputReports};
-pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts};
+pub use run::{Dedup, DedupEnding, DedupSetup, DedupWatch, InputCounts, SameUrl};

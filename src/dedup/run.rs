@@ -1,6 +1,7 @@
 //! Sets the parts up and runs them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detect::{self, DeciderStats};
 use crate::fetch::{absent_page, no_text};
-use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId};
+use crate::model::{Fetched, HostRow, Normalizer, Sequence, Totals, UrlId, capture_key, split_capture_key};
 use crate::pagetext::PageReader;
 use crate::pipeline::{
     ArchivePolicy, CommitProgress, DecisionStage, IndexSnapshots, LiveStats, PipelineError, ReferenceCrawls,
@@ -18,7 +19,7 @@ use crate::pipeline::{
 };
 use crate::store::{Identity, Store};
 
-use super::input::{InputDamage, InputDocument, InputFile, InputItem, Inputs, Options as InputOptions};
+use super::input::{IgnoredFile, InputDamage, InputDocument, InputFile, InputItem, Inputs, Options as InputOptions};
 use super::input_report::InputReports;
 use super::intake::{InputPage, Intake};
 use super::names::{self, Named, RowNames};
@@ -27,6 +28,8 @@ use super::names::{self, Named, RowNames};
 const WAITING: usize = 4;
 /// Most pieces of damaged input that are listed. All of them are counted.
 const MOST_NAMED: usize = 20;
+/// Longest ending of a file's name by which it is counted.
+const LONGEST_ENDING: usize = 10;
 
 /// Everything that a run needs to begin.
 #[allow(missing_docs)]
@@ -45,6 +48,72 @@ pub struct DedupSetup {
     pub snapshot_after: u32,
     pub obey_noarchive: bool,
     pub keep_duplicates: bool,
+    pub same_url: SameUrl,
+}
+
+/// Which captures of one URL are documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SameUrl {
+    /// Each.
+    Keep,
+    /// The first one in the input.
+    #[default]
+    First,
+    /// The last one in the input, which is read once more for that.
+    Last,
+}
+
+impl SameUrl {
+    /// Returns the name of the rule, as `--same-url` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::First => "first",
+            Self::Last => "last",
+        }
+    }
+
+    /// Returns the number under which the `turn`th capture of `all` is decided; `None` to pass it over.
+    fn choose(self, turn: u32, all: u32) -> Option<u32> {
+        match self {
+            Self::Keep => Some(turn),
+            Self::First => (turn == 1).then_some(1),
+            Self::Last => (turn == all).then_some(1),
+        }
+    }
+}
+
+/// Counts captures by the hashes of their URLs. Those that come once take no more than the hash.
+#[derive(Default)]
+struct Captures {
+    once: HashSet<u128>,
+    again: HashMap<u128, u32>,
+}
+
+impl Captures {
+    /// Counts a capture. Returns how many there are by now.
+    fn add(&mut self, url: u128) -> u32 {
+        if self.once.insert(url) {
+            return 1;
+        }
+        let count = self.again.entry(url).or_insert(1);
+        *count = count.saturating_add(1);
+        *count
+    }
+
+    /// Returns how many captures there are of the URL of a document. A document without URL is the only one of its name.
+    fn of(&self, document: &InputDocument, url: u128) -> u32 {
+        if document.fetched.url.file().is_some() { 1 } else { self.count(url) }
+    }
+
+    fn count(&self, url: u128) -> u32 {
+        let once = u32::from(self.once.contains(&url));
+        self.again.get(&url).copied().unwrap_or(once)
+    }
+}
+
+fn hash(url: &str) -> u128 {
+    xxh3_128(url.as_bytes())
 }
 
 /// Counts of what was read.
@@ -54,7 +123,7 @@ pub struct InputCounts {
     pub answers: u64,
     /// Answers that an earlier run had committed.
     pub known: u64,
-    /// Answers whose URL had come before.
+    /// Answers that were passed over, because another one of their URL is kept.
     pub repeated: u64,
     /// Documents without URL.
     pub without_url: u64,
@@ -62,6 +131,8 @@ pub struct InputCounts {
     pub renamed: u64,
     /// PageRecords that speak of no answer of their own.
     pub passed: u64,
+    /// Files of folders that hold nothing that is read, by the endings of their names, each with the first one.
+    pub ignored: BTreeMap<String, (u64, String)>,
     /// Damaged records and lines.
     pub damaged: u64,
     /// The first of them.
@@ -92,8 +163,8 @@ pub struct Dedup {
     setup: DedupSetup,
     store: Store,
     intake: Intake,
-    /// The hashes of the URLs that an earlier run has committed.
-    known: HashSet<u128>,
+    /// Captures that an earlier run has committed.
+    known: Captures,
     names: RowNames,
 }
 
@@ -117,7 +188,8 @@ impl DedupWatch {
 
 /// What the reader sends to a renderer.
 enum Work {
-    Answer(Box<InputDocument>, Option<Sequence>),
+    /// A document, the number of its capture, and the page that it revises.
+    Answer(Box<InputDocument>, u32, Option<Sequence>),
     Note(Note),
 }
 
@@ -126,6 +198,7 @@ enum Note {
     Known,
     Repeated,
     Passed,
+    Ignored(IgnoredFile),
     Damaged(InputDamage),
 }
 
@@ -143,11 +216,11 @@ impl Dedup {
         let against = setup.against.clone();
         let (decided, covered) = restore_decider(&setup.detect, setup.index_memory, &reader, against.as_ref())?;
         let signature = snapshot_signature(&setup.detect, against.as_deref());
-        let (mut known, mut names) = (HashSet::new(), RowNames::default());
+        let (mut known, mut names) = (Captures::default(), RowNames::default());
         for row in reader.all_urls()? {
             let (_, row) = row?;
             names.restore(&row.url);
-            known.insert(xxh3_128(row.url.as_bytes()));
+            known.add(hash(split_capture_key(&row.url).0));
         }
         let hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         let mark = store.mark();
@@ -174,34 +247,35 @@ impl Dedup {
     pub fn run(mut self, bytes: &AtomicU64, stop: &AtomicBool) -> Result<DedupEnding, PipelineError> {
         self.store.reopen()?;
         self.intake.stage.progress.check_disk(&self.store)?;
-        let mut seen = HashSet::new();
+        let stop = ReadingStop { asked: stop, committed: self.intake.stage.progress.clone() };
         let (known, mut names) = (std::mem::take(&mut self.known), std::mem::take(&mut self.names));
-        let mut named = NameCounts::default();
+        let (same_url, all) = (self.setup.same_url, self.count_captures(&stop));
+        let (mut seen, mut named) = (Captures::default(), NameCounts::default());
         let normalizer = self.setup.input.normalizer.clone();
         let mut spellings = HashMap::new();
         let sift = |item: InputItem| match item {
             InputItem::Opened(file) => Work::Note(Note::Opened(file)),
             InputItem::Passed => Work::Note(Note::Passed),
+            InputItem::Ignored(file) => Work::Note(Note::Ignored(file)),
             InputItem::Damaged(damage) => Work::Note(Note::Damaged(damage)),
             InputItem::Answer(mut answer) => {
                 if let Err(taken) = named.name(&mut names, &mut answer, &seen) {
                     return Work::Note(Note::Damaged(taken));
                 }
-                let hash = names::key(&answer.fetched.url);
+                let url = names::key(&answer.fetched.url);
                 if let Some(spelling) = own_spelling(&answer.fetched, &normalizer) {
-                    spellings.insert(hash, spelling);
+                    spellings.insert(url, spelling);
                     return Work::Note(Note::Passed);
                 }
-                answer.fetched.spelling = spellings.remove(&hash);
-                match (seen.insert(hash), known.contains(&hash)) {
-                    (false, _) => Work::Note(Note::Repeated),
-                    (true, true) => Work::Note(Note::Known),
-                    (true, false) => Work::Answer(answer, None),
+                answer.fetched.spelling = spellings.remove(&url);
+                match same_url.choose(seen.add(url), all.of(&answer, url)) {
+                    None => Work::Note(Note::Repeated),
+                    Some(capture) if capture <= known.count(url) => Work::Note(Note::Known),
+                    Some(capture) => Work::Answer(answer, capture, None),
                 }
             }
         };
         let mut tally = InputCounts::default();
-        let stop = ReadingStop { asked: stop, committed: self.intake.stage.progress.clone() };
         self.pass(bytes, &stop, sift, &mut tally)?;
         tally.inputs.end(stop.is_asked());
         (tally.without_url, tally.renamed) = (named.without_url, named.renamed);
@@ -210,11 +284,28 @@ impl Dedup {
         let outdated = if stop.is_asked() { Vec::new() } else { self.intake.stage.outdated(Sequence(0))? };
         let mut not_revised = 0;
         if self.setup.inputs.can_be_read_again() {
-            self.revise(&outdated, &stop)?;
+            self.revise(&outdated, &all, &stop)?;
         } else {
             not_revised = outdated.len() as u64;
         }
         self.end(tally, stop.reason(), not_revised)
+    }
+
+    /// Counts the captures of each URL, if the last one is wanted.
+    fn count_captures(&self, stop: &ReadingStop<'_>) -> Captures {
+        let mut all = Captures::default();
+        if self.setup.same_url == SameUrl::Last {
+            let unseen = AtomicU64::new(0);
+            for item in self.setup.inputs.items(&self.setup.input, &unseen).take_while(|_| !stop.is_asked()) {
+                if let InputItem::Answer(answer) = item
+                    && answer.fetched.url.file().is_none()
+                    && own_spelling(&answer.fetched, &self.setup.input.normalizer).is_none()
+                {
+                    all.add(names::key(&answer.fetched.url));
+                }
+            }
+        }
+        all
     }
 
     /// Reads the input once: `sift` chooses what is decided and committed.
@@ -241,32 +332,38 @@ impl Dedup {
     }
 
     /// Reads the input once more and revises the outdated near-duplicates.
-    fn revise(&mut self, outdated: &[(UrlId, Sequence)], stop: &ReadingStop<'_>) -> Result<(), PipelineError> {
+    fn revise(
+        &mut self,
+        outdated: &[(UrlId, Sequence)],
+        all: &Captures,
+        stop: &ReadingStop<'_>,
+    ) -> Result<(), PipelineError> {
         if outdated.is_empty() {
             return Ok(());
         }
         let mut wanted = HashMap::new();
         for (id, page) in outdated {
             let row = self.intake.stage.reader.url(*id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
-            wanted.insert(xxh3_128(row.url.as_bytes()), *page);
+            wanted.insert(hash(&row.url), *page);
         }
-        let (mut names, mut seen) = (std::mem::take(&mut self.names), HashSet::new());
-        let mut named = NameCounts::default();
+        let (mut names, mut named) = (std::mem::take(&mut self.names), NameCounts::default());
         let normalizer = self.setup.input.normalizer.clone();
+        let (same_url, mut seen) = (self.setup.same_url, Captures::default());
         let sift = |item: InputItem| match item {
             InputItem::Answer(answer) if own_spelling(&answer.fetched, &normalizer).is_some() => {
                 Work::Note(Note::Passed)
             }
             InputItem::Answer(mut answer) => {
-                if answer.fetched.url.file().is_some() {
-                    if named.name(&mut names, &mut answer, &seen).is_err() {
-                        return Work::Note(Note::Passed);
-                    }
-                    seen.insert(names::key(&answer.fetched.url));
+                if answer.fetched.url.file().is_some() && named.name(&mut names, &mut answer, &seen).is_err() {
+                    return Work::Note(Note::Passed);
                 }
-                match wanted.remove(&names::key(&answer.fetched.url)) {
-                    Some(page) => Work::Answer(answer, Some(page)),
-                    None => Work::Note(Note::Known),
+                let url = names::key(&answer.fetched.url);
+                let capture = same_url.choose(seen.add(url), all.of(&answer, url));
+                let key = |capture| hash(&capture_key(answer.fetched.url.as_str(), capture));
+                let page = capture.and_then(|capture| wanted.remove(&key(capture)));
+                match (capture, page) {
+                    (Some(capture), Some(page)) => Work::Answer(answer, capture, Some(page)),
+                    _ => Work::Note(Note::Known),
                 }
             }
             _ => Work::Note(Note::Passed),
@@ -297,16 +394,11 @@ struct NameCounts {
 
 impl NameCounts {
     /// Gives a document its name.
-    fn name(
-        &mut self,
-        names: &mut RowNames,
-        document: &mut InputDocument,
-        seen: &HashSet<u128>,
-    ) -> Result<(), InputDamage> {
+    fn name(&mut self, names: &mut RowNames, document: &mut InputDocument, seen: &Captures) -> Result<(), InputDamage> {
         if document.fetched.url.file().is_none() {
             return Ok(());
         }
-        match names.name(document, |key| seen.contains(&key)) {
+        match names.name(document, |key| seen.count(key) > 0) {
             Named::Own => {}
             Named::ByPlace => self.renamed += 1,
             Named::Taken => {
@@ -366,6 +458,9 @@ fn take(intake: &mut Intake, tally: &mut InputCounts, done: Done) -> Result<(), 
             tally.passed += 1;
             tally.inputs.passed();
         }
+        Done::Note(Note::Ignored(file)) => {
+            tally.ignored.entry(ignored_kind(&file)).or_insert((0, file.place)).0 += 1;
+        }
         Done::Note(Note::Damaged(damage)) => {
             tally.damaged += 1;
             tally.inputs.damaged(&damage);
@@ -383,6 +478,14 @@ fn own_spelling(answer: &Fetched, normalizer: &Normalizer) -> Option<Url> {
     let location = is_redirect.then(|| answer.location())??;
     let to = normalizer.resolve_spelled(answer.address_requested(), &location).ok()?;
     (to.url == answer.url).then_some(to.spelling)
+}
+
+/// Returns the ending of an ignored file's name and what it holds, for counting.
+fn ignored_kind(file: &IgnoredFile) -> String {
+    let ending = Path::new(&file.place).extension().and_then(|ending| ending.to_str());
+    let ending = ending.filter(|ending| ending.len() <= LONGEST_ENDING);
+    let ending = ending.map_or("no ending".to_owned(), |ending| format!(".{}", ending.to_ascii_lowercase()));
+    format!("{ending} ({})", file.what)
 }
 
 /// Reads, sifts and renders the input, and passes it to `take` in order.
@@ -426,7 +529,7 @@ fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>
     for work in work {
         let result = match work {
             Work::Note(note) => Done::Note(note),
-            Work::Answer(document, renews) => {
+            Work::Answer(document, capture, renews) => {
                 let InputDocument { fetched, row } = *document;
                 let fetched: Arc<Fetched> = Arc::new(fetched);
                 let is_page = (200..300).contains(&fetched.status)
@@ -434,7 +537,7 @@ fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>
                     && (setup.accepts)(&fetched.media_type())
                     && no_text(&fetched.body).is_none_or(|found| (setup.accepts)(found));
                 let read = is_page.then(|| render_page(&setup.renderer, &fetched));
-                Done::Answer(InputPage { fetched, row, read }, renews)
+                Done::Answer(InputPage { fetched, row, capture, read }, renews)
             }
         };
         if done.send(result).is_err() {

@@ -26,7 +26,7 @@ pub fn cdxj(source: ExportSource<'_>, mut output: Output) -> Result<ExportCounts
         let entry = match (&line.warc_file, line.warc_offset) {
             (Some(file), Some(offset)) => {
                 let record = archive.record(file, offset)?;
-                CdxEntry::of(&record).map(|entry| entry.at(offset, &file_name(Path::new(file))))
+                CdxEntry::of(&record).map(|entry| entry.at(record.length, offset, &file_name(Path::new(file))))
             }
             _ => None,
         };

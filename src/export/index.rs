@@ -34,14 +34,15 @@ impl CdxEntry {
         fields.extend(media_type.map(|kind| ("mime", kind)));
         fields.push(("status", head.status.to_string()));
         fields.extend(record.field("WARC-Payload-Digest").map(|digest| ("digest", digest.to_owned())));
-        fields.push(("length", record.length.to_string()));
+        fields.extend(record.field("WARC-Truncated").map(|why| ("truncated", why.to_owned())));
         let date = record.field("WARC-Date")?;
         let time = date.chars().filter(char::is_ascii_digit).take(14).collect();
         Some(Self { key: surt(url), time, fields })
     }
 
-    /// Adds the offset and file of the record.
-    pub fn at(mut self, offset: u64, file: &str) -> Self {
+    /// Adds the place of the record: its length, its offset and its file.
+    pub fn at(mut self, length: u64, offset: u64, file: &str) -> Self {
+        self.fields.push(("length", length.to_string()));
         self.fields.push(("offset", offset.to_string()));
         self.fields.push(("filename", file.to_owned()));
         self
@@ -77,10 +78,13 @@ mod tests {
     fn a_line_has_key_time_and_fields() {
         let response = record("response", "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=x\r\n\r\nbody");
         assert_eq!(
-            CdxEntry::of(&response).unwrap().at(7, "f.warc.gz").line(),
+            CdxEntry::of(&response).unwrap().at(99, 7, "f.warc.gz").line(),
             "test,a)/x?a&b 20261121214856 {\"url\": \"http://www.A.test/x?b&a\", \"mime\": \"text/html\", \
              \"status\": \"200\", \"digest\": \"sha1:ABC\", \"length\": \"99\", \"offset\": \"7\", \"filename\": \"f.warc.gz\"}\n"
         );
+        let mut part = record("response", "HTTP/1.1 200 OK\r\n\r\nbo");
+        part.fields.push(("WARC-Truncated".to_owned(), "length".to_owned()));
+        assert!(CdxEntry::of(&part).unwrap().line().contains("\"truncated\": \"length\""));
         let revisit = record("revisit", "HTTP/1.1 200 OK\r\n\r\n");
         assert!(CdxEntry::of(&revisit).unwrap().line().contains("\"mime\": \"warc/revisit\""));
         assert!(CdxEntry::of(&record("request", "GET / HTTP/1.1\r\n\r\n")).is_none());

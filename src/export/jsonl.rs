@@ -10,20 +10,20 @@ use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::ExportRow;
 
-/// Compression of the output.
+/// Compression of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// No compression.
     #[default]
     None,
-    /// gzip, in one member.
+    /// gzip, in one member, or one for each archived record.
     Gzip,
-    /// Zstandard, in one frame with a checksum.
+    /// Zstandard, in one frame with a checksum, or one for each archived record.
     Zstd,
 }
 
 /// The default level of the zstd command.
-const ZSTD_LEVEL: i32 = 3;
+pub(super) const ZSTD_LEVEL: i32 = 3;
 
 /// Writes one [`ExportRow`] per line, with the HTML source if `html`.
 ///

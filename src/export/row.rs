@@ -80,10 +80,7 @@ impl ExportRow {
 
     /// Returns the row without text.
     fn of(line: PageLine) -> Self {
-        let representative = match &line.duplicate_of {
-            Some(of) => Some(of),
-            None => line.is_kept().then_some(&line.url),
-        };
+        let representative = line.original_key().or_else(|| line.is_kept().then(|| line.key()));
         Self {
             cluster: representative.map(|url| match &line.duplicate_in {
                 None => Digest::of(url.as_bytes()).to_string(),

@@ -1,33 +1,41 @@
 //! Exports the archived records of selected pages as a WARC file.
 
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
+use flate2::bufread::GzDecoder;
 use url::Url;
 
 use crate::model::PageLine;
 use crate::store::{self, ArchiveReader, WarcRecord, warcinfo_member};
 
-use super::error::Result;
+use super::error::{ExportError, Result};
 use super::index::CdxEntry;
+use super::jsonl::{Compression, ZSTD_LEVEL};
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::sorting::ExternalSort;
 
-/// Copies the records of the selected pages after a new `warcinfo` record, gzip members unchanged.
+/// Copies the records of the selected pages after a new `warcinfo` record: each in a gzip member, as in the archive, in
+/// a zstd frame, or as it is.
 ///
 /// Writes a [CDXJ](super::cdxj()) index to `index`. A duplicate has a metadata record, and its body only if the crawl
 /// kept it.
 ///
 /// # Errors
 /// [`ExportError`](super::ExportError); then neither file is left.
-pub fn warc(source: ExportSource<'_>, mut output: Output, index: Option<Output>) -> Result<ExportCounts> {
+pub fn warc(
+    source: ExportSource<'_>,
+    compression: Compression,
+    mut output: Output,
+    index: Option<Output>,
+) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
     let mut archive = ArchiveReader::new(source.folder);
     let name = file_name(output.path());
     let mut sorting = ExternalSort::default();
     let first = warcinfo_member(&crawl_name(source.folder)?, &name, &INFO);
-    output.write_all(&first).map_err(|error| output.error(error))?;
+    write(&mut output, &first, compression)?;
     source.each(&mut counts, |line, counts| {
         let records = records(&mut archive, &line)?;
         let (Some(first), Some(last), Some(file)) = (records.first(), records.last(), &line.warc_file) else {
@@ -36,11 +44,17 @@ pub fn warc(source: ExportSource<'_>, mut output: Output, index: Option<Output>)
         };
         counts.count_body(&line, first.kind() == "response");
         let length = last.offset + last.length - first.offset;
-        if let Some(entry) = CdxEntry::of(first) {
-            sorting.add(entry.at(output.bytes(), &name).line())?;
-        }
         let members = archive.member(file, first.offset, length)?;
-        output.write_all(&members).map_err(|error| output.error(error))
+        let (mut rest, offset) = (&members[..], output.bytes());
+        for (number, record) in records.iter().enumerate() {
+            let (member, others) = rest.split_at((record.length as usize).min(rest.len()));
+            rest = others;
+            write(&mut output, member, compression)?;
+            if let (0, Some(entry)) = (number, CdxEntry::of(first)) {
+                sorting.add(entry.at(output.bytes() - offset, offset, &name).line())?;
+            }
+        }
+        Ok(())
     })?;
     if let Some(mut index) = index {
         sorting.write(|line| index.write_all(line.as_bytes()).map_err(|error| index.error(error)))?;
@@ -48,6 +62,26 @@ pub fn warc(source: ExportSource<'_>, mut output: Output, index: Option<Output>)
     }
     counts.bytes = output.finish()?;
     Ok(counts)
+}
+
+/// Writes a record, which is in a gzip member.
+fn write(output: &mut Output, member: &[u8], compression: Compression) -> Result<()> {
+    let written = match compression {
+        Compression::Gzip => output.write_all(member),
+        Compression::None => io::copy(&mut GzDecoder::new(member), output).map(drop),
+        Compression::Zstd => frame(member).and_then(|frame| output.write_all(&frame)),
+    };
+    written.map_err(|source| ExportError::Write { path: output.path().to_owned(), source })
+}
+
+fn frame(member: &[u8]) -> io::Result<Vec<u8>> {
+    let mut record = Vec::new();
+    GzDecoder::new(member).read_to_end(&mut record)?;
+    let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+    encoder.include_checksum(true)?;
+    encoder.set_pledged_src_size(Some(record.len() as u64))?;
+    encoder.write_all(&record)?;
+    encoder.finish()
 }
 
 const INFO: [(&str, &str); 3] = [

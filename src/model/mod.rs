@@ -13,6 +13,7 @@
 //! | [`Batch`] | crawl | everything that one commit makes durable |
 
 mod batch;
+mod capture;
 mod focus;
 mod frontier_api;
 mod outcome;
@@ -26,10 +27,11 @@ pub use batch::{
     Batch, CommitMark, HostRow, OutcomeRow, PageLinksRow, PageRow, Requeue, RobotsRow, TermRow, Totals, UrlRow,
     UrlState, WarcLocation,
 };
+pub use capture::{capture_key, split_capture_key};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::Fetched;
+pub use page::{Fetched, digest_of_part};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
 pub use put_page::{PutPage, RowName, Unchanged};
 pub use rest::{Rest, RestOf, RestRow};

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use neardup::model::{Digest, PageId};
 use pagetext::{Header, PageSource};
 use url::Url;
 
@@ -36,6 +37,12 @@ pub struct Fetched {
     pub started_at: Option<i64>,
     /// Time from the start of the request to the end of the body.
     pub elapsed: Duration,
+}
+
+/// Returns the digest under which a truncated body is compared. Two such bodies may differ in what is missing, so each
+/// page has its own.
+pub fn digest_of_part(body: Digest, page: PageId) -> Digest {
+    Digest::of(&[&body.0[..], &page.0.to_le_bytes()].concat())
 }
 
 impl Fetched {

@@ -1,7 +1,10 @@
 //! The lines of `pages.jsonl` and `errors.jsonl`.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use super::capture::capture_key;
 use super::{CanonicalUrl, Expectation, OutcomeKind, Provenance};
 
 /// One line of `pages.jsonl`: the outcome of a URL. Fields that do not apply are left out.
@@ -10,6 +13,9 @@ use super::{CanonicalUrl, Expectation, OutcomeKind, Provenance};
 pub struct PageLine {
     /// The canonical URL. For a document without URL: its own id as given, or `FILE#LINE`.
     pub url: String,
+    /// The number of its capture in the input of `dedup`, from the second one on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<u32>,
     /// The outcome's name.
     pub outcome: String,
     /// The id of a row, as given in its file.
@@ -74,6 +80,9 @@ pub struct PageLine {
     /// The file of that page, if it is a document without URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_file: Option<String>,
+    /// The `capture` of that page, from the second one on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate_of_capture: Option<u32>,
     /// The folder of the earlier crawl that stored it. Absent for a page of this crawl.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_in: Option<String>,
@@ -174,6 +183,16 @@ impl PageLine {
     /// Returns the [site](Self::site) of the page that this page duplicates; empty if it duplicates none.
     pub fn site_of_original(&self) -> String {
         site(self.duplicate_of.as_deref().unwrap_or_default(), self.duplicate_file.as_deref())
+    }
+
+    /// Returns the key of this capture, see [`capture_key`].
+    pub fn key(&self) -> Cow<'_, str> {
+        capture_key(&self.url, self.capture.unwrap_or(1))
+    }
+
+    /// Returns the key of the stored page that this page duplicates.
+    pub fn original_key(&self) -> Option<Cow<'_, str>> {
+        Some(capture_key(self.duplicate_of.as_deref()?, self.duplicate_of_capture.unwrap_or(1)))
     }
 
     /// Whether the page is stored, see [`OutcomeKind::is_kept`].

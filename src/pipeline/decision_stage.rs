@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::detect::Decider;
 use crate::model::{
     CanonicalUrl, Digest, EarlierVerdict, Fetched, HostRow, Judged, Outcome, OutcomeRow, PageId, PageInput, PageLine,
-    PageRow, PutPage, Relevance, RowName, Sequence, Totals, Unchanged, UrlId, Verdict, shown_url,
+    PageRow, PutPage, Relevance, RowName, Sequence, Totals, Unchanged, UrlId, Verdict, shown_url, split_capture_key,
 };
 use crate::store::StoreReader;
 
 use super::batch::PendingLine;
 use super::page_lines::error_line;
 use super::reference_crawls::ReferencePage;
+use super::render::compared_digest;
 use super::{
     CommitProgress, HostStats, IndexSnapshots, LiveStats, PageRecords, PipelineError, ReferenceCrawls,
     ReferenceCrawlsError, SealedBatch,
@@ -33,6 +34,8 @@ pub(crate) struct NamedOriginal {
     pub id: Option<UrlId>,
     /// Its URL, as the store spells it.
     pub url: String,
+    /// The number of its capture.
+    pub capture: u32,
     /// Fetch time, milliseconds since 1970 UTC.
     pub fetched_at: Option<i64>,
     /// The folder of the earlier crawl.
@@ -53,6 +56,8 @@ impl NamedOriginal {
 
 /// A page that was decided, with all that its row and its record of the archive need.
 pub(crate) struct DecidedPage {
+    /// The number of its capture of that URL, from 1.
+    pub capture: u32,
     pub url: UrlId,
     /// The page's deterministic name.
     pub page: PageId,
@@ -88,8 +93,8 @@ pub(crate) struct DecisionStage {
     pub building: SealedBatch,
     against: Option<Arc<ReferenceCrawls>>,
     policy: ArchivePolicy,
-    /// URL and fetch time of stored pages that are not committed yet.
-    uncommitted: HashMap<Sequence, (String, Option<i64>)>,
+    /// URL, capture and fetch time of stored pages that are not committed yet.
+    uncommitted: HashMap<Sequence, (String, u32, Option<i64>)>,
     /// Pages that are being revised, by URL.
     revising: HashMap<UrlId, Sequence>,
     /// Whether `revising` has the near-duplicates that earlier runs left to be revised.
@@ -165,15 +170,18 @@ impl DecisionStage {
         if let Some(number) = of.as_earlier() {
             let against = self.against.as_ref().ok_or(ReferenceCrawlsError::Changed)?;
             let ReferencePage { url, fetched_at, folder } = against.page(number)?;
-            return Ok(NamedOriginal { id: None, url, fetched_at, folder: Some(folder) });
+            return Ok(NamedOriginal { id: None, url, capture: 1, fetched_at, folder: Some(folder) });
         }
         let id = *self.page_urls.get(of.index()).ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
-        if let Some((url, fetched_at)) = self.uncommitted.get(&of) {
-            return Ok(NamedOriginal { id: Some(id), url: url.clone(), fetched_at: *fetched_at, folder: None });
+        if let Some((url, capture, fetched_at)) = self.uncommitted.get(&of) {
+            let (url, capture, fetched_at) = (url.clone(), *capture, *fetched_at);
+            return Ok(NamedOriginal { id: Some(id), url, capture, fetched_at, folder: None });
         }
         let page = self.reader.page(of)?.ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
         let row = self.reader.url(id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
-        Ok(NamedOriginal { id: Some(id), url: row.url, fetched_at: page.fetched_at, folder: None })
+        let (url, capture) = split_capture_key(&row.url);
+        let url = url.to_owned();
+        Ok(NamedOriginal { id: Some(id), url, capture, fetched_at: page.fetched_at, folder: None })
     }
 
     /// Returns the verdict that a page had before its revision, for the line.
@@ -189,9 +197,11 @@ impl DecisionStage {
     /// Enters a decided page into the batch. Returns what the archive is to keep of it.
     pub fn enter_page(&mut self, decided: DecidedPage) -> Option<PutPage> {
         let DecidedPage { url, page, fetched, body_digest, payload_digest, judged, renews, .. } = decided;
+        let body_digest = compared_digest(page, &fetched, body_digest);
         self.page_urls.push(url);
         if judged.verdict.is_unique() {
-            self.uncommitted.insert(judged.sequence, (fetched.url.to_string(), fetched.started_at));
+            let stored = (fetched.url.to_string(), decided.capture, fetched.started_at);
+            self.uncommitted.insert(judged.sequence, stored);
         }
         self.building.batch.terms.extend(judged.new_terms);
         self.building.batch.pages.push(PageRow {

@@ -48,5 +48,5 @@ pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
 pub(crate) use live_stats::LiveStats;
 pub(crate) use page_lines::{add_answer, add_page, leased_line, unleased_line};
-pub(crate) use render::{RenderedPage, page_input, render_page};
+pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};
 pub(crate) use restore::restore_decider;

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::detect::{Decider, LoggedPage, RecordSource, Vocabulary};
-use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow};
+use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow, split_capture_key};
 use crate::store::{Error as StoreError, StoreReader};
 
 use super::PipelineError;
@@ -244,7 +244,8 @@ impl SpoolWriter {
         for row in reader.all_pages()? {
             let (_, row) = row?;
             if row.verdict.is_unique() {
-                let url = reader.url(row.url)?.ok_or(PipelineError::Lost { what: "URL", id: row.url.0 })?.url;
+                let named = reader.url(row.url)?.ok_or(PipelineError::Lost { what: "URL", id: row.url.0 })?;
+                let url = split_capture_key(&named.url).0.to_owned();
                 let row = self.renumbered(folder, url, row, &names)?;
                 let bytes = postcard::to_stdvec(&row)
                     .map_err(|error| ReferenceCrawlsError::Spool(std::io::Error::other(error)))?;

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, Sequence};
+use crate::model::{Digest, Fetched, PageContent, PageId, PageInput, Sequence, digest_of_part};
 use crate::pagetext::PageReader;
 use crate::store::payload_digest;
 
@@ -10,6 +10,7 @@ use super::group_of;
 
 /// A rendered page with the digests of its body.
 pub(crate) struct RenderedPage {
+    /// A page with a truncated body has no text digest: the rest of its text is unknown.
     pub rendered: Box<PageContent>,
     pub body_digest: Digest,
     /// The digest as the archive and `pages.jsonl` spell it.
@@ -19,10 +20,12 @@ pub(crate) struct RenderedPage {
 /// Renders a page. A panic in a parser becomes this page's failure: a renderer keeps no state of a page that a
 /// panic could leave half done.
 pub(crate) fn render_page(renderer: &PageReader, page: &Fetched) -> Result<RenderedPage, String> {
-    let rendered = catch_unwind(AssertUnwindSafe(|| RenderedPage {
-        rendered: Box::new(renderer.render(page)),
-        body_digest: Digest::of(&page.body),
-        payload_digest: payload_digest(&page.body),
+    let rendered = catch_unwind(AssertUnwindSafe(|| {
+        let mut rendered = Box::new(renderer.render(page));
+        if page.truncated {
+            rendered.text_digest = None;
+        }
+        RenderedPage { rendered, body_digest: Digest::of(&page.body), payload_digest: payload_digest(&page.body) }
     }));
     rendered.map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
@@ -30,18 +33,23 @@ pub(crate) fn render_page(renderer: &PageReader, page: &Fetched) -> Result<Rende
     })
 }
 
+/// Returns the digest by which the body of a page is compared with others. A truncated one equals none.
+pub(crate) fn compared_digest(page: PageId, fetched: &Fetched, body_digest: Digest) -> Digest {
+    if fetched.truncated { digest_of_part(body_digest, page) } else { body_digest }
+}
+
 /// Returns a page for the decider. Takes the page's terms. `renews` is the page that it revises, if any.
 pub(crate) fn page_input(
     page: PageId,
-    host: &str,
+    fetched: &Fetched,
     rendered: &mut PageContent,
     body_digest: Digest,
     renews: Option<Sequence>,
 ) -> PageInput {
     PageInput {
         page,
-        group: group_of(host),
-        body_digest,
+        group: group_of(fetched.url.host()),
+        body_digest: compared_digest(page, fetched, body_digest),
         text_digest: rendered.text_digest,
         terms: std::mem::take(&mut rendered.terms),
         order: std::mem::take(&mut rendered.order),

@@ -14,6 +14,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::model::capture_key;
+
 use super::disk::Disk;
 use super::error::{Error, Result};
 use super::folder::OutputFolder;
@@ -29,7 +31,14 @@ struct Line {
     url: String,
     #[serde(default)]
     depth: u16,
+    capture: Option<u32>,
     revised: Option<IgnoredAny>,
+}
+
+impl Line {
+    fn hash(&self) -> u128 {
+        xxh3_128(capture_key(&self.url, self.capture.unwrap_or(1)).as_bytes())
+    }
 }
 
 /// Returns the last depth of a URL.
@@ -47,14 +56,14 @@ pub(super) fn without_superseded(
     let mut revised = HashSet::new();
     each_line(from, length, |_, line| {
         if line.revised.is_some() {
-            revised.insert(xxh3_128(line.url.as_bytes()));
+            revised.insert(line.hash());
         }
         Ok(())
     })?;
     let mut file = LogFile::open(to, 0, disk)?;
     let mut buffer = Vec::new();
     each_line(from, length, |text, line| {
-        if line.revised.is_some() || !revised.contains(&xxh3_128(line.url.as_bytes())) {
+        if line.revised.is_some() || !revised.contains(&line.hash()) {
             match last_depth.and_then(|depth| depth(&line.url)).filter(|depth| *depth < line.depth) {
                 Some(depth) => buffer.extend(with_depth(text, depth).map_err(|e| Error::corrupt(line.url.clone(), e))?),
                 None => buffer.extend_from_slice(text),

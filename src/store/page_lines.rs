@@ -50,7 +50,7 @@ impl PageLines {
             if memmem::find(&self.text, b"\"revised\":").is_some() {
                 let line = self.parse()?;
                 if line.revised.is_some() {
-                    self.revised.insert(line.url, self.number);
+                    self.revised.insert(line.key().into_owned(), self.number);
                 }
             }
         }
@@ -104,7 +104,7 @@ impl PageLines {
     fn read(&mut self) -> Result<Option<PageLine>> {
         while self.read_text()? {
             let line = self.parse()?;
-            if self.revised.get(&line.url).is_none_or(|&counts| counts == self.number) {
+            if self.revised.get(&*line.key()).is_none_or(|&counts| counts == self.number) {
                 return Ok(Some(line));
             }
         }

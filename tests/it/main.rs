@@ -8,6 +8,7 @@
 //! | `dashboard` | the dashboard, for programs and in a browser |
 //! | `dedup` | pages from files |
 //! | `rows` | documents of tables and of JSON |
+//! | `archives` | archives of other programs, damaged ones, several captures of a URL |
 //! | `against` | comparing with pages of earlier crawls |
 //! | `browser` | pages rendered by scripts (feature `browser`) |
 //! | `clusters` | which page of a cluster is elected |
@@ -50,6 +51,7 @@
 
 mod against;
 mod architecture;
+mod archives;
 #[cfg(feature = "browser")]
 mod browser;
 mod clusters;

@@ -38,7 +38,7 @@ impl Need {
         match self {
             Program("nginx") => "apt-get install nginx-light".to_owned(),
             Program("man") => "apt-get install man-db".to_owned(),
-            Program(name @ ("warcio" | "pywb")) | PythonModule(name) => {
+            Program(name @ ("warcio" | "pywb" | "wacz")) | PythonModule(name) => {
                 format!("pip install {}", name.replace('_', "-"))
             }
             Program(name) => format!("apt-get install {name}"),

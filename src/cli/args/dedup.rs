@@ -7,11 +7,12 @@ use clap::{Args, ValueHint};
 use super::common::{ConfigSource, Verbosity};
 use super::crawl::RunFlags;
 use super::flags::JudgingFlags;
+use super::value_enums::SameUrlChoice;
 
 /// The arguments of `dedup`.
 #[derive(Debug, Args)]
 pub struct DedupArguments {
-    /// Files (WARC, WET, Parquet, JSON, CSV), folders of these or of HTML and text files, or - for stdin
+    /// Files (WARC, WACZ, ARC, WET, Parquet, JSON, CSV, HTML, text), folders of these, or - for stdin
     #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
     /// Folders: a page has its path, appended to URL, as its URL
@@ -32,6 +33,9 @@ pub struct DedupArguments {
     /// Tables: other fields to carry through to pages.jsonl and exports
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub keep_columns: Vec<String>,
+    /// Several captures of one URL: keep each as a document, or the first or the last in the input
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "first")]
+    pub same_url: SameUrlChoice,
     /// Start over; fail if the output folder is not empty
     #[arg(long)]
     pub fresh: bool,

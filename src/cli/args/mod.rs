@@ -26,7 +26,7 @@ pub use folder::{
     ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ReindexArguments, ReportArguments,
     RulesArguments, StatusArguments, VerifyArguments,
 };
-pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative};
+pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice};
 
 /// The command line.
 #[derive(Debug, Parser)]

@@ -9,7 +9,7 @@ pub enum ExportFormat {
     Parquet,
     /// The same rows as JSON lines; compressed if FILE ends in .gz or .zst
     Jsonl,
-    /// The archived records, with their index beside them as .cdxj
+    /// The archived records: in gzip, in zstd if FILE ends in .zst, plain if in .warc; their index beside them as .cdxj
     Warc,
     /// Index of the WARC files in the output folder
     Cdxj,
@@ -25,6 +25,15 @@ pub enum CountBy {
     Domain,
     Lang,
     Type,
+}
+
+/// Which of several captures of one URL are documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum SameUrlChoice {
+    Keep,
+    First,
+    Last,
 }
 
 /// The page that represents a cluster of duplicates.

@@ -34,26 +34,26 @@ pub(super) struct Groups {
 ///
 /// Reads the file twice, so that stored pages without duplicates need no memory.
 pub(super) fn groups(folder: &Path, least: Option<Threshold>) -> Result<Groups, CliError> {
-    // A page of an earlier crawl may have the URL of a different page of this crawl.
+    // A page of an earlier crawl may have the URL of a different page of this crawl. A URL may have several captures.
     let mut groups = HashMap::<(Option<String>, String), Group>::new();
     let mut compared = 0;
     read(folder, |number, line| {
         // Predicted duplicates were not compared.
-        let Some(of) = line.duplicate_of.as_ref().filter(|_| line.rule.is_none()) else {
+        let (Some(of), Some(key)) = (&line.duplicate_of, line.original_key().filter(|_| line.rule.is_none())) else {
             compared += u64::from(line.is_kept());
             return;
         };
         compared += 1;
         if reaches(&line, least) {
-            let key = (line.duplicate_in.clone(), of.clone());
+            let key = (line.duplicate_in.clone(), key.into_owned());
             let new = || Group { representative: of.clone(), folder: key.0.clone(), lines: Vec::new() };
-            groups.entry(key.clone()).or_insert_with(new).lines.push((number, line));
+            groups.entry(key.clone()).or_insert_with(new).lines.push((number, line.clone()));
         }
     })?;
     if !groups.is_empty() {
         read(folder, |number, line| {
             if line.is_kept()
-                && let Some(group) = groups.get_mut(&(None, line.url.clone()))
+                && let Some(group) = groups.get_mut(&(None, line.key().into_owned()))
             {
                 group.lines.push((number, line));
             }

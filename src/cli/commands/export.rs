@@ -1,7 +1,7 @@
 //! The command `export`: writes pages or rates in another format.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
+use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,6 +61,9 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
         selection.elected = ElectedPages::new(pairs);
     }
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
+    if arguments.format == ExportFormat::Warc && !is_stdout(&file) {
+        expect_own_index(&file)?;
+    }
     match written(settings, arguments, &selection, &file) {
         Ok(tally) => print_tally(settings, arguments, &file, tally),
         // A reader that has closed the pipe (`
@@ -112,7 +115,7 @@ fn written(
         ExportFormat::Jsonl => export::jsonl(source, arguments.html, compression(file), output),
         ExportFormat::Warc => {
             let index = if is_stdout(file) { None } else { Some(Output::file(&index_of(file))?) };
-            export::warc(source, output, index)
+            export::warc(source, archive_compression(file), output, index)
         }
         ExportFormat::Cdxj => export::cdxj(source, output),
         ExportFormat::Csv => {
@@ -146,12 +149,39 @@ fn compression(file: &Path) -> Compression {
     }
 }
 
-/// Returns `pages.cdxj` for `pages.warc.gz`.
+/// Returns the compression of an archive of this name: that of our own archives, unless the name says otherwise.
+fn archive_compression(file: &Path) -> Compression {
+    let extension = file.extension().map(|extension| extension.to_ascii_lowercase());
+    match extension.as_ref().and_then(|extension| extension.to_str()) {
+        Some("warc") => Compression::None,
+        Some("zst") => Compression::Zstd,
+        _ => Compression::Gzip,
+    }
+}
+
+/// Returns `pages.cdxj` for `pages.warc.gz`. Other archives have the index of their full name: `pages.warc.cdxj`.
 fn index_of(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.strip_suffix(".gz").unwrap_or(&name);
-    let stem = stem.strip_suffix(".warc").unwrap_or(stem);
+    let stem = name.strip_suffix(".warc.gz").unwrap_or(&name);
     file.with_file_name(format!("{stem}.cdxj"))
+}
+
+/// Refuses to overwrite the index of another archive that is there.
+fn expect_own_index(file: &Path) -> Result<(), CliError> {
+    let (index, name) = (index_of(file), file.file_name().unwrap_or_default().to_string_lossy());
+    let mut first = String::new();
+    if std::fs::File::open(&index).and_then(|file| io::BufReader::new(file).read_line(&mut first)).is_err() {
+        return Ok(());
+    }
+    let fields = first.splitn(3, ' ').nth(2).unwrap_or_default();
+    let fields: serde_json::Value = serde_json::from_str(fields).unwrap_or_default();
+    match fields["filename"].as_str() {
+        Some(other) if other != name && file.with_file_name(other).is_file() => {
+            Err(CliError::usage(format!("{} is the index of {}", index.display(), terminal_safe(other)))
+                .with_hint("give -o another name, for example one that ends in .warc"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns a progress bar, hidden where nobody watches.
@@ -215,7 +245,13 @@ mod tests {
     #[test]
     fn the_index_stands_beside_the_archive_and_the_name_tells_the_compression() {
         assert_eq!(index_of(Path::new("a/b.warc.gz")), Path::new("a/b.cdxj"));
+        assert_eq!(index_of(Path::new("a/b.warc")), Path::new("a/b.warc.cdxj"));
+        assert_eq!(index_of(Path::new("b.warc.zst")), Path::new("b.warc.zst.cdxj"));
         assert_eq!(index_of(Path::new("b")), Path::new("b.cdxj"));
+        assert_eq!(archive_compression(Path::new("b.WARC")), Compression::None);
+        assert_eq!(archive_compression(Path::new("b.warc.zst")), Compression::Zstd);
+        assert_eq!(archive_compression(Path::new("b.warc.gz")), Compression::Gzip);
+        assert_eq!(archive_compression(Path::new("-")), Compression::Gzip);
         assert_eq!(compression(Path::new("a.jsonl.zst")), Compression::Zstd);
         assert_eq!(compression(Path::new("a.gz")), Compression::Gzip);
         assert_eq!(compression(Path::new("-")), Compression::None);

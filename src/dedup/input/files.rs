@@ -1,20 +1,15 @@
 //! Finds the input files.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::{CanonicalUrl, Fetched};
 
-use super::{InputDamage, InputItem, Items, Options, PARQUET, UNKNOWN, damaged, items, open, opened, parquet};
+use super::stream::Stream;
+use super::{IgnoredFile, InputItem, Items, Options, SourceFile, open, opened, parquet, read, unopened, wacz};
 
-/// Endings of files that hold one page each, and their media types.
-const PAGES: [(&str, &str); 4] =
-    [("html", "text/html"), ("htm", "text/html"), ("xhtml", "application/xhtml+xml"), ("txt", "text/plain")];
-/// Endings of files in a folder that hold many pages.
-const COLLECTIONS: [&str; 10] = ["warc", "wet", "parquet", "jsonl", "ndjson", "gz", "zst", "json", "csv", "tsv"];
 /// The file that a server sends for a folder.
 const INDEX: &str = "index.html";
 
@@ -24,16 +19,25 @@ pub struct Inputs {
     files: Vec<Source>,
     /// Bytes of all files; `None` if one of them is standard input.
     pub bytes: Option<u64>,
-    /// Files in folders whose names are not those of pages, counted by the ending of the name (empty if it has none).
-    pub ignored: BTreeMap<String, u64>,
 }
 
 #[derive(Clone, Debug)]
-enum Source {
-    /// A file with many pages.
-    Collection(PathBuf),
-    /// A file with one page, and its path below the base URL.
-    Page { path: PathBuf, below: String },
+struct Source {
+    path: PathBuf,
+    /// The path below the base URL, which a page has as its address.
+    below: String,
+    /// Whether the user named this file, and not its folder.
+    is_named: bool,
+    kind: SourceKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SourceKind {
+    /// A file of so many bytes.
+    File(u64),
+    Stream,
+    /// A symbolic link, or a device.
+    Other(&'static str),
 }
 
 /// Why an input cannot be read.
@@ -70,42 +74,21 @@ impl Inputs {
         options: &'a Options,
         bytes: &'a AtomicU64,
     ) -> impl Iterator<Item = InputItem> + Send + 'a {
-        self.files.iter().flat_map(move |source| -> Items<'a> {
-            match source {
-                Source::Collection(path) if parquet::is_parquet(path).is_ok_and(|is| is) => {
-                    opened(&path.display().to_string(), PARQUET, parquet::rows(path, options, bytes))
-                }
-                Source::Collection(path) => {
-                    let name = path.display().to_string();
-                    match open(path, bytes) {
-                        Ok(input) => items(name, input, options),
-                        Err(error) => opened(&name, UNKNOWN, damaged(&name, &error)),
-                    }
-                }
-                Source::Page { path, below } => {
-                    let item = page(path, below, options, bytes);
-                    opened(&path.display().to_string(), "page", Box::new(std::iter::once(item)))
-                }
-            }
-        })
+        self.files.iter().flat_map(move |source| source.items(options, bytes))
     }
 
     fn add(&mut self, path: &Path) -> io::Result<()> {
         if path.as_os_str() == "-" {
             self.bytes = None;
-            self.files.push(Source::Collection(path.to_owned()));
+            self.push(path.to_owned(), String::new(), true, SourceKind::Stream);
             return Ok(());
         }
         let about = fs::metadata(path)?;
         if about.is_dir() {
             return self.walk(path, "");
         }
-        self.bytes = self.bytes.map(|bytes| bytes + about.len());
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.files.push(match media_type(path) {
-            Some(_) => Source::Page { path: path.to_owned(), below: name },
-            None => Source::Collection(path.to_owned()),
-        });
+        self.push(path.to_owned(), name, true, SourceKind::File(about.len()));
         Ok(())
     }
 
@@ -119,44 +102,79 @@ impl Inputs {
                 self.walk(&path, &format!("{name}/"))?;
                 continue;
             }
-            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-            let source = match media_type(&path) {
-                Some(_) => Source::Page { path: path.clone(), below: name },
-                None if COLLECTIONS.contains(&ending) => Source::Collection(path.clone()),
-                None => {
-                    *self.ignored.entry(ending.to_ascii_lowercase()).or_default() += 1;
-                    continue;
-                }
+            let kind = match kind {
+                _ if kind.is_file() => SourceKind::File(entry.metadata().map_or(0, |about| about.len())),
+                _ if kind.is_symlink() => SourceKind::Other("symbolic link"),
+                _ => SourceKind::Other("no regular file"),
             };
-            if kind.is_file() {
-                self.bytes = self.bytes.map(|bytes| bytes + entry.metadata().map_or(0, |about| about.len()));
-                self.files.push(source);
-            }
+            self.push(path, name, false, kind);
         }
         Ok(())
     }
-}
 
-fn media_type(path: &Path) -> Option<&'static str> {
-    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-    PAGES.iter().find(|(known, _)| *known == ending).map(|(_, media_type)| *media_type)
-}
-
-fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> InputItem {
-    let mut body = Vec::new();
-    let read = open(&path.to_owned(), bytes).and_then(|mut input| {
-        use std::io::Read;
-        input.by_ref().take(options.max_body as u64 + 1).read_to_end(&mut body)
-    });
-    if let Err(error) = read {
-        return InputItem::Damaged(InputDamage::new(path.display().to_string(), error));
+    fn push(&mut self, path: PathBuf, below: String, is_named: bool, kind: SourceKind) {
+        if let SourceKind::File(length) = kind {
+            self.bytes = self.bytes.map(|bytes| bytes + length);
+        }
+        self.files.push(Source { path, below, is_named, kind });
     }
+}
+
+impl Source {
+    fn items<'a>(&'a self, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
+        let before = bytes.load(Ordering::Relaxed);
+        self.read(options, bytes).unwrap_or_else(|item| {
+            if let SourceKind::File(length) = self.kind {
+                // What need not be read is done with, too.
+                bytes.store(before + length, Ordering::Relaxed);
+            }
+            match item {
+                InputItem::Ignored(_) => Box::new(std::iter::once(item)),
+                item => unopened(&self.path.display().to_string(), item),
+            }
+        })
+    }
+
+    fn read<'a>(&'a self, options: &'a Options, bytes: &'a AtomicU64) -> Result<Items<'a>, InputItem> {
+        let file = self.file();
+        match self.kind {
+            SourceKind::Other(what) => Err(InputItem::Ignored(IgnoredFile { place: file.place, what })),
+            SourceKind::File(_) if parquet::is_parquet(&self.path).is_ok_and(|is| is) => {
+                Ok(opened(&file.place, "Parquet", parquet::rows(&self.path, options, bytes)))
+            }
+            SourceKind::File(_) if wacz::is_zip_file(&self.path).is_ok_and(|is| is) => {
+                wacz::items(file, &self.path, options, bytes)
+            }
+            _ => match open(&self.path, bytes) {
+                Ok(input) => read(file, input, options),
+                Err(error) => Err(file.damaged(error.to_string())),
+            },
+        }
+    }
+
+    fn file(&self) -> SourceFile {
+        let modified = fs::metadata(&self.path).and_then(|about| about.modified()).ok();
+        let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        SourceFile {
+            place: self.path.display().to_string(),
+            below: Some(self.below.clone()),
+            modified: since_1970.and_then(|time| i64::try_from(time.as_millis()).ok()),
+            is_named: self.is_named,
+        }
+    }
+}
+
+/// Reads a file that is one page.
+pub(super) fn page(file: SourceFile, media_type: &str, stream: Stream<'_>, options: &Options) -> InputItem {
+    let Some(below) = &file.below else { return file.unread("page", "a page without an address".to_owned()) };
     let url = match address(below, options) {
         Ok(url) => url,
-        Err(why) => return InputItem::Damaged(InputDamage::new(path.display().to_string(), why)),
+        Err(why) => return file.damaged(why),
     };
-    let modified = fs::metadata(path).and_then(|about| about.modified()).ok();
-    let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let mut body = Vec::new();
+    if let Err(error) = Read::take(stream, options.max_body as u64 + 1).read_to_end(&mut body) {
+        return file.damaged(error.to_string());
+    }
     let truncated = body.len() > options.max_body;
     body.truncate(options.max_body);
     InputItem::from(Fetched {
@@ -166,12 +184,12 @@ fn page(path: &Path, below: &str, options: &Options, bytes: &AtomicU64) -> Input
         version: "HTTP/1.1",
         reason: "OK".to_owned(),
         // Without a charset: the page declares one, or it is guessed.
-        headers: vec![("Content-Type".to_owned(), media_type(path).unwrap_or("text/html").as_bytes().to_vec())],
+        headers: vec![("Content-Type".to_owned(), media_type.as_bytes().to_vec())],
         request_headers: Vec::new(),
         body,
         truncated,
         address: None,
-        started_at: since_1970.and_then(|time| i64::try_from(time.as_millis()).ok()),
+        started_at: file.modified,
         elapsed: std::time::Duration::ZERO,
     })
 }
@@ -192,6 +210,7 @@ fn address(below: &str, options: &Options) -> Result<CanonicalUrl, String> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::stream::tests::{gzip, zstd};
     use super::*;
     use crate::model::Normalizer;
 
@@ -208,30 +227,90 @@ pub(super) mod tests {
         }
     }
 
-    #[test]
-    fn a_folder_is_read_in_the_order_of_names_and_what_is_no_page_is_counted() {
+    fn read_folder(files: &[(&str, Vec<u8>)]) -> (Vec<String>, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
+        for (name, content) in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("b/index.html", "<p>b");
-        write("a c.html", "<p>a");
-        write("picture.png", "x");
-        write("b/more.jsonl", "{\"url\":\"http://c.test/\",\"text\":\"c\"}\n");
+            fs::write(path, content).unwrap();
+        }
         let (options, bytes) = (options(), AtomicU64::new(0));
         let inputs = Inputs::find(&[folder.path().to_owned()]).unwrap();
-        let urls: Vec<String> = inputs
-            .items(&options, &bytes)
-            .filter_map(|item| match item {
-                InputItem::Opened(_) => None,
-                InputItem::Answer(document) => Some(document.fetched.url.to_string()),
+        let (mut urls, mut ignored) = (Vec::new(), Vec::new());
+        for item in inputs.items(&options, &bytes) {
+            match item {
+                InputItem::Opened(_) => {}
+                InputItem::Answer(document) => urls.push(document.fetched.url.to_string()),
+                InputItem::Ignored(file) => {
+                    let name = Path::new(&file.place).file_name().unwrap().to_string_lossy().into_owned();
+                    ignored.push(format!("{name}: {}", file.what));
+                }
                 other => panic!("{other:?}"),
-            })
-            .collect();
-        assert_eq!(urls, ["http://localhost/base/a%20c.html", "http://localhost/base/b/", "http://c.test/"]);
-        assert_eq!((inputs.ignored, inputs.bytes), (BTreeMap::from([("png".to_owned(), 1)]), Some(bytes.into_inner())));
+            }
+        }
+        assert_eq!(inputs.bytes, Some(bytes.into_inner()));
         assert!(Inputs::find(&[folder.path().join("none")]).is_err());
+        (urls, ignored)
+    }
+
+    #[test]
+    fn a_folder_is_read_in_the_order_of_names_and_what_is_no_page_is_named() {
+        let (urls, ignored) = read_folder(&[
+            ("b/index.html", b"<p>b".to_vec()),
+            ("a c.html", b"<p>a".to_vec()),
+            ("picture.png", b"\x89PNG\r\n\x1a\n".to_vec()),
+            ("notes.md", b"words".to_vec()),
+            ("nothing", b"".to_vec()),
+            ("b/more.jsonl", b"{\"url\":\"http://c.test/\",\"text\":\"c\"}\n".to_vec()),
+        ]);
+        assert_eq!(urls, ["http://localhost/base/a%20c.html", "http://localhost/base/b/", "http://c.test/"]);
+        assert_eq!(ignored, ["notes.md: text", "nothing: empty", "picture.png: image/png"]);
+    }
+
+    #[test]
+    fn files_of_a_mirror_are_pages_by_what_they_hold() {
+        let warc = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://w.test/\r\nContent-Type: text/html\r\n\
+                    Content-Length: 4\r\n\r\n<p>w\r\n\r\n";
+        let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let (urls, ignored) = read_folder(&[
+            ("BIG.WARC", warc.into()),
+            ("LINES.JSON", b"\xef\xbb\xbf{\"url\":\"http://l.test/\",\"text\":\"l\"}".to_vec()),
+            ("article", b"<!DOCTYPE html><title>1</title>".to_vec()),
+            ("index.html?page=2", b"only words".to_vec()),
+            ("page.asp", b"\xef\xbb\xbf\r\n<HTML>".to_vec()),
+            ("page.html.gz", gzip(b"<p>packed")),
+            ("style.css", b"body{margin:0}".to_vec()),
+            ("view.php?id=3", utf_16("<!-- by hand --><html>")),
+            ("z/index.html.gz", zstd(b"only words")),
+        ]);
+        assert_eq!(
+            urls,
+            [
+                "http://w.test/",
+                "http://l.test/",
+                "http://localhost/base/article",
+                "http://localhost/base/index.html%3Fpage=2",
+                "http://localhost/base/page.asp",
+                "http://localhost/base/page.html.gz",
+                "http://localhost/base/view.php%3Fid=3",
+                "http://localhost/base/z/index.html.gz",
+            ]
+        );
+        assert_eq!(ignored, ["style.css: text"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_is_not_followed_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.html"), "<p>a").unwrap();
+        std::os::unix::fs::symlink(folder.path().join("a.html"), folder.path().join("b.html")).unwrap();
+        let (options, bytes) = (options(), AtomicU64::new(0));
+        let inputs = Inputs::find(&[folder.path().to_owned()]).unwrap();
+        let items: Vec<InputItem> = inputs.items(&options, &bytes).collect();
+        let [InputItem::Opened(_), InputItem::Answer(_), InputItem::Ignored(link)] = &items[..] else {
+            panic!("{items:?}")
+        };
+        assert_eq!(link.what, "symbolic link");
     }
 }

@@ -1,27 +1,44 @@
-//! Input formats: WARC and WET files of any program, Parquet, JSON, CSV, folders of HTML and text.
+//! Input formats: WARC, WET, ARC and WACZ files of any program, Parquet, JSON, CSV, pages, folders of these.
 //!
-//! The first bytes of a file tell its format, not its name. So `-`, standard input, may have any format but Parquet.
-//! Files of a folder come in the order of their names. Nothing of a file stays in memory after it is read.
+//! The first bytes of a file tell its format ([`format`]), and its compression ([`members`]); its name only tells
+//! whether words are a page. So `-`, standard input, may have any format but Parquet and WACZ. Files of a folder come in the
+//! order of their names. Nothing of a file stays in memory after it is read.
+//!
+//! A new format is a line in the table of [`format`], an arm in [`read`] and a file with its reader. Readers of text
+//! get UTF-8 without a byte order mark ([`text`]). They get damage of the compression as an error, once, and may read on
+//! behind it.
 
+mod arc;
 mod csv;
 mod date;
+mod digest;
 mod field_path;
 mod files;
+mod format;
 mod http;
 mod json;
 mod json_fields;
 mod json_objects;
 mod jsonl;
+mod members;
 mod parquet;
 mod parquet_columns;
+mod records;
 mod row;
 mod stream;
+mod text;
+mod wacz;
 mod warc;
 
-use std::io::{self, BufRead};
-use std::path::PathBuf;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+
+use format::Format;
+use records::Records;
+use stream::Stream;
+use text::TextEncoding;
 
 use crate::model::{CanonicalUrl, Fetched, Normalizer};
 
@@ -57,6 +74,8 @@ pub enum InputItem {
     Answer(Box<InputDocument>),
     /// A record without an answer: a request, metadata, a revisit.
     Passed,
+    /// A file of a folder that holds nothing that is read.
+    Ignored(IgnoredFile),
     /// A piece that cannot be read.
     Damaged(InputDamage),
 }
@@ -121,40 +140,108 @@ impl InputDamage {
     }
 }
 
+/// A file of a folder that holds nothing that is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredFile {
+    /// The file.
+    pub place: String,
+    /// What it seems to hold.
+    pub what: &'static str,
+}
+
 /// The pieces of one file or stream, in order.
 type Items<'a> = Box<dyn Iterator<Item = InputItem> + Send + 'a>;
 
-/// Detects the format of a stream, and reads it.
-pub(super) fn items<'a>(place: String, input: impl BufRead + Send + 'a, options: &'a Options) -> Items<'a> {
-    let unknown = |why: &dyn std::fmt::Display| opened(&place, UNKNOWN, damaged(&place, why));
-    let mut input = match stream::decoded(input) {
-        Ok(input) => input,
-        Err(error) => return unknown(&error),
-    };
-    match stream::beginning(&mut input) {
-        Err(error) => unknown(&error),
-        Ok([]) => opened(&place, "empty", Box::new(std::iter::empty())),
-        Ok([b'W', b'A', b'R', b'C', b'/', ..]) => {
-            opened(&place.clone(), "WARC", Box::new(warc::Records::new(place, input, options)))
+/// A file, or a file inside an archive.
+#[derive(Clone, Debug)]
+struct SourceFile {
+    /// Its name in messages. Its ending counts where the content does not tell a format.
+    place: String,
+    /// Its path below the base URL; `None` if it cannot be a page by itself.
+    below: Option<String>,
+    /// Milliseconds since 1970.
+    modified: Option<i64>,
+    /// Whether the user named this file, and not its folder.
+    is_named: bool,
+}
+
+impl SourceFile {
+    /// A file that holds nothing that is read.
+    fn unread(self, what: &'static str, why: String) -> InputItem {
+        match self.is_named {
+            true => self.damaged(why),
+            false => InputItem::Ignored(IgnoredFile { place: self.place, what }),
         }
-        Ok([b'{' | 0x1e, ..]) => opened(&place.clone(), "JSON", jsonl::objects(place, input, options)),
-        Ok([b'[', ..]) => opened(&place, "JSON", Box::new(json_objects::Objects::new(&place, input, options))),
-        Ok(text) if text.starts_with(parquet::MAGIC) => {
-            opened(&place, PARQUET, damaged(&place, &"Parquet cannot be read from a stream; give the file"))
-        }
-        Ok(text) => match csv::separator(text, options) {
-            Some(separator) => opened(&place, "CSV", Box::new(csv::Rows::new(&place, input, separator, options))),
-            None => unknown(&csv::refusal(text, options)),
-        },
+    }
+
+    fn damaged(self, why: String) -> InputItem {
+        InputItem::Damaged(InputDamage { breaks_off: true, ..InputDamage::new(self.place, why) })
     }
 }
 
-const PARQUET: &str = "Parquet";
-const UNKNOWN: &str = "unknown format";
+/// Detects the format of a file and returns its reader. An error is the only item of a file that has none.
+fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Options) -> Result<Items<'a>, InputItem> {
+    let mut stream = Stream::new(input);
+    let first = stream.peek(format::MOST_LOOKED_AT).to_vec();
+    if first.is_empty()
+        && let Err(error) = io::BufRead::fill_buf(&mut stream)
+    {
+        return Err(file.damaged(error.to_string()));
+    }
+    let encoding = TextEncoding::of(&first);
+    let text = encoding.decoded(&first);
+    let format = match format::format(&text, Path::new(&file.place)) {
+        Format::Unknown("text") => csv::separator(&text, options).map_or(Format::Unknown("text"), Format::Csv),
+        format => format,
+    };
+    let place = file.place.clone();
+    let (name, items): (_, Items<'a>) = match format {
+        Format::Warc => {
+            let stream = encoding.unmarked(stream);
+            ("WARC", Box::new(Records::new(place.clone(), stream, &warc::LAYOUT, options)))
+        }
+        Format::Arc => {
+            let stream = encoding.unmarked(stream);
+            ("ARC", Box::new(Records::new(place.clone(), stream, &arc::LAYOUT, options)))
+        }
+        Format::JsonLines => ("JSON", jsonl::objects(place.clone(), encoding.reader(stream), options)),
+        Format::JsonArray => ("JSON", Box::new(json_objects::Objects::new(&place, encoding.reader(stream), options))),
+        Format::Csv(separator) => {
+            ("CSV", Box::new(csv::Rows::new(&place, encoding.reader(stream), separator, options)))
+        }
+        Format::Page(media_type) => ("page", Box::new(std::iter::once(files::page(file, media_type, stream, options)))),
+        Format::Parquet => {
+            return Err(file.damaged("Parquet cannot be read from a stream; give the file, uncompressed".to_owned()));
+        }
+        Format::Zip => {
+            return Err(file.damaged("a zip file cannot be read from a stream; give the file, uncompressed".to_owned()));
+        }
+        Format::Empty => return Err(file.unread("empty", "the file is empty".to_owned())),
+        Format::Compressed(what, program) => {
+            let why = format!("{what} is not read; decompress it first: {program}");
+            return Err(file.unread(what, why));
+        }
+        Format::Unknown("text") => {
+            let why = csv::refusal(&text, options);
+            return Err(file.unread("text", why));
+        }
+        Format::Unknown(what) => {
+            let why = format!("neither WARC, ARC, WACZ, Parquet, JSON, CSV nor a page, but {what}");
+            return Err(file.unread(what, why));
+        }
+    };
+    Ok(opened(&place, name, items))
+}
 
 /// Puts the beginning of an input before its pieces.
 fn opened<'a>(name: &str, format: &'static str, items: Items<'a>) -> Items<'a> {
     Box::new(std::iter::once(InputItem::Opened(InputFile { name: name.to_owned(), format })).chain(items))
+}
+
+/// Returns the pieces of a file that is not read: what it is, behind its beginning if somebody named it.
+fn unopened<'a>(place: &str, item: InputItem) -> Items<'a> {
+    let items: Items<'a> = Box::new(std::iter::once(item));
+    opened(place, "unknown format", items)
 }
 
 /// Returns the one piece of an input that cannot be read at all.
@@ -165,7 +252,7 @@ fn damaged<'a>(place: &str, why: &dyn std::fmt::Display) -> Items<'a> {
 
 /// Reads a Parquet file.
 #[cfg(any(test, fuzzing))]
-pub(super) fn parquet_rows<'a>(path: &'a std::path::Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
+pub(super) fn parquet_rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a AtomicU64) -> Items<'a> {
     parquet::rows(path, options, bytes)
 }
 
@@ -178,6 +265,13 @@ pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options)
         b'[' => Box::new(json_objects::Objects::new(&place, input, options)),
         _ => jsonl::objects(place, input, options),
     }
+}
+
+/// Returns the items of bytes that have no name.
+#[cfg(any(test, fuzzing))]
+pub(super) fn items_of<'a>(bytes: &'a [u8], options: &'a Options) -> Items<'a> {
+    let file = SourceFile { place: "input".to_owned(), below: Some(String::new()), modified: None, is_named: true };
+    read(file, bytes, options).unwrap_or_else(|item| Box::new(std::iter::once(item)))
 }
 
 /// Counts the bytes that a reader reads.
@@ -195,10 +289,10 @@ impl<R: io::Read> io::Read for Counted<'_, R> {
 }
 
 /// Opens a file or, for `-`, standard input.
-fn open<'a>(path: &PathBuf, bytes: &'a AtomicU64) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+fn open<'a>(path: &Path, bytes: &'a AtomicU64) -> io::Result<impl io::Read + Send + 'a> {
     let input: Box<dyn io::Read + Send> =
         if path.as_os_str() == "-" { Box::new(io::stdin()) } else { Box::new(std::fs::File::open(path)?) };
-    Ok(Box::new(io::BufReader::with_capacity(256 * 1024, Counted { input, bytes })))
+    Ok(Counted { input, bytes })
 }
 
 #[cfg(test)]

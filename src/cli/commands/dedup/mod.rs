@@ -3,10 +3,9 @@
 mod monitor;
 mod summary;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::cli::args::DedupArguments;
+use crate::cli::args::{DedupArguments, SameUrlChoice};
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::log;
@@ -17,7 +16,7 @@ use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::startup::load_settings;
 use crate::cli::terminal::write_stdout;
-use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs};
+use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl};
 use crate::fetch;
 use crate::model::Normalizer;
 use crate::pagetext::PageReader;
@@ -31,7 +30,7 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
     let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
-    let PreparedDedup { dedup, mut file, ignored, bytes } = prepare(settings, arguments)?;
+    let PreparedDedup { dedup, mut file, bytes } = prepare(settings, arguments)?;
     let began = Instant::now();
     let (ended, signal_code) = monitor::run(settings, dedup, bytes)?;
     let ending = match ended {
@@ -55,8 +54,13 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
         code = exit::CORRUPT;
         file.end(stopped, code)?;
     }
-    let summary =
-        DedupSummary { settings, ending: &ending, ignored: &ignored, elapsed, report: report.path.as_deref() };
+    let summary = DedupSummary {
+        settings,
+        ending: &ending,
+        same_url: same_url(arguments),
+        elapsed,
+        report: report.path.as_deref(),
+    };
     summary.warn();
     write_stdout(&if arguments.json { summary.json() } else { summary.text() })?;
     Ok(code)
@@ -75,8 +79,6 @@ fn code_of_inputs(inputs: &InputReports) -> u8 {
 struct PreparedDedup {
     dedup: Dedup,
     file: CrawlFile,
-    /// Files that hold no pages by their names, counted by the ending of the name.
-    ignored: BTreeMap<String, u64>,
     /// Bytes of the input; `None` for a stream.
     bytes: Option<u64>,
 }
@@ -88,6 +90,10 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     let inputs = Inputs::find(&arguments.inputs).map_err(|error| {
         CliError::usage(error.to_string()).with_hint("give WARC, Parquet or JSON lines files, folders, or -")
     })?;
+    if arguments.same_url == SameUrlChoice::Last && !inputs.can_be_read_again() {
+        return Err(CliError::usage("--same-url last reads the input twice, and stdin can be read once")
+            .with_hint("give files, or --same-url first or keep"));
+    }
     output_dir::prepare(&settings.out.dir, arguments.run_flags())?;
     let started = output_dir::expect_dedup(&settings.out.dir)?;
     let detect = setup::detect_options(settings);
@@ -100,7 +106,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     output_dir::compare(settings, &opened, against.as_deref())?;
     let options = setup::crawl_options(settings);
     let accept_types = settings.http.accept_types.clone();
-    let (ignored, bytes) = (inputs.ignored.clone(), inputs.bytes);
+    let bytes = inputs.bytes;
     let setup = DedupSetup {
         input,
         detect,
@@ -111,12 +117,13 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
         snapshot_after: options.snapshot_after,
         obey_noarchive: options.obey_noarchive,
         keep_duplicates: options.keep_duplicates,
+        same_url: same_url(arguments),
         inputs,
     };
     let dedup = Dedup::open(setup, store, &opened.identity).map_err(crawl_error)?;
     let file = CrawlFile::begin(settings, &Seeds::default(), &opened.identity.crawl, started.as_deref())?
         .mark_dedup(&arguments.inputs)?;
-    Ok(PreparedDedup { dedup, file, ignored, bytes })
+    Ok(PreparedDedup { dedup, file, bytes })
 }
 
 fn input_options(
@@ -135,4 +142,12 @@ fn input_options(
         max_body: usize::try_from(settings.http.max_body.0).unwrap_or(usize::MAX),
         normalizer: normalizer.clone(),
     })
+}
+
+fn same_url(arguments: &DedupArguments) -> SameUrl {
+    match arguments.same_url {
+        SameUrlChoice::Keep => SameUrl::Keep,
+        SameUrlChoice::First => SameUrl::First,
+        SameUrlChoice::Last => SameUrl::Last,
+    }
 }

@@ -9,7 +9,7 @@ use crate::cli::config::settings::Settings;
 use crate::cli::format::{byte_size, counted, duplicate_rate, percent, thousands};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
-use crate::dedup::{DedupEnding, InputReport};
+use crate::dedup::{DedupEnding, InputReport, SameUrl};
 use crate::model::OutcomeKind;
 use crate::pipeline::StopReason;
 
@@ -20,8 +20,8 @@ const MOST_NAMED: usize = 20;
 pub(super) struct DedupSummary<'a> {
     pub settings: &'a Settings,
     pub ending: &'a DedupEnding,
-    /// Files of folders that were not read, counted by the ending of the name.
-    pub ignored: &'a BTreeMap<String, u64>,
+    /// Which of several captures of one URL are documents.
+    pub same_url: SameUrl,
     pub elapsed: Duration,
     pub report: Option<&'a str>,
 }
@@ -36,15 +36,17 @@ impl DedupSummary<'_> {
         if let Some(more @ 1..) = tally.damaged.checked_sub(tally.damages.len() as u64) {
             write_stderr(&format!("warning: {more} more places could not be read"));
         }
+        for (kind, (count, first)) in &tally.ignored {
+            let files = counted(*count, "file", "files");
+            write_stderr(&terminal_safe(&format!("note: {files} ignored, {kind}: {first}")));
+        }
         if self.ending.not_revised > 0 {
             let pages = counted(self.ending.not_revised, "near-duplicate", "near-duplicates");
             write_stderr(&format!("warning: {pages} would be unique by now; stdin cannot be read again to store them"));
         }
         if self.ending.reason == StopReason::Finished && tally.inputs.fruitful == 0 {
-            let hint = match self.ignored.is_empty() {
-                true => "give WARC, Parquet, CSV or JSON files, or folders of HTML; see 'ndcrawl dedup --help'",
-                false => "name the files themselves if they hold pages: only folders are sifted by the names of files",
-            };
+            let hint =
+                "give WARC, WACZ, ARC, Parquet, CSV or JSON files, or folders of HTML; see 'ndcrawl dedup --help'";
             write_stderr(&format!("warning: no input gave a page\nhint: {hint}"));
         }
         if self.ending.reason == StopReason::DiskFull {
@@ -65,11 +67,12 @@ impl DedupSummary<'_> {
     /// Returns the summary as one line of JSON.
     pub fn json(&self) -> String {
         let (ending, tally) = (self.ending, &self.ending.tally);
+        let ignored: BTreeMap<&String, u64> = tally.ignored.iter().map(|(kind, (count, _))| (kind, *count)).collect();
         let inputs: Vec<Value> = tally.inputs.listed.iter().map(input_json).collect();
         let object = json!({
             "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
             "without_url": tally.without_url, "renamed": tally.renamed,
-            "damaged": tally.damaged, "ignored_files": self.ignored.values().sum::<u64>(), "ignored": self.ignored,
+            "damaged": tally.damaged, "ignored_files": self.ignored_files(), "ignored": ignored, "same_url": self.same_url.name(),
             "inputs": tally.inputs.opened, "inputs_with_pages": tally.inputs.fruitful,
             "poor_inputs": tally.inputs.poor, "poor": inputs,
             "bytes": tally.bytes, "stopped": ending.reason != StopReason::Finished,
@@ -95,7 +98,10 @@ impl DedupSummary<'_> {
             self.rate().0,
             self.rate().1
         );
-        let ignored = self.ignored.values().sum();
+        let repeated = match self.same_url {
+            SameUrl::Last => "passed over for a later capture of their URL (--same-url last)",
+            _ => "passed over for an earlier capture of their URL (--same-url first)",
+        };
         let rows = [
             (stored, "stored", "unique pages"),
             (near, "near-duplicates", "of a stored page"),
@@ -104,12 +110,12 @@ impl DedupSummary<'_> {
             (outcome(OutcomeKind::Excluded), "excluded", "not a page by its type, or marked noindex"),
             (outcome(OutcomeKind::Failed), "failed", "error responses"),
             (tally.known, "known", "of these, from an earlier run"),
-            (tally.repeated, "repeated", "the same URL again"),
+            (tally.repeated, "repeated", repeated),
             (tally.without_url, "without URL", "known by their id, or by file and line"),
             (tally.renamed, "same id again", "of these: known by file and line"),
             (tally.passed, "passed over", "records that are no responses"),
             (tally.damaged, "damaged", "could not be read"),
-            (ignored, "files ignored", &self.endings()),
+            (self.ignored_files(), "files ignored", &self.endings()),
         ];
         for (count, name, note) in rows.into_iter().filter(|(count, name, _)| *count > 0 || *name == "stored") {
             text += format!("  {:>9}  {name:<18}{note}", thousands(count)).trim_end();
@@ -129,19 +135,22 @@ impl DedupSummary<'_> {
         text + &self.report.map_or(String::new(), |path| format!("Report:  {}\n", terminal_safe(path)))
     }
 
+    fn ignored_files(&self) -> u64 {
+        self.ending.tally.ignored.values().map(|(count, _)| count).sum()
+    }
+
     /// Returns the endings of ignored files, with counts.
     fn endings(&self) -> String {
-        let mut endings: Vec<(&String, &u64)> = self.ignored.iter().collect();
-        endings.sort_by_key(|(ending, count)| (std::cmp::Reverse(**count), *ending));
-        let named = endings.iter().take(MOST_NAMED).map(|(ending, count)| match ending.as_str() {
-            "" => format!("{} without ending", thousands(**count)),
-            ending => format!("{} .{}", thousands(**count), terminal_safe(ending)),
-        });
-        let mut named: Vec<String> = named.collect();
-        if endings.len() > MOST_NAMED {
+        let mut kinds: Vec<(&String, u64)> =
+            self.ending.tally.ignored.iter().map(|(kind, (count, _))| (kind, *count)).collect();
+        kinds.sort_by_key(|(kind, count)| (std::cmp::Reverse(*count), *kind));
+        let named = kinds.iter().take(MOST_NAMED);
+        let mut named: Vec<String> =
+            named.map(|(kind, count)| format!("{} {}", thousands(*count), terminal_safe(kind))).collect();
+        if kinds.len() > MOST_NAMED {
             named.push("others".to_owned());
         }
-        format!("not pages by their names: {}", named.join(", "))
+        named.join(", ")
     }
 
     /// Returns the inputs that gave no page or were not read to their end; empty if there are none.

@@ -141,7 +141,7 @@ impl Explanation {
         parts.extend(line.media_type.as_deref().map(|kind| terminal_safe(kind).into_owned()));
         parts.extend(line.bytes.map(byte_size));
         if line.truncated {
-            parts.push("truncated at --max-body".to_owned());
+            parts.push("truncated".to_owned());
         }
         if !line.robots.is_empty() {
             parts.push(format!("marked {}", terminal_safe(&line.robots.join(", "))));
