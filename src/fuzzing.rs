@@ -31,8 +31,9 @@ pub use crate::store::fuzzing::rows as store_rows;
 type Target = (&'static str, fn(&[u8]));
 
 /// All fuzz targets, by the names of their corpus folders.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     ("rendering", rendering),
+    ("xml", xml),
     ("charset", charset),
     ("robots", robots),
     ("url", url),
@@ -96,6 +97,16 @@ pub fn rendering(bytes: &[u8]) {
     let (dom, dom_text) = rendered(&DOM, &page);
     assert_eq!(fast_text, dom_text);
     assert_eq!(format!("{fast:?}"), format!("{dom:?}"));
+}
+
+/// Checks XML: its media types do not matter, the links are those of the reader, and a page says the same again.
+pub fn xml(bytes: &[u8]) {
+    let Some(first) = page(b"application/xhtml+xml; charset=utf-8", bytes) else { return };
+    let Some(other) = page(b"text/xml; charset=utf-8", bytes) else { return };
+    let ((one, one_text), (two, two_text)) = (rendered(&FAST, &first), rendered(&DOM, &other));
+    assert_eq!(one_text, two_text);
+    assert_eq!((&one.terms, &one.title, &one.links), (&two.terms, &two.title, &two.links));
+    assert_eq!((&one.language, &one.canonical, one.robots), (&two.language, &two.canonical, two.robots));
 }
 
 /// Checks decoding of any type and encoding: the decoded text, read as UTF-8 text, stays the same.

@@ -10,11 +10,8 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fetch::{Validators, absent_page};
-use crate::model::{CanonicalUrl, Fetched, Header, Unchanged, WarcLocation};
+use crate::model::{CanonicalUrl, Fetched, Header, PAGE_SOURCE, Unchanged, WarcLocation};
 use crate::store::{self, ArchiveReader, Generation, PageLines};
-
-/// The header line, in the archive, that says where the document of a page with scripts comes from.
-pub(super) const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
 
 /// The pages that the generation before has kept.
 #[derive(Debug)]

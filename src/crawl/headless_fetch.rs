@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use crate::fetch::Fetcher;
 use crate::headless::{Browser, Drawn, Options, is_shell};
-use crate::model::{Fetched, Normalizer};
+use crate::model::{Fetched, Normalizer, PAGE_SOURCE};
 
-use super::conditional_fetch::PAGE_SOURCE;
 use super::messages::FetchedPage;
 use super::page_fetch::{PageFetch, Stopped};
 

@@ -35,6 +35,7 @@ message page {
     OPTIONAL INT32 status;
     OPTIONAL BYTE_ARRAY type (STRING);
     OPTIONAL BYTE_ARRAY charset (STRING);
+    OPTIONAL BYTE_ARRAY charset_declared (STRING);
     OPTIONAL BYTE_ARRAY lang (STRING);
     OPTIONAL BYTE_ARRAY title (STRING);
     OPTIONAL BYTE_ARRAY text (STRING);
@@ -137,6 +138,7 @@ fn write_group(
     columns.optional::<Int32Type>(|row| row.status.map(i32::from))?;
     columns.text(|row| row.media_type.take())?;
     columns.text(|row| row.charset.take())?;
+    columns.text(|row| row.charset_declared.take())?;
     columns.text(|row| row.lang.take())?;
     columns.text(|row| row.title.take())?;
     columns.text(|row| row.text.take())?;

@@ -27,6 +27,7 @@ pub struct ExportRow {
     #[serde(rename = "type")]
     pub media_type: Option<String>,
     pub charset: Option<String>,
+    pub charset_declared: Option<String>,
     pub lang: Option<String>,
     pub title: Option<String>,
     /// The main text, one block per line; `None` if the body is not archived.
@@ -95,6 +96,7 @@ impl ExportRow {
             status: line.status,
             media_type: line.media_type,
             charset: line.charset,
+            charset_declared: line.charset_declared,
             lang: line.lang,
             title: line.title,
             text: None,
@@ -155,7 +157,7 @@ mod tests {
     fn every_row_has_every_field_but_source_that_nobody_asked_for() {
         let fields = |row: &ExportRow| serde_json::to_value(row).unwrap().as_object().unwrap().len();
         let row = ExportRow::of(PageLine::default());
-        assert_eq!(fields(&row), 26);
-        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 27);
+        assert_eq!(fields(&row), 27);
+        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 28);
     }
 }

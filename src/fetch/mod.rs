@@ -23,8 +23,8 @@
 mod address;
 mod classify;
 mod client;
-mod connect;
 mod completeness;
+mod connect;
 mod content_coding;
 mod error;
 mod exchange;

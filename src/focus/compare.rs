@@ -237,8 +237,10 @@ mod tests {
     fn read(focus: &mut Focus, html: &str) -> Appraisal {
         let url = Normalizer::default().absolute("http://h.test/d/").unwrap();
         let headers = [("content-type".to_owned(), b"text/html".to_vec())];
-        let page =
-            PageSource { url: &url, headers: &headers, body: html.as_bytes(), fetched_at: Some(1_767_225_600_000) };
+        let page = PageSource {
+            fetched_at: Some(1_767_225_600_000),
+            ..PageSource::new(&url, html.as_bytes()).with_headers(&headers)
+        };
         focus.read(&renderer().render(page), &renderer())
     }
 

@@ -31,7 +31,7 @@ pub use capture::{capture_key, split_capture_key};
 pub use focus::{Clue, Expectation, PartWeights, PartWeightsError, Relevance};
 pub use frontier_api::{Ack, Discovery, FrontierCounts, Lease, LeaseAnswer, Link, LinkKind, Offered, Wait};
 pub use outcome::{Deferral, Exclusion, FailureClass, Outcome, OutcomeKind};
-pub use page::{Fetched, digest_of_part};
+pub use page::{Fetched, PAGE_SOURCE, digest_of_part};
 pub use page_line::{EarlierVerdict, ErrorLine, PageLine, SampledPrediction};
 pub use put_page::{PutPage, RowName, Unchanged};
 pub use rest::{Rest, RestOf, RestRow};

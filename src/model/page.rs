@@ -9,6 +9,9 @@ use url::Url;
 
 use super::CanonicalUrl;
 
+/// The header line, in the archive, that says where the document of a page with scripts comes from.
+pub const PAGE_SOURCE: &str = "x-ndcrawl-page-source";
+
 /// The response to one request, whatever its status.
 #[derive(Clone, Debug)]
 pub struct Fetched {
@@ -53,7 +56,12 @@ impl Fetched {
 
     /// Returns the page as its reader takes it.
     pub fn source(&self) -> PageSource<'_> {
-        PageSource { url: &self.url, headers: &self.headers, body: &self.body, fetched_at: self.started_at }
+        let is_browsers = |(name, value): &Header| name.eq_ignore_ascii_case(PAGE_SOURCE) && value == b"browser";
+        PageSource {
+            fetched_at: self.started_at,
+            scripts_ran: self.headers.iter().any(is_browsers),
+            ..PageSource::new(&self.url, &self.body).with_headers(&self.headers)
+        }
     }
 
     /// Returns the first header line of that name (case does not matter), as text with other bytes replaced.

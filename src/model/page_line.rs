@@ -53,9 +53,12 @@ pub struct PageLine {
     /// The language, a primary BCP 47 subtag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
-    /// The character encoding by its WHATWG name.
+    /// The character encoding by which the page was read, by its WHATWG name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charset: Option<String>,
+    /// The encoding that server or page declare: its WHATWG name, or the label if it names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charset_declared: Option<String>,
     /// The media type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,

@@ -62,6 +62,7 @@ pub(crate) fn add_page(line: &mut PageLine, rendered: &PageContent) {
     line.title.clone_from(&rendered.title);
     line.lang.clone_from(&rendered.language);
     line.charset = (!rendered.charset.is_empty()).then(|| rendered.charset.to_owned());
+    line.charset_declared = rendered.charset_declared.as_deref().map(str::to_owned);
     line.text_digest = rendered.text_digest.map(|digest| format!("blake3:{digest}"));
     line.robots = rendered.robots.names().into_iter().map(str::to_owned).collect();
     line.canonical.clone_from(&rendered.canonical);

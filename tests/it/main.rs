@@ -33,6 +33,8 @@
 //! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
 //! | `spider` | requests and politeness of the spider engine |
 //! | `malice` | malicious responses |
+//! | `pages_as_they_are` | XHTML, deep nesting, encodings that lie |
+//! | `young_hosts` | copies and templates on hosts of which little is known |
 //! | `corpora` | real sites on a real server |
 //! | `rendering` | that both parsers agree on real pages |
 //! | `exactness` | that every decision equals brute force, in any batches |
@@ -84,6 +86,7 @@ mod network;
 mod odd_answers;
 mod old_store;
 mod overlap;
+mod pages_as_they_are;
 mod planted;
 mod program;
 mod recrawl;
@@ -103,3 +106,4 @@ mod synthetic;
 mod traps;
 mod web;
 mod words;
+mod young_hosts;

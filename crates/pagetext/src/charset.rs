@@ -1,205 +1,122 @@
 //! Which character encoding has this page?
 //!
-//! The order is that of browsers (WHATWG HTML, section 13.2.3): byte order mark, then the charset
-//! of `Content-Type`, then what the document declares in its first 1024 bytes, then a detector.
+//! The order is that of browsers (WHATWG HTML, section 13.2.3): byte order mark, then the charset of `Content-Type`,
+//! then what the document declares, then a detector. Two things differ:
+//!
+//! - A label that the bytes refute is passed over ([`evidence`]), so that its text is readable.
+//! - UTF-16 without a byte order mark is known by its zero bytes.
+
+mod declared;
+mod evidence;
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use memchr::memchr;
 
-use super::model::media_type::{charset_parameter, first_label};
+use super::model::media_type::charset_parameter;
 
-/// Bytes that are searched for a declaration inside the document (WHATWG HTML, 13.2.3.2).
-const PRESCAN_BYTES: usize = 1024;
 /// Bytes that the detector reads: enough for a sure guess, few enough to be cheap.
 const DETECTOR_BYTES: usize = 64 * 1024;
+/// Bytes of plain ASCII that the detector reads before the first byte that is none.
+const BEFORE_FIRST: usize = 1024;
+/// Bytes of the longest label that is recorded.
+const LONGEST_LABEL: usize = 40;
 
-/// Decodes a document; bytes that cannot be decoded become U+FFFD.
-///
-/// `top_level_domain` (`de`, `jp`) helps the detector.
+/// How a text declares its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Html,
+    Xml,
+    /// It can't.
+    Plain,
+}
+
+/// A decoded document.
+pub(super) struct Decoded<'a> {
+    /// Its text; bytes that cannot be decoded are U+FFFD.
+    pub text: Cow<'a, str>,
+    pub encoding: &'static Encoding,
+    /// The encoding that its server or the document itself declares: its WHATWG name, or the label if it names none.
+    pub declared: Option<Cow<'static, str>>,
+    /// Whether no declaration was believed.
+    pub is_guess: bool,
+}
+
+/// Decodes a document. `top_level_domain` (`de`, `jp`) helps the detector.
 pub(super) fn decode<'a>(
     body: &'a [u8],
     content_type: Option<&str>,
-    is_xml: bool,
+    syntax: Syntax,
     top_level_domain: Option<&str>,
-) -> (Cow<'a, str>, &'static Encoding) {
-    let (encoding, mark) = encoding_of(body, content_type, is_xml, top_level_domain);
-    let (text, _) = encoding.decode_without_bom_handling(&body[mark..]);
-    (text, encoding)
+) -> Decoded<'a> {
+    let label = content_type.and_then(charset_parameter);
+    let by_server = label.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
+    let mut unread = Unread { body, syntax, by_document: None };
+    let found = encoding_of(&mut unread, by_server);
+    let (text, encoding, is_guess) = found.unwrap_or_else(|| {
+        let encoding = detect(body, syntax, top_level_domain);
+        let text = evidence::fitting(encoding, body).unwrap_or_else(|| encoding.decode_without_bom_handling(body).0);
+        (text, encoding, true)
+    });
+    let known = by_server.or_else(|| unread.declared());
+    let declared = match known {
+        Some(known) => Some(Cow::Borrowed(known.name())),
+        None => label.map(|label| Cow::Owned(label.chars().take(LONGEST_LABEL).collect())),
+    };
+    Decoded { text, encoding, declared, is_guess }
 }
 
-/// Returns the encoding and the length of the byte order mark.
-fn encoding_of(
-    body: &[u8],
-    content_type: Option<&str>,
-    is_xml: bool,
-    top_level_domain: Option<&str>,
-) -> (&'static Encoding, usize) {
-    if let Some(found) = Encoding::for_bom(body) {
-        return found;
-    }
-    let declared = content_type
-        .and_then(charset_parameter)
-        .and_then(|label| Encoding::for_label(label.as_bytes()))
-        .or_else(|| declared(&body[..body.len().min(PRESCAN_BYTES)], is_xml));
-    (declared.unwrap_or_else(|| detect(body, is_xml, top_level_domain)), 0)
+/// A document whose declaration is looked for once, if at all.
+struct Unread<'a> {
+    body: &'a [u8],
+    syntax: Syntax,
+    by_document: Option<Option<&'static Encoding>>,
 }
 
-/// Returns the encoding label in the `content` of a `meta` element (WHATWG HTML, "extracting a character
-/// encoding from a meta element").
-fn charset_in_content(content: &str) -> Option<String> {
-    let lower = content.to_ascii_lowercase();
-    let mut found = lower.match_indices("charset");
-    let value = found.find_map(|(at, name)| lower[at + name.len()..].trim_start().strip_prefix('='))?;
-    first_label(value)
-}
-
-/// Returns the encoding that the document declares.
-///
-/// A declaration of UTF-16 that is readable as ASCII is wrong and means UTF-8 (WHATWG HTML, "prescan a byte stream
-/// to determine its encoding").
-fn declared(head: &[u8], is_xml: bool) -> Option<&'static Encoding> {
-    let found = if is_xml { xml_declaration(head).or_else(|| prescan(head)) } else { prescan(head) };
-    let found = found.or_else(|| if is_xml { None } else { xml_declaration(head) })?;
-    if found == UTF_16BE || found == UTF_16LE {
-        return Some(UTF_8);
-    }
-    Some(if found == X_USER_DEFINED { WINDOWS_1252 } else { found })
-}
-
-fn xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
-    let head = String::from_utf8_lossy(head);
-    let declaration = head.trim_start().strip_prefix("<?xml")?.split("?>").next()?;
-    let value = declaration.split("encoding").nth(1)?.trim_start().strip_prefix('=')?;
-    Encoding::for_label(first_label(value)?.as_bytes())
-}
-
-/// Finds `meta` elements outside comments: the prescan of WHATWG HTML, section 13.2.3.2.
-fn prescan(head: &[u8]) -> Option<&'static Encoding> {
-    let mut at = 0;
-    while at < head.len() {
-        let rest = &head[at..];
-        if rest.starts_with(b"<!--") {
-            // The comment may end with its own opening dashes: "<!-->".
-            at += 2 + find(&rest[2..], b"-->")? + 3;
-        } else if starts_with_name(rest, b"<meta") {
-            let (attributes, used) = attributes(&rest[5..]);
-            // A tag without an end is no tag.
-            rest.get(5 + used)?;
-            if let Some(encoding) = meta_encoding(&attributes) {
-                return Some(encoding);
-            }
-            at += 5 + used;
-        } else if is_tag(rest) {
-            let name = rest.iter().position(|b| b.is_ascii_whitespace() || *b == b'>')?;
-            let (_, used) = attributes(&rest[name..]);
-            at += name + used.max(1);
-        } else if rest.starts_with(b"<!") || rest.starts_with(b"</") || rest.starts_with(b"<?") {
-            at += find(rest, b">")? + 1;
-        } else {
-            at += 1;
-        }
-    }
-    None
-}
-
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).position(|window| window == needle)
-}
-
-fn starts_with_name(rest: &[u8], name: &[u8]) -> bool {
-    rest.len() > name.len()
-        && rest[..name.len()].eq_ignore_ascii_case(name)
-        && (rest[name.len()].is_ascii_whitespace() || rest[name.len()] == b'/')
-}
-
-fn is_tag(rest: &[u8]) -> bool {
-    let name = rest.strip_prefix(b"</").or_else(|| rest.strip_prefix(b"<"));
-    name.and_then(<[u8]>::first).is_some_and(u8::is_ascii_alphabetic)
-}
-
-/// A name and a value, both in lower case.
-type Attribute = (Vec<u8>, Vec<u8>);
-
-/// Returns the attributes up to the end of the tag, and the bytes read.
-fn attributes(tag: &[u8]) -> (Vec<Attribute>, usize) {
-    let mut found: Vec<Attribute> = Vec::new();
-    let mut at = 0;
-    loop {
-        at += run(&tag[at..], |b| b.is_ascii_whitespace() || b == b'/');
-        if at >= tag.len() || tag[at] == b'>' {
-            return (found, at);
-        }
-        // An equals sign at the start belongs to the name.
-        let length = 1 + run(&tag[at + 1..], |b| !b.is_ascii_whitespace() && !matches!(b, b'/' | b'>' | b'='));
-        let name = tag[at..at + length].to_ascii_lowercase();
-        at += length;
-        let space = run(&tag[at..], |b| b.is_ascii_whitespace());
-        let mut value = Vec::new();
-        if tag.get(at + space) == Some(&b'=') {
-            at += space + 1;
-            at += run(&tag[at..], |b| b.is_ascii_whitespace());
-            let (read, used) = attribute_value(&tag[at..]);
-            value = read;
-            at += used;
-        }
-        if !found.iter().any(|(known, _)| *known == name) {
-            found.push((name, value));
-        }
+impl Unread<'_> {
+    fn declared(&mut self) -> Option<&'static Encoding> {
+        let (body, syntax) = (self.body, self.syntax);
+        *self.by_document.get_or_insert_with(|| match syntax {
+            Syntax::Plain => None,
+            Syntax::Html | Syntax::Xml => declared::in_document(body, syntax == Syntax::Xml),
+        })
     }
 }
 
-fn attribute_value(tag: &[u8]) -> (Vec<u8>, usize) {
-    match tag.first() {
-        Some(&quote @ (b'"' | b'\'')) => {
-            let length = run(&tag[1..], |b| b != quote);
-            (tag[1..1 + length].to_ascii_lowercase(), (length + 2).min(tag.len()))
-        }
-        _ => {
-            let length = run(tag, |b| !b.is_ascii_whitespace() && b != b'>');
-            (tag[..length].to_ascii_lowercase(), length)
-        }
+/// Returns the text by the first declaration that it fits, and whether it is a guess all the same.
+fn encoding_of<'a>(
+    document: &mut Unread<'a>,
+    by_server: Option<&'static Encoding>,
+) -> Option<(Cow<'a, str>, &'static Encoding, bool)> {
+    let body = document.body;
+    if let Some((encoding, mark)) = Encoding::for_bom(body) {
+        let rest = &body[mark..];
+        // A mark is nothing that happens by chance.
+        return Some((encoding.decode_without_bom_handling(rest).0, encoding, false));
     }
+    if let Some(encoding) = evidence::utf_16(body) {
+        return Some((encoding.decode_without_bom_handling(body).0, encoding, by_server != Some(encoding)));
+    }
+    let fitting = |encoding| evidence::fitting(encoding, body).map(|text| (text, encoding, false));
+    by_server.and_then(fitting).or_else(|| document.declared().and_then(fitting))
 }
 
-fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|&b| !belongs(b)).unwrap_or(bytes.len())
-}
-
-fn meta_encoding(attributes: &[Attribute]) -> Option<&'static Encoding> {
-    let value = |name: &[u8]| attributes.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_slice());
-    if let Some(label) = value(b"charset") {
-        return Encoding::for_label(label);
+fn detect(body: &[u8], syntax: Syntax, top_level_domain: Option<&str>) -> &'static Encoding {
+    // Pure ASCII reads the same in any encoding; it gets the name that browsers give it. ISO-2022-JP has escapes.
+    if body.is_ascii() && memchr(0x1b, body).is_none() {
+        return if syntax == Syntax::Xml { UTF_8 } else { WINDOWS_1252 };
     }
-    if value(b"http-equiv")? != b"content-type" {
-        return None;
-    }
-    let content = String::from_utf8_lossy(value(b"content")?).into_owned();
-    Encoding::for_label(charset_in_content(&content)?.as_bytes())
-}
-
-fn detect(body: &[u8], is_xml: bool, top_level_domain: Option<&str>) -> &'static Encoding {
-    // Pure ASCII reads the same in any encoding; it gets the name that browsers give it.
-    if !is_xml && body.is_ascii() {
-        return WINDOWS_1252;
-    }
-    let head = &body[..body.len().min(DETECTOR_BYTES)];
     // XML without a declaration is UTF-8 (XML 1.0, section 4.3.3), and so is anything that decodes as UTF-8.
-    if is_xml || valid_utf8_prefix(head) {
+    if !body.is_ascii() && evidence::utf_8(body).is_some() {
         return UTF_8;
     }
+    let first = body.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(BEFORE_FIRST);
+    let window = &body[first..body.len().min(first + DETECTOR_BYTES)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(head, head.len() == body.len());
-    detector.guess(top_level_domain.map(str::as_bytes), Utf8Detection::Allow)
-}
-
-/// Returns whether this is UTF-8, apart from a character that is cut at the end.
-fn valid_utf8_prefix(head: &[u8]) -> bool {
-    match std::str::from_utf8(head) {
-        Ok(_) => true,
-        Err(error) => error.error_len().is_none(),
-    }
+    detector.feed(window, first + window.len() == body.len());
+    detector.guess(top_level_domain.map(str::as_bytes), Utf8Detection::Deny)
 }
 
 #[cfg(test)]
@@ -207,7 +124,7 @@ mod tests {
     use super::*;
 
     fn name(body: &[u8], content_type: Option<&str>) -> &'static str {
-        encoding_of(body, content_type, false, None).0.name()
+        decode(body, content_type, Syntax::Html, None).encoding.name()
     }
 
     #[test]
@@ -216,23 +133,7 @@ mod tests {
         assert_eq!(name(document, None), "KOI8-R");
         assert_eq!(name(document, Some("text/html; charset=\"ISO-8859-5\"")), "ISO-8859-5");
         assert_eq!(name(b"\xef\xbb\xbf<meta charset=koi8-r>", Some("text/html; charset=big5")), "UTF-8");
-        assert_eq!(decode(b"\xef\xbb\xbfabc", None, false, None).0, "abc");
-    }
-
-    #[test]
-    fn only_a_parameter_of_that_name_names_the_charset() {
-        for (content_type, expected) in [
-            ("text/html; charset = koi8-r", Some("koi8-r")),
-            ("text/html;Charset='koi8-r'; x=y", Some("koi8-r")),
-            ("text/html charset=koi8-r, text/html", Some("koi8-r")),
-            ("text/html; a=\"b; charset=big5\"; charset=\"\"; charset=koi8-r", Some("koi8-r")),
-            ("text/html; xcharset=koi8-r", None),
-            ("text/html; a=\"; charset=koi8-r\"", None),
-            ("text/html; charset", None),
-            ("text/html; charset=", None),
-        ] {
-            assert_eq!(charset_parameter(content_type).as_deref(), expected, "{content_type}");
-        }
+        assert_eq!(decode(b"\xef\xbb\xbfabc", None, Syntax::Html, None).text, "abc");
     }
 
     #[test]
@@ -251,10 +152,6 @@ mod tests {
         assert_eq!(name(&russian, None), "windows-1251");
         assert_eq!((name(b"plain", None), name(b"", None)), ("windows-1252", "windows-1252"));
         assert_eq!(name("plain \u{e9}t\u{e9}".as_bytes(), None), "UTF-8");
-        assert_eq!(
-            decode(b"caf\xe9 na\xefve", Some("text/html; charset=utf-8"), false, None).0,
-            "caf\u{fffd} na\u{fffd}ve"
-        );
     }
 
     #[test]
@@ -267,5 +164,95 @@ mod tests {
         {
             name(head, None);
         }
+    }
+
+    /// What was declared, what was used, and the text.
+    fn read(body: &[u8], content_type: &str, syntax: Syntax) -> (Option<String>, &'static str, String) {
+        let decoded = decode(body, Some(content_type).filter(|line| !line.is_empty()), syntax, None);
+        (decoded.declared.map(Cow::into_owned), decoded.encoding.name(), decoded.text.into_owned())
+    }
+
+    #[test]
+    fn a_label_that_the_bytes_refute_is_passed_over_and_recorded() {
+        let chinese = "网页去重是搜索引擎的一项基本工作,每天都有新的文章需要处理。";
+        let (gbk, _, _) = encoding_rs::GBK.encode(chinese);
+        for syntax in [Syntax::Html, Syntax::Xml, Syntax::Plain] {
+            let (declared, used, text) = read(&gbk, "text/html; charset=UTF-8", syntax);
+            assert_eq!((declared.as_deref(), used, &*text), (Some("UTF-8"), "GBK", chinese));
+        }
+        let latin = read(b"caf\xe9 na\xefve", "text/html; charset=utf-8", Syntax::Html);
+        assert_eq!(latin, (Some("UTF-8".to_owned()), "windows-1252", "café naïve".to_owned()));
+        let utf_8 = read("Größe".as_bytes(), "text/html; charset=iso-8859-1", Syntax::Html);
+        assert_eq!(utf_8, (Some("windows-1252".to_owned()), "UTF-8", "Größe".to_owned()));
+    }
+
+    #[test]
+    fn of_two_declarations_the_one_that_fits_counts() {
+        let (body, _, _) = encoding_rs::WINDOWS_1251.encode("<meta charset=windows-1251><p>Это обычный русский текст.");
+        let (declared, used, text) = read(&body, "text/html; charset=utf-8", Syntax::Html);
+        assert_eq!((declared.as_deref(), used), (Some("UTF-8"), "windows-1251"));
+        assert!(text.ends_with("Это обычный русский текст."));
+        let latin = "text/html; charset=iso-8859-1";
+        assert_eq!(read(&body, latin, Syntax::Html).1, "windows-1251", "no Latin text has such runs");
+        let (french, _, _) = WINDOWS_1252.encode("<meta charset=koi8-r><p>Le café était fermé.");
+        assert_eq!(read(&french, latin, Syntax::Html).1, "windows-1252", "the server comes first");
+    }
+
+    #[test]
+    fn a_declaration_behind_the_prescanned_bytes_beats_a_guess() {
+        let late = |before: &str, meta: &str| format!("<head>{before}{meta}<title>C\u{153}ur: 20 \u{20ac}</title>");
+        let style = format!("<style>{}</style>", "p{margin:0}".repeat(200));
+        let encoded = |html: &str| encoding_rs::ISO_8859_15.encode(html).0.into_owned();
+        for meta in
+            ["<meta charset=iso-8859-15>", "<META HTTP-EQUIV=Content-Type CONTENT='text/html; CHARSET=ISO-8859-15'>"]
+        {
+            let (declared, used, text) = read(&encoded(&late(&style, meta)), "", Syntax::Html);
+            assert_eq!((declared.as_deref(), used), (Some("ISO-8859-15"), "ISO-8859-15"));
+            assert!(text.contains("Cœur: 20 €"));
+        }
+        for hidden in [
+            "<script>'<meta charset=koi8-r>'</script>",
+            "<!-- <meta charset=koi8-r> -->",
+            "<textarea><meta charset=koi8-r></textarea>",
+        ] {
+            let html = late(&(style.clone() + hidden), "<meta charset=iso-8859-15>");
+            assert_eq!(read(&encoded(&html), "", Syntax::Html).1, "ISO-8859-15", "{hidden}");
+        }
+        let plain = late(&style, "<meta charset=koi8-r>");
+        assert_ne!(read(&encoded(&plain), "", Syntax::Plain).1, "KOI8-R", "a text about HTML declares nothing");
+    }
+
+    #[test]
+    fn utf_16_without_a_mark_is_read_whatever_is_said_of_it() {
+        let html = "<html><title>Über uns</title><p>Ein Text.</html>";
+        let little: Vec<u8> = html.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = html.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (body, name) in [(little, "UTF-16LE"), (big, "UTF-16BE")] {
+            for content_type in
+                ["", "text/html; charset=utf-16", "text/html; charset=utf-8", "text/html; charset=latin1"]
+            {
+                let (_, used, text) = read(&body, content_type, Syntax::Html);
+                assert_eq!((used, &*text), (name, html), "{content_type}");
+            }
+        }
+        let (declared, used, _) = read(b"<p>plain text", "text/html; charset=utf-16", Syntax::Html);
+        assert_eq!((declared.as_deref(), used), (Some("UTF-16LE"), "windows-1252"));
+    }
+
+    #[test]
+    fn a_label_without_a_decoder_does_not_empty_the_page() {
+        for label in ["iso-2022-kr", "hz-gb-2312", "utf8mb4", "none"] {
+            let (declared, _, text) = read(b"<p>plain text", &format!("text/html; charset={label}"), Syntax::Html);
+            assert_eq!(text, "<p>plain text", "{label}");
+            assert_eq!(declared.as_deref(), Some(if label.contains('2') { "replacement" } else { label }));
+        }
+        let (japanese, _, _) = encoding_rs::ISO_2022_JP.encode("検索エンジンは毎日新しいページを読みます。");
+        assert_eq!(name(&japanese, None), "ISO-2022-JP");
+    }
+
+    #[test]
+    fn text_far_behind_plain_ascii_is_looked_at() {
+        let far = [&b"<p>plain</p>".repeat(20_000)[..], b"caf\xe9, na\xefve, d\xe9j\xe0 vu"].concat();
+        assert_eq!(name(&far, None), "windows-1252");
     }
 }

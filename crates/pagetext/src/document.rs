@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use encoding_rs::Encoding;
 use url::Url;
 
 use crate::model::{Field, Normalizer, OutLink, PageSource, Refresh, RobotsDirectives};
@@ -11,6 +12,8 @@ use crate::model::{Field, Normalizer, OutLink, PageSource, Refresh, RobotsDirect
 use super::link_context::Anchor;
 use super::links::{Added, Links};
 use super::metadata::{Claims, WhenRank, WhoRank};
+use super::names::Name;
+use super::tokenizer::{Lexer, RawText, Tag, Token};
 use super::{Options, WordCache, directives, json_ld, refresh};
 use neardup::text::FieldedText;
 use neardup::text::whitespace::folded;
@@ -38,12 +41,22 @@ pub(super) struct Document {
     pub claims: Claims,
     /// Where links begin, if the options ask for it.
     pub anchors: Vec<Anchor>,
+    /// Whether elements were nested too deep.
+    pub too_deep: bool,
+    /// Whether it is XML with the root `html`.
+    pub is_xhtml: bool,
 }
 
 /// The attributes of an element.
 pub(super) trait Attributes {
     /// Returns the value of the attribute of that name, which is in lower case.
     fn value(&self, name: &str) -> Option<Cow<'_, str>>;
+}
+
+impl Attributes for Tag<'_> {
+    fn value(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.get(name)
+    }
 }
 
 /// Collects what elements mean.
@@ -60,23 +73,31 @@ pub(super) struct Findings<'a> {
     wants_places: bool,
     /// Bytes of JSON-LD left to read.
     json_ld_left: usize,
+    /// Whether the page is what its scripts have written.
+    scripts_ran: bool,
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(page: PageSource<'a>, options: &'a Options, normalizer: &'a Normalizer) -> Self {
+    pub fn new(
+        page: PageSource<'a>,
+        encoding: &'static Encoding,
+        options: &'a Options,
+        normalizer: &'a Normalizer,
+    ) -> Self {
         let plain = options.word_cache == WordCache::Plain;
         let text = if plain { FieldedText::plain() } else { FieldedText::default() };
         Self {
             agent: &options.robots_agent,
             now: page.fetched_at,
             document: Document { text, claims: Claims::new(page.fetched_at), ..Document::default() },
-            links: Links::new(normalizer, page.url, options.max_links, plain),
+            links: Links::new(normalizer, page.url, encoding, options.max_links, plain),
             title: None,
             author_part: None,
             has_author_link: false,
             // A plain text has no positions before it is settled.
             wants_places: options.running && !plain,
             json_ld_left: json_ld::MOST_BYTES,
+            scripts_ran: page.scripts_ran,
         }
     }
 
@@ -143,6 +164,33 @@ impl<'a> Findings<'a> {
         let Some(left) = self.json_ld_left.checked_sub(script.len()) else { return };
         self.json_ld_left = left;
         json_ld::read(script, &mut self.document.claims);
+    }
+
+    /// Reads the content of a `noscript` element: its links, where no script has run.
+    ///
+    /// Its text says as a rule that scripts are needed, and its refresh leads to a page that says so. So neither counts.
+    pub fn noscript(&mut self, content: &str) {
+        if self.scripts_ran {
+            return;
+        }
+        let mut lexer = Lexer::new(content);
+        let mut tag = Tag::default();
+        loop {
+            match lexer.next(&mut tag, false) {
+                Token::Start => {
+                    match tag.name {
+                        Name::A | Name::Area => self.link(&tag, "href"),
+                        Name::Iframe | Name::Frame => self.link(&tag, "src"),
+                        _ => {}
+                    }
+                    if let Some(kind) = RawText::of(tag.name) {
+                        lexer.raw_text(kind, tag.written);
+                    }
+                }
+                Token::Eof => return,
+                _ => {}
+            }
+        }
     }
 
     /// Adds the link of an element that has an address but no text.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use ego_tree::iter::Edge;
+use encoding_rs::Encoding;
 use scraper::node::Element;
 use scraper::{Html, Node};
 
@@ -13,9 +14,20 @@ use super::names::{ASIDE, HIDDEN, INLINE, Name};
 use super::{Options, language};
 
 /// Parses HTML and walks the tree once, without recursion.
-pub(super) fn read(html: &str, page: PageSource<'_>, options: &Options, normalizer: &Normalizer) -> Document {
+pub(super) fn read(
+    html: &str,
+    page: PageSource<'_>,
+    encoding: &'static Encoding,
+    options: &Options,
+    normalizer: &Normalizer,
+) -> Document {
     let tree = Html::parse_document(html);
-    let mut walk = Walk::new(page, options, normalizer);
+    let mut walk = Walk {
+        findings: Findings::new(page, encoding, options, normalizer),
+        fields: Vec::new(),
+        hidden: 0,
+        foreign: 0,
+    };
     // The base counts for the whole document, also for links before it.
     if let Some(base) = first_base(&tree) {
         walk.findings.links.set_base(base);
@@ -26,9 +38,11 @@ pub(super) fn read(html: &str, page: PageSource<'_>, options: &Options, normaliz
                 Node::Text(text) => walk.text(text),
                 Node::Element(element) => {
                     walk.open(element);
-                    if is_script(element) && is_json_ld(element) {
-                        let texts = node.children().filter_map(|child| child.value().as_text());
-                        walk.findings.json_ld(&texts.map(|text| &**text).collect::<String>());
+                    let texts = || node.children().filter_map(|child| child.value().as_text());
+                    if is_html(element, "script") && is_json_ld(element) {
+                        walk.findings.json_ld(&texts().map(|text| &**text).collect::<String>());
+                    } else if is_html(element, "noscript") {
+                        walk.findings.noscript(&texts().map(|text| &**text).collect::<String>());
                     }
                 }
                 _ => {}
@@ -51,9 +65,9 @@ fn first_base(tree: &Html) -> Option<&str> {
         .and_then(|element| element.attr("href"))
 }
 
-/// Returns whether this is a `script` of HTML, not of SVG.
-fn is_script(element: &Element) -> bool {
-    element.name() == "script" && &*element.name.ns == "http://www.w3.org/1999/xhtml"
+/// Returns whether this is the element of HTML of that name, not of SVG.
+fn is_html(element: &Element, name: &str) -> bool {
+    element.name() == name && &*element.name.ns == "http://www.w3.org/1999/xhtml"
 }
 
 impl Attributes for Element {
@@ -73,10 +87,6 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(page: PageSource<'a>, options: &'a Options, normalizer: &'a Normalizer) -> Self {
-        Self { findings: Findings::new(page, options, normalizer), fields: Vec::new(), hidden: 0, foreign: 0 }
-    }
-
     fn text(&mut self, text: &str) {
         if self.hidden == 0 {
             let field = self.fields.last().map_or(Field::Body, |(field, _)| *field);

@@ -22,8 +22,8 @@
 //!
 //! 1. Its bytes are decoded.
 //! 2. [`Parser::Fast`] follows its elements in one pass: text by field, links, title, directives. [`Parser::Dom`] builds a
-//!    tree instead and finds the same; the few pages whose text is not in source order always take it. Pages that are
-//!    nested too deep are read as text.
+//!    tree instead and finds the same; the few pages whose text is not in source order always take it. XML, and pages
+//!    that are nested too deep, take the pass always: it gives up the depth of the nesting and nothing else.
 //! 3. The words of each field are stemmed and counted ([`neardup::text`]).
 //!
 //! The fields are those of the MWO paper (section "Rendering"); the innermost element decides in which field a word
@@ -55,13 +55,13 @@ mod language;
 mod link_context;
 mod links;
 mod main_text;
-mod markup;
 mod metadata;
 pub mod model;
 mod names;
 mod nesting;
 mod parser;
 mod provenance;
+mod query_encoding;
 mod refresh;
 mod sitemap;
 mod soft_404_phrases;
@@ -74,12 +74,13 @@ use std::sync::Arc;
 
 use encoding_rs::Encoding;
 
-use neardup::model::{Field, TermCounts, TermOrder, WantedOrder};
+use neardup::model::{Field, Markup, TermCounts, TermOrder, WantedOrder};
 
+use charset::{Decoded, Syntax};
 use document::Document;
 use link_context::LinkContext;
 use neardup::text::{Tokenizer, TokenizerOptions, WordObserver};
-use tree_builder::Stop;
+use tree_builder::{Order, OutOfOrder};
 
 pub use directives::robots_directives;
 pub use model::{
@@ -95,7 +96,7 @@ pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap}
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.
-pub const RENDERING_VERSION: u32 = 4;
+pub const RENDERING_VERSION: u32 = 5;
 
 /// How pages are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +105,7 @@ pub struct Options {
     pub parser: Parser,
     /// Links that are kept of one page.
     pub max_links: usize,
-    /// Elements nested deeper are read as text.
+    /// Elements nested deeper are read without their nesting.
     pub max_depth: usize,
     /// Letters that a text needs before its language is guessed.
     pub min_language_chars: usize,
@@ -158,9 +159,8 @@ struct Read<'a> {
     kind: Kind,
     source: Cow<'a, str>,
     encoding: &'static Encoding,
+    charset_declared: Option<Cow<'static, str>>,
     document: Document,
-    /// Whether it is nested too deep, and was read as text.
-    too_deep: bool,
 }
 
 /// How a media type is read.
@@ -202,13 +202,17 @@ impl PageReader {
     /// with a tree and no word cache more than five times.
     pub fn render<'a>(&self, page: impl Into<PageSource<'a>>) -> PageContent {
         let page = page.into();
-        let Some(Read { kind, source, encoding, mut document, too_deep }) = self.read(page) else {
+        let Some(Read { kind, source, encoding, charset_declared, mut document }) = self.read(page) else {
             return self.unread(page);
         };
         document.text.settle();
         let claims = std::mem::take(&mut document.claims);
         let mut provenance = provenance::of_page(page, claims, document.title.as_deref(), &document.text);
-        provenance.markup = (kind == Kind::Html).then(|| provenance::markup(&source));
+        provenance.markup = match kind {
+            Kind::Html => Some(provenance::markup(&source)),
+            Kind::Xml => document.is_xhtml.then_some(Markup::Xhtml),
+            Kind::Plain | Kind::Other => None,
+        };
         self.add_header_directives(page, &mut document.robots);
         let refresh = self.refresh(page, &mut document);
         let language = document.language.take().or_else(|| {
@@ -223,6 +227,7 @@ impl PageReader {
             title: document.title,
             language,
             charset: encoding.name(),
+            charset_declared,
             links: document.links,
             running,
             links_dropped: document.links_dropped,
@@ -232,7 +237,7 @@ impl PageReader {
             canonical: document.canonical,
             robots: document.robots,
             provenance,
-            too_deep,
+            too_deep: document.too_deep,
         }
     }
 
@@ -250,28 +255,28 @@ impl PageReader {
 
     /// Decodes and parses a page; `None` if it is no text.
     fn read<'a>(&self, page: PageSource<'a>) -> Option<Read<'a>> {
-        let declared = page.content_type();
-        let kind = kind_of(declared.as_ref().map_or("", |declared| &declared.essence));
+        let mut kind = kind_of(&page.media_type());
         if kind == Kind::Other {
             return None;
         }
-        let top_level_domain = page.url.domain().and_then(|name| name.rsplit('.').next());
-        let content_type = declared.as_ref().map(|declared| declared.value.as_str());
-        let (source, encoding) = charset::decode(page.body, content_type, kind == Kind::Xml, top_level_domain);
-        if is_binary(&source) {
+        let Decoded { text: source, encoding, declared, is_guess } = decode(page, kind);
+        if is_binary(&source, is_guess) {
             return None;
         }
         let feed = match kind {
             Kind::Html | Kind::Xml if feed::may_be_feed(&source) => feed::as_html(&source, page.url.as_url()),
             _ => None,
         };
-        let (document, too_deep) = match kind {
-            _ if let Some(html) = &feed => self.read_feed(html, page),
-            Kind::Html => self.read_html(&source, page),
-            Kind::Xml => (markup::read(&source, page, &self.options, &self.normalizer), false),
-            Kind::Plain | Kind::Other => (plain(&source), false),
+        if kind == Kind::Xml && is_html_in_capitals(&source) {
+            kind = Kind::Html;
+        }
+        let document = match kind {
+            _ if let Some(html) = &feed => self.read_feed(html, page, encoding),
+            Kind::Html => self.read_html(&source, page, encoding),
+            Kind::Xml => self.pass(&source, page, encoding, Order::Xml).unwrap_or_default(),
+            Kind::Plain | Kind::Other => plain(&source),
         };
-        Some(Read { kind, source, encoding, document, too_deep })
+        Some(Read { kind, source, encoding, charset_declared: declared, document })
     }
 
     /// Counts the terms of a page and of its URL, with their order and the words around links.
@@ -321,28 +326,33 @@ impl PageReader {
     /// Returns why the fast parser leaves this page to the other one; `None` if it does not.
     pub fn detour<'a>(&self, page: impl Into<PageSource<'a>>) -> Option<&'static str> {
         let page = page.into();
-        let declared = page.content_type();
-        let content_type = declared.as_ref().map(|declared| declared.value.as_str());
-        let (text, _) = charset::decode(page.body, content_type, false, None);
-        match tree_builder::read(&text, page, &self.options, &self.normalizer) {
-            Err(Stop::OutOfOrder(why)) => Some(why),
-            _ => None,
-        }
+        let Decoded { text, encoding, .. } = decode(page, Kind::Html);
+        self.pass(&text, page, encoding, Order::Tree).err().map(|OutOfOrder(why)| why)
     }
 
-    /// Parses HTML, and returns whether it is nested too deep and was read as text.
-    fn read_html(&self, html: &str, page: PageSource<'_>) -> (Document, bool) {
-        let too_deep = match self.options.parser {
-            Parser::Fast => match tree_builder::read(html, page, &self.options, &self.normalizer) {
-                Ok(document) => return (document, false),
-                Err(stop) => stop == Stop::TooDeep,
-            },
-            Parser::Dom => false,
-        };
-        if too_deep || nesting::is_deeper_than(html, self.options.max_depth) {
-            return (markup::read(html, page, &self.options, &self.normalizer), true);
+    /// Reads HTML in one pass, or by a tree if the order of the text needs one and the nesting allows it.
+    fn read_html(&self, html: &str, page: PageSource<'_>, encoding: &'static Encoding) -> Document {
+        if self.options.parser == Parser::Fast
+            && let Ok(document) = self.pass(html, page, encoding, Order::Tree)
+        {
+            return document;
         }
-        (dom::read(html, page, &self.options, &self.normalizer), false)
+        if nesting::is_deeper_than(html, self.options.max_depth)
+            && let Ok(document) = self.pass(html, page, encoding, Order::Source)
+        {
+            return document;
+        }
+        dom::read(html, page, encoding, &self.options, &self.normalizer)
+    }
+
+    fn pass(
+        &self,
+        source: &str,
+        page: PageSource<'_>,
+        encoding: &'static Encoding,
+        order: Order,
+    ) -> Result<Document, OutOfOrder> {
+        tree_builder::read(source, page, encoding, &self.options, &self.normalizer, order)
     }
 
     /// Returns the refresh that a browser obeys, which is that of the header line if there is one. Its target is a link.
@@ -361,10 +371,10 @@ impl PageReader {
     }
 
     /// Reads a feed that is written as HTML. What the markup of an entry says of its page is not said by the feed.
-    fn read_feed(&self, html: &str, page: PageSource<'_>) -> (Document, bool) {
-        let (mut document, too_deep) = self.read_html(html, page);
+    fn read_feed(&self, html: &str, page: PageSource<'_>, encoding: &'static Encoding) -> Document {
+        let mut document = self.read_html(html, page, encoding);
         (document.robots, document.canonical, document.refresh) = Default::default();
-        (document, too_deep)
+        document
     }
 
     /// Returns what is known of a page without its body.
@@ -384,7 +394,7 @@ impl PageReader {
 /// Maps a media type to its reader. No media type means HTML, as for browsers.
 fn kind_of(media_type: &str) -> Kind {
     match media_type {
-        "" | "text/html" | "application/xhtml+xml" => Kind::Html,
+        "" | "text/html" => Kind::Html,
         "text/xml" | "application/xml" => Kind::Xml,
         xml if xml.starts_with("application/") && xml.ends_with("+xml") => Kind::Xml,
         text if text.starts_with("text/") => Kind::Plain,
@@ -392,8 +402,32 @@ fn kind_of(media_type: &str) -> Kind {
     }
 }
 
+/// Decodes a page of this kind.
+fn decode(page: PageSource<'_>, kind: Kind) -> Decoded<'_> {
+    let top_level_domain = page.url.domain().and_then(|name| name.rsplit('.').next());
+    let syntax = match kind {
+        Kind::Html => Syntax::Html,
+        Kind::Xml => Syntax::Xml,
+        Kind::Plain | Kind::Other => Syntax::Plain,
+    };
+    let content_type = page.content_type();
+    charset::decode(page.body, content_type.as_ref().map(|declared| declared.value.as_str()), syntax, top_level_domain)
+}
+
+/// Returns whether XML is none: its root is `HTML`, which only the rules of HTML know.
+fn is_html_in_capitals(source: &str) -> bool {
+    let root = source.match_indices('<').map(|(at, _)| &source.as_bytes()[at + 1..]);
+    let mut tags = root.filter(|rest| rest.first().is_some_and(u8::is_ascii_alphabetic)).take(1);
+    tags.any(|rest| {
+        let name = rest.get(..4).unwrap_or_default();
+        name.eq_ignore_ascii_case(b"html") && name != b"html"
+    })
+}
+
 /// Returns whether this is no text. Text has next to no NUL characters; a mislabeled picture has many.
-fn is_binary(text: &str) -> bool {
+///
+/// An encoding that was guessed turns any bytes into characters, so fewer odd ones tell.
+fn is_binary(text: &str, is_guess: bool) -> bool {
     const HEAD_CHARS: usize = 1024;
     let head = &text.as_bytes()[..text.len().min(HEAD_CHARS)];
     if head.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~')) {
@@ -401,10 +435,10 @@ fn is_binary(text: &str) -> bool {
     }
     let mut odd = 0;
     for c in text.chars().take(HEAD_CHARS) {
-        odd += usize::from(matches!(c, '\0'..='\u{8}' | '\u{e}'..='\u{1a}' | '\u{fffd}'));
+        odd += usize::from(matches!(c, '\0'..='\u{8}' | '\u{e}'..='\u{1a}' | '\u{1c}'..='\u{1f}' | '\u{fffd}'));
     }
     // Single stray characters occur on real pages.
-    odd > 16 && odd * 10 > text.chars().take(HEAD_CHARS).count()
+    odd > 16 && odd * if is_guess { 30 } else { 10 } > text.chars().take(HEAD_CHARS).count()
 }
 
 /// Reads plain text: lines do not end sentences, empty lines do.
@@ -422,5 +456,7 @@ fn plain(text: &str) -> Document {
 
 #[cfg(test)]
 mod agreement;
+#[cfg(test)]
+mod same_reading;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -5,13 +5,13 @@
 
 use std::hash::BuildHasher;
 
+use encoding_rs::Encoding;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use url::Url;
 
 use crate::model::{CanonicalUrl, Normalizer, OutLink, Refresh, UrlError};
 
-use super::byte_search;
-use super::refresh;
+use super::{byte_search, query_encoding, refresh};
 
 /// Links of a page of typical size.
 const USUAL_LINKS: usize = 64;
@@ -44,6 +44,8 @@ pub(super) struct Links<'a> {
     /// The registrable domain of `page`.
     site: &'a str,
     base: Url,
+    /// The character encoding of the page, in which queries are sent.
+    encoding: &'static Encoding,
     most: usize,
     found: Vec<OutLink>,
     /// Indexes into `found`, by URL. The hash is seeded at random, since pages choose what is hashed.
@@ -61,12 +63,19 @@ pub(super) struct Links<'a> {
 
 impl<'a> Links<'a> {
     /// Creates the collector for the links of `page`, at most `most` of them.
-    pub fn new(normalizer: &'a Normalizer, page: &'a CanonicalUrl, most: usize, plain: bool) -> Self {
+    pub fn new(
+        normalizer: &'a Normalizer,
+        page: &'a CanonicalUrl,
+        encoding: &'static Encoding,
+        most: usize,
+        plain: bool,
+    ) -> Self {
         Self {
             normalizer,
             page,
             site: page.registrable_domain(),
             base: page.as_url().clone(),
+            encoding,
             most,
             found: Vec::with_capacity(USUAL_LINKS),
             by_url: HashTable::with_capacity(USUAL_LINKS),
@@ -86,19 +95,30 @@ impl<'a> Links<'a> {
         if let Ok(base) = self.page.as_url().join(href)
             && matches!(base.scheme(), "http" | "https")
         {
-            self.base = base;
-            self.targets.clear();
+            self.replace_base(base);
         }
+    }
+
+    /// Returns the base of the links that follow.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Replaces the base for the links that follow.
+    pub fn replace_base(&mut self, base: Url) {
+        self.base = base;
+        // A large table would cost more to empty than to make anew.
+        self.targets = HashMap::new();
     }
 
     /// Resolves a reference without collecting it.
     pub fn resolve(&self, reference: &str) -> Result<CanonicalUrl, UrlError> {
-        self.normalizer.resolve(&self.base, reference)
+        self.normalizer.resolve(&self.base, &query_encoding::encoded(reference, self.encoding))
     }
 
     /// Reads the content of a refresh without collecting its target.
     pub fn refresh(&self, content: &str) -> Option<Refresh> {
-        refresh::resolved(content, &self.base, self.normalizer)
+        refresh::resolved(&query_encoding::encoded(content, self.encoding), &self.base, self.normalizer)
     }
 
     /// Collects the link, and returns its target; `None` if it is no URL to crawl.
@@ -193,7 +213,7 @@ mod tests {
     #[test]
     fn a_target_is_one_link_however_it_is_spelt_and_however_often() {
         let (normalizer, page) = (Normalizer::default(), url("http://www.a.test/d/page?q"));
-        let mut links = Links::new(&normalizer, &page, 3, false);
+        let mut links = Links::new(&normalizer, &page, encoding_rs::UTF_8, 3, false);
         let answers: Vec<Option<bool>> = ["x", "#top", "", "./x#1", "x#2", "/d/x", "mailto:a", "mailto:a", "#f"]
             .map(|reference| links.add(reference, true).map(|added| added.same_site))
             .to_vec();
@@ -220,7 +240,7 @@ mod tests {
     #[test]
     fn a_new_base_holds_for_what_follows() {
         let (normalizer, page) = (Normalizer::default(), url("http://a.test/d/page"));
-        let mut links = Links::new(&normalizer, &page, 9, false);
+        let mut links = Links::new(&normalizer, &page, encoding_rs::UTF_8, 9, false);
         links.add("x", false);
         links.set_base("/e/");
         links.add("x", false);
@@ -228,6 +248,15 @@ mod tests {
         links.add("y", false);
         let found: Vec<_> = links.into_found().0.into_iter().map(|link| link.url.to_string()).collect();
         assert_eq!(found, ["http://a.test/d/x", "http://a.test/e/x", "http://a.test/e/y"]);
+    }
+
+    #[test]
+    fn a_query_is_sent_in_the_encoding_of_the_page() {
+        let (normalizer, page) = (Normalizer::default(), url("http://a.test/"));
+        let mut links = Links::new(&normalizer, &page, encoding_rs::WINDOWS_1251, 9, false);
+        links.add("/\u{438}?q=\u{438}#\u{438}", false);
+        let found = links.into_found().0.remove(0).url;
+        assert_eq!(found.as_str(), "http://a.test/%D0%B8?q=%E8");
     }
 
     proptest! {

@@ -67,7 +67,7 @@ pub fn parse_sitemap(body: &[u8], limits: &SitemapLimits) -> Sitemap {
         (None, None)
     };
     let body = unpacked.as_deref().unwrap_or(body);
-    let (text, _) = charset::decode(body, None, true, None);
+    let text = charset::decode(body, None, charset::Syntax::Xml, None).text;
     let start = text.trim_start();
     let sitemap =
         if start.starts_with('<') { parse_xml(start, limits.entries) } else { parse_list(start, limits.entries) };
@@ -90,7 +90,7 @@ pub fn is_sitemap(body: &[u8], media_type: &str) -> bool {
     let body = unpacked.as_deref().unwrap_or(body);
     let is_cut = cut.is_some() || body.len() > HEAD;
     let head = &body[..body.len().min(HEAD)];
-    let (text, _) = charset::decode(head, None, true, None);
+    let text = charset::decode(head, None, charset::Syntax::Xml, None).text;
     let start = text.trim_start();
     if start.starts_with('<') {
         return xml_root(start).is_some_and(|root| matches!(root.as_str(), "urlset" | "sitemapindex"));

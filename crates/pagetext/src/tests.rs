@@ -13,7 +13,8 @@ pub(crate) struct TestPage {
 
 impl<'a> From<&'a TestPage> for PageSource<'a> {
     fn from(page: &'a TestPage) -> Self {
-        PageSource { url: &page.url, headers: &page.headers, body: &page.body, fetched_at: Some(page.fetched_at) }
+        let source = PageSource::new(&page.url, &page.body).with_headers(&page.headers);
+        PageSource { fetched_at: Some(page.fetched_at), ..source }
     }
 }
 
@@ -133,7 +134,7 @@ fn the_text_digest_sees_words_and_not_markup() {
 }
 
 #[test]
-fn a_page_that_is_nested_too_deep_is_read_as_text() {
+fn a_page_that_is_nested_too_deep_is_read_without_its_nesting() {
     let deep = format!("<title>deep</title>{}word <a href='/next'>x</a>", "<div>".repeat(16_000));
     let rendered = html(&deep);
     assert!(rendered.too_deep);

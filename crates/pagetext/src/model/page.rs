@@ -1,5 +1,6 @@
 //! A page to read, and the result.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use neardup::model::{Digest, Provenance, TermCounts, TermOrder};
@@ -22,6 +23,8 @@ pub struct PageSource<'a> {
     /// When the page was requested, milliseconds since 1970 UTC, if that is known. Directives and dates are compared with
     /// it.
     pub fetched_at: Option<i64>,
+    /// Whether the body is what the page's scripts have written. If not, links in `noscript` count.
+    pub scripts_ran: bool,
 }
 
 impl<'a> PageSource<'a> {
@@ -29,7 +32,7 @@ impl<'a> PageSource<'a> {
     ///
     /// Without `Content-Type` the body is read as HTML, as browsers do.
     pub fn new(url: &'a CanonicalUrl, body: &'a [u8]) -> Self {
-        Self { url, headers: &[], body, fetched_at: None }
+        Self { url, headers: &[], body, fetched_at: None, scripts_ran: false }
     }
 
     /// The same page with these header lines.
@@ -140,8 +143,10 @@ pub struct PageContent {
     pub title: Option<String>,
     /// The language by which the terms were stemmed, as a primary BCP 47 subtag; `None` if unknown.
     pub language: Option<String>,
-    /// The character encoding by its WHATWG name.
+    /// The character encoding that was used, by its WHATWG name.
     pub charset: &'static str,
+    /// The encoding that the server or the page declares: its WHATWG name, or the label if it names none.
+    pub charset_declared: Option<Cow<'static, str>>,
     /// Links in order of first appearance, each URL once, without the page itself.
     pub links: Vec<OutLink>,
     /// Whether the page links to itself as it would to another page, not only to fragments of itself.
@@ -160,6 +165,6 @@ pub struct PageContent {
     pub robots: RobotsDirectives,
     /// Author, date and other marks of origin.
     pub provenance: Provenance,
-    /// Whether elements were nested too deep, so that the page was read as text.
+    /// Whether elements were nested too deep, so that the deepest were read without their nesting.
     pub too_deep: bool,
 }

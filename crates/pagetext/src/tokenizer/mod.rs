@@ -14,6 +14,7 @@ mod tags;
 use super::byte_search;
 use super::names::Name;
 
+use comments::LastEnds;
 pub(super) use raw_text::RawText;
 pub(super) use tags::Attribute;
 
@@ -41,6 +42,8 @@ pub(super) struct Tag<'a> {
     pub written: &'a str,
     pub attributes: Vec<Attribute<'a>>,
     pub self_closing: bool,
+    /// Whether names of attributes are case-sensitive.
+    pub is_xml: bool,
     /// The source between the name and the end of the tag.
     pub rest: &'a str,
 }
@@ -49,12 +52,22 @@ pub(super) struct Tag<'a> {
 pub(super) struct Lexer<'a> {
     html: &'a str,
     at: usize,
+    /// The ends of what XML does not show, if the source is XML.
+    xml: Option<LastEnds>,
+    has_doctype: bool,
 }
 
 impl<'a> Lexer<'a> {
     /// Creates a tokenizer for a source whose line ends are line feeds.
     pub fn new(html: &'a str) -> Self {
-        Self { html, at: 0 }
+        Self { html, at: 0, xml: None, has_doctype: false }
+    }
+
+    /// Creates the same for XML: CDATA sections are text anywhere, and what is not shown ends as XML says.
+    ///
+    /// Where the source breaks the rules of XML, those of HTML hold, so that no text is lost.
+    pub fn xml(xml: &'a str) -> Self {
+        Self { xml: Some(LastEnds::of(xml)), ..Self::new(xml) }
     }
 
     /// Returns the next token. In `foreign` content CDATA sections are text, else comments.
@@ -73,7 +86,7 @@ impl<'a> Lexer<'a> {
             let opens = match bytes.get(open + 1) {
                 Some(b'/') => open + 2 < bytes.len(),
                 Some(b'!' | b'?') => true,
-                Some(letter) => letter.is_ascii_alphabetic(),
+                Some(letter) => self.begins_name(*letter),
                 None => false,
             };
             if !opens {
@@ -93,6 +106,9 @@ impl<'a> Lexer<'a> {
     ///
     /// Skips the end tag.
     pub fn raw_text(&mut self, kind: RawText, element: &str) -> &'a str {
+        // A section that does not end hides nothing.
+        let has_sections = self.xml.is_some_and(|ends| ends.section > self.at);
+        let kind = if kind == RawText::Sections && !has_sections { RawText::Plain } else { kind };
         let (end, next) = raw_text::end(self.html, self.at, kind, element);
         let text = &self.html[self.at..end];
         self.at = next;
@@ -105,14 +121,23 @@ impl<'a> Lexer<'a> {
         let after = self.at + 1;
         match bytes.get(after) {
             Some(b'/') => match bytes.get(after + 1) {
-                Some(letter) if letter.is_ascii_alphabetic() => self.tag(tag, after + 1, Token::End),
+                Some(letter) if self.begins_name(*letter) => self.tag(tag, after + 1, Token::End),
                 Some(b'>') => self.comment_to(after + 2),
                 _ => self.bogus_comment(after + 1),
             },
             Some(b'!') => self.declaration(after + 1, foreign),
-            Some(b'?') => self.bogus_comment(after),
+            Some(b'?') => match self.xml {
+                Some(ends) => self.comment_to(ends.instruction(self.html, after + 1)),
+                None => self.bogus_comment(after),
+            },
             _ => self.tag(tag, after, Token::Start),
         }
+    }
+
+    /// Returns whether a name may begin with this byte.
+    #[inline]
+    fn begins_name(&self, byte: u8) -> bool {
+        byte.is_ascii_alphabetic() || (self.xml.is_some() && (byte >= 0x80 || byte == b'_' || byte == b':'))
     }
 
     fn tag(&mut self, tag: &mut Tag<'a>, name: usize, kind: Token<'a>) -> Token<'a> {
@@ -132,16 +157,25 @@ impl<'a> Lexer<'a> {
     fn declaration(&mut self, at: usize, foreign: bool) -> Token<'a> {
         let rest = &self.html.as_bytes()[at..];
         if rest.starts_with(b"--") {
-            return self.comment_to(comments::end(self.html, at + 2));
+            let end = match self.xml {
+                Some(ends) => ends.comment(self.html, at + 2),
+                None => comments::end(self.html, at + 2),
+            };
+            return self.comment_to(end);
         }
         if rest.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"doctype")) {
             let start = at + 7;
-            let end = comments::bogus_end(self.html, start);
+            // XML has one; each further one is read as HTML reads it, so that none is searched to the end in vain.
+            let end = match self.xml.filter(|_| !self.has_doctype) {
+                Some(ends) => comments::doctype_end_in_xml(self.html, start, ends),
+                None => comments::bogus_end(self.html, start),
+            };
+            self.has_doctype = true;
             let text = self.html[start..end].trim_end_matches('>');
             self.at = end;
             return Token::Doctype(text);
         }
-        if foreign && rest.starts_with(b"[CDATA[") {
+        if (foreign || self.xml.is_some()) && rest.starts_with(b"[CDATA[") {
             let start = at + 7;
             let (end, next) = comments::cdata_end(self.html, start);
             self.at = next;

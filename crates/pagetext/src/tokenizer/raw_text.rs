@@ -1,6 +1,8 @@
 //! The end of elements whose content is text.
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
+
+use crate::names::Name;
 
 /// How the content of an element without child elements is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +15,27 @@ pub(crate) enum RawText {
     Script,
     /// `plaintext`: everything that follows.
     All,
+    /// In XML, where a CDATA section may hold the end tag.
+    Sections,
+}
+
+impl RawText {
+    /// Returns how the content of an HTML element is read, if it is only text.
+    pub fn of(element: Name) -> Option<Self> {
+        match element {
+            Name::Title | Name::TextArea => Some(Self::References),
+            Name::Script => Some(Self::Script),
+            Name::Style | Name::Xmp | Name::Iframe | Name::NoEmbed | Name::NoFrames | Name::NoScript => {
+                Some(Self::Plain)
+            }
+            Name::PlainText => Some(Self::All),
+            _ => None,
+        }
+    }
 }
 
 /// Returns the end of the text that begins at `start`, and the end of the end tag.
-pub(super) fn end(html: &str, start: usize, kind: RawText, element: &str) -> (usize, usize) {
+pub(super) fn end(html: &str, start: usize, mut kind: RawText, element: &str) -> (usize, usize) {
     if kind == RawText::All {
         return (html.len(), html.len());
     }
@@ -33,8 +52,16 @@ pub(super) fn end(html: &str, start: usize, kind: RawText, element: &str) -> (us
             let name_end = at + 1 + element.len();
             return (open, tag_end(html, name_end));
         }
-        if kind == RawText::Script {
-            at = script.open(bytes, open);
+        match kind {
+            RawText::Script => at = script.open(bytes, open),
+            RawText::Sections if bytes[open..].starts_with(b"<![CDATA[") => {
+                match memmem::find(&bytes[open..], b"]]>") {
+                    Some(length) => at = open + length,
+                    // None behind it has an end either.
+                    None => kind = RawText::Plain,
+                }
+            }
+            _ => {}
         }
     }
     (html.len(), html.len())
@@ -118,6 +145,14 @@ mod tests {
         assert_eq!((text.as_str(), rest.as_str()), ("a</b></TITLEx>", "b"));
         assert_eq!(content("a</titl", RawText::References, "title").0, "a</titl");
         assert_eq!(content("</p></plaintext>", RawText::All, "plaintext").1, "");
+    }
+
+    #[test]
+    fn a_section_of_xml_hides_the_end_tag_and_one_without_end_does_not() {
+        let rest = |html| content(html, RawText::Sections, "script").1;
+        assert_eq!(rest("//<![CDATA[\n'</script>' //]]></script>x"), "x");
+        assert_eq!(rest("<![CDATA[ '</script>x"), "x");
+        assert_eq!(rest("<!-- <script> </script>x"), "x");
     }
 
     #[test]

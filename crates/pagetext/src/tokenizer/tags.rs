@@ -123,9 +123,16 @@ impl<'a> Tag<'a> {
     /// Returns the same value as written.
     #[inline]
     pub fn as_written(&self, name: &str) -> Option<&'a str> {
-        let is_it =
-            |attribute: &&Attribute| attribute.name.len() == name.len() && attribute.name.eq_ignore_ascii_case(name);
+        let is_it = |attribute: &&Attribute| {
+            attribute.name.len() == name.len()
+                && if self.is_xml { attribute.name == name } else { attribute.name.eq_ignore_ascii_case(name) }
+        };
         self.attributes.iter().find(is_it).map(|attribute| attribute.value)
+    }
+
+    /// Returns names and values of the attributes, as written.
+    pub fn attributes_as_written(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.attributes.iter().map(|attribute| (attribute.name, attribute.value))
     }
 
     /// Returns whether there is an attribute of that name.

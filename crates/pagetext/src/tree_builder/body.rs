@@ -147,10 +147,12 @@ impl<'a> Builder<'a, '_> {
                 self.reconstruct_formatting();
                 self.insert_foreign(tag, Space::Svg);
             }
+            // The frames of a frameset that takes the place of the body.
+            Name::Frame if self.in_source_order => self.insert_empty(tag, Space::Html),
+            Name::Frame => {}
             Name::Caption
             | Name::Col
             | Name::ColGroup
-            | Name::Frame
             | Name::Head
             | Name::TBody
             | Name::Td

@@ -16,6 +16,9 @@ impl<'a> Builder<'a, '_> {
         if text.is_empty() {
             return;
         }
+        if self.xml.is_some() || !self.beyond.is_empty() {
+            return if self.has_nul { self.append(&text.replace('\0', "")) } else { self.append(text) };
+        }
         let foreign = self.in_foreign_text();
         if self.has_nul && memchr(0, text.as_bytes()).is_some() {
             // NUL is dropped in HTML. In foreign content it is a character that still allows a frameset.
@@ -23,7 +26,7 @@ impl<'a> Builder<'a, '_> {
                 self.frameset_ok &= is_space(&text.replace('\0', ""));
                 return self.append(&text.replace('\0', "\u{fffd}"));
             }
-            if memchr(b'&', text.as_bytes()).is_some() {
+            if memchr(b'&', text.as_bytes()).is_some() && !self.in_source_order {
                 // It is dropped, and still ends a reference.
                 return self.stop(Stop::OutOfOrder("a NUL among character references"));
             }
@@ -116,7 +119,7 @@ impl<'a> Builder<'a, '_> {
             };
             match kind {
                 RawText::References => self.append(text),
-                RawText::Plain | RawText::Script | RawText::All => self.push_text(text),
+                RawText::Plain | RawText::Script | RawText::All | RawText::Sections => self.push_text(text),
             }
         }
         self.ignore_line_feed = false;
@@ -127,6 +130,13 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn json_ld(&mut self, text: &str) {
         let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
         self.findings.json_ld(&text);
+    }
+
+    /// Reads the content of a `noscript` element.
+    pub(super) fn noscript(&mut self, text: &str) {
+        let text = if self.has_nul { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) };
+        self.linked = true;
+        self.findings.noscript(&text);
     }
 
     /// Adds text with character references to the page.

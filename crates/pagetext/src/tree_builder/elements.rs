@@ -74,7 +74,7 @@ impl<'a> Builder<'a, '_> {
 
     /// Reads the start of a link.
     pub(super) fn rel(&self, tag: &Tag<'a>) -> Rel {
-        rel(tag).within(self.stack.0.iter().filter_map(|open| open.field))
+        rel(tag).within(self.stack.0.iter().filter_map(|open| open.field).chain(self.beyond.fields()))
     }
 
     /// Reads elements that refer to other pages or describe this one.
@@ -104,6 +104,12 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub(super) fn push(&mut self, open: Open<'a>) {
+        self.opened(&open);
+        self.stack.0.push(open);
+    }
+
+    /// Applies the effect of an opened element on what is in it.
+    pub(super) fn opened(&mut self, open: &Open<'a>) {
         self.hidden += u32::from(open.hidden);
         self.foreign += u32::from(matches!(open.name, Name::Svg | Name::Math));
         self.paragraphs += u32::from(open.name == Name::P);
@@ -113,7 +119,6 @@ impl<'a> Builder<'a, '_> {
         if open.name.is(ASIDE) {
             self.findings.document.text.begin_aside();
         }
-        self.stack.0.push(open);
     }
 
     pub(super) fn pop(&mut self) {
@@ -160,7 +165,8 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub(super) fn settle_field(&mut self) {
-        self.field = self.stack.0.iter().rev().find_map(|open| open.field).unwrap_or(Field::Body);
+        let on_stack = || self.stack.0.iter().rev().find_map(|open| open.field);
+        self.field = self.beyond.field().or_else(on_stack).unwrap_or(Field::Body);
     }
 
     pub(super) fn pop_implied(&mut self, thorough: bool, except: Name) {

@@ -6,10 +6,14 @@
 //! follows, hides it, or ends a line.
 //!
 //! In few cases the order of a tree is not that of its source: text in a table outside its cells moves before the table,
-//! and a frameset replaces the body. There the pass stops ([`Stop::OutOfOrder`]), and a [tree](super::dom) is built.
+//! and a frameset replaces the body. There the pass stops ([`OutOfOrder`]), and a [tree](super::dom) is built, unless
+//! elements nest too deep for one: then the text stays in the order of its source ([`Order`]).
+//!
+//! XML has neither insertion modes nor implied tags, so it takes other rules for tags ([`xml`]) and shares the rest.
 //!
 //! Where the standard leaves room, the pass does what `html5ever` does, which builds the tree.
 
+mod beyond;
 mod body;
 mod body_end;
 mod characters;
@@ -21,28 +25,45 @@ mod frames;
 mod head;
 mod stack;
 mod table;
+mod xml;
 
 use std::borrow::Cow;
 
+use encoding_rs::Encoding;
 use memchr::memchr;
 
 use crate::model::{Field, Normalizer, PageSource};
 
-use super::document::{Attributes, Document, Findings, is_json_ld};
+use super::document::{Document, Findings, is_json_ld};
 use super::names::{Name, SHALLOW};
 use super::tokenizer::{Lexer, RawText, Tag, Token};
 use super::{Options, language};
 
+use beyond::Beyond;
 use formatting::Formatting;
 use stack::{Space, Stack};
+use xml::Xml;
+
+/// The text of the page is not in the order of its source, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OutOfOrder(pub &'static str);
+
+/// What a document is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// HTML, in the order of its tree.
+    Tree,
+    /// HTML, in the order of its source.
+    Source,
+    /// XML, where the two are the same.
+    Xml,
+}
 
 /// Why the pass stopped before the end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+enum Stop {
     /// The order of the text is not that of its source.
     OutOfOrder(&'static str),
-    /// Elements are nested too deep.
-    TooDeep,
     /// A `base` that counts for links before it.
     Base(String),
 }
@@ -77,26 +98,29 @@ enum Step {
     Again(Mode),
 }
 
-/// Reads a page.
+/// Reads a page whose character encoding was this one. Only [`Order::Tree`] can fail.
 pub(super) fn read(
     html: &str,
     page: PageSource<'_>,
+    encoding: &'static Encoding,
     options: &Options,
     normalizer: &Normalizer,
-) -> Result<Document, Stop> {
+    order: Order,
+) -> Result<Document, OutOfOrder> {
     let html = with_line_feeds(html.strip_prefix('\u{feff}').unwrap_or(html));
     let mut base: Option<String> = None;
     loop {
-        let mut findings = Findings::new(page, options, normalizer);
+        let mut findings = Findings::new(page, encoding, options, normalizer);
         findings.document.text.reserve(html.len() / 2);
         if let Some(href) = &base {
             findings.links.set_base(href);
         }
-        let builder = Builder::new(findings, &html, options.max_depth, base.is_some());
+        let builder = Builder::new(findings, &html, options.max_depth, base.is_some(), order);
         match builder.read(&html) {
             // The base is known now, so this happens once.
             Err(Stop::Base(href)) => base = Some(href),
-            read => return read,
+            Err(Stop::OutOfOrder(why)) => return Err(OutOfOrder(why)),
+            Ok(document) => return Ok(document),
         }
     }
 }
@@ -116,12 +140,6 @@ fn with_line_feeds(html: &str) -> Cow<'_, str> {
     }
     normal.push_str(rest);
     Cow::Owned(normal)
-}
-
-impl Attributes for Tag<'_> {
-    fn value(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.get(name)
-    }
 }
 
 struct Builder<'a, 'o> {
@@ -150,6 +168,11 @@ struct Builder<'a, 'o> {
     /// Nested elements that are not closed, as [`super::nesting`] counts them.
     depth: usize,
     max_depth: usize,
+    /// Elements beyond that depth.
+    beyond: Beyond<'a>,
+    /// Whether text stays where its source has it.
+    in_source_order: bool,
+    xml: Option<Xml<'a>>,
     /// Whether links were resolved, and whether their base is settled.
     linked: bool,
     based: bool,
@@ -162,7 +185,7 @@ struct Builder<'a, 'o> {
 }
 
 impl<'a, 'o> Builder<'a, 'o> {
-    fn new(findings: Findings<'o>, html: &str, max_depth: usize, based: bool) -> Self {
+    fn new(findings: Findings<'o>, html: &str, max_depth: usize, based: bool, order: Order) -> Self {
         Self {
             findings,
             stack: Stack::default(),
@@ -183,6 +206,9 @@ impl<'a, 'o> Builder<'a, 'o> {
             has_nul: memchr(0, html.as_bytes()).is_some(),
             depth: 0,
             max_depth,
+            beyond: Beyond::default(),
+            in_source_order: order != Order::Tree,
+            xml: (order == Order::Xml).then(Xml::default),
             linked: false,
             based,
             languages: [None, None],
@@ -193,29 +219,29 @@ impl<'a, 'o> Builder<'a, 'o> {
     }
 
     fn read(mut self, html: &'a str) -> Result<Document, Stop> {
-        let mut lexer = Lexer::new(html);
-        let mut tag = Tag::default();
+        let is_xml = self.xml.is_some();
+        let mut lexer = if is_xml { Lexer::xml(html) } else { Lexer::new(html) };
+        let mut tag = Tag { is_xml, ..Tag::default() };
         loop {
             let in_foreign = self.stack.top().is_some_and(|open| open.space != Space::Html);
             let token = lexer.next(&mut tag, in_foreign);
             let ignore_line_feed = std::mem::take(&mut self.ignore_line_feed);
             match token {
                 Token::Start => {
-                    self.start(&tag);
+                    let counts = self.start(&mut tag);
                     if let Some(kind) = self.raw.take() {
                         let text = lexer.raw_text(kind, tag.written);
-                        if kind == RawText::Script && is_json_ld(&tag) {
-                            self.json_ld(text);
+                        match tag.name {
+                            Name::Script if is_json_ld(&tag) => self.json_ld(text),
+                            Name::NoScript => self.noscript(text),
+                            _ => {}
                         }
                         self.raw_text(text, kind);
-                    } else {
+                    } else if counts {
                         self.count_open(tag.name);
                     }
                 }
-                Token::End => {
-                    self.count_close(tag.name);
-                    self.end(&tag);
-                }
+                Token::End => self.end(&mut tag),
                 Token::Text(text) => {
                     let text = if ignore_line_feed { text.strip_prefix('\n').unwrap_or(text) } else { text };
                     self.text(text);
@@ -239,18 +265,32 @@ impl<'a, 'o> Builder<'a, 'o> {
 
     fn finish(self) -> Document {
         let [lang, xml_lang] = &self.languages;
-        let declared = lang.as_ref().or(xml_lang.as_ref()).and_then(|tag| language::primary_subtag(tag));
+        // HTML has no attribute "xml:lang"; in XML it comes first.
+        let (first, second) = if self.xml.is_some() { (xml_lang, lang) } else { (lang, xml_lang) };
+        let declared = first.as_ref().or(second.as_ref()).and_then(|tag| language::primary_subtag(tag));
         let language = self.foreign_language.unwrap_or(declared);
+        let is_xhtml = self.xml.is_some_and(|xml| xml.is_xhtml);
         let mut document = self.findings.finish();
         document.language = language;
+        document.is_xhtml = is_xhtml;
         document
     }
 
-    fn start(&mut self, tag: &Tag<'a>) {
-        if self.in_foreign_content(tag) {
-            return self.foreign_start(tag);
+    /// Reads a start tag; returns whether it counts as nested.
+    fn start(&mut self, tag: &mut Tag<'a>) -> bool {
+        let space = if self.xml.is_some() { self.resolve_name(tag) } else { Space::Html };
+        if self.is_beyond(tag) {
+            let at = self.stack.0.len();
+            self.start_beyond(tag);
+            self.leave(at);
+            return false;
         }
-        self.start_in(self.mode, tag);
+        match () {
+            () if self.xml.is_some() => self.start_in_xml(tag, space),
+            () if self.in_foreign_content(tag) => self.foreign_start(tag),
+            () => self.start_in(self.mode, tag),
+        }
+        true
     }
 
     fn start_in(&mut self, mode: Mode, tag: &Tag<'a>) {
@@ -284,11 +324,19 @@ impl<'a, 'o> Builder<'a, 'o> {
         }
     }
 
-    fn end(&mut self, tag: &Tag<'a>) {
-        if self.stack.top().is_some_and(|open| open.space != Space::Html) {
-            return self.foreign_end(tag);
+    fn end(&mut self, tag: &mut Tag<'a>) {
+        if self.xml.is_some() {
+            self.resolve_name(tag);
         }
-        self.end_in(self.mode, tag);
+        if !self.beyond.is_empty() {
+            return self.end_beyond(tag);
+        }
+        self.count_close(tag.name);
+        match self.stack.top() {
+            _ if self.xml.is_some() => self.end_in_xml(tag),
+            Some(open) if open.space != Space::Html => self.foreign_end(tag),
+            _ => self.end_in(self.mode, tag),
+        }
     }
 
     fn end_in(&mut self, mode: Mode, tag: &Tag<'a>) {
@@ -330,16 +378,14 @@ impl<'a, 'o> Builder<'a, 'o> {
     }
 
     fn stop(&mut self, why: Stop) {
-        self.stop.get_or_insert(why);
+        if !(self.in_source_order && matches!(why, Stop::OutOfOrder(_))) {
+            self.stop.get_or_insert(why);
+        }
     }
 
     fn count_open(&mut self, name: Name) {
         if !name.is(SHALLOW) {
             self.depth += 1;
-        }
-        // The stack may be higher: it also holds elements that do not count.
-        if self.depth > self.max_depth || self.stack.0.len() > self.max_depth.saturating_mul(4).saturating_add(64) {
-            self.stop(Stop::TooDeep);
         }
     }
 

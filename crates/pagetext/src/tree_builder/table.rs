@@ -14,7 +14,7 @@ impl<'a> Builder<'a, '_> {
         }
         let mut space = true;
         references::in_text(text, |piece| space &= super::characters::is_space(piece));
-        if space {
+        if space || self.in_source_order {
             self.append(text);
         } else {
             self.stop(Stop::OutOfOrder("text of a table outside of its cells"));

@@ -30,6 +30,7 @@ pub(super) fn answer(query: &Query) -> Result<Value, QueryError> {
         "robots": rendered.robots.names(),
         "canonical": rendered.canonical,
         "encoding": rendered.charset,
+        "encoding_declared": rendered.charset_declared,
         "title": rendered.title,
         "language": rendered.language,
         "text": reading.map(|reading| reading.text),

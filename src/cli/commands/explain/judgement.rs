@@ -85,6 +85,9 @@ impl SecondCheckResult {
                 SecondCheckBasis::Text => "text without template",
                 SecondCheckBasis::LittleText => "all text: hardly any of it is no template",
                 SecondCheckBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
+                SecondCheckBasis::TwoYoungHosts => {
+                    "all text: too few pages of both hosts were known to tell their template"
+                }
                 SecondCheckBasis::WeightsAlone => "weights alone: there is no running text",
             },
             second_is_met: look.is_met(opinion.score),

@@ -68,8 +68,10 @@ pub enum SecondCheckBasis {
     Text,
     /// All running text: almost nothing is left without the template.
     LittleText,
-    /// All running text: too few pages of either host are known to recognize template.
+    /// All running text: too few pages of the host are known to recognize template.
     YoungHost,
+    /// All running text: the same of two hosts.
+    TwoYoungHosts,
     /// No running text: the first score must be high.
     WeightsAlone,
 }
