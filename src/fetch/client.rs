@@ -243,7 +243,7 @@ impl Fetcher {
             let attempt = Attempt::new(address, addresses.len() - place, left, longest);
             match attempt.run(self.exchange(url, request, permit.as_deref_mut())).await {
                 Ok(fetched) => return Ok(fetched),
-                Err(Unsent { failure, connecting }) => {
+                Err(Unsent { failure, connecting, .. }) => {
                     if failure.class == FailureClass::Timeout && !self.has_heard() {
                         self.silent().insert(address);
                     }

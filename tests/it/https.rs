@@ -324,7 +324,7 @@ fn redirects_lead_from_one_scheme_to_the_other_and_back() {
         _ => Answer::error(404),
     });
     let seed = format!("http://a.test:{plain_port}/");
-    crawl(&place, &[seed.clone()]).finish().expect_code(0);
+    crawl(&place, std::slice::from_ref(&seed)).finish().expect_code(0);
     let lines = lines(&place.path("out"));
     let seen = |url: &str| (outcome(&lines[url]).to_owned(), text(&lines[url], "final_url").to_owned());
     assert_eq!(seen(&seed), ("redirected".to_owned(), web.url("a.test", "/")));
