@@ -53,7 +53,7 @@ fn rows_are_the_stored_pages_with_their_text() {
             assert_eq!(row[field], line[field], "{field}");
         }
         assert!(row["text"].as_str().is_some_and(|text| text.len() > 100), "{row}");
-        assert_eq!(row.as_object().unwrap().len(), 22);
+        assert_eq!(row.as_object().unwrap().len(), 27);
         assert_eq!(row["final_url"], Value::Null);
     }
     let printed = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0);

@@ -124,7 +124,7 @@ fn a_label_that_lies_costs_no_text_and_is_on_record() {
     ];
     let pages = cases.iter().map(|(path, content_type, body, ..)| (*path, *content_type, body.clone())).collect();
     let (place, lines, _) = crawl(pages);
-    place.run(["export", "out", "--format", "jsonl", "-o", "rows.jsonl"]).finish().expect_code(0);
+    place.run(["export", "out", "--format", "jsonl", "--outcome", "all", "-o", "rows.jsonl"]).finish().expect_code(0);
     let exported = std::fs::read_to_string(place.path("rows.jsonl")).unwrap();
     let rows: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (path, _, _, title, used, declared) in &cases {

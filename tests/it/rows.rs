@@ -251,7 +251,7 @@ fn an_input_that_gives_nothing_is_named_and_changes_the_exit_code() {
         .finish()
         .expect_code(8)
         .stdout;
-    assert!(text.contains("not pages by their names: 2 .xyz"), "{text}");
+    assert!(text.contains("files ignored     2 .xyz (text)"), "{text}");
     assert!(text.contains("textless.jsonl (JSON): no page, 2 damaged: no text in 'html'"), "{text}");
     // A run that has nothing new to read has read it all the same.
     place.run(["dedup", "good.jsonl", "-o", "text", "--min-free", "0"]).finish().expect_code(0);

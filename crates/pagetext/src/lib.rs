@@ -35,7 +35,7 @@
 //! Imports between rooms go downward only:
 //!
 //! ```text
-//! tree_builder
+//! tree_builder  charset
 //! tokenizer  model
 //! ```
 

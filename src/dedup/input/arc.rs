@@ -13,6 +13,7 @@ const MOST_LINE: usize = 8 * 1024;
 pub(super) const LAYOUT: Layout = Layout {
     begins: is_arc_record,
     look: MOST_LINE,
+    magic: None,
     header: |bytes| memchr::memchr(b'\n', bytes).map(|end| end + 1),
     parse: |bytes| head(bytes).unwrap_or_default(),
     page,

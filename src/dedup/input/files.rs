@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::{CanonicalUrl, Fetched};
@@ -116,6 +116,8 @@ impl Inputs {
         if let SourceKind::File(length) = kind {
             self.bytes = self.bytes.map(|bytes| bytes + length);
         }
+        // A document without URL is known by its file, however the file is spelled.
+        let path = path.components().filter(|part| *part != Component::CurDir).collect();
         self.files.push(Source { path, below, is_named, kind });
     }
 }

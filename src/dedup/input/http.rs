@@ -80,7 +80,9 @@ fn read_head(block: &[u8]) -> Result<(Head, &[u8]), String> {
         // A folded line goes on with the line before (RFC 9112, section 5.2).
         if line.starts_with(b" ") || line.starts_with(b"\t") {
             if let Some((_, value)) = headers.last_mut() {
-                value.push(b' ');
+                if !value.is_empty() {
+                    value.push(b' ');
+                }
                 value.extend_from_slice(line.trim_ascii());
             }
         } else if headers.len() < MOST_HEADERS {

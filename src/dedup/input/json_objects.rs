@@ -3,8 +3,10 @@
 use std::io::{self, BufRead};
 
 use super::json_fields::ObjectReader;
-use super::jsonl::MOST_BYTES;
 use super::{InputDamage, InputItem, Options};
+
+/// Longest line or object, in bytes.
+pub(super) const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The documents of a stream, in order.
 pub(super) struct Objects<'a, R> {

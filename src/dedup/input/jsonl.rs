@@ -4,11 +4,9 @@ use std::collections::VecDeque;
 use std::io::{BufRead, Cursor};
 
 use super::json_fields::ObjectReader;
-use super::json_objects::Objects;
+use super::json_objects::{MOST_BYTES, Objects};
 use super::{InputDamage, InputItem, Items, Options};
 
-/// Longest line or object, in bytes.
-pub(super) const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// The mark that editors of Windows put before a text; `cat` carries it into the middle of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

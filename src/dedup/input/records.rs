@@ -40,6 +40,8 @@ pub(super) struct Layout {
     pub(super) begins: fn(&[u8]) -> bool,
     /// How many bytes that takes.
     pub(super) look: usize,
+    /// What a record begins with, if it can be told from text in the middle of a line, where a block is cut.
+    pub(super) magic: Option<&'static [u8]>,
     /// Returns the length of the header that these bytes begin with; `None` if it is longer.
     pub(super) header: fn(&[u8]) -> Option<usize>,
     /// Parses a header.
@@ -239,11 +241,17 @@ impl<'a> Records<'a> {
         Ok(block)
     }
 
-    /// Returns where the next record begins, at the beginning of a line in this range of the next bytes.
+    /// Returns where the next record begins in this range of the next bytes: at the beginning of a line, or at its magic.
     fn next_record(&self, from: usize, until: usize) -> Option<usize> {
         let bytes = self.stream.buffered();
-        let lines = memchr::memchr_iter(b'\n', &bytes[from..until]).map(|at| from + at + 1);
-        lines.into_iter().find(|at| (self.layout.begins)(&bytes[*at..]))
+        let is_record = |at: &usize| (self.layout.begins)(&bytes[*at..]);
+        let at_line = memchr::memchr_iter(b'\n', &bytes[from..until]).map(|at| from + at + 1).find(is_record);
+        let inside = &bytes[from..at_line.unwrap_or(until)];
+        let at_magic = self.layout.magic.and_then(|magic| {
+            let mut places = memchr::memmem::find_iter(inside, magic).map(|at| from + at).filter(|at| *at > from);
+            places.find(is_record)
+        });
+        at_magic.or(at_line)
     }
 
     /// Skips what stands between records.
@@ -286,7 +294,7 @@ impl<'a> Records<'a> {
             let mark = self.stream.mark_behind(0).map_or(usize::MAX, |(at, _)| at);
             let until = sure.min(mark).max(1);
             let next = self.next_record(0, until).unwrap_or(until);
-            is_line = self.stream.buffered().get(next - 1) == Some(&b'\n');
+            is_line = self.stream.buffered().get(next - 1) == Some(&b'\n') || next < until;
             self.stream.advance(next);
         }
     }

@@ -7,8 +7,15 @@ use super::records::{Layout, PageResult, RecordHead};
 use super::{Options, date, http};
 
 /// How records look.
-pub(super) const LAYOUT: Layout =
-    Layout { begins, look: 32, header: header_length, parse, page, separators: &[b"\r\n\r\n", b"\n\n", b"\r\n\n"] };
+pub(super) const LAYOUT: Layout = Layout {
+    begins,
+    look: 32,
+    magic: Some(b"WARC/"),
+    header: header_length,
+    parse,
+    page,
+    separators: &[b"\r\n\r\n", b"\n\n", b"\r\n\n"],
+};
 
 /// Returns whether bytes begin with a version line and, if there are more of them, a field.
 fn begins(bytes: &[u8]) -> bool {

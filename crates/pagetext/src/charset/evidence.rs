@@ -46,7 +46,8 @@ pub(super) fn utf_8(bytes: &[u8]) -> Option<Cow<'_, str>> {
                 sound += beyond_ascii(chunk.valid());
                 malformed += usize::from(!chunk.invalid().is_empty());
             }
-            if malformed > sound {
+            // Zero bytes are damage in every encoding of bytes.
+            if malformed > sound && memchr(0, bytes).is_none() {
                 return None;
             }
         }

@@ -63,7 +63,7 @@ pub const KEYS: &[Key] = &[
         dedup.threshold2,
         Shape::Value("F"),
         "0.35",
-        "mwo, second check: the share of running text that two long pages must have in common; 0.25 more on two hosts of fewer than 5 pages each, 0.9 on one such host"
+        "mwo, second check: the share of running text that two long pages must have in common"
     )
     .flag("threshold2")
     .fixed()
