@@ -44,13 +44,13 @@ fn filter(settings: &Settings) -> EnvFilter {
     }
 }
 
-/// sled logs each failure several times and html5ever each oddity of a page. Both are switched off where real errors
-/// are returned anyway.
+/// sled and the verifier of certificates log failures that are returned anyway, and html5ever each oddity of a page. They
+/// are switched off where people read.
 fn directives(level: LogLevel) -> &'static str {
     match level {
-        LogLevel::Error => "error,sled=off,html5ever=off",
-        LogLevel::Warn => "warn,sled=off,html5ever=off",
-        LogLevel::Info => "warn,ndcrawl=info,sled=off,html5ever=off",
+        LogLevel::Error => "error,sled=off,html5ever=off,rustls_platform_verifier=off",
+        LogLevel::Warn => "warn,sled=off,html5ever=off,rustls_platform_verifier=off",
+        LogLevel::Info => "warn,ndcrawl=info,sled=off,html5ever=off,rustls_platform_verifier=off",
         LogLevel::Debug => "info,ndcrawl=debug",
         LogLevel::Trace => "debug,ndcrawl=trace",
     }

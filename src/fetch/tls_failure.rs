@@ -35,6 +35,9 @@ pub(super) fn tls_failure(error: &Error, detail: String) -> FetchFailure {
             FailureClass::Tls,
             "the server refuses the handshake: it has no cipher in common, no such host, or wants a client certificate",
         ),
+        Error::AlertReceived(alert) => {
+            FetchFailure::passing(FailureClass::Tls, format!("the server refuses the connection: TLS alert {alert:?}"))
+        }
         // A broken handshake may succeed the next time.
         _ => FetchFailure::passing(FailureClass::Tls, detail),
     }

@@ -151,7 +151,7 @@ const READABLE: &[Readable] = &[
         message("200 OK", "Content-Type : text/html; charset=utf-8\r\n", page(name).as_bytes())
     }),
     ("/control", "control characters cost their line", |name| {
-        coded("Set-Cookie: a=\u{7f}; b=\u{1}\r\nX-Nul: a\0b\r\n", page(name).as_bytes())
+        coded("Set-Cookie: a=\u{7f}; b=\u{1}\r\nX-Bell: a\u{7}b\r\n", page(name).as_bytes())
     }),
     ("/no-colon", "so does a missing colon, or name", |name| {
         coded("this is no header\r\n: nothing\r\nX Powered By: x\r\n", page(name).as_bytes())

@@ -102,6 +102,8 @@ fn a_label_that_lies_costs_no_text_and_is_on_record() {
     let japanese = "検索エンジンは毎日新しいページを読みます。重複するページは保存しません。";
     let french = "Le café était fermé; la fenêtre, à moitié ouverte, donnait sur un marché déserté.";
     let russian = "Это обычный русский текст о погоде, о доме и о дороге в город.";
+    let spanish = "El niño comió jamón; mañana volverá a la montaña con su compañero español.";
+    let german = "Der Bär läuft über die Straße; später hört er schöne Grüße aus München.";
     let html = |title: &str| format!("<html><head><title>{title}</title></head><body><p>{title}</p></body></html>");
     let encoded = |encoding: &'static encoding_rs::Encoding, title: &str| encoding.encode(&html(title)).0.into_owned();
     let utf_16 = |title: &str| html(title).encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
@@ -118,13 +120,13 @@ fn a_label_that_lies_costs_no_text_and_is_on_record() {
             "KOI8-U",
             "windows-1252",
         ),
-        ("utf8", "text/html; charset=iso-8859-1", html(french).into_bytes(), french, "UTF-8", "windows-1252"),
+        ("utf8", "text/html; charset=iso-8859-1", html(spanish).into_bytes(), spanish, "UTF-8", "windows-1252"),
         ("utf16", "text/html", utf_16(russian), russian, "UTF-16LE", ""),
-        ("none", "text/html; charset=none", html(french).into_bytes(), french, "UTF-8", "none"),
+        ("none", "text/html; charset=none", html(german).into_bytes(), german, "UTF-8", "none"),
     ];
     let pages = cases.iter().map(|(path, content_type, body, ..)| (*path, *content_type, body.clone())).collect();
     let (place, lines, _) = crawl(pages);
-    place.run(["export", "out", "--format", "jsonl", "--outcome", "all", "-o", "rows.jsonl"]).finish().expect_code(0);
+    place.run(["export", "out", "--format", "jsonl", "-o", "rows.jsonl"]).finish().expect_code(0);
     let exported = std::fs::read_to_string(place.path("rows.jsonl")).unwrap();
     let rows: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (path, _, _, title, used, declared) in &cases {

@@ -94,6 +94,10 @@ impl<'a> Records<'a> {
 
     fn record(&mut self) -> Result<InputItem, Damage> {
         let header = self.header()?;
+        // A header that is cut goes on in the next one.
+        if let Some(next) = self.next_record(1, header - 1) {
+            return Err(Damage::lost("the header of the record does not end: another record begins before", next));
+        }
         let mut head = (self.layout.parse)(&self.stream.buffered()[..header]);
         let length = head.length.ok_or_else(|| Damage::lost("no usable length in the header of the record", header))?;
         let most = self.options.max_body.saturating_add(MOST_HEAD) as u64;
@@ -285,7 +289,7 @@ impl<'a> Records<'a> {
             if there == 0 {
                 return;
             }
-            if is_line && (self.layout.begins)(self.stream.buffered()) {
+            if (is_line || self.layout.magic.is_some()) && (self.layout.begins)(self.stream.buffered()) {
                 return;
             }
             // What stands too close to the end of what is decoded is looked at the next time.
@@ -294,7 +298,7 @@ impl<'a> Records<'a> {
             let mark = self.stream.mark_behind(0).map_or(usize::MAX, |(at, _)| at);
             let until = sure.min(mark).max(1);
             let next = self.next_record(0, until).unwrap_or(until);
-            is_line = self.stream.buffered().get(next - 1) == Some(&b'\n') || next < until;
+            is_line = self.stream.buffered().get(next - 1) == Some(&b'\n');
             self.stream.advance(next);
         }
     }
