@@ -57,7 +57,7 @@ fn one_damaged_record_costs_one_page_and_is_named() {
     let cut = [&members[..2].concat()[..], &members[2][..middle], &members[3..].concat()].concat();
     for (name, file) in [("flipped.warc.gz", flipped.concat()), ("cut.warc.gz", cut)] {
         fs::write(place.path(name), file).unwrap();
-        let told = dedup(&place, &[name], name.trim_end_matches(".warc.gz"));
+        let told = dedup(&place, &[name], name.trim_end_matches(".warc.gz")).expect_code(0);
         let summary: Value = serde_json::from_str(&told.stdout).unwrap();
         let stored = lines(&place.path(name.trim_end_matches(".warc.gz")));
         let urls: Vec<&str> = stored.keys().map(String::as_str).collect();
@@ -66,6 +66,29 @@ fn one_damaged_record_costs_one_page_and_is_named() {
         assert!(summary["damaged"].as_u64() >= Some(1), "{summary}");
         assert!(told.stderr.contains(&format!("{name}, record 3: ")), "{}", told.stderr);
         place.run(["verify", name.trim_end_matches(".warc.gz")]).finish().expect_code(0);
+    }
+}
+
+#[test]
+fn an_archive_that_ends_inside_a_record_is_named_and_changes_the_exit_code() {
+    let place = Place::new();
+    let members: Vec<Vec<u8>> =
+        (0..3).map(|number| gzip(&record(&format!("http://a.test/{number}"), DATE, &html(number), ""))).collect();
+    let compressed = members.concat();
+    let plain: Vec<u8> =
+        (0..3).flat_map(|number| record(&format!("http://b.test/{number}"), DATE, &html(number), "")).collect();
+    for (name, file) in
+        [("half.warc.gz", &compressed[..compressed.len() - 40]), ("half.warc", &plain[..plain.len() - 40])]
+    {
+        fs::write(place.path(name), file).unwrap();
+        let told = dedup(&place, &[name], &format!("out-{name}")).expect_code(8);
+        let summary: Value = serde_json::from_str(&told.stdout).unwrap();
+        assert_eq!((&summary["outcomes"]["stored"], &summary["damaged"]), (&2.into(), &1.into()), "{summary}");
+        assert_eq!(
+            (&summary["poor"][0]["file"], &summary["poor"][0]["breaks_off"]),
+            (&name.into(), &true.into()),
+            "{summary}"
+        );
     }
 }
 

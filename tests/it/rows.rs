@@ -258,6 +258,28 @@ fn an_input_that_gives_nothing_is_named_and_changes_the_exit_code() {
 }
 
 #[test]
+fn a_damaged_member_of_compressed_lines_costs_its_rows() {
+    let place = Place::new();
+    let member = |row: usize| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let line = lines(&[json!({"id": row, "text": text(row)})]);
+        std::io::Write::write_all(&mut encoder, line.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let mut members: Vec<Vec<u8>> = (0..5).map(member).collect();
+    let middle = members[2].len() / 2;
+    members[2][middle] ^= 0xff;
+    std::fs::write(place.path("rows.jsonl.gz"), members.concat()).unwrap();
+    dedup(&place, &["rows.jsonl.gz"], &[]).expect_code(0);
+    let names: Vec<Value> = place.pages().iter().map(|line| line["url"].clone()).collect();
+    assert_eq!(names, [json!("0"), json!("1"), json!("3"), json!("4")]);
+    // One that is cut is told, and what came before is kept.
+    std::fs::write(place.path("cut.jsonl.gz"), &members[..2].concat()[..members[0].len() + middle]).unwrap();
+    dedup(&place, &["cut.jsonl.gz"], &[]).expect_code(8);
+    assert_eq!(place.pages().len(), 1);
+}
+
+#[test]
 fn rates_of_a_dedup_have_a_line_for_each_host_or_file() {
     let place = Place::new();
     let rows: Vec<Value> =

@@ -107,7 +107,7 @@ impl<'a> Links<'a> {
     /// Replaces the base for the links that follow.
     pub fn replace_base(&mut self, base: Url) {
         self.base = base;
-        // A large table would cost more to empty than to make anew.
+        // A large table would cost more to empty than to make again.
         self.targets = HashMap::new();
     }
 

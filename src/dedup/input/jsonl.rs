@@ -10,6 +10,9 @@ use super::{InputDamage, InputItem, Items, Options};
 /// The mark that editors of Windows put before a text; `cat` carries it into the middle of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Most faults of one stream: a disk that cannot be read has no end of them.
+const MOST_FAULTS: u32 = 1000;
+
 /// Reads a stream of objects: one a line, or, if the first goes on behind its line, wherever they stand.
 pub(super) fn objects<'a>(place: String, mut input: impl BufRead + Send + 'a, options: &'a Options) -> Items<'a> {
     use std::io::Read;
@@ -38,13 +41,14 @@ pub(super) struct Lines<'a, R> {
     number: u64,
     ready: VecDeque<InputItem>,
     line: Vec<u8>,
+    faults: u32,
     is_over: bool,
 }
 
 impl<'a, R: BufRead> Lines<'a, R> {
     pub(super) fn new(place: &str, input: R, options: &'a Options) -> Self {
         let reader = ObjectReader::new(place, options);
-        Self { reader, input, number: 0, ready: VecDeque::new(), line: Vec::new(), is_over: false }
+        Self { reader, input, number: 0, ready: VecDeque::new(), line: Vec::new(), faults: 0, is_over: false }
     }
 
     fn place(&self) -> String {
@@ -85,9 +89,13 @@ impl<R: BufRead> Iterator for Lines<'_, R> {
             match (&mut self.input).take(MOST_BYTES).read_until(b'\n', &mut self.line) {
                 Ok(0) => self.is_over = true,
                 Ok(_) => self.read_line(),
+                // The stream tells each fault once, and goes on behind it.
                 Err(error) => {
-                    self.is_over = true;
-                    return Some(InputItem::Damaged(InputDamage::end(self.place(), error)));
+                    self.faults += 1;
+                    self.is_over = self.faults == MOST_FAULTS;
+                    let breaks_off = self.is_over || self.input.fill_buf().is_ok_and(<[u8]>::is_empty);
+                    let damage = InputDamage::new(self.place(), error);
+                    return Some(InputItem::Damaged(InputDamage { breaks_off, ..damage }));
                 }
             }
         }

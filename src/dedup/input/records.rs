@@ -328,15 +328,20 @@ impl Iterator for Records<'_> {
         }
         self.number += 1;
         Some(self.record().unwrap_or_else(|Damage { why, skip, next }| {
+            let mut damage = self.damage(why);
             match next {
                 Next::Here => self.stream.advance(skip),
                 Next::BehindMark => {
                     self.stream.advance(skip);
                     self.stream.take_mark();
                 }
-                Next::Unknown => self.search(skip),
+                Next::Unknown => {
+                    self.search(skip);
+                    // Nothing tells a cut file from one whose last record is damaged.
+                    damage.breaks_off = self.stream.peek(1).is_empty();
+                }
             }
-            InputItem::Damaged(self.damage(why))
+            InputItem::Damaged(damage)
         }))
     }
 }

@@ -550,12 +550,15 @@ fn agrees(a: &PageInput, b: &PageInput, before: &[PageInput], mwo: f64) -> bool 
         common as f64 / shingles.len() as f64
     };
     let text: Vec<&u32> = any.iter().copied().filter(|shingle| !is_template(shingle)).collect();
-    if text.len() < 6 || pages(a.group).count().max(pages(b.group).count()) < 5 {
+    let are_young = pages(a.group).count().max(pages(b.group).count()) < 5;
+    let is_strict = if are_young { a.group == b.group } else { text.len() < 6 };
+    if is_strict {
         return both(&any) >= 0.9;
     }
-    let asked = (0.35 + 1.5 / (text.len() as f64).sqrt()).min(0.9) + 2.0 * (0.75 - mwo).max(0.0);
+    let (compared, more) = if are_young { (&any, 0.25) } else { (&text, 0.0) };
+    let asked = (0.35 + 1.5 / (compared.len() as f64).sqrt() + more).min(0.9) + 2.0 * (0.75 - mwo).max(0.0);
     // Half a millionth for the roots and shares that are rounded.
-    both(&text) >= asked - 2e-6
+    both(compared) >= asked - 2e-6
 }
 
 proptest! {

@@ -186,24 +186,3 @@ fn meta_encoding(value: impl Fn(&str) -> Option<Vec<u8>>) -> Option<&'static Enc
     let content = String::from_utf8_lossy(&value("content")?).into_owned();
     Encoding::for_label(charset_in_content(&content)?.as_bytes())
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::model::media_type::charset_parameter;
-
-    #[test]
-    fn only_a_parameter_of_that_name_names_the_charset() {
-        for (content_type, expected) in [
-            ("text/html; charset = koi8-r", Some("koi8-r")),
-            ("text/html;Charset='koi8-r'; x=y", Some("koi8-r")),
-            ("text/html charset=koi8-r, text/html", Some("koi8-r")),
-            ("text/html; a=\"b; charset=big5\"; charset=\"\"; charset=koi8-r", Some("koi8-r")),
-            ("text/html; xcharset=koi8-r", None),
-            ("text/html; a=\"; charset=koi8-r\"", None),
-            ("text/html; charset", None),
-            ("text/html; charset=", None),
-        ] {
-            assert_eq!(charset_parameter(content_type).as_deref(), expected, "{content_type}");
-        }
-    }
-}

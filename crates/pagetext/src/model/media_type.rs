@@ -182,4 +182,20 @@ mod tests {
         assert_eq!(read(&["image/png charset=binary"]).0, "image/png");
         assert_eq!(read(&["=cmd(1)/x"]).0, "=cmd(1)/x");
     }
+
+    #[test]
+    fn only_a_parameter_of_that_name_names_the_charset() {
+        for (content_type, expected) in [
+            ("text/html; charset = koi8-r", Some("koi8-r")),
+            ("text/html;Charset='koi8-r'; x=y", Some("koi8-r")),
+            ("text/html charset=koi8-r, text/html", Some("koi8-r")),
+            ("text/html; a=\"b; charset=big5\"; charset=\"\"; charset=koi8-r", Some("koi8-r")),
+            ("text/html; xcharset=koi8-r", None),
+            ("text/html; a=\"; charset=koi8-r\"", None),
+            ("text/html; charset", None),
+            ("text/html; charset=", None),
+        ] {
+            assert_eq!(charset_parameter(content_type).as_deref(), expected, "{content_type}");
+        }
+    }
 }
