@@ -38,6 +38,8 @@ pub(super) struct SitemapClaims {
     /// URLs on hosts that have not named the sitemap, by each sitemap that leads to them.
     waiting: HashMap<UrlId, Vec<SitemapEntry>>,
     waiting_count: usize,
+    /// Whether a URL was dropped because too many wait.
+    is_full: bool,
 }
 
 impl SitemapClaims {
@@ -82,7 +84,13 @@ impl SitemapClaims {
 
     fn wait(&mut self, path: &SitemapPath, entry: SitemapEntry) {
         if self.waiting_count >= MOST_WAITING {
-            tracing::debug!(url = %entry.url, "sitemap names a URL of a host that does not name the sitemap");
+            if !std::mem::replace(&mut self.is_full, true) {
+                let SitemapEntry { url, .. } = &entry;
+                tracing::warn!(
+                    "sitemaps: more than {MOST_WAITING} URLs wait for their host to name the sitemap that lists them; \
+                     '{url}' and further ones are left out, give their hosts as seeds to crawl them"
+                );
+            }
             return;
         }
         for sitemap in &path.sitemaps {

@@ -95,7 +95,7 @@ impl<'a> Records<'a> {
     fn record(&mut self) -> Result<InputItem, Damage> {
         let header = self.header()?;
         // A header that is cut goes on in the next one.
-        if let Some(next) = self.next_record(1, header - 1) {
+        if let Some(next) = self.next_record(1, header.max(2) - 1) {
             return Err(Damage::lost("the header of the record does not end: another record begins before", next));
         }
         let mut head = (self.layout.parse)(&self.stream.buffered()[..header]);
