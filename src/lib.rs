@@ -49,6 +49,9 @@ pub mod export;
 #[cfg(feature = "dedup")]
 pub mod dedup;
 
+// A shell ends Chromium after the program was killed, and root is known by its number.
+#[cfg(all(feature = "browser", not(unix)))]
+compile_error!("the feature `browser` needs a Unix system: build without it");
 #[cfg(feature = "browser")]
 pub mod headless;
 

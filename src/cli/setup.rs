@@ -209,9 +209,19 @@ pub(super) fn store_options(settings: &Settings) -> store::Options {
 
 /// Returns the host name, reduced to letters, digits, dots and hyphens for file names.
 fn host_name() -> String {
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).take(64).collect();
+    let name: String =
+        system_name().chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).take(64).collect();
     if name.is_empty() { "localhost".to_owned() } else { name }
+}
+
+#[cfg(unix)]
+fn system_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn system_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
 pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {

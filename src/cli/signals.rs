@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::cli::errors::exit;
@@ -51,12 +50,11 @@ pub(super) const OF_PAGES: SignalMessages = [
 /// Starts to listen. Must be called within the runtime.
 pub(super) fn listen(stop: watch::Sender<Stop>, told: SignalMessages) -> std::io::Result<ReceivedSignals> {
     let signalled = ReceivedSignals::default();
-    let (mut interrupt, mut terminate, mut hangup) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let mut signals = SystemSignals::listen()?;
     let first = signalled.clone();
     tokio::spawn(async move {
         for times in 1_u32.. {
-            let code = next(&mut interrupt, &mut terminate, &mut hangup).await;
+            let code = signals.next().await;
             let _ = first.0.code.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
             first.0.times.store(times, Ordering::Relaxed);
             match times {
@@ -75,10 +73,63 @@ pub(super) fn listen(stop: watch::Sender<Stop>, told: SignalMessages) -> std::io
     Ok(signalled)
 }
 
-async fn next(interrupt: &mut Signal, terminate: &mut Signal, hangup: &mut Signal) -> u8 {
-    tokio::select! {
-        _ = interrupt.recv() => exit::INTERRUPTED,
-        _ = terminate.recv() => exit::TERMINATED,
-        _ = hangup.recv() => exit::TERMINATED,
+/// What the system sends to end a program.
+#[cfg(unix)]
+struct SystemSignals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl SystemSignals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next signal and returns its exit code.
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => exit::INTERRUPTED,
+            _ = self.terminate.recv() => exit::TERMINATED,
+            _ = self.hangup.recv() => exit::TERMINATED,
+        }
+    }
+}
+
+/// What the console sends to end a program. After a closed window, Windows gives it five seconds.
+#[cfg(windows)]
+struct SystemSignals {
+    interrupt: tokio::signal::windows::CtrlC,
+    interrupt_group: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl SystemSignals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        Ok(Self {
+            interrupt: ctrl_c()?,
+            interrupt_group: ctrl_break()?,
+            close: ctrl_close()?,
+            shutdown: ctrl_shutdown()?,
+        })
+    }
+
+    /// Waits for the next signal and returns its exit code.
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => exit::INTERRUPTED,
+            _ = self.interrupt_group.recv() => exit::INTERRUPTED,
+            _ = self.close.recv() => exit::TERMINATED,
+            _ = self.shutdown.recv() => exit::TERMINATED,
+        }
     }
 }

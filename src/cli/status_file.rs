@@ -300,10 +300,17 @@ fn by_name(totals: &Totals, counts: &FrontierCounts) -> BTreeMap<String, u64> {
 }
 
 /// Returns the resident memory of this process; 0 where the system does not tell.
+#[cfg(target_os = "linux")]
 pub fn resident_bytes() -> u64 {
     let pages =
         || -> Option<u64> { std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok() };
     pages().map_or(0, |pages| pages * rustix::param::page_size() as u64)
+}
+
+/// Returns 0: only Linux tells it by a file.
+#[cfg(not(target_os = "linux"))]
+pub fn resident_bytes() -> u64 {
+    0
 }
 
 #[cfg(test)]

@@ -161,6 +161,26 @@ fn completions_and_manual_are_printed() {
     }
 }
 
+#[test]
+fn the_manual_refers_to_pages_that_are_written() {
+    let place = Place::new();
+    place.run(["man", "--out", "man1"]).finish().expect_code(0);
+    let pages: Vec<String> = std::fs::read_dir(place.path("man1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let main = std::fs::read_to_string(place.path("man1/ndcrawl.1")).unwrap().replace('\\', "");
+    let reference = Regex::new(r"(?m)^(ndcrawl-[a-z-]+)\(1\)").unwrap();
+    let named: Vec<String> = reference.captures_iter(&main).map(|name| format!("{}.1", &name[1])).collect();
+    assert!(named.len() > 10, "{named:?}");
+    for name in named {
+        assert!(pages.contains(&name), "{name} is not among {pages:?}");
+    }
+    place.write("file", "");
+    let failed = place.run(["man", "--out", "file"]).finish().expect_code(2);
+    assert!(failed.stderr.contains("file: the manual pages cannot be written"), "{}", failed.stderr);
+}
+
 fn assert_plain(finished: &Finished) {
     assert!(!Regex::new(LOG_LINE).unwrap().is_match(&finished.stdout), "{}", finished.stdout);
     for stream in [&finished.stdout, &finished.stderr] {

@@ -142,6 +142,14 @@ pub struct ReportArguments {
     pub curve_pages: u32,
 }
 
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Write the pages of all commands into DIR instead
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+}
+
 /// The arguments of `demo`.
 #[derive(Clone, Debug, Args)]
 pub struct DemoArguments {

@@ -23,8 +23,8 @@ pub use crawl::{CrawlArguments, RunFlags};
 pub use dedup::DedupArguments;
 pub use eval::EvalArguments;
 pub use folder::{
-    ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ReindexArguments, ReportArguments,
-    RulesArguments, StatusArguments, VerifyArguments,
+    ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ManArguments, ReindexArguments,
+    ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
 };
 pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice};
 
@@ -97,7 +97,7 @@ pub enum Command {
         shell: Shell,
     },
     /// Print the manual page
-    Man,
+    Man(ManArguments),
 }
 
 #[cfg(test)]

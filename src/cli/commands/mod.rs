@@ -39,6 +39,6 @@ pub(super) fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Check { kind }) => check::run(kind),
         Some(Command::Config(command)) => config::run(&command),
         Some(Command::Completions { shell }) => completions::run(shell),
-        Some(Command::Man) => man::run(),
+        Some(Command::Man(arguments)) => man::run(&arguments),
     }
 }
