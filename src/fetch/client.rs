@@ -1,20 +1,15 @@
 //! The fetcher: sends one request at a time, politely.
 
 use std::collections::{HashMap, HashSet};
-use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use hyper_util::client::legacy::connect::HttpInfo;
-use reqwest::redirect;
-use url::{Host, Url};
-
-use super::classify::unresolved;
-use super::connect::{Attempt, AttemptLimit};
+use super::address_attempts::list;
 use super::exchange::{Exchange, Unsent};
 use super::headers::RequestHeaders;
+use super::http_client::{build_client, connection, port};
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
 use super::request::{PageRequest, RequestOptions, Validators};
@@ -28,13 +23,6 @@ use super::{
 };
 use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow};
 
-/// Idle time after which a connection is closed. Common servers close after 5 s, and a request sent into a closing
-/// connection is lost.
-const POOL_IDLE: Duration = Duration::from_secs(4);
-
-/// Most header lines of a response. Some have hundreds of cookies; `max_header` limits their bytes.
-const MOST_HEADER_LINES: usize = 1000;
-
 /// How often a request is sent again that the server has not processed. It is sent at once, and then after a pause that
 /// grows by [`REPEAT_PAUSE`] each time.
 const MOST_REPEATS: u32 = 10;
@@ -42,13 +30,13 @@ const REPEAT_PAUSE: Duration = Duration::from_millis(20);
 
 /// HTTP client with robots.txt, politeness and address filter. Clones are cheap and share all state.
 #[derive(Clone)]
-pub struct Fetcher(Arc<Inner>);
+pub struct Fetcher(pub(super) Arc<Inner>);
 
-struct Inner {
-    options: Options,
+pub(super) struct Inner {
+    pub(super) options: Options,
     headers: RequestHeaders,
-    proxies: ProxyRules,
-    resolver: Arc<Resolver>,
+    pub(super) proxies: ProxyRules,
+    pub(super) resolver: Arc<Resolver>,
     client: reqwest::Client,
     /// Clients for the ports named by a resolve override.
     port_clients: HashMap<u16, reqwest::Client>,
@@ -57,7 +45,7 @@ struct Inner {
     /// Whether any server has ever answered.
     heard: AtomicBool,
     /// Addresses that timed out before any server had answered.
-    silent: Mutex<HashSet<IpAddr>>,
+    pub(super) silent: Mutex<HashSet<IpAddr>>,
 }
 
 impl Fetcher {
@@ -220,58 +208,6 @@ impl Fetcher {
         answer
     }
 
-    /// Sends one request to the first of the host's addresses that can be connected to. Without addresses a proxy
-    /// connects.
-    ///
-    /// RFC 1123, section 2.3: a client should try all addresses of a host until one answers. An attempt at a further
-    /// address waits for that address's turn.
-    async fn exchange_at_any(
-        &self,
-        url: &CanonicalUrl,
-        addresses: &[IpAddr],
-        request: &RequestOptions,
-        mut permit: Option<&mut Permit>,
-    ) -> Result<Fetched, FetchFailure> {
-        let Options { connect_timeout, header_timeout, timeout, .. } = self.0.options;
-        let longest = connect_timeout.min(header_timeout).min(timeout);
-        let (mut left, mut failed) = (longest, Vec::new());
-        for (place, &address) in addresses.iter().enumerate() {
-            if let Some(permit) = permit.as_deref_mut() {
-                permit.move_to(address).await;
-            }
-            let started = tokio::time::Instant::now();
-            let attempt = Attempt::new(address, addresses.len() - place, left, longest);
-            match attempt.run(self.exchange(url, request, permit.as_deref_mut())).await {
-                Ok(fetched) => return Ok(fetched),
-                Err(Unsent { failure, connecting, .. }) => {
-                    if failure.class == FailureClass::Timeout && !self.has_heard() {
-                        self.silent().insert(address);
-                    }
-                    if !connecting || !failure.retryable {
-                        return Err(failure);
-                    }
-                    self.try_next_address(url, address);
-                    failed.push((address, failure));
-                }
-            }
-            left = left.saturating_sub(started.elapsed());
-        }
-        match unconnected(failed) {
-            Some(failure) => Err(failure),
-            None => self.exchange(url, request, permit).await.map_err(|unsent| unsent.failure),
-        }
-    }
-
-    /// Whether the address timed out before any server answered. Without a network, seeds that share an address would
-    /// otherwise time out one after the other.
-    fn is_silent(&self, address: IpAddr) -> bool {
-        !self.has_heard() && self.silent().contains(&address)
-    }
-
-    fn silent(&self) -> MutexGuard<'_, HashSet<IpAddr>> {
-        self.0.silent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Applies the delay that a response asks for.
     fn heed(&self, origin: &str, fetched: &Fetched) {
         let politeness = &self.0.politeness;
@@ -287,24 +223,7 @@ impl Fetcher {
         }
     }
 
-    /// Returns the permitted addresses to connect to, in order. There is none if a proxy connects.
-    async fn addresses(&self, url: &CanonicalUrl) -> Result<Vec<IpAddr>, FetchFailure> {
-        let url = url.as_url();
-        let resolver = &self.0.resolver;
-        let by_proxy = self.0.proxies.for_url(url).is_some();
-        // The client connects to an address in a URL without the resolver.
-        let addresses = match url.host() {
-            Some(Host::Ipv4(ip)) => resolver.check_literal(ip.into()).map(|ip| vec![ip]),
-            Some(Host::Ipv6(ip)) => resolver.check_literal(ip.into()).map(|ip| vec![ip]),
-            Some(Host::Domain(name)) if by_proxy => resolver.check_name(name).map(|()| Vec::new()),
-            Some(Host::Domain(name)) => resolver.resolve(name, port(url)).await,
-            None => Ok(Vec::new()),
-        };
-        let addresses = addresses.map_err(|error| unresolved(&error))?;
-        Ok(if by_proxy { Vec::new() } else { addresses })
-    }
-
-    async fn exchange(
+    pub(super) async fn exchange(
         &self,
         url: &CanonicalUrl,
         request: &RequestOptions,
@@ -332,13 +251,6 @@ impl Fetcher {
         }
         let proxied = inner.proxies.for_url(url.as_url()).is_some();
         exchange.receive(response, request, proxied).await.map_err(Unsent::after_connecting)
-    }
-
-    /// Makes the next request use another address of the host.
-    fn try_next_address(&self, url: &CanonicalUrl, failed: IpAddr) {
-        if let Some(name) = url.as_url().domain() {
-            self.0.resolver.rotate(name, port(url.as_url()), failed);
-        }
     }
 
     fn page_request(&self) -> RequestOptions {
@@ -370,85 +282,6 @@ impl RobotsTransport for Fetcher {
     }
 }
 
-/// Returns the failure of a host of which no address could be connected to: the first one, with all reasons.
-fn unconnected(failed: Vec<(IpAddr, FetchFailure)>) -> Option<FetchFailure> {
-    let (_, first) = failed.first()?;
-    let detail = match &failed[..] {
-        [(_, only)] => only.detail.clone(),
-        several if several.iter().all(|(_, other)| other.detail == first.detail) => {
-            let addresses: Vec<IpAddr> = several.iter().map(|(address, _)| *address).collect();
-            format!("{}: {}", list(&addresses), first.detail)
-        }
-        several => {
-            let reasons: Vec<String> = several.iter().map(|(at, why)| format!("{at}: {}", why.detail)).collect();
-            reasons.join("; ")
-        }
-    };
-    Some(FetchFailure { detail, ..first.clone() })
-}
-
-fn list(addresses: &[IpAddr]) -> String {
-    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn port(url: &Url) -> u16 {
-    url.port_or_known_default().unwrap_or_default()
-}
-
-/// Our local address of the connection. It identifies the connection.
-fn connection(response: &reqwest::Response) -> Option<SocketAddr> {
-    response.extensions().get::<HttpInfo>().map(HttpInfo::local_addr)
-}
-
-/// Reads the certificates of a file: several in PEM, or one in DER.
-fn certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, FetchError> {
-    let failed = |why: String| FetchError::CaFile { path: path.to_owned(), why };
-    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-    let certificates = match bytes.first() {
-        Some(0x30) => reqwest::Certificate::from_der(&bytes).map(|certificate| vec![certificate]),
-        _ => reqwest::Certificate::from_pem_bundle(&bytes),
-    };
-    match certificates {
-        Ok(certificates) if certificates.is_empty() => Err(failed("it holds no certificate in PEM or DER".to_owned())),
-        Ok(certificates) => Ok(certificates),
-        Err(error) => Err(failed(error.to_string())),
-    }
-}
-
-fn build_client(options: &Options, proxies: &ProxyRules, view: PortView) -> Result<reqwest::Client, FetchError> {
-    let proxies = proxies.clone();
-    let mut builder = reqwest::Client::builder()
-        .redirect(redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy()
-        .proxy(reqwest::Proxy::custom(move |url| proxies.for_url(url).cloned()))
-        .dns_resolver(view)
-        .connect_timeout(options.connect_timeout)
-        .connector_layer(AttemptLimit)
-        .pool_idle_timeout(POOL_IDLE)
-        .pool_max_idle_per_host(options.host_concurrency.max(1))
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate()
-        // What servers get wrong in a header and browsers read (RFC 9112, sections 5.1 and 5.2): one bad line is left
-        // out or repaired, the page is read.
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
-        .http1_allow_spaces_after_header_name_in_responses(true)
-        .http1_ignore_invalid_headers_in_responses(true)
-        .http1_max_headers(MOST_HEADER_LINES)
-        .http2_max_header_list_size(u32::try_from(options.max_header).unwrap_or(u32::MAX))
-        .tls_danger_accept_invalid_certs(options.insecure);
-    if let Some(path) = &options.ca_file {
-        builder = builder.tls_certs_merge(certificates(path)?);
-    }
-    if options.http1_only {
-        builder = builder.http1_only();
-    }
-    builder.build().map_err(FetchError::Client)
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -456,13 +289,8 @@ mod tests {
 
     use super::*;
     use crate::fetch::ResolveOverride;
-    use crate::fetch::test::{Server, Then, options, url};
+    use crate::fetch::test::{Server, Then, options, quick, url};
     use crate::model::FailureClass;
-
-    fn quick() -> Options {
-        let short = Duration::from_millis(400);
-        Options { timeout: 3 * short, header_timeout: short, idle_timeout: short, ..options() }
-    }
 
     async fn get(options: Options, server: &Server) -> Result<Fetched, FetchFailure> {
         Fetcher::new(options).unwrap().get(&server.url("/")).await
@@ -649,123 +477,6 @@ mod tests {
     const NOTHING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
     /// Options under which `a.test` has these addresses.
-    fn at(addresses: &[&str]) -> Options {
-        let entry =
-            |address: &&str| ResolveOverride { host: "a.test".into(), port: None, address: address.parse().unwrap() };
-        Options { resolve: addresses.iter().map(entry).collect(), allow_private: true, ..options() }
-    }
-
-    /// A listener that never accepts, its queue full: whoever connects gets no reply, not even a refusal.
-    async fn mute_listener(address: SocketAddr) -> (tokio::net::TcpListener, Vec<tokio::net::TcpStream>) {
-        let socket = tokio::net::TcpSocket::new_v4().unwrap();
-        socket.bind(address).unwrap();
-        let (listener, mut waiting) = (socket.listen(1).unwrap(), Vec::new());
-        while let Ok(stream) =
-            tokio::time::timeout(Duration::from_millis(500), tokio::net::TcpStream::connect(address)).await
-        {
-            waiting.push(stream.unwrap());
-        }
-        (listener, waiting)
-    }
-
-    #[tokio::test]
-    async fn an_address_that_refuses_gives_way_to_the_next_at_once_and_for_later() {
-        let server = Server::saying(NOTHING, Then::Close).await;
-        let page = url(&format!("http://a.test:{}/", server.address.port()));
-        let options = Options { ip_delay: Duration::from_secs(60), ..at(&["127.0.0.3", "127.0.0.4", "127.0.0.1"]) };
-        let fetcher = Fetcher::new(options).unwrap();
-        let fetched = fetcher.polite_get(&page).await.unwrap();
-        assert_eq!((fetched.status, fetched.address), (200, Some(server.address)));
-        assert_eq!(fetcher.addresses(&page).await.unwrap()[0], server.address.ip(), "it is asked first from now on");
-        let traffic = fetcher.take_traffic(&page.origin());
-        assert_eq!((traffic.requests, traffic.unanswered), (1, 0), "the server has seen one request");
-        let rest = fetcher.next_start(&page.origin()).unwrap() - Instant::now();
-        assert!(rest > Duration::from_secs(50), "the gap of the address that answered holds: {rest:?}");
-    }
-
-    #[tokio::test]
-    async fn a_name_without_a_living_address_fails_with_every_reason() {
-        let server = Server::saying(NOTHING, Then::Close).await;
-        let page = url(&format!("http://a.test:{}/", server.address.port()));
-        let fetcher = Fetcher::new(at(&["127.0.0.3", "127.0.0.4"])).unwrap();
-        let failure = fetcher.polite_get(&page).await.unwrap_err();
-        assert_eq!((failure.class, failure.retryable), (FailureClass::Connect, true), "{failure}");
-        assert!(failure.detail.contains("127.0.0.3, 127.0.0.4: "), "{failure}");
-        let traffic = fetcher.take_traffic(&page.origin());
-        assert_eq!((traffic.requests, traffic.unanswered), (1, 1));
-    }
-
-    #[tokio::test]
-    async fn addresses_of_another_family_are_tried_too() {
-        let Ok(listener) = tokio::net::TcpListener::bind("[::1]:0").await else {
-            println!("skipped: no IPv6 on this machine");
-            return;
-        };
-        let page = url(&format!("http://localhost:{}/", listener.local_addr().unwrap().port()));
-        tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await.unwrap();
-            let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, NOTHING.as_bytes()).await;
-        });
-        let fetched = Fetcher::new(at(&[])).unwrap().polite_get(&page).await.unwrap();
-        assert!(fetched.address.unwrap().is_ipv6());
-    }
-
-    #[tokio::test]
-    async fn an_address_that_is_not_permitted_is_not_tried_after_a_dead_one() {
-        let server = Server::saying(NOTHING, Then::Close).await;
-        let page = url(&format!("http://a.test:{}/", server.address.port()));
-        let allow_nets = vec!["127.0.0.3/32".parse().unwrap()];
-        let options = Options { allow_private: false, allow_nets, ..at(&["127.0.0.3", "127.0.0.1"]) };
-        let failure = Fetcher::new(options).unwrap().polite_get(&page).await.unwrap_err();
-        assert_eq!(failure.class, FailureClass::Connect, "{failure}");
-        assert!(server.requests().is_empty());
-    }
-
-    #[tokio::test]
-    async fn an_address_that_says_nothing_takes_its_share_of_the_time_and_no_more() {
-        let server = Server::saying(NOTHING, Then::Close).await;
-        let mute = SocketAddr::from(([127, 0, 0, 5], server.address.port()));
-        let (_mute, _waiting) = mute_listener(mute).await;
-        let connect_timeout = Duration::from_millis(2400);
-        let options = Options { connect_timeout, ..at(&["127.0.0.5", "127.0.0.1"]) };
-        let page = url(&format!("http://a.test:{}/", server.address.port()));
-        let start = Instant::now();
-        assert_eq!(Fetcher::new(options.clone()).unwrap().polite_get(&page).await.unwrap().status, 200);
-        assert!(start.elapsed() >= connect_timeout / 2, "{:?}: the first address refused", start.elapsed());
-        // Alone it has all the time.
-        let alone = Options { connect_timeout: Duration::from_millis(300), ..at(&["127.0.0.5"]) };
-        let failure = Fetcher::new(alone).unwrap().polite_get(&page).await.unwrap_err();
-        assert_eq!((failure.class, failure.retryable), (FailureClass::Timeout, true), "{failure}");
-        assert_eq!(failure.detail, "no connection within the time limit");
-    }
-
-    #[tokio::test]
-    async fn a_server_that_answers_with_nothing_is_no_reason_to_try_another_address() {
-        let server = Server::saying("", Then::Close).await;
-        let page = url(&format!("http://a.test:{}/", server.address.port()));
-        let listener = tokio::net::TcpListener::bind(format!("127.0.0.6:{}", server.address.port())).await.unwrap();
-        let fetcher = Fetcher::new(at(&["127.0.0.1", "127.0.0.6"])).unwrap();
-        let failure = fetcher.polite_get(&page).await.unwrap_err();
-        assert_eq!((failure.class, failure.retryable), (FailureClass::Protocol, true), "{failure}");
-        let other = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
-        assert!(other.is_err(), "the request would be sent twice");
-    }
-
-    #[tokio::test]
-    async fn a_handshake_that_fails_is_no_failure_to_connect() {
-        let server = Server::saying("HTTP/1.1 400 Bad\r\n\r\n", Then::Close).await;
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let plain = listener.local_addr().unwrap();
-        tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad\r\n\r\n").await;
-        });
-        let failure = Fetcher::new(options()).unwrap().get(&url(&format!("https://{plain}/"))).await.unwrap_err();
-        assert_eq!(failure.class, FailureClass::Tls, "{failure}");
-        drop(server);
-    }
-
     #[tokio::test]
     async fn a_user_name_in_a_url_is_not_sent() {
         let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;

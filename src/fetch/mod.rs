@@ -21,6 +21,7 @@
 //! is no delay per address.
 
 mod address;
+mod address_attempts;
 mod classify;
 mod client;
 mod completeness;
@@ -29,12 +30,14 @@ mod content_coding;
 mod error;
 mod exchange;
 mod headers;
+mod http_client;
 mod options;
 mod pace;
 mod politeness;
 mod proxy;
 mod request;
 mod resolver;
+mod rest_journal;
 mod retry;
 mod robots;
 mod robots_cache;

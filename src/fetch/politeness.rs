@@ -2,8 +2,7 @@
 //!
 //! [`Politeness`] holds for each origin and address: its delay, its slots for requests in flight, its back-off and its
 //! traffic counters. Time is tokio's, so that tests advance the clock instead of sleeping.
-//!
-//! Each change of the time at which a host is due is told to a journal, by the wall clock, and can be restored from it.
+//! [`rest_journal`](super::rest_journal) carries over what the next run must know.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,9 +16,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Options;
 use super::pace::Pace;
-use super::retry::LONGEST_BACK_OFF;
-use super::robots::now_millis;
-use crate::model::{Rest, RestOf, RestRow};
+use crate::model::{Rest, RestRow};
 
 /// Table size from which idle origins or addresses are evicted.
 const MANY: usize = 1024;
@@ -55,48 +52,48 @@ pub struct Traffic {
 
 /// Starts requests when origin and address are due. Clones share their state.
 #[derive(Clone)]
-pub struct Politeness(Arc<Shared>);
+pub struct Politeness(pub(super) Arc<Shared>);
 
 /// Stores a rest for the next run.
 type Journal = dyn Fn(&RestRow) + Send + Sync;
 
-struct Shared {
-    delay: Duration,
-    ip_delay: Duration,
-    concurrency: usize,
-    max_crawl_delay: Duration,
-    max_retry_after: Duration,
-    timeout: Duration,
-    warned: AtomicBool,
-    tables: Mutex<Tables>,
+pub(super) struct Shared {
+    pub(super) delay: Duration,
+    pub(super) ip_delay: Duration,
+    pub(super) concurrency: usize,
+    pub(super) max_crawl_delay: Duration,
+    pub(super) max_retry_after: Duration,
+    pub(super) timeout: Duration,
+    pub(super) warned: AtomicBool,
+    pub(super) tables: Mutex<Tables>,
     /// Stores rests for the next run. Called under the lock, so that the last rest of a host is stored last.
-    journal: OnceLock<Box<Journal>>,
+    pub(super) journal: OnceLock<Box<Journal>>,
 }
 
 #[derive(Default)]
-struct Tables {
-    origins: HashMap<String, Host>,
-    addresses: HashMap<IpAddr, Host>,
+pub(super) struct Tables {
+    pub(super) origins: HashMap<String, Host>,
+    pub(super) addresses: HashMap<IpAddr, Host>,
 }
 
 /// State of an origin or of an address.
-struct Host {
+pub(super) struct Host {
     /// When the next request may start.
-    pace: Pace,
+    pub(super) pace: Pace,
     /// Slots for requests in flight.
-    permits: Arc<Semaphore>,
+    pub(super) permits: Arc<Semaphore>,
     /// The last address of an origin.
-    address: Option<IpAddr>,
+    pub(super) address: Option<IpAddr>,
     /// Local address of the connection of the last response.
-    connection: Option<SocketAddr>,
+    pub(super) connection: Option<SocketAddr>,
     /// Consecutive responses with status 429 or 503.
-    strikes: u32,
+    pub(super) strikes: u32,
     /// End of a delay beyond the politeness delay, and its reason.
-    resting: Option<(Instant, Rest)>,
+    pub(super) resting: Option<(Instant, Rest)>,
     /// The due time that the journal has.
-    noted: Option<Instant>,
+    pub(super) noted: Option<Instant>,
     /// Traffic since the last report.
-    traffic: Traffic,
+    pub(super) traffic: Traffic,
 }
 
 impl Host {
@@ -119,14 +116,14 @@ impl Host {
     }
 
     /// Returns when it is due, and why then, if the journal does not have that.
-    fn unnoted(&mut self, now: Instant, by_pace: Rest) -> Option<(Instant, Rest)> {
+    pub(super) fn unnoted(&mut self, now: Instant, by_pace: Rest) -> Option<(Instant, Rest)> {
         let due = self.pace.due().filter(|&due| due > now && self.noted.is_none_or(|noted| noted < due))?;
         self.noted = Some(due);
         Some((due, self.resting.filter(|(until, _)| *until >= due).map_or(by_pace, |(_, why)| why)))
     }
 
     /// Rests until this moment, which the journal has.
-    fn restore(&mut self, until: Instant, row: &RestRow) {
+    pub(super) fn restore(&mut self, until: Instant, row: &RestRow) {
         self.pace.rest(until);
         self.resting = Some((until, row.why));
         self.noted = self.pace.due();
@@ -155,68 +152,6 @@ impl Politeness {
             tables: Mutex::default(),
             journal: OnceLock::new(),
         }))
-    }
-
-    /// Calls `store` with each rest from now on.
-    pub(super) fn store_with(&self, store: impl Fn(&RestRow) + Send + Sync + 'static) {
-        // A second journal would have gaps; the first one goes on.
-        let _ = self.0.journal.set(Box::new(store));
-    }
-
-    /// Restores the rests of an earlier run; `now` in milliseconds since 1970 UTC. Returns when each origin is due.
-    pub(super) fn restore(&self, rows: &[RestRow], now: i64) -> Vec<(String, std::time::Instant)> {
-        let moment = Instant::now();
-        for row in rows {
-            let left = self.left(row, now);
-            if left.is_zero() {
-                continue;
-            }
-            match &row.of {
-                RestOf::Origin(origin) => self.with_origin(origin, |host| host.restore(moment + left, row)),
-                RestOf::Address(address) => self.with_address(*address, |host| host.restore(moment + left, row)),
-            }
-        }
-        let origins = rows.iter().filter_map(|row| match &row.of {
-            RestOf::Origin(origin) => Some((origin.clone(), self.next_start(origin)?)),
-            RestOf::Address(_) => None,
-        });
-        origins.collect()
-    }
-
-    /// Returns how much of an earlier run's rest is left. If the clock was set back since, it counts from now.
-    fn left(&self, row: &RestRow, now: i64) -> Duration {
-        let Shared { delay, ip_delay, max_crawl_delay, max_retry_after, timeout, .. } = *self.0;
-        // A gap is also as long as the last response took.
-        let gap = |delay: Duration| if delay.is_zero() { delay } else { delay.max(timeout) };
-        let longest = match row.why {
-            Rest::RetryAfter => max_retry_after,
-            Rest::BackOff => LONGEST_BACK_OFF,
-            Rest::CrawlDelay => max_crawl_delay,
-            Rest::Gap => gap(delay),
-            Rest::AddressGap => gap(ip_delay),
-        };
-        let past = Duration::from_millis(u64::try_from(now.saturating_sub(row.since)).unwrap_or(0));
-        Duration::from_millis(row.millis).min(longest).saturating_sub(past)
-    }
-
-    /// Tells the journal when origin and address are due, if it does not have that.
-    fn note(&self, origin: &str, address: Option<IpAddr>) {
-        let Some(journal) = self.0.journal.get() else { return };
-        let (tables, now) = (&mut *self.tables(), Instant::now());
-        let row = |of, (due, why): (Instant, Rest)| rest_row(of, why, due - now);
-        if let Some(host) = tables.origins.get_mut(origin) {
-            let gap = if host.pace.interval() > self.0.delay { Rest::CrawlDelay } else { Rest::Gap };
-            if let Some(rest) = host.unnoted(now, gap) {
-                let row = row(RestOf::Origin(origin.to_owned()), rest);
-                journal(&RestRow { at: host.address, strikes: host.strikes, ..row });
-            }
-        }
-        let host = address.and_then(|address| Some((address, tables.addresses.get_mut(&address)?)));
-        if let Some((address, host)) = host
-            && let Some(rest) = host.unnoted(now, Rest::AddressGap)
-        {
-            journal(&row(RestOf::Address(address), rest));
-        }
     }
 
     /// Waits until a request to the origin at the address may start. Behind a proxy the address is `None`. Hold the
@@ -269,20 +204,6 @@ impl Politeness {
             }
         });
         self.note(origin, None);
-    }
-
-    /// Lets the origin rest until `due` in the next run. A URL of it waits until then for another try, and the next run
-    /// does not know which.
-    pub(super) fn note_retry(&self, origin: &str, due: std::time::Instant) {
-        let (due, now) = (Instant::from_std(due), Instant::now());
-        let Some(journal) = self.0.journal.get().filter(|_| due > now) else { return };
-        if let Some(host) = self.tables().origins.get_mut(origin)
-            && host.noted.is_none_or(|noted| noted < due)
-        {
-            host.noted = Some(due);
-            let row = rest_row(RestOf::Origin(origin.to_owned()), Rest::BackOff, due - now);
-            journal(&RestRow { at: host.address, strikes: host.strikes, ..row });
-        }
     }
 
     /// Returns when the next request to the origin may start, with the delay of its address. `None` is at once.
@@ -363,7 +284,7 @@ impl Politeness {
         Ok(now)
     }
 
-    fn with_origin<T>(&self, origin: &str, f: impl FnOnce(&mut Host) -> T) -> T {
+    pub(super) fn with_origin<T>(&self, origin: &str, f: impl FnOnce(&mut Host) -> T) -> T {
         let origins = &mut self.tables().origins;
         if let Some(host) = origins.get_mut(origin) {
             return f(host);
@@ -372,7 +293,7 @@ impl Politeness {
         f(origins.entry(origin.to_owned()).or_insert_with(|| Host::new(self.0.delay, self.0.concurrency)))
     }
 
-    fn with_address<T>(&self, address: IpAddr, f: impl FnOnce(&mut Host) -> T) -> T {
+    pub(super) fn with_address<T>(&self, address: IpAddr, f: impl FnOnce(&mut Host) -> T) -> T {
         let addresses = &mut self.tables().addresses;
         if !addresses.contains_key(&address) {
             forget_idle(addresses);
@@ -380,15 +301,9 @@ impl Politeness {
         f(addresses.entry(address).or_insert_with(|| Host::new(self.0.ip_delay, self.0.concurrency)))
     }
 
-    fn tables(&self) -> MutexGuard<'_, Tables> {
+    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A rest that begins now.
-fn rest_row(of: RestOf, why: Rest, rest: Duration) -> RestRow {
-    let millis = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX);
-    RestRow { of, why, since: now_millis(), millis, at: None, strikes: 0 }
 }
 
 /// Evicts idle entries. Runs only when the table is about to grow, so the cost per entry is constant.
@@ -486,13 +401,13 @@ impl Drop for Permit {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const ONE: Option<IpAddr> = Some(IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 43, 1)));
-    const SECOND: Duration = Duration::from_secs(1);
+    pub const ONE: Option<IpAddr> = Some(IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 43, 1)));
+    pub const SECOND: Duration = Duration::from_secs(1);
 
-    fn politeness(change: impl FnOnce(&mut Options)) -> Politeness {
+    pub fn politeness(change: impl FnOnce(&mut Options)) -> Politeness {
         let mut options = Options::default();
         change(&mut options);
         Politeness::new(&options)
@@ -504,7 +419,13 @@ mod tests {
 
     /// A request that is answered over the given connection after `header`, and whole after `body`
     /// more. Says when it started.
-    async fn request(politeness: &Politeness, origin: &str, port: u16, header: Duration, body: Duration) -> Instant {
+    pub async fn request(
+        politeness: &Politeness,
+        origin: &str,
+        port: u16,
+        header: Duration,
+        body: Duration,
+    ) -> Instant {
         let mut permit = politeness.acquire(origin, ONE).await;
         let start = Instant::now();
         tokio::time::sleep(header).await;
@@ -598,127 +519,6 @@ mod tests {
         let (first, second) = (politeness.acquire("c", ONE).await, politeness.acquire("d", Some(second)).await);
         drop((first, second));
         assert!(Instant::now() < moved + SECOND, "the gaps of addresses that failed are over, and their slots free");
-    }
-
-    /// The politeness of a run, and the lines of its journal.
-    fn journaled(change: impl FnOnce(&mut Options)) -> (Politeness, Arc<Mutex<Vec<RestRow>>>) {
-        let (politeness, rows) = (politeness(change), Arc::<Mutex<Vec<RestRow>>>::default());
-        let journal = rows.clone();
-        politeness.store_with(move |row| journal.lock().unwrap().push(row.clone()));
-        (politeness, rows)
-    }
-
-    /// The last line of each host, as the next run reads them.
-    fn last(rows: &Mutex<Vec<RestRow>>) -> Vec<RestRow> {
-        let rows = rows.lock().unwrap();
-        let last: HashMap<RestOf, RestRow> = rows.iter().map(|row| (row.of.clone(), row.clone())).collect();
-        last.into_values().collect()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn every_rest_goes_on_in_the_next_run() {
-        let hour = 3600 * SECOND;
-        type Learn = fn(&Politeness);
-        let cases: [(Learn, Rest, Duration); 4] = [
-            (|_| {}, Rest::Gap, SECOND),
-            (
-                |politeness| assert_ne!(politeness.set_crawl_delay("a", Some(9 * SECOND)), CrawlDelay::Kept),
-                Rest::CrawlDelay,
-                9 * SECOND,
-            ),
-            (|politeness| politeness.back_off("a", 40 * SECOND, Rest::BackOff), Rest::BackOff, 40 * SECOND),
-            (|politeness| politeness.back_off("a", 200 * SECOND, Rest::RetryAfter), Rest::RetryAfter, 200 * SECOND),
-        ];
-        for (learn, why, length) in cases {
-            let (before, rows) = journaled(|options| options.ip_delay = SECOND / 2);
-            request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
-            learn(&before);
-            let now = last(&rows)[0].since;
-            let after = politeness(|options| options.ip_delay = SECOND / 2);
-            let due = after.restore(&last(&rows), now);
-            let (until, reason) = after.resting("a").unwrap();
-            assert_eq!((&due[..], reason), (&[("a".to_owned(), until)][..], why));
-            let start = Instant::now();
-            let permit = after.acquire("a", ONE).await;
-            assert!(start.elapsed() + SECOND / 10 >= length && start.elapsed() <= length + SECOND / 10, "{why:?}");
-            drop(permit);
-            assert_eq!(politeness(|_| {}).restore(&last(&rows), now + hour.as_millis() as i64), []);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_address_rests_in_the_next_run_for_all_its_origins() {
-        let (before, rows) = journaled(|options| options.ip_delay = 20 * SECOND);
-        request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
-        let after = politeness(|options| options.ip_delay = 20 * SECOND);
-        after.restore(&last(&rows), last(&rows)[0].since);
-        assert_eq!(after.resting("a").unwrap().1, Rest::AddressGap);
-        let start = Instant::now();
-        drop(after.acquire("b", ONE).await);
-        assert!(start.elapsed() > 19 * SECOND);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_clock_that_jumps_makes_no_rest_longer_than_it_was() {
-        let row = |why, since, millis| {
-            let of = RestOf::Origin("a".to_owned());
-            RestRow { of, why, since, millis, at: None, strikes: 0 }
-        };
-        let now = 1_000_000_000;
-        let left = |politeness: &Politeness, row: RestRow| politeness.left(&row, now);
-        let usual = politeness(|_| {});
-        assert_eq!(left(&usual, row(Rest::RetryAfter, now, 30_000)), 30 * SECOND);
-        assert_eq!(left(&usual, row(Rest::RetryAfter, now - 10_000, 30_000)), 20 * SECOND);
-        assert_eq!(left(&usual, row(Rest::RetryAfter, now + 86_400_000, 30_000)), 30 * SECOND, "set back by a day");
-        assert_eq!(left(&usual, row(Rest::RetryAfter, i64::MIN, 30_000)), Duration::ZERO);
-        assert_eq!(left(&usual, row(Rest::RetryAfter, i64::MAX, u64::MAX)), 300 * SECOND, "--max-retry-after");
-        assert_eq!(left(&usual, row(Rest::BackOff, now, u64::MAX)), LONGEST_BACK_OFF);
-        assert_eq!(left(&usual, row(Rest::CrawlDelay, now, u64::MAX)), 60 * SECOND, "--max-crawl-delay");
-        assert_eq!(left(&usual, row(Rest::Gap, now, 7_000)), 7 * SECOND, "the host was slow");
-        let hasty = politeness(|options| {
-            (options.delay, options.max_retry_after) = (Duration::ZERO, 5 * SECOND);
-        });
-        assert_eq!(left(&hasty, row(Rest::Gap, now, 1_000)), Duration::ZERO, "the user wants no gap");
-        assert_eq!(left(&hasty, row(Rest::RetryAfter, now, 30_000)), 5 * SECOND);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn back_off_goes_on_doubling_in_the_next_run() {
-        let (before, rows) = journaled(|_| {});
-        before.strike("a");
-        before.strike("a");
-        before.back_off("a", 2 * SECOND, Rest::BackOff);
-        let after = politeness(|_| {});
-        after.restore(&last(&rows), last(&rows)[0].since);
-        assert_eq!(after.strike("a"), 3);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_origin_of_a_url_that_is_tried_again_rests_in_the_next_run_only() {
-        let (before, rows) = journaled(|_| {});
-        request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
-        before.note_retry("a", (Instant::now() + 30 * SECOND).into_std());
-        before.note_retry("a", (Instant::now() + 2 * SECOND).into_std());
-        let start = Instant::now();
-        request(&before, "a", 1, Duration::ZERO, Duration::ZERO).await;
-        assert!(start.elapsed() < 2 * SECOND, "other URLs need not wait");
-        let after = politeness(|_| {});
-        after.restore(&last(&rows), last(&rows)[0].since);
-        let (until, why) = after.resting("a").unwrap();
-        let left = until - Instant::now().into_std();
-        assert!(why == Rest::BackOff && left > 28 * SECOND && left <= 30 * SECOND, "{left:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_journal_gets_few_lines_a_request_and_none_without_delays() {
-        let (politeness, rows) = journaled(|options| options.ip_delay = SECOND / 2);
-        for _ in 0..10 {
-            request(&politeness, "a", 1, Duration::from_millis(30), Duration::from_millis(50)).await;
-        }
-        assert!(rows.lock().unwrap().len() <= 2 * 10 + 2, "{:?}", rows.lock().unwrap());
-        let (hasty, rows) = journaled(|options| (options.delay, options.ip_delay) = (Duration::ZERO, Duration::ZERO));
-        request(&hasty, "a", 1, Duration::from_millis(30), Duration::from_millis(50)).await;
-        assert!(rows.lock().unwrap().is_empty());
     }
 
     #[tokio::test(start_paused = true)]

@@ -51,6 +51,12 @@ pub(super) fn options() -> Options {
     }
 }
 
+/// [`options`] with short limits of time.
+pub(super) fn quick() -> Options {
+    let short = Duration::from_millis(400);
+    Options { timeout: 3 * short, header_timeout: short, idle_timeout: short, ..options() }
+}
+
 /// What the server does after it has sent its bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Then {
