@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use url::Url;
 
 use crate::fetch::{
-    Absent, FetchFailure, PageRequest, Robots, RobotsAnswer, absent_page, back_off, retry_after, retry_status,
+    Absent, FetchFailure, PageRequest, Robots, RobotsAnswer, absent_page, back_off, rest_asked, retry_status,
     tries_before_answer,
 };
 use crate::model::{CanonicalUrl, Exclusion, FailureClass, Fetched, Lease, LinkKind, Refresh, SpelledUrl, Unchanged};
@@ -226,7 +226,7 @@ impl Worker {
             (301 | 302 | 303 | 307 | 308, _) => self.redirect(lease, asked, fetched),
             (status, _) => {
                 if retry_status(status) && self.has_retries(lease, asked) {
-                    return NextStep::Retry(self.next_try(lease, fetched.header("retry-after")));
+                    return NextStep::Retry(self.next_try(lease, Some(&fetched)));
                 }
                 let detail = format!("status {status} {}", fetched.reason).trim_end().to_owned();
                 NextStep::Finish(FetchOutcome::Failed { class: FailureClass::Http, detail, fetched: Some(fetched) })
@@ -317,9 +317,9 @@ impl Worker {
         failure.retryable && self.options.retries > 0 && !self.fetch.fetcher.has_heard()
     }
 
-    fn next_try(&self, lease: &Lease, asked: Option<String>) -> Instant {
+    fn next_try(&self, lease: &Lease, answer: Option<&Fetched>) -> Instant {
         let longest = self.fetch.fetcher.options().max_retry_after;
-        let asked = asked.and_then(|text| retry_after(&text, SystemTime::now(), longest));
+        let asked = answer.and_then(|answer| rest_asked(answer, SystemTime::now(), longest));
         // The whole origin rests as long as a host asks for.
         if let Some(asked) = asked {
             return Instant::now() + asked;
@@ -404,19 +404,29 @@ impl Worker {
     }
 
     /// Reads a sitemap: on a blocking thread, since some are large.
-    async fn sitemap(&self, fetched: Arc<Fetched>) -> FetchOutcome {
+    async fn sitemap(&self, mut fetched: Arc<Fetched>) -> FetchOutcome {
         let permit = self.fetch.rendering.clone().acquire_owned().await;
         let (normalizer, answer) = (self.fetch.normalizer.clone(), fetched.clone());
         let reading = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let sitemap = parse_sitemap(&answer.body, &SitemapLimits::default());
-            let urls = normalizer.all(sitemap.pages.iter().map(String::as_str));
-            let sitemaps = normalizer.all(sitemap.sitemaps.iter().map(String::as_str));
+            // The format allows no paths; who writes one all the same means its own host.
+            let whole = |text: &String| match text.starts_with('/') {
+                true => answer.address_requested().join(text).map_or_else(|_| text.clone(), String::from),
+                false => text.clone(),
+            };
+            let all = |texts: &[String]| {
+                normalizer.all(texts.iter().map(whole).collect::<Vec<_>>().iter().map(String::as_str))
+            };
+            let (urls, sitemaps) = (all(&sitemap.pages), all(&sitemap.sitemaps));
             let cut = if answer.truncated { Some(SitemapCut::Bytes(answer.body.len() as u64)) } else { sitemap.cut };
             (urls, sitemaps, cut)
         });
         match reading.await {
             Ok((urls, sitemaps, cut)) => {
+                if cut.is_some_and(SitemapCut::is_of_bytes) && !fetched.truncated {
+                    Arc::make_mut(&mut fetched).truncated = true;
+                }
                 if let Some(why) = cut {
                     let (url, read) = (&fetched.url, urls.len() + sitemaps.len());
                     tracing::warn!(%url, read, "sitemap is not read to its end: {why}; what stands behind is not crawled");

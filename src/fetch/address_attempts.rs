@@ -8,7 +8,7 @@ use url::Host;
 
 use super::classify::unresolved;
 use super::connect::Attempt;
-use super::exchange::Unsent;
+use super::exchange::Unanswered;
 use super::http_client::port;
 use super::politeness::Permit;
 use super::request::RequestOptions;
@@ -56,7 +56,7 @@ impl Fetcher {
             let attempt = Attempt::new(address, addresses.len() - place, left, longest);
             match attempt.run(self.exchange(url, request, permit.as_deref_mut())).await {
                 Ok(fetched) => return Ok(fetched),
-                Err(Unsent { failure, connecting, .. }) => {
+                Err(Unanswered { failure, connecting, .. }) => {
                     if failure.class == FailureClass::Timeout && !self.has_heard() {
                         self.silent().insert(address);
                     }
@@ -122,8 +122,11 @@ mod tests {
 
     use super::*;
     use crate::fetch::ResolveOverride;
-    use crate::fetch::test::{Server, Then, options, quick, url};
+    use crate::fetch::test::{Server, Then, options, url};
 
+    const NOTHING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+    /// Options under which `a.test` has these addresses.
     fn at(addresses: &[&str]) -> Options {
         let entry =
             |address: &&str| ResolveOverride { host: "a.test".into(), port: None, address: address.parse().unwrap() };

@@ -64,6 +64,38 @@ pub(super) fn is_unprocessed(error: &reqwest::Error) -> bool {
     by_server || find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled)
 }
 
+/// What a failed request says of the server's HTTP/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Http2 {
+    /// Nothing bad.
+    Sound,
+    /// The server wants HTTP/1.1 for this request, which it has not processed (RFC 9113, section 7).
+    Unwanted,
+    /// One side calls what it got from the other malformed. Browsers go on with HTTP/1.1.
+    Broken,
+}
+
+impl Http2 {
+    /// Judges the server by an error.
+    pub(super) fn judge(error: &reqwest::Error) -> Self {
+        use h2::Reason;
+        let Some(error) = find::<h2::Error>(error) else { return Self::Sound };
+        match error.reason() {
+            Some(Reason::HTTP_1_1_REQUIRED) => Self::Unwanted,
+            Some(
+                Reason::PROTOCOL_ERROR
+                | Reason::INTERNAL_ERROR
+                | Reason::FLOW_CONTROL_ERROR
+                | Reason::STREAM_CLOSED
+                | Reason::FRAME_SIZE_ERROR
+                | Reason::COMPRESSION_ERROR
+                | Reason::INADEQUATE_SECURITY,
+            ) => Self::Broken,
+            _ => Self::Sound,
+        }
+    }
+}
+
 /// The failure of a host without a permitted address.
 pub(super) fn unresolved(error: &ResolveError) -> FetchFailure {
     match error {

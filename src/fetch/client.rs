@@ -1,25 +1,26 @@
 //! The fetcher: sends one request at a time, politely.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use super::address_attempts::list;
-use super::exchange::{Exchange, Unsent};
+use super::classify::Http2;
+use super::exchange::{Exchange, Unanswered};
 use super::headers::RequestHeaders;
-use super::http_client::{build_client, connection, port};
+use super::http_client::{HttpClients, connection};
 use super::politeness::Permit;
 use super::proxy::ProxyRules;
 use super::request::{PageRequest, RequestOptions, Validators};
-use super::resolver::{PortView, Resolver};
+use super::resolver::Resolver;
 use super::robots::now_millis;
 use super::robots_cache::RobotsCache;
 use super::robots_download::{RobotsTransport, download_robots};
 use super::{
     AddressGuard, CrawlDelay, FetchError, FetchFailure, Options, Politeness, Robots, Traffic, accepts, back_off,
-    retry_after, retry_status, slow_down_status,
+    rest_asked, retry_status, slow_down_status,
 };
 use crate::model::{CanonicalUrl, FailureClass, Fetched, Rest, RestRow, RobotsRow};
 
@@ -37,9 +38,7 @@ pub(super) struct Inner {
     headers: RequestHeaders,
     pub(super) proxies: ProxyRules,
     pub(super) resolver: Arc<Resolver>,
-    client: reqwest::Client,
-    /// Clients for the ports named by a resolve override.
-    port_clients: HashMap<u16, reqwest::Client>,
+    clients: HttpClients,
     politeness: Politeness,
     robots: RobotsCache,
     /// Whether any server has ever answered.
@@ -57,13 +56,9 @@ impl Fetcher {
         }
         let guard = AddressGuard { allow_nets: options.allow_nets.clone(), allow_private: options.allow_private };
         let resolver = Arc::new(Resolver::new(guard, options.resolve.clone(), proxies.hosts()));
-        let client = |port| build_client(&options, &proxies, PortView { resolver: resolver.clone(), port });
-        let port_clients = resolver.special_ports().into_iter().map(|port| Ok((port, client(Some(port))?)));
-        let port_clients = port_clients.collect::<Result<_, FetchError>>()?;
         Ok(Self(Arc::new(Inner {
             headers: RequestHeaders::new(&options)?,
-            client: client(None)?,
-            port_clients,
+            clients: HttpClients::new(&options, &proxies, &resolver)?,
             politeness: Politeness::new(&options),
             robots: RobotsCache::default(),
             heard: AtomicBool::new(false),
@@ -211,8 +206,8 @@ impl Fetcher {
     /// Applies the delay that a response asks for.
     fn heed(&self, origin: &str, fetched: &Fetched) {
         let politeness = &self.0.politeness;
-        let asked = fetched.header("retry-after").filter(|_| retry_status(fetched.status));
-        let asked = asked.and_then(|value| retry_after(&value, SystemTime::now(), self.0.options.max_retry_after));
+        let longest = self.0.options.max_retry_after;
+        let asked = retry_status(fetched.status).then(|| rest_asked(fetched, SystemTime::now(), longest)).flatten();
         if slow_down_status(fetched.status) {
             let strikes = politeness.strike(origin);
             return self.rest(origin, asked, strikes);
@@ -228,29 +223,39 @@ impl Fetcher {
         url: &CanonicalUrl,
         request: &RequestOptions,
         permit: Option<&mut Permit>,
-    ) -> Result<Fetched, Unsent> {
+    ) -> Result<Fetched, Unanswered> {
         let inner = &*self.0;
-        let client = inner.port_clients.get(&port(url.as_url())).unwrap_or(&inner.client);
         let mut headers = inner.headers.for_url(url.as_url());
         request.unless.add_to(&mut headers);
         let mut exchange = Exchange::new(&inner.options, url, request.spelling.as_ref(), headers);
         let mut repeats = 0;
         let response = loop {
+            let (client, is_http2) = inner.clients.of(url);
             match exchange.send(client).await {
                 Ok(response) => break response,
+                Err(unanswered) if is_http2 && unanswered.http2 != Http2::Sound => {
+                    inner.clients.give_up_http2(url);
+                    if unanswered.http2 == Http2::Broken {
+                        return Err(unanswered);
+                    }
+                }
                 // It still is the first request that the server sees.
-                Err(unsent) if unsent.unprocessed && repeats < MOST_REPEATS => {
+                Err(unanswered) if unanswered.unprocessed && repeats < MOST_REPEATS => {
                     tokio::time::sleep(REPEAT_PAUSE * repeats).await;
                     repeats += 1;
                 }
-                Err(unsent) => return Err(unsent),
+                Err(unanswered) => return Err(unanswered),
             }
         };
         if let Some(permit) = permit {
             permit.answered(connection(&response));
         }
         let proxied = inner.proxies.for_url(url.as_url()).is_some();
-        exchange.receive(response, request, proxied).await.map_err(Unsent::after_connecting)
+        exchange.receive(response, request, proxied).await.inspect_err(|broken| {
+            if broken.http2 != Http2::Sound {
+                inner.clients.give_up_http2(url);
+            }
+        })
     }
 
     fn page_request(&self) -> RequestOptions {
@@ -455,7 +460,15 @@ mod tests {
             assert_eq!((failure.class, failure.retryable), (FailureClass::PrivateAddress, false), "{host}: {failure}");
         }
         // The client's own look-up, behind our backs, meets the same guard.
-        let direct = fetcher.0.client.get(format!("http://a.test:{port}/")).send().await.unwrap_err();
+        let direct = fetcher
+            .0
+            .clients
+            .of(&url("http://a.test/"))
+            .0
+            .get(format!("http://a.test:{port}/"))
+            .send()
+            .await
+            .unwrap_err();
         assert_eq!(crate::fetch::classify::classify(&direct, false).class, FailureClass::PrivateAddress);
         assert!(server.requests().is_empty());
     }
@@ -474,9 +487,6 @@ mod tests {
         assert_eq!(failure.class, FailureClass::PrivateAddress);
     }
 
-    const NOTHING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-
-    /// Options under which `a.test` has these addresses.
     #[tokio::test]
     async fn a_user_name_in_a_url_is_not_sent() {
         let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Then::Close).await;

@@ -7,7 +7,7 @@ use reqwest::{Response, Version};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::classify::{classify, is_unprocessed};
+use super::classify::{Http2, classify, is_unprocessed};
 use super::content_coding::{CodingError, Codings, Label};
 use super::headers::{as_received, as_sent, size};
 use super::request::RequestOptions;
@@ -25,18 +25,24 @@ pub(super) struct Exchange<'a> {
     started_at: i64,
 }
 
-/// A request without a response header.
-pub(super) struct Unsent {
+/// A request without a whole response.
+pub(super) struct Unanswered {
     pub(super) failure: FetchFailure,
     /// Whether it failed before the connection was made.
     pub(super) connecting: bool,
     /// Whether the server has not seen it, although the connection was made.
     pub(super) unprocessed: bool,
+    /// What it says of the server's HTTP/2.
+    pub(super) http2: Http2,
 }
 
-impl Unsent {
-    pub(super) fn after_connecting(failure: FetchFailure) -> Self {
-        Self { failure, connecting: false, unprocessed: false }
+impl Unanswered {
+    fn after_connecting(failure: FetchFailure) -> Self {
+        Self { failure, connecting: false, unprocessed: false, http2: Http2::Sound }
+    }
+
+    fn of_body(error: &reqwest::Error) -> Self {
+        Self { http2: Http2::judge(error), ..Self::after_connecting(classify(error, false)) }
     }
 }
 
@@ -53,7 +59,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Sends the request and waits for the response's header.
-    pub(super) async fn send(&mut self, client: &reqwest::Client) -> Result<Response, Unsent> {
+    pub(super) async fn send(&mut self, client: &reqwest::Client) -> Result<Response, Unanswered> {
         let mut url = self.address().clone();
         // The client would send a user name in the URL as an Authorization header.
         // Neither call can fail on a URL with a host.
@@ -61,16 +67,17 @@ impl<'a> Exchange<'a> {
         let request = client.get(url).headers(self.headers.clone()).send();
         let limit = self.options.header_timeout.min(self.options.timeout);
         let in_time = timeout_at(self.started + limit, request).await;
-        let answer = in_time.map_err(|_| Unsent::after_connecting(timeout("no header", limit)))?;
-        let response = answer.map_err(|error| Unsent {
+        let answer = in_time.map_err(|_| Unanswered::after_connecting(timeout("no header", limit)))?;
+        let response = answer.map_err(|error| Unanswered {
             failure: classify(&error, self.url.as_url().scheme() == "https"),
             connecting: error.is_connect(),
             unprocessed: is_unprocessed(&error),
+            http2: Http2::judge(&error),
         })?;
         match size(response.headers()) {
             size if size > self.options.max_header => {
                 let detail = format!("the response header has {size} bytes, the limit is {}", self.options.max_header);
-                Err(Unsent::after_connecting(FetchFailure::lasting(FailureClass::TooLarge, detail)))
+                Err(Unanswered::after_connecting(FetchFailure::lasting(FailureClass::TooLarge, detail)))
             }
             _ => Ok(response),
         }
@@ -82,7 +89,7 @@ impl<'a> Exchange<'a> {
         mut response: Response,
         request: &RequestOptions,
         proxied: bool,
-    ) -> Result<Fetched, FetchFailure> {
+    ) -> Result<Fetched, Unanswered> {
         let mut fetched = self.fetched(&response, proxied);
         let is_success = response.status().is_success();
         let sitemap_bytes = request
@@ -112,7 +119,7 @@ impl<'a> Exchange<'a> {
         response: &mut Response,
         max_body: usize,
         fetched: &mut Fetched,
-    ) -> Result<(), FetchFailure> {
+    ) -> Result<(), Unanswered> {
         let header = response.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let codings = Codings::of(header);
         fetched.truncated = self.read_body(response, codings.most_encoded(max_body), &mut fetched.body).await?;
@@ -125,7 +132,7 @@ impl<'a> Exchange<'a> {
                 }
                 // What redirects and errors say beside their status is of no use.
                 Err(_) if !response.status().is_success() => {}
-                Err(error) => return Err(undecoded(&error)),
+                Err(error) => return Err(Unanswered::after_connecting(undecoded(&error))),
             }
         }
         Ok(())
@@ -137,7 +144,7 @@ impl<'a> Exchange<'a> {
         response: &mut Response,
         max_body: usize,
         body: &mut Vec<u8>,
-    ) -> Result<bool, FetchFailure> {
+    ) -> Result<bool, Unanswered> {
         let end = self.started + self.options.timeout;
         loop {
             let idle = Instant::now() + self.options.idle_timeout;
@@ -145,8 +152,9 @@ impl<'a> Exchange<'a> {
             let next = next.map_err(|_| match idle < end {
                 true => timeout("no further bytes of the body", self.options.idle_timeout),
                 false => timeout("no whole body", self.options.timeout),
-            })?;
-            let Some(chunk) = next.map_err(|error| classify(&error, false))? else {
+            });
+            let next = next.map_err(Unanswered::after_connecting)?;
+            let Some(chunk) = next.map_err(|error| Unanswered::of_body(&error))? else {
                 return Ok(false);
             };
             let room = max_body - body.len();

@@ -1,7 +1,9 @@
-//! The HTTP client: what of a connection and of a header it bears with.
+//! The HTTP clients: what of a connection and of a header they bear with, and which of them asks an origin.
 
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper_util::client::legacy::connect::HttpInfo;
@@ -10,8 +12,9 @@ use url::Url;
 
 use super::connect::AttemptLimit;
 use super::proxy::ProxyRules;
-use super::resolver::PortView;
+use super::resolver::{PortView, Resolver};
 use super::{FetchError, Options};
+use crate::model::CanonicalUrl;
 
 /// Idle time after which a connection is closed. Common servers close after 5 s, and a request sent into a closing
 /// connection is lost.
@@ -20,12 +23,62 @@ const POOL_IDLE: Duration = Duration::from_secs(4);
 /// Most header lines of a response. Some have hundreds of cookies; `max_header` limits their bytes.
 const MOST_HEADER_LINES: usize = 1000;
 
-/// Builds a client.
-pub(super) fn build_client(
-    options: &Options,
-    proxies: &ProxyRules,
-    view: PortView,
-) -> Result<reqwest::Client, FetchError> {
+/// The clients of a fetcher.
+pub(super) struct HttpClients {
+    usual: PortClients,
+    /// Those that speak HTTP/1.1 only; `None` if all do.
+    http1: Option<PortClients>,
+    /// Origins whose HTTP/2 does not work.
+    http1_origins: Mutex<HashSet<String>>,
+}
+
+impl HttpClients {
+    pub(super) fn new(options: &Options, proxies: &ProxyRules, resolver: &Arc<Resolver>) -> Result<Self, FetchError> {
+        let http1 = Options { http1_only: true, ..options.clone() };
+        let http1 = (!options.http1_only).then(|| PortClients::new(&http1, proxies, resolver)).transpose()?;
+        Ok(Self { usual: PortClients::new(options, proxies, resolver)?, http1, http1_origins: Mutex::default() })
+    }
+
+    /// Returns the client for a URL, and whether it may speak HTTP/2.
+    pub(super) fn of(&self, url: &CanonicalUrl) -> (&reqwest::Client, bool) {
+        let port = port(url.as_url());
+        match &self.http1 {
+            Some(http1) if self.http1_origins().contains(&url.origin()) => (http1.of(port), false),
+            other => (self.usual.of(port), other.is_some()),
+        }
+    }
+
+    /// Speaks HTTP/1.1 with the origin from now on.
+    pub(super) fn give_up_http2(&self, url: &CanonicalUrl) {
+        if self.http1_origins().insert(url.origin()) {
+            tracing::debug!(origin = url.origin(), "HTTP/2 of the origin does not work; using HTTP/1.1");
+        }
+    }
+
+    fn http1_origins(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.http1_origins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A client for each port that a resolve override names, and one for all others.
+struct PortClients {
+    usual: reqwest::Client,
+    by_port: HashMap<u16, reqwest::Client>,
+}
+
+impl PortClients {
+    fn new(options: &Options, proxies: &ProxyRules, resolver: &Arc<Resolver>) -> Result<Self, FetchError> {
+        let client = |port| build_client(options, proxies, PortView { resolver: resolver.clone(), port });
+        let by_port = resolver.special_ports().into_iter().map(|port| Ok((port, client(Some(port))?)));
+        Ok(Self { by_port: by_port.collect::<Result<_, FetchError>>()?, usual: client(None)? })
+    }
+
+    fn of(&self, port: u16) -> &reqwest::Client {
+        self.by_port.get(&port).unwrap_or(&self.usual)
+    }
+}
+
+fn build_client(options: &Options, proxies: &ProxyRules, view: PortView) -> Result<reqwest::Client, FetchError> {
     let proxies = proxies.clone();
     let mut builder = reqwest::Client::builder()
         .redirect(redirect::Policy::none())

@@ -58,7 +58,7 @@ pub use headers::{MASK, is_secret_header};
 pub use options::{Options, ResolveOverride, accepts};
 pub use politeness::{CrawlDelay, Permit, Politeness, Traffic};
 pub use request::{PageRequest, Validators};
-pub use retry::{back_off, retry_after, retry_status, slow_down_status, tries_before_answer};
+pub use retry::{back_off, rest_asked, retry_after, retry_status, slow_down_status, tries_before_answer};
 pub use robots::{Robots, RobotsAnswer};
 pub use robots_rule::{RobotsRule, deciding_rule};
 pub use signatures::no_text;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::FetchFailure;
-use crate::model::FailureClass;
+use crate::model::{FailureClass, Fetched};
 
 /// The back-off after the first failure, before jitter.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
@@ -44,6 +44,15 @@ pub fn back_off(attempt: u32, seed: u64, text: &str) -> Duration {
     let hash = xxh3_64_with_seed(text.as_bytes(), seed.wrapping_add(u64::from(attempt)));
     let share = hash as f64 / u64::MAX as f64;
     whole.mul_f64(0.5 + share / 2.0)
+}
+
+/// Returns how long an answer asks to wait: the longest of its `Retry-After` lines. Servers and the proxies before them
+/// each add one, and some join them by commas.
+pub fn rest_asked(fetched: &Fetched, now: SystemTime, longest: Duration) -> Option<Duration> {
+    let parse = |text: &str| retry_after(text, now, longest);
+    let lines = fetched.headers_named("retry-after");
+    // A date has a comma of its own.
+    lines.filter_map(|line| parse(&line).or_else(|| line.split(',').filter_map(parse).max())).max()
 }
 
 /// Parses `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of three forms.
@@ -88,6 +97,20 @@ mod tests {
             assert_eq!(retry_after(value, SystemTime::now(), longest), Some(longest), "{value}");
         }
         assert_eq!(retry_after("", SystemTime::now(), longest), None);
+    }
+
+    #[test]
+    fn the_longest_of_several_lines_counts() {
+        let asked = |lines: &[&str]| {
+            let headers: Vec<_> = lines.iter().map(|line| ("Retry-After", *line)).collect();
+            let fetched = crate::fetch::test::answered(503, &headers, "");
+            rest_asked(&fetched, SystemTime::UNIX_EPOCH, Duration::from_secs(300)).map(|wait| wait.as_secs())
+        };
+        assert_eq!(asked(&[]), None);
+        assert_eq!(asked(&["1", "120", "soon", "60"]), Some(120));
+        assert_eq!(asked(&["2, 90", "3"]), Some(90));
+        assert_eq!(asked(&["5", "Thu, 01 Jan 1970 00:01:00 GMT"]), Some(60));
+        assert_eq!(asked(&["9999", "soon"]), Some(300));
     }
 
     #[test]

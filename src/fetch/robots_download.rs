@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::request::{RequestOptions, Validators};
 use super::robots::now_millis;
-use super::{Absent, FetchFailure, Options, Robots, absent_page, retry_after, retry_status, tries_before_answer};
+use super::{Absent, FetchFailure, Options, Robots, absent_page, rest_asked, retry_status, tries_before_answer};
 use crate::model::{CanonicalUrl, FailureClass, Fetched, NormalizeOptions, Normalizer, RobotsRow};
 
 /// Redirects that are followed (RFC 9309, section 2.3.1.2: at least five).
@@ -38,8 +38,7 @@ pub(super) async fn download_robots(transport: &impl RobotsTransport, options: &
         if !again || attempt > options.retries {
             return parse_answer(origin, answer, options);
         }
-        let asked = answer.ok().and_then(|fetched| fetched.header("retry-after"));
-        let asked = asked.and_then(|text| retry_after(&text, SystemTime::now(), options.max_retry_after));
+        let asked = answer.ok().and_then(|fetched| rest_asked(&fetched, SystemTime::now(), options.max_retry_after));
         transport.rest(origin, asked, attempt);
         attempt += 1;
     }

@@ -207,6 +207,25 @@ fn a_server_that_allows_one_stream_is_crawled_one_by_one() {
     crawl_streams(1, |_| false);
 }
 
+#[test]
+fn a_server_whose_http2_does_not_work_is_crawled_over_http1() {
+    for (reason, is_asked_for) in [
+        (h2::Reason::HTTP_1_1_REQUIRED, true),
+        (h2::Reason::PROTOCOL_ERROR, false),
+        (h2::Reason::INTERNAL_ERROR, false),
+    ] {
+        let place = Place::new();
+        let web = SecureWeb::start(&[("a.test", "a.pem")], Speaks::BadHttp2(reason), small_site);
+        crawl(&place, &[web.url("a.test", "/")]).finish().expect_code(0);
+        let lines = lines(&place.path("out"));
+        assert!(lines.len() == 41 && lines.values().all(|line| outcome(line) == "stored"), "{lines:?}");
+        // Once known it holds for the origin. What the server asks for itself is no failure.
+        assert_eq!(web.refused(), ["/robots.txt"], "{reason:?}");
+        let requests = web.answered().len() as u64 + u64::from(!is_asked_for);
+        assert_eq!(told(&place), (requests, 41), "{reason:?}: {:?}", web.answered());
+    }
+}
+
 /// Good names and bad ones, on one address, with their certificates.
 const NAMES: [(&str, &str); 7] = [
     ("good.test", "good.pem"),

@@ -31,6 +31,8 @@ pub enum Speaks {
         streams: u32,
         refuses: fn(&str) -> bool,
     },
+    /// HTTP/2 that ends each request with this reason, and HTTP/1.1.
+    BadHttp2(h2::Reason),
 }
 
 type Pages = dyn Fn(&str) -> Answer + Send + Sync;
@@ -136,6 +138,7 @@ fn server_config(names: &[(&str, &str)], speaks: Speaks) -> ServerConfig {
     config.alpn_protocols = match speaks {
         Speaks::Http1 => vec![b"http/1.1".to_vec()],
         Speaks::Http2 { .. } => vec![b"h2".to_vec()],
+        Speaks::BadHttp2(_) => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
     };
     config
 }
@@ -161,6 +164,10 @@ fn serve(
                     match speaks {
                         Speaks::Http1 => speak_http1(stream, seen, pages).await,
                         Speaks::Http2 { streams, refuses } => speak_http2(stream, streams, refuses, seen, pages).await,
+                        Speaks::BadHttp2(reason) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
+                            reset_all(stream, reason, seen).await;
+                        }
+                        Speaks::BadHttp2(_) => speak_http1(stream, seen, pages).await,
                     }
                 });
             }
@@ -204,6 +211,14 @@ async fn speak_http2(
         {
             let _ = sending.send_data(body.into(), true);
         }
+    }
+}
+
+async fn reset_all(stream: TlsStream<TcpStream>, reason: h2::Reason, seen: Arc<Seen>) {
+    let Ok(mut connection) = h2::server::handshake(stream).await else { return };
+    while let Some(Ok((request, mut reply))) = connection.accept().await {
+        seen.refused.lock().unwrap().push(request.uri().path().to_owned());
+        reply.send_reset(reason);
     }
 }
 
