@@ -5,6 +5,7 @@
 //!
 //! - A label that the bytes refute is passed over ([`evidence`]), so that its text is readable.
 //! - UTF-16 without a byte order mark is known by its zero bytes.
+//! - UTF-32 with a byte order mark is read. No browser does so any more; as UTF-16 it would be no text.
 
 mod declared;
 mod evidence;
@@ -51,6 +52,14 @@ pub(super) fn decode<'a>(
     syntax: Syntax,
     top_level_domain: Option<&str>,
 ) -> Decoded<'a> {
+    if let Some((text, name)) = utf_32(body) {
+        return Decoded {
+            text: Cow::Owned(text),
+            encoding: UTF_8,
+            declared: Some(Cow::Borrowed(name)),
+            is_guess: false,
+        };
+    }
     let label = content_type.and_then(charset_parameter);
     let by_server = label.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
     let mut unread = Unread { body, syntax, by_document: None };
@@ -103,6 +112,18 @@ fn encoding_of<'a>(
     by_server.and_then(fitting).or_else(|| document.declared().and_then(fitting))
 }
 
+/// Returns the text behind a byte order mark of UTF-32, and which it was.
+fn utf_32(body: &[u8]) -> Option<(String, &'static str)> {
+    let (units, _) = body.as_chunks::<4>();
+    let (read, name): (fn([u8; 4]) -> u32, _) = match units.first()? {
+        [0xff, 0xfe, 0, 0] => (u32::from_le_bytes, "UTF-32LE"),
+        [0, 0, 0xfe, 0xff] => (u32::from_be_bytes, "UTF-32BE"),
+        _ => return None,
+    };
+    let character = |unit: &[u8; 4]| char::from_u32(read(*unit)).unwrap_or(char::REPLACEMENT_CHARACTER);
+    Some((units[1..].iter().map(character).collect(), name))
+}
+
 fn detect(body: &[u8], syntax: Syntax, top_level_domain: Option<&str>) -> &'static Encoding {
     // Pure ASCII reads the same in any encoding; it gets the name that browsers give it. ISO-2022-JP has escapes.
     if body.is_ascii() && memchr(0x1b, body).is_none() {
@@ -134,6 +155,20 @@ mod tests {
         assert_eq!(name(document, Some("text/html; charset=\"ISO-8859-5\"")), "ISO-8859-5");
         assert_eq!(name(b"\xef\xbb\xbf<meta charset=koi8-r>", Some("text/html; charset=big5")), "UTF-8");
         assert_eq!(decode(b"\xef\xbb\xbfabc", None, Syntax::Html, None).text, "abc");
+    }
+
+    #[test]
+    fn utf_32_is_known_by_its_mark() {
+        let text = "<p>\u{7f51} caf\u{e9} \u{1f600}";
+        for (name, bytes) in [("UTF-32LE", u32::to_le_bytes as fn(u32) -> [u8; 4]), ("UTF-32BE", u32::to_be_bytes)] {
+            let units = std::iter::once('\u{feff}').chain(text.chars()).chain(['x']);
+            let mut body: Vec<u8> = units.flat_map(|c| bytes(c as u32)).collect();
+            body.truncate(body.len() - 1);
+            let decoded = decode(&body, Some("text/html; charset=utf-8"), Syntax::Html, None);
+            assert_eq!((&*decoded.text, decoded.declared.as_deref()), (text, Some(name)));
+        }
+        // In UTF-16 a text may begin with U+0000.
+        assert_eq!(decode(b"\xff\xfe\0", None, Syntax::Html, None).encoding.name(), "UTF-16LE");
     }
 
     #[test]

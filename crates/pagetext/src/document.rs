@@ -166,7 +166,7 @@ impl<'a> Findings<'a> {
         json_ld::read(script, &mut self.document.claims);
     }
 
-    /// Reads the content of a `noscript` element: its links, where no script has run.
+    /// Reads the content of a `noscript` element: its links and its directives, where no script has run.
     ///
     /// Its text says as a rule that scripts are needed, and its refresh leads to a page that says so. So neither counts.
     pub fn noscript(&mut self, content: &str) {
@@ -181,6 +181,7 @@ impl<'a> Findings<'a> {
                     match tag.name {
                         Name::A | Name::Area => self.link(&tag, "href"),
                         Name::Iframe | Name::Frame => self.link(&tag, "src"),
+                        Name::Meta => self.directives(&tag),
                         _ => {}
                     }
                     if let Some(kind) = RawText::of(tag.name) {
@@ -197,6 +198,13 @@ impl<'a> Findings<'a> {
     pub fn link(&mut self, element: &impl Attributes, attribute: &str) {
         if let Some(reference) = element.value(attribute).filter(|reference| !reference.trim().is_empty()) {
             self.links.add(&reference, rel(element).nofollow);
+        }
+    }
+
+    /// Reads what a `meta` element asks of robots, and nothing else of it.
+    fn directives(&mut self, element: &impl Attributes) {
+        if let (Some(name), Some(content)) = (element.value("name"), element.value("content")) {
+            directives::add_meta(&mut self.document.robots, &name, &content, self.agent, self.now);
         }
     }
 

@@ -11,6 +11,7 @@ use quick_xml::escape::unescape;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use url::Url;
 
+use super::entities::Entities;
 use super::sitemap;
 use crate::model::read_reference;
 
@@ -50,6 +51,7 @@ pub(super) fn as_html(text: &str, address: &Url) -> Option<String> {
             Ok(Event::End(tag)) => feed.end(tag.local_name().as_ref()),
             Ok(Event::Text(text)) => feed.value.push_str(&text),
             Ok(Event::CData(text)) => feed.cdata(&text),
+            Ok(Event::DocType(declarations)) => feed.entities.declare(&declarations),
             Ok(Event::GeneralRef(reference)) => feed.reference(&reference),
             Ok(Event::Eof) | Err(_) => break,
             Ok(_) => {}
@@ -96,6 +98,7 @@ struct Feed<'a> {
     /// How many elements are open within an element whose text is markup.
     markup: usize,
     value: String,
+    entities: Entities,
     is_atom: bool,
     is_feed: bool,
     language: String,
@@ -114,6 +117,7 @@ impl<'a> Feed<'a> {
             open: Vec::new(),
             markup: 0,
             value: String::new(),
+            entities: Entities::default(),
             is_atom: false,
             is_feed: false,
             language: String::new(),
@@ -206,8 +210,8 @@ impl<'a> Feed<'a> {
     /// Adds a reference. HTML knows more of them than XML, so the others stay as they are.
     fn reference(&mut self, reference: &BytesRef<'_>) {
         let name: &str = reference;
-        match sitemap::resolved(reference) {
-            text if !text.is_empty() && self.content() != Content::Xhtml => self.value.push_str(&text),
+        match self.entities.text(reference) {
+            Some(text) if self.content() != Content::Xhtml || text.len() > 1 => self.value.push_str(&text),
             _ => {
                 let _ = write!(self.value, "&{name};");
             }

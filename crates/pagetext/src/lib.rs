@@ -49,6 +49,7 @@ mod dates;
 mod directives;
 mod document;
 mod dom;
+mod entities;
 mod feed;
 mod json_ld;
 mod language;

@@ -229,6 +229,17 @@ fn links_in_noscript_count_where_no_script_has_run_and_nothing_else_does() {
 }
 
 #[test]
+fn directives_in_noscript_count_where_no_script_has_run() {
+    let html = "<head><noscript><meta name=robots content='noindex, nofollow'></noscript></head><p>text</p>";
+    let TestPage { url, headers, body, .. } = page("http://www.h.test/a/b.html", "text/html", html);
+    for scripts_ran in [false, true] {
+        let source = PageSource { scripts_ran, ..PageSource::new(&url, &body).with_headers(&headers) };
+        let robots = PageReader::default().render(source).robots;
+        assert_eq!((robots.noindex, robots.nofollow), (!scripts_ran, !scripts_ran));
+    }
+}
+
+#[test]
 fn label_and_encoding_are_both_told() {
     let mut gbk = page("http://h.test/", "text/html; charset=utf-8", "");
     let text = "\u{7f51}\u{9875}\u{53bb}\u{91cd}\u{662f}\u{641c}\u{7d22}\u{5f15}\u{64ce}\u{7684}\u{5de5}\u{4f5c}";

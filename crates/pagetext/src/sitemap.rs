@@ -1,15 +1,16 @@
 //! Which URLs does a sitemap name?
 //!
 //! The formats of sitemaps.org: XML (`urlset`, `sitemapindex`), RSS and Atom, and plain text with one URL a line; gzip is
-//! decompressed. Of entities only the predefined ones and character references are expanded.
+//! decompressed. References to entities that nobody declares are meant literally, like any other `&` in a URL.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use flate2::read::MultiGzDecoder;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::charset;
+use super::entities::Entities;
 
 /// The deepest nesting that is read. No format nests deeper, and every open element is remembered: a few bytes of gzip
 /// can open millions.
@@ -53,9 +54,19 @@ pub enum SitemapCut {
     /// It has more bytes than the limit.
     #[error("it has more than {0} bytes")]
     Bytes(u64),
+    /// Its compressed data end too early.
+    #[error("its compressed data end too early")]
+    Compressed,
     /// Its XML or its compression is damaged.
     #[error("it is damaged")]
     Damage,
+}
+
+impl SitemapCut {
+    /// Whether a part of the bytes is missing. What has too many entries is all there.
+    pub fn is_of_bytes(self) -> bool {
+        matches!(self, Self::Bytes(_) | Self::Compressed)
+    }
 }
 
 /// Reads a sitemap. Damage and limits end the reading; entries before that count.
@@ -123,7 +134,12 @@ fn gunzip(body: &[u8], most: u64) -> (Vec<u8>, Option<SitemapCut>) {
     let read = MultiGzDecoder::new(body).take(most.saturating_add(1)).read_to_end(&mut unpacked);
     let is_longer = unpacked.len() as u64 > most;
     unpacked.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    let cut = if is_longer { Some(SitemapCut::Bytes(most)) } else { read.is_err().then_some(SitemapCut::Damage) };
+    let cut = match read {
+        _ if is_longer => Some(SitemapCut::Bytes(most)),
+        Ok(_) => None,
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Some(SitemapCut::Compressed),
+        Err(_) => Some(SitemapCut::Damage),
+    };
     (unpacked, cut)
 }
 
@@ -156,7 +172,7 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
     reader.config_mut().allow_dangling_amp = true;
     let mut sitemap = Sitemap::default();
     let mut open: Vec<String> = Vec::new();
-    let mut value = String::new();
+    let (mut value, mut entities) = (String::new(), Entities::default());
     // What an item of RSS has so far: whether there is a link, and the identifier that may stand for one.
     let (mut has_link, mut is_permalink, mut guid) = (false, false, None);
     while sitemap.cut.is_none() {
@@ -182,7 +198,11 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
             Ok(Event::Empty(tag)) => atom_link(&local_name(&tag), &tag, &open, &mut sitemap, most),
             Ok(Event::Text(text)) => value.push_str(&text),
             Ok(Event::CData(text)) => value.push_str(&text),
-            Ok(Event::GeneralRef(reference)) => value.push_str(&resolved(&reference)),
+            Ok(Event::DocType(declarations)) => entities.declare(&declarations),
+            Ok(Event::GeneralRef(reference)) => match entities.text(&reference) {
+                Some(text) => value.push_str(&text),
+                None => value.extend(["&", &reference, ";"]),
+            },
             Ok(Event::End(_)) => {
                 let name = open.pop();
                 let parent = open.last().map(String::as_str);
@@ -217,22 +237,6 @@ fn parse_xml(text: &str, most: usize) -> Sitemap {
 pub(super) fn is_permalink_of(tag: &BytesStart<'_>) -> bool {
     let value = tag.try_get_attribute("isPermaLink").ok().flatten();
     value.is_none_or(|value| value.value.trim() != "false")
-}
-
-/// Expands `&amp;` and the like, and character references; drops other entities.
-pub(super) fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
-    if let Ok(Some(character)) = reference.resolve_char_ref() {
-        return character.to_string();
-    }
-    match &**reference {
-        "amp" => "&",
-        "lt" => "<",
-        "gt" => ">",
-        "quot" => "\"",
-        "apos" => "'",
-        _ => "",
-    }
-    .to_owned()
 }
 
 pub(super) fn local_name(tag: &BytesStart<'_>) -> String {
@@ -277,6 +281,24 @@ mod tests {
         let index = b"<sitemapindex><sitemap><loc>http://h.test/s.xml</loc></sitemap></sitemapindex>";
         let read = parse_sitemap(index, &SitemapLimits::default());
         assert_eq!((read.pages.len(), read.sitemaps), (0, vec!["http://h.test/s.xml".to_owned()]));
+    }
+
+    #[test]
+    fn entities_of_the_document_are_expanded_and_others_are_literal() {
+        assert_eq!(
+            pages(
+                "<?xml version='1.0'?><!DOCTYPE urlset [<!ENTITY host \"http://h.test\"> <!ENTITY host 'other'>\
+                 <!ENTITY % part SYSTEM 'x'><!ENTITY twice '&host;&host;'>]>\
+                 <urlset><url><loc>&host;/a</loc></url><url><loc>http://h.test/?a=1&copy;=2</loc></url>\
+                 <url><loc>http://h.test/&twice;</loc></url></urlset>"
+            ),
+            ["http://h.test/a", "http://h.test/?a=1&copy;=2", "http://h.test/&host;&host;"]
+        );
+        // References add no more than a megabyte.
+        let bomb =
+            format!("<!DOCTYPE u [<!ENTITY a '{}'>]><urlset><url><loc>{}", "x".repeat(2000), "&a;".repeat(100_000));
+        let read = pages(&format!("{bomb}</loc></url></urlset>"));
+        assert!(read[0].len() < 2 << 20, "{}", read[0].len());
     }
 
     #[test]
@@ -329,7 +351,9 @@ mod tests {
         packed.write_all(xml(3).as_bytes()).unwrap();
         let packed = packed.finish().unwrap();
         assert_eq!(parse_sitemap(&packed, &limits).cut, None);
-        assert_eq!(parse_sitemap(&packed[..packed.len() - 12], &limits).cut, Some(SitemapCut::Damage));
+        assert_eq!(parse_sitemap(&packed[..packed.len() - 12], &limits).cut, Some(SitemapCut::Compressed));
+        let is_of_bytes = [SitemapCut::Bytes(1), SitemapCut::Compressed, SitemapCut::Damage, SitemapCut::Entries(1)];
+        assert_eq!(is_of_bytes.map(SitemapCut::is_of_bytes), [true, true, false, false]);
     }
 
     #[test]
@@ -372,8 +396,8 @@ mod tests {
     }
 
     #[test]
-    fn entities_of_its_own_are_not_expanded() {
+    fn entities_are_not_expanded_within_each_other() {
         let bomb = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;'>]><urlset><url><loc>http://h/&b;1</loc></url></urlset>";
-        assert_eq!(pages(bomb), ["http://h/1"]);
+        assert_eq!(pages(bomb), ["http://h/&a;&a;&a;1"]);
     }
 }
