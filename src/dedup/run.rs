@@ -1,6 +1,6 @@
 //! Sets the parts up and runs them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -129,7 +129,9 @@ pub struct InputCounts {
     pub without_url: u64,
     /// Of these, documents whose id had come before: they are known by file and line.
     pub renamed: u64,
-    /// PageRecords that speak of no answer of their own.
+    /// Answers whose records state another digest than they have, although a checksum says that they are sound.
+    pub other_digests: u64,
+    /// Records that speak of no answer of their own.
     pub passed: u64,
     /// Files of folders that hold nothing that is read, by the endings of their names, each with the first one.
     pub ignored: BTreeMap<String, (u64, String)>,
@@ -252,33 +254,52 @@ impl Dedup {
         let (same_url, all) = (self.setup.same_url, self.count_captures(&stop));
         let (mut seen, mut named) = (Captures::default(), NameCounts::default());
         let normalizer = self.setup.input.normalizer.clone();
-        let mut spellings = HashMap::new();
-        let sift = |item: InputItem| match item {
-            InputItem::Opened(file) => Work::Note(Note::Opened(file)),
-            InputItem::Passed => Work::Note(Note::Passed),
-            InputItem::Ignored(file) => Work::Note(Note::Ignored(file)),
-            InputItem::Damaged(damage) => Work::Note(Note::Damaged(damage)),
-            InputItem::Answer(mut answer) => {
+        // Redirects to another spelling of their own URL. Each belongs to the page that follows, if one does.
+        let (mut withheld, mut order) = (HashMap::<u128, (Url, Box<InputDocument>)>::new(), VecDeque::new());
+        let (mut other_digests, mut alone) = (0, 0);
+        let sift = |item: Option<InputItem>| match item {
+            None if stop.is_asked() => None,
+            None => loop {
+                let url = order.pop_front()?;
+                let redirect = withheld.remove(&url).filter(|_| seen.count(url) == 0);
+                let Some((_, document)) = redirect else { continue };
+                alone += 1;
+                break Some(match known.count(url) {
+                    0 => Work::Answer(document, 1, None),
+                    _ => Work::Note(Note::Known),
+                });
+            },
+            Some(InputItem::Opened(file)) => Some(Work::Note(Note::Opened(file))),
+            Some(InputItem::Passed) => Some(Work::Note(Note::Passed)),
+            Some(InputItem::Ignored(file)) => Some(Work::Note(Note::Ignored(file))),
+            Some(InputItem::Damaged(damage)) => Some(Work::Note(Note::Damaged(damage))),
+            Some(InputItem::Answer(mut answer)) => {
+                other_digests += u64::from(answer.is_digest_other);
                 if let Err(taken) = named.name(&mut names, &mut answer, &seen) {
-                    return Work::Note(Note::Damaged(taken));
+                    return Some(Work::Note(Note::Damaged(taken)));
                 }
                 let url = names::key(&answer.fetched.url);
                 if let Some(spelling) = own_spelling(&answer.fetched, &normalizer) {
-                    spellings.insert(url, spelling);
-                    return Work::Note(Note::Passed);
+                    // Nobody reads what a redirect says.
+                    answer.fetched.body = Vec::new();
+                    withheld.insert(url, (spelling, answer));
+                    order.push_back(url);
+                    return Some(Work::Note(Note::Passed));
                 }
-                answer.fetched.spelling = spellings.remove(&url);
-                match same_url.choose(seen.add(url), all.of(&answer, url)) {
+                answer.fetched.spelling = withheld.remove(&url).map(|(spelling, _)| spelling);
+                Some(match same_url.choose(seen.add(url), all.of(&answer, url)) {
                     None => Work::Note(Note::Repeated),
                     Some(capture) if capture <= known.count(url) => Work::Note(Note::Known),
                     Some(capture) => Work::Answer(answer, capture, None),
-                }
+                })
             }
         };
         let mut tally = InputCounts::default();
         self.pass(bytes, &stop, sift, &mut tally)?;
         tally.inputs.end(stop.is_asked());
         (tally.without_url, tally.renamed) = (named.without_url, named.renamed);
+        // When they came they were taken for a part of the page that follows.
+        (tally.passed, tally.other_digests) = (tally.passed - alone, other_digests);
         self.names = names;
 
         let outdated = if stop.is_asked() { Vec::new() } else { self.intake.stage.outdated(Sequence(0))? };
@@ -308,12 +329,13 @@ impl Dedup {
         all
     }
 
-    /// Reads the input once: `sift` chooses what is decided and committed.
+    /// Reads the input once: `sift` chooses what is decided and committed. Behind the last item it is asked for what it
+    /// has withheld.
     fn pass(
         &mut self,
         bytes: &AtomicU64,
         stop: &ReadingStop<'_>,
-        sift: impl FnMut(InputItem) -> Work + Send,
+        sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
         tally: &mut InputCounts,
     ) -> Result<(), PipelineError> {
         let Self { setup, store, intake, .. } = self;
@@ -349,24 +371,26 @@ impl Dedup {
         let (mut names, mut named) = (std::mem::take(&mut self.names), NameCounts::default());
         let normalizer = self.setup.input.normalizer.clone();
         let (same_url, mut seen) = (self.setup.same_url, Captures::default());
-        let sift = |item: InputItem| match item {
-            InputItem::Answer(answer) if own_spelling(&answer.fetched, &normalizer).is_some() => {
-                Work::Note(Note::Passed)
-            }
-            InputItem::Answer(mut answer) => {
-                if answer.fetched.url.file().is_some() && named.name(&mut names, &mut answer, &seen).is_err() {
-                    return Work::Note(Note::Passed);
+        let sift = |item: Option<InputItem>| {
+            Some(match item? {
+                InputItem::Answer(answer) if own_spelling(&answer.fetched, &normalizer).is_some() => {
+                    Work::Note(Note::Passed)
                 }
-                let url = names::key(&answer.fetched.url);
-                let capture = same_url.choose(seen.add(url), all.of(&answer, url));
-                let key = |capture| hash(&capture_key(answer.fetched.url.as_str(), capture));
-                let page = capture.and_then(|capture| wanted.remove(&key(capture)));
-                match (capture, page) {
-                    (Some(capture), Some(page)) => Work::Answer(answer, capture, Some(page)),
-                    _ => Work::Note(Note::Known),
+                InputItem::Answer(mut answer) => {
+                    if answer.fetched.url.file().is_some() && named.name(&mut names, &mut answer, &seen).is_err() {
+                        return Some(Work::Note(Note::Passed));
+                    }
+                    let url = names::key(&answer.fetched.url);
+                    let capture = same_url.choose(seen.add(url), all.of(&answer, url));
+                    let key = |capture| hash(&capture_key(answer.fetched.url.as_str(), capture));
+                    let page = capture.and_then(|capture| wanted.remove(&key(capture)));
+                    match (capture, page) {
+                        (Some(capture), Some(page)) => Work::Answer(answer, capture, Some(page)),
+                        _ => Work::Note(Note::Known),
+                    }
                 }
-            }
-            _ => Work::Note(Note::Passed),
+                _ => Work::Note(Note::Passed),
+            })
         };
         self.pass(&AtomicU64::new(0), stop, sift, &mut InputCounts::default())
     }
@@ -493,7 +517,7 @@ fn pipe(
     setup: &DedupSetup,
     bytes: &AtomicU64,
     stop: &ReadingStop<'_>,
-    mut sift: impl FnMut(InputItem) -> Work + Send,
+    mut sift: impl FnMut(Option<InputItem>) -> Option<Work> + Send,
     mut take: impl FnMut(Done) -> Result<(), PipelineError>,
 ) -> Result<(), PipelineError> {
     let renderers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -508,9 +532,11 @@ fn pipe(
         }
         scope.spawn(move || {
             let items = setup.inputs.items(&setup.input, bytes).take_while(|_| !stop.is_asked());
+            let items = items.map(Some).chain(std::iter::repeat_with(|| None));
             for (item, inlet) in items.zip(inlets.iter().cycle()) {
+                let Some(work) = sift(item) else { break };
                 // A closed channel means that the decision stage has failed, which returns the reason.
-                if inlet.send(sift(item)).is_err() {
+                if inlet.send(work).is_err() {
                     break;
                 }
             }
@@ -530,7 +556,7 @@ fn render_all(setup: &DedupSetup, work: &Receiver<Work>, done: &SyncSender<Done>
         let result = match work {
             Work::Note(note) => Done::Note(note),
             Work::Answer(document, capture, renews) => {
-                let InputDocument { fetched, row } = *document;
+                let InputDocument { fetched, row, .. } = *document;
                 let fetched: Arc<Fetched> = Arc::new(fetched);
                 let is_page = (200..300).contains(&fetched.status)
                     && absent_page(&fetched).is_none()

@@ -70,6 +70,24 @@ fn one_damaged_record_costs_one_page_and_is_named() {
 }
 
 #[test]
+fn a_wrong_digest_is_told_and_costs_no_page_where_a_checksum_speaks_for_it() {
+    let place = Place::new();
+    let wrong = "WARC-Block-Digest: sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\r\n";
+    let members: Vec<Vec<u8>> = ["", wrong, wrong, ""]
+        .iter()
+        .enumerate()
+        .map(|(number, more)| gzip(&record(&format!("http://a.test/{number}"), DATE, &html(number), more)))
+        .collect();
+    fs::write(place.path("in.warc.gz"), members.concat()).unwrap();
+    let told = dedup(&place, &["in.warc.gz"], "out").expect_code(0);
+    let summary: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!((&summary["outcomes"]["stored"], &summary["damaged"]), (&4.into(), &0.into()), "{summary}");
+    assert_eq!(summary["other_digests"], 2, "{summary}");
+    let told = place.run(["dedup", "in.warc.gz", "-o", "again", "--min-free", "0"]).finish().expect_code(0);
+    assert!(told.stdout.contains("2  digest differs"), "{}", told.stdout);
+}
+
+#[test]
 fn an_archive_that_ends_inside_a_record_is_named_and_changes_the_exit_code() {
     let place = Place::new();
     let members: Vec<Vec<u8>> =

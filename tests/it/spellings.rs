@@ -137,6 +137,32 @@ fn a_redirect_record_and_the_page_behind_it_are_one_document() {
     let shop = &found["http://a.test/shop"];
     assert_eq!((outcome(shop), text(shop, "final_url")), ("stored", "http://a.test/shop;jsessionid=1"));
     assert_eq!(outcome(&found["http://a.test/moved"]), "redirected");
+
+    // The page never follows, or stands before: no line is missing, and none comes twice.
+    place.write(
+        "alone.warc",
+        &[
+            record("http://a.test/before;jsessionid=1", &page),
+            record("http://a.test/before", "HTTP/1.1 302 Found\r\nLocation: /before;jsessionid=1\r\n\r\n"),
+            record("http://a.test/shop", redirect),
+            record("http://a.test/shop", redirect),
+        ]
+        .concat(),
+    );
+    for rule in ["first", "last", "keep"] {
+        let out = format!("alone-{rule}");
+        for known in [0, 2] {
+            let told = place.run(["dedup", "alone.warc", "--json", "--same-url", rule, "-o", &out]).finish();
+            let summary: Value = serde_json::from_str(&told.expect_code(0).stdout).unwrap();
+            assert_eq!((&summary["answers"], &summary["known"]), (&2.into(), &known.into()), "{rule}: {summary}");
+            assert_eq!(summary["passed"], 2, "{rule}: {summary}");
+            let found = lines(&place.path(&out));
+            assert_eq!(found.len(), 2, "{rule}: {found:?}");
+            let shop = &found["http://a.test/shop"];
+            assert_eq!(outcome(shop), "redirected", "{rule}");
+            assert_eq!(outcome(&found["http://a.test/before"]), "stored", "{rule}");
+        }
+    }
 }
 
 /// Any page.

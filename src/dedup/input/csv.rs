@@ -1,7 +1,11 @@
 //! CSV and TSV: one row for each document, below a row of names.
 //!
 //! Nothing but its first row says that a file is CSV. So that row must name the field with the source or the text; the
-//! separator is the one that makes it do so.
+//! separator is the one that makes it do so. Most programs double a quote inside of quotes (RFC 4180), some put a
+//! backslash before it; the first one that makes sense only with a backslash tells ([`has_backslashes`]).
+//!
+//! Behind a fault of the stream reading goes on at the next line. The text of a cell may have lines, too, so the first
+//! row that counts has as many cells as there are names, and no quotes within them.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -15,6 +19,10 @@ use super::row::{InputRow, RowFields, RowPlace};
 use super::{InputDamage, InputDocument, InputItem, Options};
 
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
+/// Bytes of a file in which a quote behind a backslash is looked for.
+pub(super) const SAMPLE: usize = 1024 * 1024;
+/// Most faults of one stream: a disk that cannot be read has no end of them.
+const MOST_FAULTS: u32 = 1000;
 /// Most names that an error tells.
 const MOST_NAMES: usize = 20;
 
@@ -22,6 +30,28 @@ const MOST_NAMES: usize = 20;
 pub(super) fn separator(text: &[u8], options: &Options) -> Option<u8> {
     let is_named = |name: &String| *name == options.html_field || *name == options.text_field;
     SEPARATORS.into_iter().find(|separator| heading(text, *separator).iter().any(is_named))
+}
+
+/// Returns whether a text has a quote behind a backslash that does not end its cell: nothing that may stand behind a
+/// cell follows. Where quotes are doubled, that is no CSV.
+pub(super) fn has_backslashes(text: &[u8], separator: u8) -> bool {
+    let is_end = |byte: u8| byte == separator || matches!(byte, b'\r' | b'\n' | b'"');
+    let (mut is_quoted, mut at) = (false, 0);
+    while let Some(next) = memchr::memchr(b'"', &text[at..]) {
+        let quote = at + next;
+        at = quote + 1;
+        let before = text[..quote].last();
+        if !is_quoted {
+            is_quoted = before.is_none_or(|byte| *byte == separator || *byte == b'\n');
+            continue;
+        }
+        match text.get(at) {
+            Some(b'"') => at += 1,
+            Some(&after) if before == Some(&b'\\') && !is_end(after) => return true,
+            _ => is_quoted = false,
+        }
+    }
+    false
 }
 
 /// Says why a text has no known format; names its columns if it may be CSV.
@@ -57,15 +87,63 @@ fn heading(text: &[u8], separator: u8) -> Vec<String> {
     row.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect()
 }
 
-/// Counts the quotes that a reader reads.
+/// The text of a table, in which a quote is doubled and never behind a backslash.
 struct Quotes<R> {
     input: R,
+    /// How many quotes there were.
     count: u64,
+    /// Whether the file has quotes behind backslashes.
+    has_backslashes: bool,
+    /// Whether a backslash came last, and is kept until the next byte is known.
+    keeps_one: bool,
+}
+
+impl<R> Quotes<R> {
+    fn new(input: R, has_backslashes: bool) -> Self {
+        Self { input, count: 0, has_backslashes, keeps_one: false }
+    }
+}
+
+impl<R: io::Read> Quotes<R> {
+    /// Doubles quotes that stand behind a backslash. Returns how many bytes are ready.
+    fn double(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut there = usize::from(self.keeps_one);
+        if self.keeps_one {
+            buffer[0] = b'\\';
+        }
+        let read = self.input.read(&mut buffer[there..])?;
+        self.keeps_one = false;
+        there += read;
+        let mut at = 0;
+        while let Some(next) = memchr::memchr(b'\\', &buffer[at..there]) {
+            at += next;
+            match buffer[..there].get(at + 1) {
+                None if read > 0 => {
+                    self.keeps_one = true;
+                    return Ok(at);
+                }
+                Some(b'"') => buffer[at] = b'"',
+                _ => {}
+            }
+            // A backslash behind a backslash escapes nothing.
+            at = (at + 2).min(there);
+        }
+        Ok(there)
+    }
 }
 
 impl<R: io::Read> io::Read for Quotes<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
+        // One byte would not do: a kept backslash needs another one behind it.
+        let read = match self.has_backslashes && buffer.len() > 1 {
+            true => loop {
+                let read = self.double(buffer)?;
+                if read > 0 || !self.keeps_one {
+                    break read;
+                }
+            },
+            false => self.input.read(buffer)?,
+        };
         self.count += memchr::memchr_iter(b'"', &buffer[..read]).count() as u64;
         Ok(read)
     }
@@ -79,8 +157,13 @@ fn reader<R: io::Read>(input: R, separator: u8) -> Reader<R> {
 pub(super) struct Rows<'a, R> {
     file: Arc<str>,
     options: &'a Options,
+    separator: u8,
     fields: RowFields,
-    reader: Reader<Quotes<R>>,
+    /// `None` while a fault is dealt with.
+    reader: Option<Reader<Quotes<R>>>,
+    faults: u32,
+    /// Whether a fault came since the last row that was read whole.
+    is_behind_fault: bool,
     /// The places of the fields in a row, and the number of cells in the heading.
     columns: Option<(Vec<Option<usize>>, usize)>,
     row: ByteRecord,
@@ -92,12 +175,15 @@ pub(super) struct Rows<'a, R> {
 }
 
 impl<'a, R: BufRead> Rows<'a, R> {
-    pub fn new(place: &str, input: R, separator: u8, options: &'a Options) -> Self {
+    pub fn new(place: &str, input: R, (separator, has_backslashes): (u8, bool), options: &'a Options) -> Self {
         Self {
             file: Arc::from(place),
             options,
+            separator,
             fields: RowFields::new(options),
-            reader: reader(Quotes { input, count: 0 }, separator),
+            reader: Some(reader(Quotes::new(input, has_backslashes), separator)),
+            faults: 0,
+            is_behind_fault: false,
             columns: None,
             row: ByteRecord::new(),
             number: 0,
@@ -133,14 +219,17 @@ impl<R: BufRead> Rows<'_, R> {
     /// Reads the next row; `None` at the end.
     fn read(&mut self) -> Option<(InputItem, String)> {
         loop {
-            let read = self.reader.read_byte_record(&mut self.row);
+            let read = self.reader.as_mut()?.read_byte_record(&mut self.row);
             self.number += 1;
             let place = format!("{}, row {}", self.file, self.number);
             match read {
                 Ok(false) => return None,
                 Err(error) => {
-                    self.is_over = true;
-                    return Some((InputItem::Damaged(InputDamage::end(place.as_str(), error)), place));
+                    let damage = match self.go_on() {
+                        true => InputDamage::new(place.as_str(), format!("{error}; going on at the next whole row")),
+                        false => InputDamage::end(place.as_str(), error),
+                    };
+                    return Some((InputItem::Damaged(damage), place));
                 }
                 Ok(true) => {}
             }
@@ -148,6 +237,12 @@ impl<R: BufRead> Rows<'_, R> {
                 self.columns = Some((self.heading(), self.row.len()));
                 continue;
             };
+            // The rest of a text may have commas. A quote that stands alone tells that it is one.
+            let is_whole = |row: &ByteRecord| row.len() == *cells && memchr::memchr(b'"', row.as_slice()).is_none();
+            if self.is_behind_fault && !is_whole(&self.row) {
+                continue;
+            }
+            self.is_behind_fault = false;
             // A line break between the cells would shift them.
             let document = match self.row.len() > *cells {
                 true => Err(format!("{} cells below {cells} names: is a quote missing?", self.row.len())),
@@ -158,10 +253,37 @@ impl<R: BufRead> Rows<'_, R> {
         }
     }
 
+    /// Moves to the next line behind a fault of the stream. Returns whether there is one.
+    fn go_on(&mut self) -> bool {
+        self.faults += 1;
+        self.is_behind_fault = true;
+        // The reader has nothing in store: it asks for more only when it has none.
+        let Some(Quotes { mut input, has_backslashes, .. }) = self.reader.take().map(Reader::into_inner) else {
+            return false;
+        };
+        let mut line = Vec::new();
+        while self.faults < MOST_FAULTS && self.columns.is_some() {
+            line.clear();
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) if line.last() != Some(&b'\n') => break,
+                Ok(_) => {
+                    self.reader = Some(reader(Quotes::new(input, has_backslashes), self.separator));
+                    return true;
+                }
+                Err(_) => self.faults += 1,
+            }
+        }
+        false
+    }
+
     /// Whether the row that was read last may be the rest of the file behind a quote that nothing closes.
     fn is_unclosed(&self) -> bool {
         let has_lines = self.row.iter().any(|cell| memchr::memchr(b'\n', cell).is_some());
-        has_lines && !self.reader.get_ref().count.is_multiple_of(2)
+        // Behind a fault, one of a pair may be lost.
+        has_lines
+            && self.faults == 0
+            && self.reader.as_ref().is_some_and(|reader| !reader.get_ref().count.is_multiple_of(2))
     }
 }
 
@@ -192,6 +314,8 @@ impl<R: BufRead> Iterator for Rows<'_, R> {
 #[cfg(test)]
 mod tests {
     use super::super::files::tests::options;
+    use super::super::stream::Stream;
+    use super::super::stream::tests::gzip;
     use super::*;
 
     fn read(file: &[u8], options: &Options) -> Vec<String> {
@@ -204,7 +328,8 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let separator = separator(file, options).unwrap();
-        Rows::new("f", file, separator, options).map(told).collect()
+        let dialect = (separator, has_backslashes(file, separator));
+        Rows::new("f", file, dialect, options).map(told).collect()
     }
 
     #[test]
@@ -229,6 +354,69 @@ mod tests {
     }
 
     #[test]
+    fn quotes_behind_backslashes_are_those_of_the_text() {
+        let options = options();
+        // As Spark writes by default.
+        let file = br#"id,text
+1,"says \"hi\", then
+\"\" goes, C:\new"
+2,"","c"
+3,"ends in a backslash \\"
+4,"plain; \"x\""
+"#;
+        let rows = read(file, &options);
+        assert_eq!(rows[0], "1 says \"hi\", then\n\"\" goes, C:\\new");
+        assert!(rows[1].contains("3 cells below 2 names"), "{rows:?}");
+        assert_eq!(rows[2..], ["3 ends in a backslash \\\\", "4 plain; \"x\""]);
+        // Where quotes are doubled, a backslash is a character like others.
+        assert_eq!(read(b"id,text\n1,\"C:\\\"\n2,\"a \"\"b\\\"\"\"\n", &options), ["1 C:\\", "2 a \"b\\\""]);
+        for end in 0..file.len() {
+            has_backslashes(&file[..end], b',');
+        }
+        let mut text = Vec::new();
+        let mut quotes = Quotes::new(io::BufReader::with_capacity(1, &file[..]), true);
+        io::Read::read_to_end(&mut quotes, &mut text).unwrap();
+        let doubled = String::from_utf8(file.to_vec()).unwrap().replace("\\\"\n", "\0").replace("\\\"", "\"\"");
+        assert_eq!(String::from_utf8(text).unwrap(), doubled.replace('\0', "\\\"\n"));
+    }
+
+    #[test]
+    fn behind_a_fault_the_next_whole_row_is_read() {
+        let rows = |numbers: std::ops::Range<u32>| -> String {
+            numbers.map(|number| format!("{number},\"text {number}\nof, two lines\"\n")).collect()
+        };
+        let [one, two, three] = [
+            gzip(format!("id,text\n{}", rows(0..40)).as_bytes()),
+            gzip(rows(40..80).as_bytes()),
+            gzip(rows(80..120).as_bytes()),
+        ];
+        let options = options();
+        let file = [&one[..], &two[..two.len() / 2], &three].concat();
+        let items: Vec<InputItem> =
+            Rows::new("f", io::BufReader::with_capacity(64, Stream::new(&file[..])), (b',', false), &options).collect();
+        let (mut read, mut faults) = (Vec::new(), 0);
+        for item in &items {
+            match item {
+                InputItem::Answer(document) => {
+                    let id = document.row.as_ref().unwrap().id.clone().unwrap();
+                    assert_eq!(document.fetched.body, format!("text {id}\nof, two lines").into_bytes());
+                    read.push(id.parse::<u32>().unwrap());
+                }
+                InputItem::Damaged(damage) => {
+                    assert!(!damage.breaks_off, "{damage:?}");
+                    faults += 1;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(read.starts_with(&(0..40).collect::<Vec<_>>()) && faults >= 1, "{read:?}");
+        assert!(read.ends_with(&(82..120).collect::<Vec<_>>()), "{read:?}");
+        let cut = [&one[..], &two[..two.len() / 2]].concat();
+        let items: Vec<InputItem> = Rows::new("f", Stream::new(&cut[..]), (b',', false), &options).collect();
+        assert!(matches!(items.last(), Some(InputItem::Damaged(damage)) if damage.breaks_off), "{items:?}");
+    }
+
+    #[test]
     fn a_quote_that_nothing_closes_is_told() {
         let rows = read(b"id,text\n1,a\n2,\"b\n3,c\n4,d\n", &options());
         assert_eq!(rows, ["1 a", "f, row 3: a text in quotes does not end; the rest of the file is not read"]);
@@ -247,7 +435,7 @@ mod tests {
     #[test]
     fn the_columns_that_are_kept_come_through() {
         let options = Options { keep_columns: vec!["lang".into(), "none".into()], ..options() };
-        let items: Vec<InputItem> = Rows::new("f", &b"text,lang\nx,de\n"[..], b',', &options).collect();
+        let items: Vec<InputItem> = Rows::new("f", &b"text,lang\nx,de\n"[..], (b',', false), &options).collect();
         let [InputItem::Answer(document)] = &items[..] else { panic!("{items:?}") };
         let columns = document.row.as_ref().unwrap().columns.clone().unwrap();
         assert_eq!(serde_json::Value::Object(columns), serde_json::json!({"lang": "de", "none": null}));

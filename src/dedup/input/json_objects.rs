@@ -7,6 +7,8 @@ use super::{InputDamage, InputItem, Options};
 
 /// Longest line or object, in bytes.
 pub(super) const MOST_BYTES: u64 = 256 * 1024 * 1024;
+/// Most faults of one stream: a disk that cannot be read has no end of them.
+const MOST_FAULTS: u32 = 1000;
 
 /// The documents of a stream, in order.
 pub(super) struct Objects<'a, R> {
@@ -16,6 +18,7 @@ pub(super) struct Objects<'a, R> {
     number: u64,
     /// Whether an array has begun and not ended.
     in_array: bool,
+    faults: u32,
     is_over: bool,
 }
 
@@ -30,7 +33,7 @@ enum Piece {
 impl<'a, R: BufRead> Objects<'a, R> {
     pub fn new(place: &str, input: R, options: &'a Options) -> Self {
         let reader = ObjectReader::new(place, options);
-        Self { reader, input, number: 0, in_array: false, is_over: false }
+        Self { reader, input, number: 0, in_array: false, faults: 0, is_over: false }
     }
 
     /// Reads the next element.
@@ -51,6 +54,35 @@ impl<'a, R: BufRead> Objects<'a, R> {
                     self.input.consume(1);
                 }
                 _ => return self.value().map(Piece::Value),
+            }
+        }
+    }
+
+    /// Moves to the next object behind a fault of the stream: a brace behind a comma, a bracket or the end of a line.
+    /// What is found inside of a text or a field costs itself only. Returns whether there is one.
+    fn go_on(&mut self) -> bool {
+        loop {
+            self.faults += 1;
+            // What follows a fault is often the first byte of a member.
+            let mut may_begin = true;
+            while let Ok(buffer) = self.input.fill_buf() {
+                if buffer.is_empty() {
+                    return false;
+                }
+                let object = buffer.iter().position(|byte| {
+                    let is_object = may_begin && *byte == b'{';
+                    may_begin =
+                        matches!(byte, b',' | b'[' | b'\n') || may_begin && matches!(byte, b' ' | b'\t' | b'\r');
+                    is_object
+                });
+                let passed = object.unwrap_or(buffer.len());
+                self.input.consume(passed);
+                if object.is_some() {
+                    return true;
+                }
+            }
+            if self.faults >= MOST_FAULTS {
+                return false;
             }
         }
     }
@@ -138,6 +170,9 @@ impl<R: BufRead> Iterator for Objects<'_, R> {
                 Ok((Err(why), _)) => InputItem::Damaged(InputDamage::new(place, why)),
                 Err(error) => InputItem::Damaged(InputDamage::new(place, error)),
             }),
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof && self.go_on() => {
+                Some(InputItem::Damaged(InputDamage::new(place, error)))
+            }
             Err(error) => {
                 self.is_over = true;
                 Some(InputItem::Damaged(InputDamage::end(place, error)))
@@ -180,6 +215,49 @@ mod tests {
             }
         }
         assert!(read("[]", 10).is_empty());
+    }
+
+    #[test]
+    fn behind_a_fault_the_next_object_is_read() {
+        use super::super::stream::Stream;
+        use super::super::stream::tests::gzip;
+        let rows = |numbers: std::ops::Range<u32>, space: &str| -> String {
+            let row =
+                |number| format!(",{space}{{\"id\":{number},{space}\"text\":\"a {number}\",\"m\":[{{\"x\":1}}]}}");
+            numbers.map(row).collect()
+        };
+        for space in ["", " ", "\n  "] {
+            let parts = [format!("[{}", &rows(0..40, space)[1..]), rows(40..80, space), rows(80..120, space) + "]"];
+            let parts = parts.map(|part| gzip(part.as_bytes()));
+            let mut damaged = parts[1].clone();
+            let middle = damaged.len() / 2;
+            damaged[middle] ^= 0x55;
+            let options = options();
+            let file = [&parts[0][..], &damaged, &parts[2]].concat();
+            let (mut read, mut faults) = (Vec::new(), 0);
+            for item in Objects::new("f", Stream::new(&file[..]), &options) {
+                match item {
+                    InputItem::Answer(document) => {
+                        let id = document.row.as_ref().unwrap().id.clone().unwrap();
+                        assert_eq!(document.fetched.body, format!("a {id}").into_bytes());
+                        read.push(id.parse::<u32>().unwrap());
+                    }
+                    InputItem::Damaged(damage) => {
+                        assert!(!damage.breaks_off, "{damage:?}");
+                        faults += 1;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            assert!(read.starts_with(&(0..40).collect::<Vec<_>>()) && faults >= 1, "{read:?}");
+            assert!(read.ends_with(&(81..120).collect::<Vec<_>>()), "{read:?}");
+        }
+        // The next member begins with an object.
+        let parts = ["[{\"text\":\"a\"},", "{\"text\":\"b\"},", "{\"text\":\"c\"}]"].map(|part| gzip(part.as_bytes()));
+        let file = [&parts[0][..], &parts[1][..parts[1].len() - 3], &parts[2]].concat();
+        let options = options();
+        let items: Vec<InputItem> = Objects::new("f", Stream::new(&file[..]), &options).collect();
+        assert!(matches!(items.last(), Some(InputItem::Answer(last)) if last.fetched.body == b"c"), "{items:?}");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! Both formats allow any number of members, one behind the other, and archives put each record into its own. So the
 //! reader tells where a member ends, whether its checksum agrees, and goes on behind a damaged one: at the next bytes
 //! that begin like a member. For that it keeps the bytes of the member that it is reading, up to [`MOST_KEPT`].
+//!
+//! Behind damage it looks for the format of the member before only: four bytes between gzip members that look like a
+//! frame would take the next one for their content.
 
 use std::io::{ErrorKind, Read};
 
@@ -35,7 +38,10 @@ pub(super) enum Piece {
     /// Decoded bytes.
     Bytes,
     /// The end of a member whose checksum, if it has one, agrees.
-    End,
+    End {
+        /// Whether it has one.
+        is_checked: bool,
+    },
     /// Damage, and what it is. Reading goes on behind it.
     Broken(String),
     /// The end of the input.
@@ -48,15 +54,36 @@ pub(super) struct Members<'a> {
     state: State,
     /// Whether a member came before.
     is_compressed: bool,
+    /// The format of the last member.
+    format: Option<MemberFormat>,
     dictionary: Vec<u8>,
     /// Bytes that were searched again so far.
     searched: u64,
     /// Whether the member that is being read gave any byte.
     has_output: bool,
+    /// Whether the member has a checksum: a frame need not have one.
+    has_checksum: bool,
     /// Whether the last member was damaged. Bytes that only look like a member are not told again then.
     is_searching: bool,
     /// A decoder between two frames.
     idle: Option<Decoder<'static>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MemberFormat {
+    Gzip,
+    Zstd,
+}
+
+impl MemberFormat {
+    /// Returns the format of a member that begins like this.
+    fn of(first: &[u8]) -> Option<Self> {
+        match first {
+            _ if first.starts_with(&GZIP) => Some(Self::Gzip),
+            _ if first.starts_with(&FRAME) || is_skippable(first) => Some(Self::Zstd),
+            _ => None,
+        }
+    }
 }
 
 enum State {
@@ -78,9 +105,11 @@ impl<'a> Members<'a> {
             raw,
             state: State::Between,
             is_compressed: false,
+            format: None,
             dictionary: Vec::new(),
             searched: 0,
             has_output: false,
+            has_checksum: false,
             is_searching: false,
             idle: None,
         }
@@ -88,7 +117,7 @@ impl<'a> Members<'a> {
 
     /// Returns whether bytes begin like a member.
     pub(super) fn is_begin(first: &[u8]) -> bool {
-        first.starts_with(&GZIP) || first.starts_with(&FRAME) || is_skippable(first)
+        MemberFormat::of(first).is_some()
     }
 
     /// Returns whether the input is compressed, which is known after the first bytes.
@@ -137,6 +166,8 @@ impl<'a> Members<'a> {
             Ok(first) => first,
             Err(why) => return Some(self.failed(why)),
         };
+        self.has_checksum = first.starts_with(&GZIP) || first.get(4).is_some_and(|descriptor| descriptor & 4 != 0);
+        self.format = MemberFormat::of(first).or(self.format);
         match first {
             [] => self.state = State::Over,
             _ if first.starts_with(&GZIP) => self.state = State::Gzip(Box::new(Decompress::new_gzip(15))),
@@ -224,7 +255,7 @@ impl<'a> Members<'a> {
             Ok((used, true)) => {
                 self.raw.at += used;
                 self.end();
-                Some(Piece::End)
+                Some(Piece::End { is_checked: self.has_checksum })
             }
             Ok((used, false)) => {
                 self.raw.at += used;
@@ -275,7 +306,7 @@ impl<'a> Members<'a> {
     /// Moves to the next bytes that begin like a member. Returns whether there are any.
     fn search(&mut self) -> Result<bool, String> {
         loop {
-            if let Some(next) = next_member(self.raw.rest()) {
+            if let Some(next) = next_member(self.raw.rest(), self.format) {
                 self.raw.at += next;
                 return Ok(true);
             }
@@ -294,14 +325,16 @@ fn is_skippable(first: &[u8]) -> bool {
 }
 
 /// Returns where the next bytes stand that begin like a member, looking at more than their first bytes.
-fn next_member(bytes: &[u8]) -> Option<usize> {
+fn next_member(bytes: &[u8], format: Option<MemberFormat>) -> Option<usize> {
     // In steps: where many bytes look like a member, all others need not be looked at each time.
     (0..bytes.len()).step_by(CHUNK).find_map(|begin| {
         let end = (begin + CHUNK + GZIP.len()).min(bytes.len());
         let part = &bytes[begin..end];
-        let gzip = memmem::find_iter(part, &GZIP).map(|at| begin + at).find(|at| is_likely_gzip(&bytes[*at..]));
-        let frame = memmem::find_iter(part, &FRAME).map(|at| begin + at).find(|at| is_likely_frame(&bytes[*at..]));
-        [gzip, frame].into_iter().flatten().min()
+        let gzip = (format != Some(MemberFormat::Zstd))
+            .then(|| memmem::find_iter(part, &GZIP).map(|at| begin + at).find(|at| is_likely_gzip(&bytes[*at..])));
+        let frame = (format != Some(MemberFormat::Gzip))
+            .then(|| memmem::find_iter(part, &FRAME).map(|at| begin + at).find(|at| is_likely_frame(&bytes[*at..])));
+        [gzip, frame].into_iter().flatten().flatten().min()
     })
 }
 

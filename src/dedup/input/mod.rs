@@ -29,6 +29,7 @@ mod stream;
 mod text;
 mod wacz;
 mod warc;
+mod zip_scan;
 
 use std::io;
 use std::path::Path;
@@ -96,6 +97,8 @@ pub struct InputDocument {
     pub fetched: Fetched,
     /// The row that it was, if it was one.
     pub row: Option<RowSource>,
+    /// Whether its record states another digest of its block, although a checksum says that the block is sound.
+    pub is_digest_other: bool,
 }
 
 /// The row, line or element that a document was.
@@ -111,9 +114,15 @@ pub struct RowSource {
     pub columns: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
+impl From<Fetched> for InputDocument {
+    fn from(fetched: Fetched) -> Self {
+        Self { fetched, row: None, is_digest_other: false }
+    }
+}
+
 impl From<Fetched> for InputItem {
     fn from(fetched: Fetched) -> Self {
-        Self::Answer(Box::new(InputDocument { fetched, row: None }))
+        Self::Answer(Box::new(fetched.into()))
     }
 }
 
@@ -207,7 +216,9 @@ fn read<'a>(file: SourceFile, input: impl io::Read + Send + 'a, options: &'a Opt
         Format::JsonLines => ("JSON", jsonl::objects(place.clone(), encoding.reader(stream), options)),
         Format::JsonArray => ("JSON", Box::new(json_objects::Objects::new(&place, encoding.reader(stream), options))),
         Format::Csv(separator) => {
-            ("CSV", Box::new(csv::Rows::new(&place, encoding.reader(stream), separator, options)))
+            let sample = encoding.decoded(stream.peek(csv::SAMPLE));
+            let dialect = (separator, csv::has_backslashes(&sample, separator));
+            ("CSV", Box::new(csv::Rows::new(&place, encoding.reader(stream), dialect, options)))
         }
         Format::Page(media_type) => ("page", Box::new(std::iter::once(files::page(file, media_type, stream, options)))),
         Format::Parquet => {
@@ -261,7 +272,10 @@ pub(super) fn parquet_rows<'a>(path: &'a Path, options: &'a Options, bytes: &'a 
 pub(super) fn fuzzed_rows<'a>(format: u8, input: &'a [u8], options: &'a Options) -> Items<'a> {
     let place = "input".to_owned();
     match format {
-        b',' | b'\t' => Box::new(csv::Rows::new(&place, input, format, options)),
+        b',' | b'\t' => {
+            let dialect = (format, csv::has_backslashes(input, format));
+            Box::new(csv::Rows::new(&place, input, dialect, options))
+        }
         b'[' => Box::new(json_objects::Objects::new(&place, input, options)),
         _ => jsonl::objects(place, input, options),
     }

@@ -3,12 +3,16 @@
 //! A record counts as sound if its header can be read, if the next record, an empty line or the end of its gzip member
 //! or zstd frame follows its block, and if the checksum of the member and the digest of the block agree. After any other
 //! record reading goes on at the next member, or the next line that begins a record.
+//!
+//! Some makers state wrong digests. Where the checksum of a member that ends with the record agrees, the block is as its
+//! maker wrote it: the page is read, and it is told that the digest differs. Elsewhere nothing but the digest can tell
+//! a changed block.
 
 use crate::model::Fetched;
 
 use super::digest::BlockDigest;
 use super::stream::{Mark, Stream};
-use super::{InputDamage, InputItem, Options};
+use super::{InputDamage, InputDocument, InputItem, Options};
 
 /// Longest header of a record, in bytes.
 const MOST_HEADER: usize = 256 * 1024;
@@ -60,6 +64,18 @@ struct Damage {
     next: Next,
 }
 
+/// A block whose length is right.
+struct Block {
+    /// What is kept of it.
+    bytes: Vec<u8>,
+    /// The digest that is stated, and that of the whole block.
+    digest: Option<BlockDigest>,
+    /// Whether a checksum says that it is as it was written.
+    is_checked: bool,
+    /// Bytes that reading goes on behind.
+    skip: usize,
+}
+
 /// Where the record behind a damaged one is.
 enum Next {
     /// Right there.
@@ -104,25 +120,37 @@ impl<'a> Records<'a> {
         let kept = length.min(most) as usize;
         self.expect(header + kept).map_err(|why| Damage::lost(too_long(&why), header))?;
         let digest = head.digest.take();
-        let block = if length > most {
+        let Block { bytes, digest, is_checked, skip } = if length > most {
             self.long_block(&mut head, header, kept, length, digest)?
         } else {
-            let end = header + kept;
-            self.check_end(end)?;
-            let block = self.stream.buffered()[header..end].to_vec();
-            expect_digest(digest.map(|mut digest| {
-                digest.update(&block);
-                digest
-            }))
-            .map_err(|why| Damage { why, skip: end, next: Next::Here })?;
-            self.stream.advance(end);
-            block
+            self.short_block(header, kept, digest)?
         };
-        Ok(match (self.layout.page)(&head, block, self.options) {
-            Ok(Some(page)) => InputItem::from(page),
+        let is_digest_other = !digest.is_none_or(BlockDigest::agrees);
+        // Not even the same program states the digest of the block in a record that refers to another one.
+        if is_digest_other && !is_checked && head.kind != "revisit" {
+            let why = "the block does not have the digest that its header states".to_owned();
+            return Err(Damage { why, skip, next: Next::Here });
+        }
+        self.stream.advance(skip);
+        Ok(match (self.layout.page)(&head, bytes, self.options) {
+            Ok(Some(page)) => {
+                InputItem::Answer(Box::new(InputDocument { is_digest_other, ..InputDocument::from(page) }))
+            }
             Ok(None) => InputItem::Passed,
             Err(why) => InputItem::Damaged(self.damage(why)),
         })
+    }
+
+    /// Reads a block that is kept as a whole.
+    fn short_block(&mut self, header: usize, length: usize, digest: Option<BlockDigest>) -> Result<Block, Damage> {
+        let skip = header + length;
+        let is_checked = self.check_end(skip)?;
+        let bytes = self.stream.buffered()[header..skip].to_vec();
+        let digest = digest.map(|mut digest| {
+            digest.update(&bytes);
+            digest
+        });
+        Ok(Block { bytes, digest, is_checked, skip })
     }
 
     /// Finds the end of the header.
@@ -157,7 +185,7 @@ impl<'a> Records<'a> {
                 let why = match mark {
                     Mark::Broken(why) => Some(why.clone()),
                     // A record may go on in the next member.
-                    Mark::End => {
+                    Mark::End { .. } => {
                         let next = self.stream.peek(at + self.layout.look);
                         let is_end = next.len() <= at || (self.layout.begins)(&next[at..]);
                         is_end.then(|| "its member ends before".to_owned())
@@ -180,8 +208,9 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Checks that a record ends behind its block, at `end`.
-    fn check_end(&mut self, end: usize) -> Result<(), Damage> {
+    /// Checks that a record ends behind its block, at `end`. Returns whether its member ends with it, and has a checksum
+    /// that agrees.
+    fn check_end(&mut self, end: usize) -> Result<bool, Damage> {
         let look = self.layout.look + 8;
         while self.stream.mark_behind(end).is_none() && self.stream.buffered().len() < end + look && self.stream.more()
         {
@@ -194,14 +223,14 @@ impl<'a> Records<'a> {
         if space == after.len() {
             return match mark {
                 Some((skip, Mark::Broken(why))) => Err(Damage { why: why.clone(), skip, next: Next::BehindMark }),
-                _ => Ok(()),
+                mark => Ok(matches!(mark, Some((_, Mark::End { is_checked: true })))),
             };
         }
         let is_separated = self.layout.separators.iter().any(|separator| after.starts_with(separator));
         // In a member of its own nothing stands behind a record.
         let is_alone = self.stream.is_compressed() && mark.is_some() && self.next_record(end, until).is_none();
         if (self.layout.begins)(&after[space..]) || is_separated && !is_alone {
-            return Ok(());
+            return Ok(false);
         }
         Err(Damage::lost("the record does not end behind its block: its length is wrong", 1))
     }
@@ -214,7 +243,7 @@ impl<'a> Records<'a> {
         kept: usize,
         length: u64,
         mut digest: Option<BlockDigest>,
-    ) -> Result<Vec<u8>, Damage> {
+    ) -> Result<Block, Damage> {
         head.is_truncated = true;
         let block = self.stream.buffered()[header..header + kept].to_vec();
         let is_sure = self.stream.is_compressed() || http_length(&block) == Some(length);
@@ -240,9 +269,8 @@ impl<'a> Records<'a> {
             self.stream.advance(step);
             left -= step as u64;
         }
-        self.check_end(0)?;
-        expect_digest(digest).map_err(|why| Damage { why, skip: 0, next: Next::Here })?;
-        Ok(block)
+        let is_checked = self.check_end(0)?;
+        Ok(Block { bytes: block, digest, is_checked, skip: 0 })
     }
 
     /// Returns where the next record begins in this range of the next bytes: at the beginning of a line, or at its magic.
@@ -261,7 +289,7 @@ impl<'a> Records<'a> {
     /// Skips what stands between records.
     fn skip_separators(&mut self) {
         loop {
-            let mark = self.stream.mark_behind(0).map(|(at, mark)| (at, *mark == Mark::End));
+            let mark = self.stream.mark_behind(0).map(|(at, mark)| (at, matches!(mark, Mark::End { .. })));
             if mark == Some((0, true)) {
                 self.stream.take_mark();
                 continue;
@@ -355,13 +383,6 @@ struct Stop {
 
 fn too_long(stop: &Stop) -> String {
     format!("the block is shorter than its length: {}", stop.why)
-}
-
-fn expect_digest(digest: Option<BlockDigest>) -> Result<(), String> {
-    match digest.is_none_or(BlockDigest::agrees) {
-        true => Ok(()),
-        false => Err("the block does not have the digest that its header states".to_owned()),
-    }
 }
 
 /// Returns whether a byte may stand between records. Files are padded with zeros.

@@ -13,8 +13,11 @@ const MOST_LAYERS: usize = 3;
 /// What stands between two bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// A member ended, and its checksum agrees.
-    End,
+    /// A member ended.
+    End {
+        /// Whether it has a checksum, which agrees.
+        is_checked: bool,
+    },
     /// Something is missing or wrong before the next byte.
     Broken(String),
 }
@@ -73,7 +76,7 @@ impl<'a> Stream<'a> {
         let mark = match self.members.read(&mut self.bytes) {
             Piece::Bytes => return true,
             Piece::Over => return false,
-            Piece::End => Mark::End,
+            Piece::End { is_checked } => Mark::End { is_checked },
             Piece::Broken(why) => Mark::Broken(why),
         };
         self.marks.push_back((self.before + self.bytes.len() as u64, mark));
@@ -236,6 +239,13 @@ pub(super) mod tests {
             let (text, damaged) = read(&[&first[..], b"junk", &third].concat());
             assert_eq!((text.as_str(), damaged), ("first third", 1));
         }
+    }
+
+    #[test]
+    fn junk_between_members_that_looks_like_a_frame_takes_no_member() {
+        let junk = b"\x08\0\0W\x28\xb5\x2f\xfd\0";
+        assert_eq!(read(&[&gzip(b"one "), &junk[..], &gzip(b"two")].concat()), ("one two".to_owned(), 1));
+        assert_eq!(read(&[&zstd(b"one "), &junk[..4], &zstd(b"two")].concat()), ("one two".to_owned(), 1));
     }
 
     #[test]

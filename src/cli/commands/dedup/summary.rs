@@ -72,6 +72,7 @@ impl DedupSummary<'_> {
         let object = json!({
             "answers": tally.answers, "known": tally.known, "repeated": tally.repeated, "passed": tally.passed,
             "without_url": tally.without_url, "renamed": tally.renamed,
+            "other_digests": tally.other_digests,
             "damaged": tally.damaged, "ignored_files": self.ignored_files(), "ignored": ignored, "same_url": self.same_url.name(),
             "inputs": tally.inputs.opened, "inputs_with_pages": tally.inputs.fruitful,
             "poor_inputs": tally.inputs.poor, "poor": inputs,
@@ -113,6 +114,7 @@ impl DedupSummary<'_> {
             (tally.repeated, "repeated", repeated),
             (tally.without_url, "without URL", "known by their id, or by file and line"),
             (tally.renamed, "same id again", "of these: known by file and line"),
+            (tally.other_digests, "digest differs", "read: a checksum of the file says that they are sound"),
             (tally.passed, "passed over", "records that are no responses"),
             (tally.damaged, "damaged", "could not be read"),
             (self.ignored_files(), "files ignored", &self.endings()),
