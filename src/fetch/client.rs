@@ -233,16 +233,16 @@ impl Fetcher {
             let (client, is_http2) = inner.clients.of(url);
             match exchange.send(client).await {
                 Ok(response) => break response,
+                // It still is the first request that the server sees.
+                Err(unanswered) if unanswered.unprocessed && repeats < MOST_REPEATS => {
+                    tokio::time::sleep(REPEAT_PAUSE * repeats).await;
+                    repeats += 1;
+                }
                 Err(unanswered) if is_http2 && unanswered.http2 != Http2::Sound => {
                     inner.clients.give_up_http2(url);
                     if unanswered.http2 == Http2::Broken {
                         return Err(unanswered);
                     }
-                }
-                // It still is the first request that the server sees.
-                Err(unanswered) if unanswered.unprocessed && repeats < MOST_REPEATS => {
-                    tokio::time::sleep(REPEAT_PAUSE * repeats).await;
-                    repeats += 1;
                 }
                 Err(unanswered) => return Err(unanswered),
             }
