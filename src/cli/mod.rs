@@ -23,6 +23,7 @@ mod dashboard;
 pub mod errors;
 pub mod eval_text;
 pub mod format;
+mod host;
 mod log;
 mod monitor;
 mod output_dir;
@@ -42,6 +43,7 @@ pub mod table;
 pub mod terminal;
 pub mod terminal_safe;
 
+use std::ffi::OsString;
 use std::panic;
 use std::process::ExitCode;
 
@@ -49,18 +51,27 @@ use clap::Parser;
 
 use args::usage;
 use errors::{CliError, exit};
+use host::Host;
+
+pub use host::RunHandle;
 
 /// Runs the program: parses the arguments, runs the command, returns the exit code.
 pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os().collect()))
+}
+
+/// Runs the program with these arguments, the first of which is the program's name. Returns the exit code.
+///
+/// It takes the process over: allocator, panic hook, log and signals.
+pub fn main_with(arguments: Vec<OsString>) -> u8 {
     allocator::set();
     set_panic_hook();
     // The panic hook has printed the panic.
-    let code = panic::catch_unwind(run_process).unwrap_or(exit::INTERNAL);
-    ExitCode::from(code)
+    panic::catch_unwind(|| run_process(arguments)).unwrap_or(exit::INTERNAL)
 }
 
-fn run_process() -> u8 {
-    let arguments = match args::Arguments::try_parse() {
+fn run_process(arguments: Vec<OsString>) -> u8 {
+    let arguments = match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => match usage::classify(error) {
             usage::ParseOutcome::Error(error) => return fail(&error),
@@ -71,7 +82,28 @@ fn run_process() -> u8 {
             }
         },
     };
-    commands::dispatch(arguments).unwrap_or_else(|error| fail(&error))
+    commands::dispatch(arguments, &Host::Process).unwrap_or_else(|error| fail(&error))
+}
+
+/// Runs `crawl` or `dedup` inside another program, and returns the exit code and what would be printed.
+///
+/// The first argument is the program's name. Warnings go to stderr.
+///
+/// # Errors
+/// What the program would print as its error.
+pub fn run_embedded(arguments: Vec<OsString>, run: &RunHandle) -> Result<(u8, String), CliError> {
+    let dispatched = panic::catch_unwind(panic::AssertUnwindSafe(|| {
+        let arguments = args::Arguments::try_parse_from(arguments).map_err(|error| match usage::classify(error) {
+            usage::ParseOutcome::Error(error) => error,
+            usage::ParseOutcome::Print(_) => CliError::usage("help and version are for the program"),
+        })?;
+        commands::dispatch(arguments, &Host::Embedded(run.clone()))
+    }));
+    run.end();
+    let code = dispatched.unwrap_or_else(|panic| {
+        Err(CliError::new(exit::INTERNAL, format!("internal error: {}", panic_message(&*panic))))
+    })?;
+    Ok((code, run.take_summary()))
 }
 
 fn fail(error: &CliError) -> u8 {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::cli::dashboard::Dashboard;
+use crate::cli::host::Host;
 use crate::cli::progress::{Progress, Snapshot};
 use crate::cli::status_file::{RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
@@ -21,6 +22,7 @@ const MOST_WAITING: usize = 20;
 
 /// Monitors a crawl until it ends.
 pub(super) struct Monitor {
+    host: Host,
     pub folder: PathBuf,
     pub watch: CrawlWatch,
     pub progress: Progress,
@@ -31,8 +33,14 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    pub fn new(folder: PathBuf, watch: CrawlWatch, progress: Progress, dashboard: Option<Dashboard>) -> Self {
-        Self { folder, watch, progress, dashboard, began: Instant::now(), rate: VecDeque::new() }
+    pub fn new(
+        host: Host,
+        folder: PathBuf,
+        watch: CrawlWatch,
+        progress: Progress,
+        dashboard: Option<Dashboard>,
+    ) -> Self {
+        Self { host, folder, watch, progress, dashboard, began: Instant::now(), rate: VecDeque::new() }
     }
 
     /// Updates progress, `status.json` and the dashboard until `ended` is ready.
@@ -42,6 +50,7 @@ impl Monitor {
         loop {
             let snapshot = self.snapshot();
             self.progress.update(&snapshot);
+            self.host.show(&snapshot);
             if Instant::now() >= next_status {
                 self.tell(&snapshot, RunState::Running);
                 next_status = Instant::now() + STATUS;
@@ -58,6 +67,7 @@ impl Monitor {
     /// Writes the last `status.json` and stops the dashboard.
     pub fn end(mut self, state: RunState) {
         let snapshot = self.snapshot();
+        self.host.show(&snapshot);
         self.tell(&snapshot, state);
     }
 

@@ -10,10 +10,11 @@ use tokio::sync::{oneshot, watch};
 
 use crate::cli::args::RunFlags;
 use crate::cli::config::settings::Settings;
-use crate::cli::config::value_enums::EngineKind;
+use crate::cli::config::value_enums::{EngineKind, ProgressMode};
 use crate::cli::dashboard::{self, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::format::counted;
+use crate::cli::host::Host;
 use crate::cli::monitor::Monitor;
 use crate::cli::output_dir::{self, CrawlFile, EarlierRun, START_OVER};
 use crate::cli::progress::Progress;
@@ -25,7 +26,7 @@ use crate::cli::setup;
 use crate::cli::signals::{self, ReceivedSignals};
 use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
-use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr, write_stdout};
+use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup, RestingOrigin};
 use crate::model::{CanonicalUrl, OutcomeKind};
@@ -39,7 +40,13 @@ pub(super) fn runtime() -> Result<Runtime, CliError> {
 }
 
 /// Crawls and returns the exit code. `seeds` may be empty if there is a crawl to resume.
-pub(super) fn run(settings: &Settings, seeds: Seeds, flags: RunFlags, runtime: &Runtime) -> Result<u8, CliError> {
+pub(super) fn run(
+    settings: &Settings,
+    seeds: Seeds,
+    flags: RunFlags,
+    runtime: &Runtime,
+    host: &Host,
+) -> Result<u8, CliError> {
     if flags.resume && settings.engine == EngineKind::Spider {
         return Err(CliError::usage("--resume: the engine spider cannot resume a crawl").with_hint(START_OVER));
     }
@@ -48,7 +55,7 @@ pub(super) fn run(settings: &Settings, seeds: Seeds, flags: RunFlags, runtime: &
     if let Some(rest) = rests(crawl.resting()) {
         write_stderr(&format!("note: {rest}"));
     }
-    let (monitor, ending, signals) = runtime.block_on(run_monitored(settings, crawl, listener))?;
+    let (monitor, ending, signals) = runtime.block_on(run_monitored(settings, crawl, listener, host))?;
     let ending = match ending {
         Ok(ending) => ending,
         Err(error) => {
@@ -65,13 +72,15 @@ pub(super) fn run(settings: &Settings, seeds: Seeds, flags: RunFlags, runtime: &
     rule_file::save(&settings.out.dir, &ending.rules)?;
     monitor.end(state);
     crawl_file.end(build::stopped(settings, &ending), code)?;
+    let is_urgent = signals.is_urgent();
     let nothing_done = finished_before == Some(ending.totals.requests);
     let hint = hint(settings, &ending, nothing_done, code);
     // On a terminal the summary shows the same.
     if flags.json || !std::io::stdout().is_terminal() {
         warn_of_failures(&ending, hint.as_deref());
     }
-    summarize(settings, &ending, hint, code, flags.json, signals.is_urgent(), &mut crawl_file)
+    let ended = EndedCrawl { settings, ending: &ending, hint, is_urgent };
+    summarize(ended, code, flags.json, &mut crawl_file, host)
 }
 
 /// A crawl that is ready to run.
@@ -136,16 +145,24 @@ fn warn_of_failures(ending: &CrawlEnding, hint: Option<&str>) {
     }
 }
 
+/// A crawl that has ended.
+struct EndedCrawl<'a> {
+    settings: &'a Settings,
+    ending: &'a CrawlEnding,
+    hint: Option<String>,
+    /// Whether optional work is skipped.
+    is_urgent: bool,
+}
+
 /// Writes the report, prints the summary and returns the final exit code.
 fn summarize(
-    settings: &Settings,
-    ending: &CrawlEnding,
-    hint: Option<String>,
+    ended: EndedCrawl<'_>,
     mut code: u8,
     json: bool,
-    is_urgent: bool,
     crawl_file: &mut CrawlFile,
+    host: &Host,
 ) -> Result<u8, CliError> {
+    let EndedCrawl { settings, ending, hint, is_urgent } = ended;
     let mut summary = build::summary(settings, ending, hint);
     summary.skipping = report_file::skipping(settings)?;
     if !is_urgent {
@@ -161,7 +178,7 @@ fn summarize(
         true => format!("{}\n", summary.json()),
         false => summary.text(stdout_color(settings.log.color)),
     };
-    write_stdout(&text)?;
+    host.print_summary(&text)?;
     Ok(code)
 }
 
@@ -176,11 +193,14 @@ async fn run_monitored(
     settings: &Settings,
     crawl: Crawl,
     listener: Option<TcpListener>,
+    host: &Host,
 ) -> Result<(Monitor, Result<CrawlEnding, CrawlError>, ReceivedSignals), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
-    let signalled = signals::listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
-    let progress = Progress::new(settings.progress_mode(), stderr_color(settings.log.color), stderr_can_draw());
+    let signalled = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
+    let mode = if host.owns_terminal() { settings.progress_mode() } else { ProgressMode::None };
+    let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
     let monitor = Monitor::new(
+        host.clone(),
         settings.out.dir.clone(),
         crawl.watch(),
         progress,

@@ -73,6 +73,26 @@ pub(super) fn listen(stop: watch::Sender<Stop>, told: SignalMessages) -> std::io
     Ok(signalled)
 }
 
+/// Stops a run when the program that embeds it says so, as signals do. Must be called within the runtime.
+pub(super) fn follow(stop: watch::Sender<Stop>, mut asked: watch::Receiver<Stop>) -> ReceivedSignals {
+    let signalled = ReceivedSignals::default();
+    let first = signalled.clone();
+    tokio::spawn(async move {
+        loop {
+            let now = *asked.borrow_and_update();
+            if now != Stop::Go {
+                first.0.code.store(exit::INTERRUPTED, Ordering::Relaxed);
+                first.0.times.store(if now == Stop::Now { 2 } else { 1 }, Ordering::Relaxed);
+                stop.send_replace(now);
+            }
+            if asked.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    signalled
+}
+
 /// What the system sends to end a program.
 #[cfg(unix)]
 struct SystemSignals {

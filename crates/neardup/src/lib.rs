@@ -50,5 +50,7 @@ pub mod model;
 pub mod similarity;
 pub mod text;
 
-pub use deduplicator::{Builder, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict};
+pub use deduplicator::{
+    Builder, Counted, Counter, Deduplicator, Document, Error, Explanation, Match, TermShare, Verdict,
+};
 pub use model::Score;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::args::{DemoArguments, RunFlags};
 use crate::cli::errors::CliError;
+use crate::cli::host::Host;
 use crate::cli::run_crawl::{self, runtime};
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::startup::defaults_with_log;
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<u8, CliError> {
     let seeds = Seeds { seeds: vec![Seed { line: "demo".to_owned(), url, fallback: None }], ..Seeds::default() };
     // The port differs each time, so there is never a crawl to resume.
     let flags = RunFlags { fresh: true, force: true, json: arguments.json, ..RunFlags::default() };
-    let code = run_crawl::run(&settings, seeds, flags, &runtime)?;
+    let code = run_crawl::run(&settings, seeds, flags, &runtime, &Host::Process)?;
     runtime.block_on(server.stop()).map_err(anyhow::Error::from)?;
     Ok(code)
 }

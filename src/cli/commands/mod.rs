@@ -19,12 +19,16 @@ mod verify;
 
 use super::args::{Arguments, Command};
 use crate::cli::errors::CliError;
+use crate::cli::host::Host;
 
 /// Runs the command and returns the exit code.
-pub(super) fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
+pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError> {
+    if !host.owns_terminal() && !matches!(arguments.command, None | Some(Command::Crawl(_) | Command::Dedup(_))) {
+        return Err(CliError::usage("only 'crawl' and 'dedup' can be embedded"));
+    }
     match arguments.command {
-        None => crawl::run_command(&arguments.crawl),
-        Some(Command::Crawl(arguments)) => crawl::run_command(&arguments),
+        None => crawl::run_command(&arguments.crawl, host),
+        Some(Command::Crawl(arguments)) => crawl::run_command(&arguments, host),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Clusters(arguments)) => clusters::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
@@ -33,7 +37,7 @@ pub(super) fn dispatch(arguments: Arguments) -> Result<u8, CliError> {
         Some(Command::Report(arguments)) => report::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments),
         Some(Command::Verify(arguments)) => verify::run(&arguments),
-        Some(Command::Dedup(arguments)) => dedup::run(&arguments),
+        Some(Command::Dedup(arguments)) => dedup::run(&arguments, host),
         Some(Command::Eval(arguments)) => eval::run(&arguments),
         Some(Command::Reindex(arguments)) => reindex::run(&arguments),
         Some(Command::Check { kind }) => check::run(kind),

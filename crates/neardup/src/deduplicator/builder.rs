@@ -2,25 +2,27 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::WEIGHTS;
+use super::document::{Counter, WEIGHTS};
 use super::{Deduplicator, Error};
 use crate::detect::{Mode, Options};
 use crate::model::Threshold;
-use crate::text::{LanguageRules, Tokenizer, TokenizerOptions};
 
 /// Settings of a [`Deduplicator`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use]
 pub struct Builder {
-    threshold: f64,
+    pub(super) threshold: f64,
     min_terms: u64,
     language: Option<String>,
     memory_budget: Option<u64>,
+    /// Belongs to the process, not to what is saved.
+    #[serde(skip)]
+    threads: Option<usize>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { threshold: 0.8, min_terms: 20, language: Some("en".to_owned()), memory_budget: None }
+        Self { threshold: 0.8, min_terms: 20, language: Some("en".to_owned()), memory_budget: None, threads: None }
     }
 }
 
@@ -53,6 +55,14 @@ impl Builder {
         self
     }
 
+    /// Limits the threads that work at once, the caller's included. Default: one for each core.
+    ///
+    /// Verdicts do not depend on it. It matters for batches, and for indexes of more than 10,000 documents.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
     /// Builds an empty deduplicator.
     ///
     /// # Errors
@@ -69,19 +79,12 @@ impl Builder {
         if let Some(language) = self.language.as_ref().filter(|language| !has_rules(language)) {
             return Err(Error::Language(language.clone()));
         }
-        let keeps_words = self.language.is_none();
-        let tokenizer = Tokenizer::new(TokenizerOptions {
-            rules: LanguageRules::OfLanguage,
-            stem: !keeps_words,
-            stop_words: !keeps_words,
-            ..TokenizerOptions::default()
-        });
+        let counter = Counter::new(self.language.clone());
         let budget = self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok());
-        Ok(Deduplicator::with_parts(self, options, tokenizer, budget))
-    }
-
-    pub(super) fn language_of_texts(&self) -> Option<&str> {
-        self.language.as_deref()
+        let threads = self.threads;
+        let mut built = Deduplicator::with_parts(self, options, counter, budget);
+        threads.into_iter().for_each(|threads| built.set_threads(threads));
+        Ok(built)
     }
 }
 

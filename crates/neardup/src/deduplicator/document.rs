@@ -2,13 +2,16 @@
 
 use super::Error;
 use crate::model::{Digest, Field, FieldCounts, FieldWeights, TermCounts, TermOrder, WantedOrder};
-use crate::text::Tokenizer;
+use crate::text::{LanguageRules, Tokenizer, TokenizerOptions};
 
 /// Weights that make [`Field::Body`] count in ones and [`Field::Url`] in hundredths.
 ///
 /// Words of a text count as body. A weight of 3.25 is three times body and 25 times URL, so that texts and weighted
 /// terms can stand in one index.
 pub(super) const WEIGHTS: FieldWeights = FieldWeights([1, 0, 0, 0, 0, 0, 0, 100]);
+
+/// With fewer documents, counting takes less time than starting a thread.
+const FEWEST_FOR_A_THREAD: usize = 32;
 
 /// The largest weight of a term: as many hundredths as 32 bits hold, rounded down.
 const MOST_WEIGHT: f64 = 40_000_000.0;
@@ -42,24 +45,70 @@ impl<'a> From<&'a [(&'a str, f64)]> for Document<'a> {
     }
 }
 
-/// A document whose terms are counted.
-pub(super) struct Counted {
-    pub digest: Digest,
-    pub terms: Vec<TermCounts>,
-    pub order: TermOrder,
+/// A document whose terms are counted, ready to be compared.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    pub(super) digest: Digest,
+    pub(super) terms: Vec<TermCounts>,
+    pub(super) order: TermOrder,
 }
 
-impl Document<'_> {
-    /// Counts the terms of the document.
-    pub(super) fn count(&self, tokenizer: &Tokenizer, language: Option<&str>) -> Result<Counted, Error> {
-        match self {
+/// Counts the terms of documents, as the [`Deduplicator`](super::Deduplicator) that it comes from does.
+///
+/// Threads share it, and no thread waits for a deduplicator that another one uses. Clones share a cache of words.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    tokenizer: Tokenizer,
+    language: Option<String>,
+}
+
+impl Counter {
+    /// Creates a counter for texts of this language; `None` keeps words as they are.
+    pub(super) fn new(language: Option<String>) -> Self {
+        let has_rules = language.is_some();
+        let rules = LanguageRules::OfLanguage;
+        let options = TokenizerOptions { rules, stem: has_rules, stop_words: has_rules, ..TokenizerOptions::default() };
+        Self { tokenizer: Tokenizer::new(options), language }
+    }
+
+    /// Counts the terms of a document. Cost: linear.
+    ///
+    /// # Errors
+    /// [`Error::Weight`].
+    pub fn count<'a>(&self, document: impl Into<Document<'a>>) -> Result<Counted, Error> {
+        match document.into() {
             Document::Text(text) => {
-                let tokenized = tokenizer.tokenize(text, language, WantedOrder::default());
+                let tokenized = self.tokenizer.tokenize(text, self.language.as_deref(), WantedOrder::default());
                 let digest = tokenized.digest.unwrap_or_else(|| Digest::of(b""));
                 Ok(Counted { digest, terms: tokenized.terms, order: tokenized.order })
             }
             Document::Terms(terms) => count_weights(terms),
         }
+    }
+
+    /// Counts the terms of several documents on at most `threads` threads, in order.
+    ///
+    /// # Errors
+    /// [`Error::Weight`], with the place of the first document that has it.
+    pub fn count_all(&self, documents: &[Document<'_>], threads: usize) -> Result<Vec<Counted>, (usize, Error)> {
+        let share = documents.len().div_ceil(threads.max(1)).max(FEWEST_FOR_A_THREAD);
+        let count = |first: usize, documents: &[Document<'_>]| {
+            let counted = documents
+                .iter()
+                .enumerate()
+                .map(|(n, document)| self.count(document.clone()).map_err(|error| (first + n, error)));
+            counted.collect::<Result<Vec<_>, _>>()
+        };
+        let mut shares = documents.chunks(share).enumerate();
+        let Some((_, first)) = shares.next() else { return Ok(Vec::new()) };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = shares.map(|(n, others)| scope.spawn(move || count(n * share, others))).collect();
+            let mut counted = count(0, first)?;
+            for other in others {
+                counted.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(counted)
+        })
     }
 }
 

@@ -16,17 +16,16 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 pub use builder::Builder;
-pub use document::Document;
+pub use document::{Counted, Counter, Document};
 pub use error::Error;
 pub use explanation::{Explanation, TermShare};
 
-use document::{Counted, WEIGHTS};
+use document::WEIGHTS;
 use log::{Log, LogEntry};
 
 use crate::detect::{Decider, Options};
 use crate::model::{self, Judged, PageId, PageInput, Score, Sequence};
 use crate::similarity::Record;
-use crate::text::Tokenizer;
 
 /// The decision about one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +95,7 @@ pub struct Match<K> {
 /// for each document, and the index of the kept ones. `benches/gaoya.rs` measures the rate.
 pub struct Deduplicator<K> {
     builder: Builder,
-    tokenizer: Tokenizer,
+    counter: Counter,
     decider: Decider<Log>,
     log: Log,
     keys: Vec<K>,
@@ -111,13 +110,28 @@ impl Deduplicator<String> {
 }
 
 impl<K: Clone + Eq + Hash> Deduplicator<K> {
-    pub(super) fn with_parts(builder: Builder, options: Options, tokenizer: Tokenizer, budget: Option<usize>) -> Self {
+    pub(super) fn with_parts(builder: Builder, options: Options, counter: Counter, budget: Option<usize>) -> Self {
         let log = Log::default();
         let mut decider = Decider::new(options, log.clone());
         if let Some(bytes) = budget {
             decider.set_memory_limit(bytes);
         }
-        Self { builder, tokenizer, decider, log, keys: Vec::new(), numbers: HashMap::new() }
+        Self { builder, counter, decider, log, keys: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// Returns a counter of terms, with which other threads prepare documents while this one decides.
+    pub fn counter(&self) -> Counter {
+        self.counter.clone()
+    }
+
+    /// Returns the similarity from which a document is a near-duplicate, in [0, 1].
+    pub fn threshold(&self) -> f64 {
+        self.builder.threshold
+    }
+
+    /// Uses at most so many threads at once from now on. See [`Builder::threads`].
+    pub fn set_threads(&mut self, threads: usize) {
+        self.decider.set_threads(threads);
     }
 
     /// Takes a document in and returns its verdict.
@@ -145,13 +159,29 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     where
         K: Debug,
     {
+        let counted = documents.into_iter().map(|(key, document)| Ok((key, self.counter.count(document)?)));
+        let counted = counted.collect::<Result<Vec<_>, Error>>()?;
+        self.insert_counted(counted)
+    }
+
+    /// Takes documents in that a [`counter`](Self::counter) of this deduplicator has counted: as
+    /// [`insert_all`](Self::insert_all), for those who count on several threads.
+    ///
+    /// # Errors
+    /// [`Error::KeyExists`]: none of the documents is taken in; [`Error::Detect`].
+    pub fn insert_counted(
+        &mut self,
+        documents: impl IntoIterator<Item = (K, Counted)>,
+    ) -> Result<Vec<Verdict<K>>, Error>
+    where
+        K: Debug,
+    {
         let (mut keys, mut digests, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
         let mut new_keys = std::collections::HashSet::new();
-        for (key, document) in documents {
+        for (key, counted) in documents {
             if self.numbers.contains_key(&key) || !new_keys.insert(key.clone()) {
                 return Err(Error::KeyExists(format!("{key:?}")));
             }
-            let counted = document.into().count(&self.tokenizer, self.builder.language_of_texts())?;
             digests.push(counted.digest);
             inputs.push(input(self.keys.len() + keys.len(), counted));
             keys.push(key);
@@ -182,9 +212,17 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// # Errors
     /// [`Error::Threshold`], [`Error::Weight`].
     pub fn matches<'a>(&self, document: impl Into<Document<'a>>, threshold: f64) -> Result<Vec<Match<K>>, Error> {
+        self.matches_counted(&self.counter.count(document)?, threshold)
+    }
+
+    /// Returns the kept documents that reach `threshold`, as [`matches`](Self::matches), for a document that a
+    /// [`counter`](Self::counter) of this deduplicator has counted.
+    ///
+    /// # Errors
+    /// [`Error::Threshold`].
+    pub fn matches_counted(&self, document: &Counted, threshold: f64) -> Result<Vec<Match<K>>, Error> {
         let threshold = builder::threshold(threshold)?;
-        let counted = document.into().count(&self.tokenizer, self.builder.language_of_texts())?;
-        let found = self.decider.similar(0, &counted.terms, counted.order, threshold)?;
+        let found = self.decider.similar(0, &document.terms, document.order.clone(), threshold)?;
         Ok(found.into_iter().map(|found| Match { key: self.key(found.of), score: found.score }).collect())
     }
 

@@ -262,6 +262,13 @@ impl<S: RecordSource> Decider<S> {
         }
     }
 
+    /// Limits the threads that search a large index at once. Verdicts do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        if let Some(search) = &mut self.search {
+            search.set_threads(threads);
+        }
+    }
+
     /// Decides a batch, in order. A unique page is in the index before the next page is compared.
     ///
     /// # Errors

@@ -93,6 +93,10 @@ impl<S: RecordSource> Search<S> {
         self.index.set_memory_limit(bytes);
     }
 
+    pub(super) fn set_threads(&mut self, threads: usize) {
+        self.scratches.resize_with(threads.max(1), Scratch::default);
+    }
+
     pub(super) fn file_records(&mut self) {
         self.index.file_records();
     }

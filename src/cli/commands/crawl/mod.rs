@@ -8,6 +8,7 @@ use crate::cli::args::{Arguments, CrawlArguments};
 use crate::cli::config::Settings;
 use crate::cli::config::value_enums::LogLevel;
 use crate::cli::errors::CliError;
+use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::run_crawl::{run, runtime};
 use crate::cli::seeds::Seeds;
@@ -19,7 +20,7 @@ use crate::cli::terminal_safe::terminal_safe;
 const MOST_WARNINGS: usize = 20;
 
 /// Crawls, or prints the plan with `--dry-run`. Returns the exit code.
-pub(super) fn run_command(arguments: &CrawlArguments) -> Result<u8, CliError> {
+pub(super) fn run_command(arguments: &CrawlArguments, host: &Host) -> Result<u8, CliError> {
     refuse_stray_words(&arguments.urls)?;
     let settings = load_settings(arguments.given(), &arguments.config)?;
     let seeds = Seeds::read(&settings, &mut std::io::stdin())?;
@@ -31,7 +32,7 @@ pub(super) fn run_command(arguments: &CrawlArguments) -> Result<u8, CliError> {
     }
     if !arguments.run.dry_run {
         log::begin(&settings)?;
-        return run(&settings, seeds, arguments.run, &runtime()?);
+        return run(&settings, seeds, arguments.run, &runtime()?, host);
     }
     if arguments.run.json {
         return print(&format!("{}\n", dry_run::plan_json(&settings, &seeds)));

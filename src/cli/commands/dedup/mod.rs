@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::cli::args::{DedupArguments, SameUrlChoice};
 use crate::cli::config::settings::Settings;
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
+use crate::cli::host::Host;
 use crate::cli::log;
 use crate::cli::output_dir::{self, CrawlFile};
 use crate::cli::reference_crawls;
@@ -15,7 +16,6 @@ use crate::cli::report_file;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::startup::load_settings;
-use crate::cli::terminal::write_stdout;
 use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl};
 use crate::fetch;
 use crate::model::Normalizer;
@@ -26,13 +26,13 @@ use crate::store::{Identity, Store};
 use summary::DedupSummary;
 
 /// Reads the inputs, decides on their pages and prints the summary.
-pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
+pub(super) fn run(arguments: &DedupArguments, host: &Host) -> Result<u8, CliError> {
     let given = arguments.keys.given.iter().cloned().chain(arguments.verbosity.given());
     let settings = &load_settings(given.collect(), &arguments.config)?;
     log::begin(settings)?;
     let PreparedDedup { dedup, mut file, bytes } = prepare(settings, arguments)?;
     let began = Instant::now();
-    let (ended, signal_code) = monitor::run(settings, dedup, bytes)?;
+    let (ended, signal_code) = monitor::run(settings, dedup, bytes, host)?;
     let ending = match ended {
         Ok(ending) => ending,
         Err(error) => {
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &DedupArguments) -> Result<u8, CliError> {
         report: report.path.as_deref(),
     };
     summary.warn();
-    write_stdout(&if arguments.json { summary.json() } else { summary.text() })?;
+    host.print_summary(&if arguments.json { summary.json() } else { summary.text() })?;
     Ok(code)
 }
 

@@ -7,16 +7,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ProgressMode;
 use crate::cli::errors::{CliError, exit};
+use crate::cli::host::Host;
 use crate::cli::signals;
 use crate::cli::status_file::{ReadStatus, RunState, StatusFile};
 use crate::cli::terminal::stderr_can_draw;
 use crate::dedup::{Dedup, DedupEnding, DedupWatch};
-use crate::model::FrontierCounts;
+use crate::model::{FrontierCounts, OutcomeKind};
 use crate::pipeline::{PipelineError, Stop, StopReason};
 
 /// The interval of drawing the bar.
@@ -29,13 +31,14 @@ pub(super) fn run(
     settings: &Settings,
     dedup: Dedup,
     total: Option<u64>,
+    host: &Host,
 ) -> Result<(Result<DedupEnding, PipelineError>, Option<u8>), CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(|error| CliError::new(exit::INTERNAL, format!("no runtime: {error}")))?;
     let (stop, mut stopped) = watch::channel(Stop::Go);
     let signalled = {
         let _in_runtime = runtime.enter();
-        signals::listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?
+        host.listen(stop, signals::OF_PAGES).map_err(anyhow::Error::from)?
     };
     let (bytes_read, is_stopped) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
     runtime.spawn({
@@ -49,12 +52,13 @@ pub(super) fn run(
     let watch = dedup.watch();
     let watched = DedupMonitor {
         seen_before: watch.totals().outcomes.values().sum(),
+        host,
         watch,
         bytes_read: &bytes_read,
         total,
         began: Instant::now(),
     };
-    let bar = bar(settings, total);
+    let bar = bar(settings, total, host);
     let (end, is_over) = channel();
     let ended = std::thread::scope(|scope| {
         scope.spawn(|| watched.show(&bar, &settings.out.dir, is_over));
@@ -68,11 +72,26 @@ pub(super) fn run(
         _ => RunState::Stopped,
     };
     watched.write_status(&settings.out.dir, state);
+    host.show(&watched.counters());
     Ok((ended, signalled.exit_code()))
+}
+
+/// The counters at one moment, for a program that embeds the run.
+#[derive(Debug, Serialize)]
+struct DedupCounters {
+    elapsed_seconds: f64,
+    stored: u64,
+    near_duplicates: u64,
+    exact_duplicates: u64,
+    failed: u64,
+    excluded: u64,
+    bytes_read: u64,
+    bytes_to_read: Option<u64>,
 }
 
 /// What the bar and `status.json` show.
 struct DedupMonitor<'a> {
+    host: &'a Host,
     watch: DedupWatch,
     /// Pages of earlier runs.
     seen_before: u64,
@@ -86,12 +105,28 @@ impl DedupMonitor<'_> {
     fn show(&self, bar: &ProgressBar, folder: &Path, is_over: Receiver<()>) {
         for tick in 0u32.. {
             bar.set_position(self.bytes_read.load(Ordering::Relaxed));
+            self.host.show(&self.counters());
             if tick.is_multiple_of(STATUS_TICKS) {
                 self.write_status(folder, RunState::Running);
             }
             if is_over.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
+        }
+    }
+
+    fn counters(&self) -> DedupCounters {
+        let totals = self.watch.totals();
+        let outcome = |kind| totals.outcomes.get(&kind).copied().unwrap_or(0);
+        DedupCounters {
+            elapsed_seconds: self.began.elapsed().as_secs_f64(),
+            stored: outcome(OutcomeKind::Stored),
+            near_duplicates: outcome(OutcomeKind::NearDuplicate),
+            exact_duplicates: outcome(OutcomeKind::ExactDuplicate),
+            failed: outcome(OutcomeKind::Failed),
+            excluded: outcome(OutcomeKind::Excluded),
+            bytes_read: self.bytes_read.load(Ordering::Relaxed),
+            bytes_to_read: self.total,
         }
     }
 
@@ -110,9 +145,9 @@ impl DedupMonitor<'_> {
     }
 }
 
-fn bar(settings: &Settings, total: Option<u64>) -> ProgressBar {
+fn bar(settings: &Settings, total: Option<u64>, host: &Host) -> ProgressBar {
     let is_shown = match settings.progress_mode() {
-        ProgressMode::Auto => stderr_can_draw(),
+        ProgressMode::Auto => host.owns_terminal() && stderr_can_draw(),
         ProgressMode::Plain | ProgressMode::Json | ProgressMode::None => false,
     };
     let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

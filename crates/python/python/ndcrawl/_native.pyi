@@ -1,0 +1,293 @@
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, Protocol, Union, final
+
+__version__: str
+
+Key = Union[str, int]
+"""What names a document: a text, or an integer of 64 bits."""
+
+WeightedTerms = Union[Mapping[str, float], Iterable[tuple[str, float]]]
+"""Terms and their weights, each from 0 to 40 million. Only shares of the total count."""
+
+Document = Union[str, WeightedTerms]
+
+class ArrowStream(Protocol):
+    """A column that hands out its values by the Arrow C data interface, such as a polars Series."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
+
+class ArrowArray(Protocol):
+    """An array that hands out its values by the Arrow C data interface, such as a pyarrow Array."""
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]: ...
+
+Documents = Union[Iterable[Document], ArrowStream, ArrowArray]
+"""Several documents: an iterable, or a column of texts of pyarrow, polars or pandas.
+
+The texts of an Arrow column are read where they lie; those of other iterables are copied.
+"""
+
+@final
+class Deduplicator:
+    """An exact, incremental index of documents.
+
+    The similarity is minimum weight overlapping: the sum, over all terms, of the smaller of the two documents' shares.
+    It is a number from 0 to 1. Verdicts are those of a comparison with every kept document: nothing is sampled.
+
+    Threads share it. They count terms and query side by side, and Python's lock is released meanwhile; decisions wait
+    for each other.
+
+    Args:
+        threshold: The similarity from which a document is a near-duplicate, from 0 to 1, rounded to millionths.
+        min_terms: Distinct terms that a document needs to be compared by similarity. Shorter ones are exact
+            duplicates or unique: short texts resemble each other by chance.
+        language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
+            they are. ``en`` also serves collections in several languages.
+        memory_budget: Bytes of the index. Beyond it the oldest documents are compared by sketch first: slower, still
+            exact. ``None`` for no bound.
+        threads: Threads that work at once in one call; ``None`` for one on each core. Verdicts do not depend on it.
+
+    Raises:
+        ValueError: For a threshold outside of 0 to 1, a language without rules, or no threads.
+    """
+
+    def __new__(
+        cls,
+        threshold: float = 0.8,
+        *,
+        min_terms: int = 20,
+        language: str | None = "en",
+        memory_budget: int | None = None,
+        threads: int | None = None,
+    ) -> Deduplicator: ...
+    def insert(self, document: Document, key: Key | None = None) -> Verdict:
+        """Takes a document in and returns its verdict.
+
+        Args:
+            document: A text, or weighted terms as a dict or pairs.
+            key: Names the document. Without, its number in the order of insertion, from 0.
+
+        Raises:
+            ValueError: If the key was inserted before, or a weight is not from 0 to 40 million. Nothing is taken in.
+        """
+
+    def insert_many(self, documents: Documents, keys: Iterable[Key] | None = None) -> list[Verdict]:
+        """Takes documents in, in order, and returns their verdicts, one each.
+
+        Verdicts are those of one `insert` each. Terms are counted on several threads, and a large index is queried on
+        several.
+
+        Raises:
+            ValueError: As `insert`; for a missing value; for more or fewer keys than documents. None of the documents
+                is taken in.
+        """
+
+    def matches(self, document: Document, threshold: float | None = None) -> list[Match]:
+        """Returns the kept documents similar to this one, most similar first. The document is not taken in.
+
+        Args:
+            threshold: The least similarity, from 0 to 1; without, that of the verdicts.
+        """
+
+    def matches_many(self, documents: Documents, threshold: float | None = None) -> list[list[Match]]:
+        """Returns `matches` for each of the documents, in order; on several threads."""
+
+    def explain(self, first: Key, second: Key) -> Explanation:
+        """Explains how two documents compare, kept or not, term by term.
+
+        Raises:
+            KeyError: If no document has one of the keys.
+        """
+
+    def verdict(self, key: Key) -> Verdict:
+        """Returns the verdict on a document that was inserted.
+
+        Raises:
+            KeyError: If no document has the key.
+        """
+
+    def keys(self) -> list[Key]:
+        """Returns the keys of all documents in the order of insertion, duplicates included."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes everything to a file, with a checksum. A file that is there is replaced when all is written."""
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, threads: int | None = None) -> Deduplicator:
+        """Reads what `save` wrote, settings included.
+
+        Raises:
+            OSError: If the file cannot be read.
+            ValueError: If it is damaged, or another version has written it.
+        """
+
+    @property
+    def threshold(self) -> float:
+        """The similarity from which a document is a near-duplicate."""
+
+    def __len__(self) -> int:
+        """Returns the number of documents that were inserted, duplicates included."""
+
+    def __contains__(self, key: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+    @classmethod
+    def _from_bytes(cls, bytes: bytes) -> Deduplicator: ...
+
+@final
+class Verdict:
+    """The decision about one document."""
+
+    def __new__(cls, kind: str, of: Key | None = None, score: float | None = None) -> Verdict: ...
+    @property
+    def kind(self) -> Literal["unique", "near-duplicate", "exact-duplicate"]:
+        """``unique``: kept, and later documents are compared with it."""
+
+    @property
+    def of(self) -> Key | None:
+        """The key of the kept document that this one repeats: the most similar one, of equals the first."""
+
+    @property
+    def score(self) -> float | None:
+        """The similarity, from 0 to 1, rounded down to millionths; 1 for an exact duplicate, ``None`` for a unique."""
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether the document is kept."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __getnewargs__(self) -> tuple[str, Key | None, float | None]: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class Match:
+    """A kept document that is similar to a query."""
+
+    def __new__(cls, key: Key, score: float) -> Match: ...
+    @property
+    def key(self) -> Key:
+        """The key of the kept document."""
+
+    @property
+    def score(self) -> float:
+        """The similarity, from 0 to 1, rounded down to millionths."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __getnewargs__(self) -> tuple[Key, float]: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class Explanation:
+    """How two documents compare, term by term."""
+
+    @property
+    def score(self) -> float:
+        """The similarity, from 0 to 1: the sum of `TermShare.shared` over all terms, rounded down to millionths."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the two have the same text, white space folded, or the same weighted terms."""
+
+    @property
+    def terms(self) -> list[TermShare]:
+        """All terms of both: first those that add most to the score, then those that differ most."""
+
+@final
+class TermShare:
+    """The share that one term has of each document's weight."""
+
+    @property
+    def term(self) -> str:
+        """The term: stemmed, if it comes from a text."""
+
+    @property
+    def first(self) -> float:
+        """Its share of the first document's weight, from 0 to 1."""
+
+    @property
+    def second(self) -> float:
+        """Its share of the second document's weight, from 0 to 1."""
+
+    @property
+    def shared(self) -> float:
+        """What it adds to the score: the smaller share."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class Page:
+    """What stands on a page."""
+
+    @property
+    def url(self) -> str:
+        """The page's URL in its canonical spelling."""
+
+    @property
+    def text(self) -> str:
+        """The main text, one block a line: headings, paragraphs, list items, cells. Empty if it is no text."""
+
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def language(self) -> str | None:
+        """The declared language, or else the detected one, as a BCP 47 tag."""
+
+    @property
+    def charset(self) -> str:
+        """The character encoding by its WHATWG name."""
+
+    @property
+    def canonical(self) -> str | None:
+        """The URL that the page names as its canonical one."""
+
+    @property
+    def robots(self) -> list[str]:
+        """What the page asks of robots: ``noindex``, ``nofollow``, ``noarchive``."""
+
+    @property
+    def links(self) -> list[Link]:
+        """The links, each URL once, absolute and in canonical spelling, in the order of the page."""
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Who, when, where, why and how: the fields of ``provenance`` in ``pages.jsonl``."""
+
+@final
+class Link:
+    """A link of a page."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def nofollow(self) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+def extract(html: bytes | str, url: str | None = None, *, content_type: str | None = None) -> Page:
+    """Reads a page: its main text, title, links and metadata.
+
+    A bad page is never an error: what cannot be read is left out.
+
+    Args:
+        html: The page's bytes, or its text if it is decoded already.
+        url: The page's URL, to resolve its links. Without, ``http://localhost/``.
+        content_type: The value of its ``Content-Type`` header, which says what it is and how it is encoded.
+
+    Raises:
+        ValueError: If the URL is not one of the web.
+    """
+
+def main(arguments: Sequence[str]) -> int: ...
+
+@final
+class NativeRun:
+    def __new__(cls, arguments: Sequence[str]) -> NativeRun: ...
+    def stop(self) -> None: ...
+    def next_counters(self, seconds: float) -> str | None: ...
+    def is_over(self) -> bool: ...
+    def join(self) -> tuple[int, str | None, str | None, str | None] | None: ...

@@ -1,0 +1,231 @@
+//! The class `Deduplicator`.
+//!
+//! Terms are counted outside of the lock, and Python's own lock is released while Rust works. So the threads of Python
+//! count and query side by side, and only decisions wait for each other.
+
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use neardup::{Counted, Counter};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple, PyType};
+
+use crate::documents::{self, Batch, OwnedDocument};
+use crate::errors::{exception, exception_at, file_exception};
+use crate::key::Key;
+use crate::verdict::{Explanation, Match, TermShare, Verdict};
+
+#[pyclass(frozen, module = "ndcrawl")]
+pub(crate) struct Deduplicator {
+    documents: RwLock<neardup::Deduplicator<Key>>,
+    counter: Counter,
+    threads: usize,
+}
+
+#[pymethods]
+impl Deduplicator {
+    #[new]
+    #[pyo3(signature = (threshold=0.8, *, min_terms=20, language=Some("en"), memory_budget=None, threads=None))]
+    fn new(
+        threshold: f64,
+        min_terms: usize,
+        language: Option<&str>,
+        memory_budget: Option<usize>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let builder = neardup::Deduplicator::builder().threshold(threshold).min_terms(min_terms).language(language);
+        let builder = memory_budget.into_iter().fold(builder, neardup::Builder::memory_budget);
+        Self::with(builder.build().map_err(exception)?, threads)
+    }
+
+    /// Takes a document in.
+    #[pyo3(signature = (document, key=None))]
+    fn insert(&self, py: Python<'_>, document: OwnedDocument, key: Option<Key>) -> PyResult<Verdict> {
+        let verdicts = py.detach(|| {
+            let counted = document.with(|document| self.counter.count(document)).map_err(exception)?;
+            self.take_in(vec![counted], key.map(|key| vec![key]))
+        })?;
+        verdicts.into_iter().next().ok_or_else(|| PyValueError::new_err("no verdict"))
+    }
+
+    #[pyo3(signature = (documents, keys=None))]
+    fn insert_many(
+        &self,
+        py: Python<'_>,
+        documents: &Bound<'_, PyAny>,
+        keys: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Verdict>> {
+        let (batch, keys) = (Batch::read(documents)?, keys.map(documents::keys).transpose()?);
+        py.detach(|| self.take_in(self.count(&batch)?, keys))
+    }
+
+    #[pyo3(signature = (document, threshold=None))]
+    fn matches(&self, py: Python<'_>, document: OwnedDocument, threshold: Option<f64>) -> PyResult<Vec<Match>> {
+        py.detach(|| {
+            let counted = document.with(|document| self.counter.count(document)).map_err(exception)?;
+            matches(&self.read(), &counted, threshold)
+        })
+    }
+
+    #[pyo3(signature = (documents, threshold=None))]
+    fn matches_many(
+        &self,
+        py: Python<'_>,
+        documents: &Bound<'_, PyAny>,
+        threshold: Option<f64>,
+    ) -> PyResult<Vec<Vec<Match>>> {
+        let batch = Batch::read(documents)?;
+        py.detach(|| {
+            let counted = self.count(&batch)?;
+            let share = counted.len().div_ceil(self.threads).max(1);
+            std::thread::scope(|scope| {
+                let of_share = |share: &[Counted]| {
+                    // Held for one query: others may insert in between.
+                    share.iter().map(|document| matches(&self.read(), document, threshold)).collect::<PyResult<_>>()
+                };
+                let shares: Vec<_> = counted.chunks(share).map(|share| scope.spawn(move || of_share(share))).collect();
+                let mut all = Vec::with_capacity(counted.len());
+                for share in shares {
+                    let found: Vec<Vec<Match>> = share.join().unwrap_or_else(|it| std::panic::resume_unwind(it))?;
+                    all.extend(found);
+                }
+                Ok(all)
+            })
+        })
+    }
+
+    fn explain(&self, py: Python<'_>, first: Key, second: Key) -> PyResult<Explanation> {
+        let explained = py.detach(|| self.read().explain(&first, &second)).map_err(exception)?;
+        let terms = explained.terms.into_iter().map(|term| TermShare {
+            shared: term.shared(),
+            term: term.term,
+            first: term.first,
+            second: term.second,
+        });
+        Ok(Explanation { score: explained.score.as_f64(), is_exact: explained.is_exact, terms: terms.collect() })
+    }
+
+    fn verdict(&self, key: Key) -> PyResult<Verdict> {
+        let unknown = || exception(neardup::Error::UnknownKey(format!("{key:?}")));
+        self.read().verdict(&key).map(Verdict).ok_or_else(unknown)
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        self.read().keys().cloned().collect()
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let bytes = py.detach(|| self.bytes())?;
+        py.detach(|| replace_file(&path, &bytes)).map_err(|error| file_exception(&path, &error))
+    }
+
+    #[classmethod]
+    #[pyo3(signature = (path, *, threads=None))]
+    fn load(_class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Self> {
+        let bytes = py.detach(|| std::fs::read(&path)).map_err(|error| file_exception(&path, &error))?;
+        let loaded = py.detach(|| Self::from_bytes(&bytes, threads));
+        loaded.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+            true => PyValueError::new_err(format!("{}: {}", path.display(), error.value(py))),
+            false => error,
+        })
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.read().threshold()
+    }
+
+    fn __len__(&self) -> usize {
+        self.read().len()
+    }
+
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> bool {
+        key.extract().is_ok_and(|key: Key| self.read().verdict(&key).is_some())
+    }
+
+    fn __repr__(&self) -> String {
+        let documents = self.read();
+        format!("Deduplicator(threshold={}, documents={})", documents.threshold(), documents.len())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let this = slf.get();
+        let bytes = py.detach(|| this.bytes())?;
+        Ok((slf.get_type().getattr("_from_bytes")?, PyTuple::new(py, [PyBytes::new(py, &bytes)])?))
+    }
+
+    #[classmethod]
+    fn _from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Self::from_bytes(bytes, None))
+    }
+}
+
+impl Deduplicator {
+    fn with(mut documents: neardup::Deduplicator<Key>, threads: Option<usize>) -> PyResult<Self> {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.unwrap_or_else(cores);
+        if threads == 0 {
+            return Err(PyValueError::new_err("threads: give 1 or more, or None for one on each core"));
+        }
+        documents.set_threads(threads);
+        let counter = documents.counter();
+        Ok(Self { documents: RwLock::new(documents), counter, threads })
+    }
+
+    fn from_bytes(mut bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
+        Self::with(neardup::Deduplicator::load(&mut bytes).map_err(exception)?, threads)
+    }
+
+    fn bytes(&self) -> PyResult<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read().save(&mut bytes).map_err(exception)?;
+        Ok(bytes)
+    }
+
+    fn count(&self, batch: &Batch) -> PyResult<Vec<Counted>> {
+        batch.with(|documents| self.counter.count_all(documents, self.threads))?.map_err(exception_at)
+    }
+
+    /// Inserts counted documents; without keys, each is named by its number.
+    fn take_in(&self, counted: Vec<Counted>, keys: Option<Vec<Key>>) -> PyResult<Vec<Verdict>> {
+        if let Some(keys) = keys.as_ref().filter(|keys| keys.len() != counted.len()) {
+            let message = format!("{} documents and {} keys: give one key each", counted.len(), keys.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let mut documents = self.write();
+        let numbers = (documents.len() as i64..).map(Key::Number).take(counted.len());
+        let keys = keys.unwrap_or_else(|| numbers.collect());
+        let verdicts = documents.insert_counted(keys.into_iter().zip(counted)).map_err(exception)?;
+        Ok(verdicts.into_iter().map(Verdict).collect())
+    }
+
+    // A panic in between is a bug; the decider itself refuses to go on after an error.
+    fn read(&self) -> RwLockReadGuard<'_, neardup::Deduplicator<Key>> {
+        self.documents.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, neardup::Deduplicator<Key>> {
+        self.documents.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes a file so that a failure leaves the one that was there.
+fn replace_file(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        // What is left of it helps nobody; the first error is the one to report.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+fn matches(documents: &neardup::Deduplicator<Key>, document: &Counted, threshold: Option<f64>) -> PyResult<Vec<Match>> {
+    let threshold = threshold.unwrap_or_else(|| documents.threshold());
+    let found = documents.matches_counted(document, threshold).map_err(exception)?;
+    Ok(found.into_iter().map(|found| Match { key: found.key, score: found.score.as_f64() }).collect())
+}

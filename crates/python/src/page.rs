@@ -1,0 +1,110 @@
+//! The function `extract`: text, links and metadata of a page.
+
+use std::sync::OnceLock;
+
+use pagetext::{Normalizer, PageReader, PageSource};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::key::type_name;
+
+/// What stands on a page.
+#[pyclass(frozen, get_all, module = "ndcrawl")]
+pub(crate) struct Page {
+    url: String,
+    text: String,
+    title: Option<String>,
+    language: Option<String>,
+    charset: &'static str,
+    canonical: Option<String>,
+    robots: Vec<&'static str>,
+    links: Vec<Link>,
+    metadata: std::collections::BTreeMap<String, String>,
+}
+
+/// A link of a page.
+#[pyclass(frozen, eq, get_all, module = "ndcrawl")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Link {
+    url: String,
+    nofollow: bool,
+}
+
+/// Bytes as they are, or a text as UTF-8.
+enum Html {
+    Bytes(Vec<u8>),
+    Text(String),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Html {
+    type Error = PyErr;
+
+    fn extract(html: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = html.cast::<PyBytes>() {
+            return Ok(Html::Bytes(bytes.as_bytes().to_vec()));
+        }
+        if html.is_instance_of::<pyo3::types::PyString>() {
+            return Ok(Html::Text(html.extract()?));
+        }
+        Err(PyTypeError::new_err(format!("a page is bytes or a str, not {}", type_name(&html))))
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (html, url=None, *, content_type=None))]
+#[expect(private_interfaces, reason = "the macro makes an item that is as public as the module")]
+pub(crate) fn extract(py: Python<'_>, html: Html, url: Option<&str>, content_type: Option<&str>) -> PyResult<Page> {
+    py.detach(|| read(&html, url.unwrap_or("http://localhost/"), content_type))
+}
+
+fn read(html: &Html, url: &str, content_type: Option<&str>) -> PyResult<Page> {
+    static READER: OnceLock<PageReader> = OnceLock::new();
+    let reader = READER.get_or_init(PageReader::default);
+    let shown = url;
+    let url = Normalizer::default().absolute(url);
+    let url = url.map_err(|error| PyValueError::new_err(format!("url '{shown}': {error}")))?;
+    let (body, content_type) = match html {
+        Html::Bytes(bytes) => (bytes.as_slice(), content_type.map(str::to_owned)),
+        // It is decoded already, whatever the page says of its encoding.
+        Html::Text(text) => (text.as_bytes(), Some(format!("{}; charset=utf-8", essence(content_type)))),
+    };
+    let headers: Vec<_> =
+        content_type.into_iter().map(|value| ("content-type".to_owned(), value.into_bytes())).collect();
+    let page = PageSource::new(&url, body).with_headers(&headers);
+    let content = reader.render(page);
+    let text = reader.reading(page).map(|reading| reading.text).unwrap_or_default();
+    let links = content.links.into_iter().map(|link| Link { url: link.url.to_string(), nofollow: link.nofollow });
+    let metadata = serde_json::to_value(&content.provenance).ok().and_then(|value| serde_json::from_value(value).ok());
+    Ok(Page {
+        url: url.to_string(),
+        text,
+        title: content.title,
+        language: content.language,
+        charset: content.charset,
+        canonical: content.canonical,
+        robots: content.robots.names(),
+        links: links.collect(),
+        metadata: metadata.unwrap_or_default(),
+    })
+}
+
+/// Returns a media type without its parameters.
+fn essence(content_type: Option<&str>) -> &str {
+    content_type.and_then(|value| value.split(';').next()).unwrap_or("text/html").trim()
+}
+
+#[pymethods]
+impl Page {
+    fn __repr__(&self) -> String {
+        let (text, links) = (self.text.chars().count(), self.links.len());
+        format!("Page(url={:?}, title={:?}, text of {text} characters, {links} links)", self.url, self.title)
+    }
+}
+
+#[pymethods]
+impl Link {
+    fn __repr__(&self) -> String {
+        format!("Link(url={:?}, nofollow={})", self.url, if self.nofollow { "True" } else { "False" })
+    }
+}

@@ -1,0 +1,132 @@
+//! What the detector says of documents, as objects of Python.
+
+use neardup::Score;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::key::Key;
+
+const NO_VERDICT: &str = "no verdict: give 'unique'; or 'near-duplicate', a key and a score from 0 to 1; or \
+    'exact-duplicate' and a key";
+
+/// The decision about one document.
+#[pyclass(frozen, eq, module = "ndcrawl")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Verdict(pub neardup::Verdict<Key>);
+
+/// A kept document that is similar to a query.
+#[pyclass(frozen, eq, get_all, module = "ndcrawl")]
+#[derive(PartialEq)]
+pub(crate) struct Match {
+    pub key: Key,
+    pub score: f64,
+}
+
+/// How two documents compare, term by term.
+#[pyclass(frozen, module = "ndcrawl")]
+pub(crate) struct Explanation {
+    #[pyo3(get)]
+    pub score: f64,
+    #[pyo3(get)]
+    pub is_exact: bool,
+    pub terms: Vec<TermShare>,
+}
+
+/// The share that one term has of each document's weight.
+#[pyclass(frozen, eq, get_all, module = "ndcrawl")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct TermShare {
+    pub term: String,
+    pub first: f64,
+    pub second: f64,
+    pub shared: f64,
+}
+
+#[pymethods]
+impl Verdict {
+    #[new]
+    #[pyo3(signature = (kind, of=None, score=None))]
+    fn new(kind: &str, of: Option<Key>, score: Option<f64>) -> PyResult<Self> {
+        let millionths = score.map(|score| (score * 1e6).round()).filter(|score| (0.0..=1e6).contains(score));
+        match (kind, of, millionths.map(|score| Score(score as u32))) {
+            ("unique", None, None) => Ok(Self(neardup::Verdict::Unique)),
+            ("near-duplicate", Some(of), Some(score)) => Ok(Self(neardup::Verdict::NearDuplicate { of, score })),
+            ("exact-duplicate", Some(of), _) => Ok(Self(neardup::Verdict::ExactDuplicate { of })),
+            _ => Err(PyValueError::new_err(NO_VERDICT)),
+        }
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match &self.0 {
+            neardup::Verdict::NearDuplicate { .. } => "near-duplicate",
+            neardup::Verdict::ExactDuplicate { .. } => "exact-duplicate",
+            _ => "unique",
+        }
+    }
+
+    #[getter]
+    fn of(&self) -> Option<&Key> {
+        self.0.duplicate_of()
+    }
+
+    #[getter]
+    fn score(&self) -> Option<f64> {
+        match &self.0 {
+            neardup::Verdict::NearDuplicate { score, .. } => Some(score.as_f64()),
+            neardup::Verdict::ExactDuplicate { .. } => Some(1.0),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn is_unique(&self) -> bool {
+        self.0.is_unique()
+    }
+
+    fn __repr__(&self) -> String {
+        let of = self.of().map_or(String::new(), |of| format!(", of={of:?}"));
+        let score = self.score().map_or(String::new(), |score| format!(", score={score:?}"));
+        format!("Verdict('{}'{of}{score})", self.kind())
+    }
+
+    fn __getnewargs__(&self) -> (&'static str, Option<&Key>, Option<f64>) {
+        (self.kind(), self.of(), self.score())
+    }
+}
+
+#[pymethods]
+impl Match {
+    #[new]
+    fn new(key: Key, score: f64) -> Self {
+        Self { key, score }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Match(key={:?}, score={:?})", self.key, self.score)
+    }
+
+    fn __getnewargs__(&self) -> (&Key, f64) {
+        (&self.key, self.score)
+    }
+}
+
+#[pymethods]
+impl Explanation {
+    #[getter]
+    fn terms(&self) -> Vec<TermShare> {
+        self.terms.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let is_exact = if self.is_exact { "True" } else { "False" };
+        format!("Explanation(score={:?}, is_exact={is_exact}, terms={})", self.score, self.terms.len())
+    }
+}
+
+#[pymethods]
+impl TermShare {
+    fn __repr__(&self) -> String {
+        format!("TermShare(term={:?}, first={:.6}, second={:.6})", self.term, self.first, self.second)
+    }
+}

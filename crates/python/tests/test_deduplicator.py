@@ -1,0 +1,169 @@
+"""Verdicts, queries, explanations, saving, and threads."""
+
+import pickle
+import random
+import threading
+
+import ndcrawl
+import pytest
+
+SUN = "The sun rose over the hills, and birds began to sing in every old tree."
+DAWN = "The sun rose over the hills, and birds began to call in every old tree."
+RAIN = "Rain fell on the town all day and nobody went out to the market at noon."
+
+
+def texts(count: int, seed: int = 1) -> list[str]:
+    """Texts of which about a third repeat an earlier one with some words changed."""
+    chance = random.Random(seed)
+    words = [f"word{number}" for number in range(3000)]
+    made: list[list[str]] = []
+    for _ in range(count):
+        if made and chance.random() < 0.33:
+            text = list(chance.choice(made))
+            for _ in range(chance.randrange(4)):
+                text[chance.randrange(len(text))] = chance.choice(words)
+        else:
+            text = chance.choices(words, k=40)
+        made.append(text)
+    return [" ".join(text) for text in made]
+
+
+def test_verdicts_name_the_kept_document() -> None:
+    documents = ndcrawl.Deduplicator(0.8, min_terms=5)
+    assert documents.insert(SUN, "sun").is_unique
+    near = documents.insert(DAWN, "dawn")
+    assert (near.kind, near.of) == ("near-duplicate", "sun")
+    assert near.score is not None and 0.8 <= near.score < 1
+    exact = documents.insert("  " + SUN.replace(" ", "\n"), "again")
+    assert exact == ndcrawl.Verdict("exact-duplicate", "sun") and exact.score == 1
+    assert documents.insert(RAIN, 7).kind == "unique"
+    assert documents.verdict("dawn") == near
+    assert (len(documents), documents.keys()) == (4, ["sun", "dawn", "again", 7])
+    assert "dawn" in documents and 7 in documents and "rain" not in documents and None not in documents
+    assert documents.threshold == 0.8
+
+
+def test_without_key_a_document_is_named_by_its_number() -> None:
+    documents = ndcrawl.Deduplicator(min_terms=5)
+    assert documents.insert(SUN).is_unique
+    assert documents.insert_many([RAIN, DAWN])[1].of == 0
+    assert documents.keys() == [0, 1, 2]
+
+
+def test_matches_and_explanations() -> None:
+    documents = ndcrawl.Deduplicator(min_terms=5)
+    documents.insert_many([SUN, RAIN], ["sun", "rain"])
+    (match,) = documents.matches(DAWN)
+    assert match.key == "sun" and match.score == documents.insert(DAWN, "dawn").score
+    assert documents.matches(DAWN, 0.99) == []
+    assert documents.matches_many([DAWN, RAIN, ""], 0.5) == [[match], [ndcrawl.Match("rain", 1.0)], []]
+    explanation = documents.explain("sun", "dawn")
+    assert (explanation.score, explanation.is_exact) == (match.score, False)
+    assert sum(term.shared for term in explanation.terms) == pytest.approx(match.score, abs=1e-5)
+    assert {term.term for term in explanation.terms if not term.shared} == {"sing", "call"}
+
+
+def test_weighted_terms_are_a_dict_or_pairs() -> None:
+    documents = ndcrawl.Deduplicator(0.5, min_terms=1)
+    documents.insert({"a": 3, "b": 1.0}, "first")
+    assert documents.insert([("b", 1), ("a", 3)], "second") == ndcrawl.Verdict("exact-duplicate", "first")
+    assert documents.insert((("a", 6.0),), "third") == ndcrawl.Verdict("near-duplicate", "first", 0.75)
+
+
+def test_a_batch_has_the_verdicts_of_single_insertions() -> None:
+    given = texts(3000)
+    one, many = ndcrawl.Deduplicator(), ndcrawl.Deduplicator(threads=3)
+    verdicts = [one.insert(text) for text in given]
+    assert many.insert_many(given) == verdicts
+    assert 500 < sum(not verdict.is_unique for verdict in verdicts) < 1500
+
+
+def test_what_is_saved_goes_on_as_before(tmp_path) -> None:
+    given = texts(400)
+    documents = ndcrawl.Deduplicator(0.7, min_terms=3)
+    documents.insert_many(given[:200])
+    path = tmp_path / "index.ndc"
+    documents.save(path)
+    loaded = [ndcrawl.Deduplicator.load(path, threads=1), pickle.loads(pickle.dumps(documents))]
+    expected = documents.insert_many(given[200:])
+    for other in loaded:
+        assert (len(other), other.threshold) == (200, 0.7)
+        assert other.insert_many(given[200:]) == expected
+    assert [entry.name for entry in tmp_path.iterdir()] == ["index.ndc"]
+
+
+def test_values_survive_pickling() -> None:
+    for value in [
+        ndcrawl.Verdict("unique"),
+        ndcrawl.Verdict("near-duplicate", 3, 0.912345),
+        ndcrawl.Verdict("exact-duplicate", "a"),
+        ndcrawl.Match("a", 0.5),
+    ]:
+        assert pickle.loads(pickle.dumps(value)) == value
+    error = pickle.loads(pickle.dumps(ndcrawl.ProgramError("out: in use", 6, "wait")))
+    assert (str(error), error.exit_code) == ("out: in use (hint: wait)", 6)
+
+
+def test_errors_say_what_is_wrong_and_take_nothing_in(tmp_path) -> None:
+    documents = ndcrawl.Deduplicator(min_terms=5)
+    documents.insert(SUN, "sun")
+    damaged, missing = tmp_path / "damaged", tmp_path / "no" / "such"
+    damaged.write_bytes(b"not an index")
+    for error, message, call in [
+        (ValueError, "1.5 is not a threshold: give a number from 0 to 1", lambda: ndcrawl.Deduplicator(1.5)),
+        (ValueError, "nan is not a threshold|NaN is not a threshold", lambda: ndcrawl.Deduplicator(float("nan"))),
+        (ValueError, "no rules for language 'xx'", lambda: ndcrawl.Deduplicator(language="xx")),
+        (ValueError, "threads: give 1 or more", lambda: ndcrawl.Deduplicator(threads=0)),
+        (ValueError, "key 'sun' was inserted before", lambda: documents.insert(RAIN, "sun")),
+        (ValueError, "key 'sun' was inserted before", lambda: documents.insert_many([RAIN, DAWN], ["rain", "sun"])),
+        (ValueError, "term 'a' weighs -1: give a number", lambda: documents.insert({"a": -1}, "new")),
+        (ValueError, "document 1: term 'b' weighs inf", lambda: documents.insert_many([RAIN, {"b": float("inf")}])),
+        (ValueError, r"document 1 is missing \(null\)", lambda: documents.insert_many([RAIN, None])),
+        (ValueError, "2 documents and 1 keys", lambda: documents.insert_many([RAIN, DAWN], ["one"])),
+        (TypeError, "a document is a str, or weighted terms", lambda: documents.insert(5)),
+        (TypeError, "not bytes: decode it first", lambda: documents.insert(b"text")),
+        (TypeError, "number 1: a document is a str", lambda: documents.insert_many([RAIN, 5])),
+        (TypeError, "put it into a list", lambda: documents.insert_many(RAIN)),
+        (TypeError, "a key is a str or an int, not float", lambda: documents.insert(RAIN, 1.5)),
+        (OverflowError, "large", lambda: documents.insert(RAIN, 2**70)),
+        (UnicodeEncodeError, "surrogates", lambda: documents.insert("\ud800")),
+        (KeyError, "no document has the key 'rain'", lambda: documents.explain("sun", "rain")),
+        (KeyError, "no document has the key 9", lambda: documents.verdict(9)),
+        (ValueError, "damaged: not a deduplicator", lambda: ndcrawl.Deduplicator.load(damaged)),
+        (FileNotFoundError, "such", lambda: ndcrawl.Deduplicator.load(missing)),
+        (FileNotFoundError, "such", lambda: documents.save(missing)),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+    assert documents.keys() == ["sun"]
+
+
+def test_threads_share_a_deduplicator() -> None:
+    given = texts(2000)
+    documents = ndcrawl.Deduplicator(threads=1)
+    failed: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            for begin in range(first, len(given), 100):
+                batch = given[begin : begin + 50]
+                documents.insert_many(batch, [f"{begin + n}" for n in range(len(batch))])
+                documents.matches_many(batch[:5])
+                documents.matches(batch[0])
+                len(documents), repr(documents), documents.verdict(f"{begin}")
+                pickle.dumps(documents) if begin % 500 == 0 else None
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in (0, 50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    # Whatever the order was: no two kept documents are similar, and each duplicate names a kept one.
+    kept = {key for key in documents.keys() if documents.verdict(key).is_unique}
+    for key in documents.keys():
+        found = [match.key for match in documents.matches(given[int(key)])]
+        assert found == [key] if key in kept else documents.verdict(key).of in found
+    assert len(documents) == 2000
