@@ -16,6 +16,26 @@ use crate::errors::{exception, exception_at, file_exception};
 use crate::key::Key;
 use crate::verdict::{Explanation, Match, TermShare, Verdict};
 
+/// An exact, incremental index of documents.
+///
+/// The similarity is minimum weight overlapping: the sum, over all terms, of the smaller of the two documents' shares.
+/// It is a number from 0 to 1. Verdicts are those of a comparison with every kept document: nothing is sampled.
+///
+/// Threads share it. They count terms and query side by side, and Python's lock is released meanwhile; decisions wait
+/// for each other.
+///
+/// Args:
+///     threshold: The similarity from which a document is a near-duplicate, from 0 to 1, rounded to millionths.
+///     min_terms: Distinct terms that a document needs to be compared by similarity. Shorter ones are exact
+///         duplicates or unique: short texts resemble each other by chance.
+///     language: The language whose stemmer and stop words apply, as a primary BCP 47 subtag. ``None`` keeps words as
+///         they are. ``en`` also serves collections in several languages.
+///     memory_budget: Bytes of the index. Beyond it the oldest documents are compared by sketch first: slower, still
+///         exact. ``None`` for no bound.
+///     threads: Threads that work at once in one call; ``None`` for one on each core. Verdicts do not depend on it.
+///
+/// Raises:
+///     ValueError: For a threshold outside of 0 to 1, a language without rules, or no threads.
 #[pyclass(frozen, module = "ndcrawl")]
 pub(crate) struct Deduplicator {
     documents: RwLock<neardup::Deduplicator<Key>>,
@@ -26,7 +46,10 @@ pub(crate) struct Deduplicator {
 #[pymethods]
 impl Deduplicator {
     #[new]
-    #[pyo3(signature = (threshold=0.8, *, min_terms=20, language=Some("en"), memory_budget=None, threads=None))]
+    #[pyo3(
+        signature = (threshold=0.8, *, min_terms=20, language=Some("en"), memory_budget=None, threads=None),
+        text_signature = "(threshold=0.8, *, min_terms=20, language='en', memory_budget=None, threads=None)"
+    )]
     fn new(
         threshold: f64,
         min_terms: usize,
@@ -39,7 +62,14 @@ impl Deduplicator {
         Self::with(builder.build().map_err(exception)?, threads)
     }
 
-    /// Takes a document in.
+    /// Takes a document in and returns its verdict.
+    ///
+    /// Args:
+    ///     document: A text, or weighted terms as a dict or pairs.
+    ///     key: Names the document. Without, its number in the order of insertion, from 0.
+    ///
+    /// Raises:
+    ///     ValueError: If the key was inserted before, or a weight is not from 0 to 40 million. Nothing is taken in.
     #[pyo3(signature = (document, key=None))]
     fn insert(&self, py: Python<'_>, document: OwnedDocument, key: Option<Key>) -> PyResult<Verdict> {
         let verdicts = py.detach(|| {
@@ -49,6 +79,14 @@ impl Deduplicator {
         verdicts.into_iter().next().ok_or_else(|| PyValueError::new_err("no verdict"))
     }
 
+    /// Takes documents in, in order, and returns their verdicts, one each.
+    ///
+    /// Verdicts are those of one `insert` each. Terms are counted on several threads, and a large index is queried on
+    /// several.
+    ///
+    /// Raises:
+    ///     ValueError: As `insert`; for a missing value; for more or fewer keys than documents. None of the documents
+    ///         is taken in.
     #[pyo3(signature = (documents, keys=None))]
     fn insert_many(
         &self,
@@ -60,6 +98,10 @@ impl Deduplicator {
         py.detach(|| self.take_in(self.count(&batch)?, keys))
     }
 
+    /// Returns the kept documents similar to this one, most similar first. The document is not taken in.
+    ///
+    /// Args:
+    ///     threshold: The least similarity, from 0 to 1; without, that of the verdicts.
     #[pyo3(signature = (document, threshold=None))]
     fn matches(&self, py: Python<'_>, document: OwnedDocument, threshold: Option<f64>) -> PyResult<Vec<Match>> {
         py.detach(|| {
@@ -68,6 +110,7 @@ impl Deduplicator {
         })
     }
 
+    /// Returns `matches` for each of the documents, in order; on several threads.
     #[pyo3(signature = (documents, threshold=None))]
     fn matches_many(
         &self,
@@ -95,6 +138,10 @@ impl Deduplicator {
         })
     }
 
+    /// Explains how two documents compare, kept or not, term by term.
+    ///
+    /// Raises:
+    ///     KeyError: If no document has one of the keys.
     fn explain(&self, py: Python<'_>, first: Key, second: Key) -> PyResult<Explanation> {
         let explained = py.detach(|| self.read().explain(&first, &second)).map_err(exception)?;
         let terms = explained.terms.into_iter().map(|term| TermShare {
@@ -106,20 +153,31 @@ impl Deduplicator {
         Ok(Explanation { score: explained.score.as_f64(), is_exact: explained.is_exact, terms: terms.collect() })
     }
 
+    /// Returns the verdict on a document that was inserted.
+    ///
+    /// Raises:
+    ///     KeyError: If no document has the key.
     fn verdict(&self, key: Key) -> PyResult<Verdict> {
         let unknown = || exception(neardup::Error::UnknownKey(format!("{key:?}")));
         self.read().verdict(&key).map(Verdict).ok_or_else(unknown)
     }
 
+    /// Returns the keys of all documents in the order of insertion, duplicates included.
     fn keys(&self) -> Vec<Key> {
         self.read().keys().cloned().collect()
     }
 
+    /// Writes everything to a file, with a checksum. A file that is there is replaced when all is written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = py.detach(|| self.bytes())?;
         py.detach(|| replace_file(&path, &bytes)).map_err(|error| file_exception(&path, &error))
     }
 
+    /// Reads what `save` wrote, settings included.
+    ///
+    /// Raises:
+    ///     OSError: If the file cannot be read.
+    ///     ValueError: If it is damaged, or another version has written it.
     #[classmethod]
     #[pyo3(signature = (path, *, threads=None))]
     fn load(_class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Self> {
@@ -131,11 +189,13 @@ impl Deduplicator {
         })
     }
 
+    /// The similarity from which a document is a near-duplicate.
     #[getter]
     fn threshold(&self) -> f64 {
         self.read().threshold()
     }
 
+    /// Returns the number of documents that were inserted, duplicates included.
     fn __len__(&self) -> usize {
         self.read().len()
     }

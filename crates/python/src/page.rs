@@ -12,14 +12,22 @@ use crate::key::type_name;
 /// What stands on a page.
 #[pyclass(frozen, get_all, module = "ndcrawl")]
 pub(crate) struct Page {
+    /// The page's URL in its canonical spelling.
     url: String,
+    /// The main text, one block a line: headings, paragraphs, list items, cells. Empty if it is no text.
     text: String,
     title: Option<String>,
+    /// The declared language, or else the detected one, as a BCP 47 tag.
     language: Option<String>,
+    /// The character encoding by its WHATWG name.
     charset: &'static str,
+    /// The URL that the page names as its canonical one.
     canonical: Option<String>,
+    /// What the page asks of robots: ``noindex``, ``nofollow``, ``noarchive``.
     robots: Vec<&'static str>,
+    /// The links, each URL once, absolute and in canonical spelling, in the order of the page.
     links: Vec<Link>,
+    /// Who, when, where, why and how: the fields of ``provenance`` in ``pages.jsonl``.
     metadata: std::collections::BTreeMap<String, String>,
 }
 
@@ -51,6 +59,17 @@ impl<'py> FromPyObject<'_, 'py> for Html {
     }
 }
 
+/// Reads a page: its main text, title, links and metadata.
+///
+/// A bad page is never an error: what cannot be read is left out.
+///
+/// Args:
+///     html: The page's bytes, or its text if it is decoded already.
+///     url: The page's URL, to resolve its links. Without, ``http://localhost/``.
+///     content_type: The value of its ``Content-Type`` header, which says what it is and how it is encoded.
+///
+/// Raises:
+///     ValueError: If the URL is not one of the web.
 #[pyfunction]
 #[pyo3(signature = (html, url=None, *, content_type=None))]
 #[expect(private_interfaces, reason = "the macro makes an item that is as public as the module")]

@@ -18,15 +18,19 @@ pub(crate) struct Verdict(pub neardup::Verdict<Key>);
 #[pyclass(frozen, eq, get_all, module = "ndcrawl")]
 #[derive(PartialEq)]
 pub(crate) struct Match {
+    /// The key of the kept document.
     pub key: Key,
+    /// The similarity, from 0 to 1, rounded down to millionths.
     pub score: f64,
 }
 
 /// How two documents compare, term by term.
 #[pyclass(frozen, module = "ndcrawl")]
 pub(crate) struct Explanation {
+    /// The similarity, from 0 to 1: the sum of `TermShare.shared` over all terms, rounded down to millionths.
     #[pyo3(get)]
     pub score: f64,
+    /// Whether the two have the same text, white space folded, or the same weighted terms.
     #[pyo3(get)]
     pub is_exact: bool,
     pub terms: Vec<TermShare>,
@@ -36,9 +40,13 @@ pub(crate) struct Explanation {
 #[pyclass(frozen, eq, get_all, module = "ndcrawl")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct TermShare {
+    /// The term: stemmed, if it comes from a text.
     pub term: String,
+    /// Its share of the first document's weight, from 0 to 1.
     pub first: f64,
+    /// Its share of the second document's weight, from 0 to 1.
     pub second: f64,
+    /// What it adds to the score: the smaller share.
     pub shared: f64,
 }
 
@@ -56,6 +64,7 @@ impl Verdict {
         }
     }
 
+    /// ``unique``: kept, and later documents are compared with it.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.0 {
@@ -65,11 +74,13 @@ impl Verdict {
         }
     }
 
+    /// The key of the kept document that this one repeats: the most similar one, of equals the first.
     #[getter]
     fn of(&self) -> Option<&Key> {
         self.0.duplicate_of()
     }
 
+    /// The similarity, from 0 to 1, rounded down to millionths; 1 for an exact duplicate, ``None`` for a unique.
     #[getter]
     fn score(&self) -> Option<f64> {
         match &self.0 {
@@ -79,6 +90,7 @@ impl Verdict {
         }
     }
 
+    /// Whether the document is kept.
     #[getter]
     fn is_unique(&self) -> bool {
         self.0.is_unique()
@@ -113,6 +125,7 @@ impl Match {
 
 #[pymethods]
 impl Explanation {
+    /// All terms of both: first those that add most to the score, then those that differ most.
     #[getter]
     fn terms(&self) -> Vec<TermShare> {
         self.terms.clone()

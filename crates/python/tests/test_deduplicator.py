@@ -1,8 +1,11 @@
 """Verdicts, queries, explanations, saving, and threads."""
 
+import ast
+import inspect
 import pickle
 import random
 import threading
+from pathlib import Path
 
 import ndcrawl
 import pytest
@@ -167,3 +170,20 @@ def test_threads_share_a_deduplicator() -> None:
         found = [match.key for match in documents.matches(given[int(key)])]
         assert found == [key] if key in kept else documents.verdict(key).of in found
     assert len(documents) == 2000
+
+
+def test_help_says_what_the_stubs_say() -> None:
+    stubs = ast.parse(Path(ndcrawl.__file__).with_name("_native.pyi").read_text())
+    documented = 0
+    for node in ast.walk(stubs):
+        owner = node if isinstance(node, ast.ClassDef) else None
+        for item in [node, *owner.body] if owner else [node]:
+            if not isinstance(item, (ast.ClassDef, ast.FunctionDef)) or not ast.get_docstring(item):
+                continue
+            if owner is None and not hasattr(ndcrawl._native, item.name):
+                continue
+            holder = getattr(ndcrawl._native, owner.name) if owner and item is not owner else ndcrawl._native
+            if item.name != "__len__":
+                assert inspect.getdoc(getattr(holder, item.name)) == ast.get_docstring(item), item.name
+                documented += 1
+    assert documented > 35

@@ -45,12 +45,13 @@ def test_main_returns_the_exit_code_and_leaves_ctrl_c_to_python(tmp_path: Path, 
 
 def test_ctrl_c_stops_a_crawl_cleanly(tmp_path: Path, site: str) -> None:
     crawl = subprocess.Popen(
-        [str(PROGRAM), "crawl", site, "--allow-private", "--out", str(tmp_path / "out"), "--log-level", "info"],
+        [str(PROGRAM), "crawl", site, "--allow-private", "--out", str(tmp_path / "out"), "-v"],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    status = tmp_path / "out" / "pages.jsonl"
+    # Written once the program listens to signals.
+    status = tmp_path / "out" / "status.json"
     wait_for(lambda: status.exists() or crawl.poll() is not None)
     crawl.send_signal(signal.SIGINT)
     out, err = crawl.communicate(timeout=60)

@@ -26,12 +26,16 @@ from ._native import (
 )
 from ._native import main as _main
 from ._runs import Counters, Crawl, ProgramError, Run, dedup
+from ._types import Document, Documents, Key
 
 __all__ = [
     "Counters",
     "Crawl",
     "Deduplicator",
+    "Document",
+    "Documents",
     "Explanation",
+    "Key",
     "Link",
     "Match",
     "Page",
