@@ -124,9 +124,15 @@ impl Drop for Nginx {
     }
 }
 
-/// Crawls a site on nginx. Checks that nothing is lost and that nginx has seen as many requests as are told; returns
-/// the log of nginx.
-fn crawl_nginx(listen: &str, server: &str) -> Vec<String> {
+/// Requests of a crawl of which neither side may know whether the other has had them.
+///
+/// A server that closes a connection that has unread requests resets it. What it said before, which requests it has seen,
+/// may be lost with that.
+const IN_DOUBT: u64 = PAGES as u64 / 20;
+
+/// Crawls a site on nginx. Checks that nothing is lost and that nginx has seen as many requests as are told, but for
+/// `in_doubt`; returns the log of nginx.
+fn crawl_nginx(listen: &str, server: &str, in_doubt: u64) -> Vec<String> {
     let place = Place::new();
     fs::create_dir(place.path("site")).unwrap();
     let names: Vec<String> = (0..PAGES).map(|number| format!("/page-{number}.html")).collect();
@@ -140,11 +146,15 @@ fn crawl_nginx(listen: &str, server: &str) -> Vec<String> {
     let log = nginx.log(&place);
     let lines = lines(&place.path("out"));
     assert_eq!(lines.len(), PAGES + 1);
+    let mut repeated = 0;
     for line in lines.values() {
-        assert_eq!((outcome(line), line["requests"].as_u64()), ("stored", Some(1)), "{line}");
+        assert_eq!(outcome(line), "stored", "{line}");
+        repeated += line["requests"].as_u64().unwrap() - 1;
     }
+    assert!(repeated <= in_doubt, "{repeated} requests were repeated");
     let (all, of_pages) = told(&place);
-    assert_eq!((all, of_pages), (log.len() as u64, PAGES as u64 + 1), "{log:?}");
+    assert_eq!(of_pages, PAGES as u64 + 1 + repeated);
+    assert!(all.abs_diff(log.len() as u64) <= in_doubt, "{all} told: {log:?}");
     log
 }
 
@@ -155,7 +165,7 @@ fn nginx_is_crawled_with_each_version_of_tls() {
         return;
     }
     for version in ["TLSv1.2", "TLSv1.3"] {
-        let log = crawl_nginx("ssl", &format!("ssl_protocols {version};"));
+        let log = crawl_nginx("ssl", &format!("ssl_protocols {version};"), 0);
         assert!(log.iter().all(|line| line.starts_with(&format!("HTTP/1.1 {version} "))), "{log:?}");
     }
 }
@@ -168,10 +178,10 @@ fn connections_that_nginx_ends_lose_nothing_and_are_counted_right() {
     }
     // It says GOAWAY after so many requests, while others are under way.
     for most in [1, 3, 20] {
-        let log = crawl_nginx("ssl http2", &format!("keepalive_requests {most};"));
+        let log = crawl_nginx("ssl http2", &format!("keepalive_requests {most};"), IN_DOUBT);
         assert!(log.iter().all(|line| line.starts_with("HTTP/2.0 ")), "{log:?}");
     }
-    crawl_nginx("ssl", "keepalive_requests 3;");
+    crawl_nginx("ssl", "keepalive_requests 3;", IN_DOUBT);
 }
 
 /// Serves an index and pages that it links to.
