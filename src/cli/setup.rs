@@ -112,6 +112,7 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
         detector: dedup.detector,
         threshold: dedup.threshold.unwrap_or(detect::Options::default_threshold(dedup.detector, second.is_some())),
         second,
+        host_memory: usize::try_from(dedup.host_memory.0).unwrap_or(usize::MAX),
         thresholding: dedup.thresholding.unwrap_or(detect::Options::default_thresholding(dedup.detector)),
         sentence_slack: dedup.sentence_slack,
         filter: match dedup.filter {

@@ -102,6 +102,7 @@ fn blank() -> Settings {
             threshold: None,
             second_check: Default::default(),
             threshold2: ONE,
+            host_memory: Size(0),
             thresholding: None,
             synonyms: None,
             sentence_slack: None,

@@ -177,6 +177,7 @@ pub struct Dedup {
     pub threshold: Option<Threshold>,
     pub second_check: SecondCheck,
     pub threshold2: Threshold,
+    pub host_memory: Size,
     /// If absent, merging sets the detector's own.
     pub thresholding: Option<Thresholding>,
     pub synonyms: Option<PathBuf>,
@@ -352,6 +353,7 @@ mod tests {
         dedup.threshold = 0.68
         dedup.weights = "host"
         dedup.threshold2 = 0.35
+        dedup.host_memory = "256M"
         dedup.thresholding = "off"
         dedup.synonyms = ""
         dedup.sentence_slack = 0

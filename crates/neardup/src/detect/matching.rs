@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use super::DetectError;
-use super::detectors::Measure;
+use super::detectors::{Measure, OwnText};
 use super::page_match::{Match, Mode, Page, Similarity};
 use super::records::{RecordSource, Records};
 use crate::index::Candidate;
@@ -30,12 +30,14 @@ pub(super) struct MatchCollector {
     /// With [`Mode::Best`], a candidate must reach the best score so far.
     bar: Threshold,
     pub(super) verifications: u64,
+    /// [`Measure::own_text`] of the probe, once a page is compared with it.
+    own_text: Option<OwnText>,
 }
 
 impl MatchCollector {
     /// Creates an empty collection.
     pub(super) fn new(threshold: Threshold) -> Self {
-        Self { matches: Vec::new(), bar: threshold, verifications: 0 }
+        Self { matches: Vec::new(), bar: threshold, verifications: 0, own_text: None }
     }
 
     /// Returns the score that later candidates must reach.
@@ -71,6 +73,10 @@ impl MatchCollector {
         }
         self.verifications += 1;
         let stored = super::records::get(records, candidate.id)?;
+        let own_text = self.own_text.get_or_insert_with(|| query.measure.own_text(probe));
+        if query.measure.has_other_text(probe, own_text, &stored) {
+            return Ok(ControlFlow::Continue(self.bar));
+        }
         if let Some(Similarity { score, second }) = query.measure.compare(probe, &stored, self.bar) {
             let found = Match { of: candidate.id, score, second };
             if (query.condition)(probe, &stored, &found) {

@@ -84,6 +84,9 @@ impl SecondCheckResult {
             basis: match look.basis {
                 SecondCheckBasis::Text => "text without template",
                 SecondCheckBasis::LittleText => "all text: hardly any of it is no template",
+                SecondCheckBasis::RepeatedText => {
+                    "text without the template of most pages: the page has no other of its own"
+                }
                 SecondCheckBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
                 SecondCheckBasis::TwoYoungHosts => {
                     "all text: too few pages of both hosts were known to tell their template"

@@ -69,6 +69,13 @@ pub const KEYS: &[Key] = &[
     .fixed()
     .heading(NEAR_DUPLICATES),
     key!(
+        dedup.host_memory,
+        Shape::Value("SIZE"),
+        "256M",
+        "Memory for templates of hosts, part of dedup.memory; beyond it, samples of those unused longest"
+    )
+    .fixed(),
+    key!(
         dedup.thresholding,
         Shape::Value("HOW"),
         "",

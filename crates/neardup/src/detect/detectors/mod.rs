@@ -68,12 +68,24 @@ pub enum SecondCheckBasis {
     Text,
     /// All running text: almost nothing is left without the template.
     LittleText,
+    /// The running text without what a large part of the host's pages have: the page has next to nothing else that the
+    /// other lacks.
+    RepeatedText,
     /// All running text: too few pages of the host are known to recognize template.
     YoungHost,
     /// All running text: the same of two hosts.
     TwoYoungHosts,
     /// No running text: the first score must be high.
     WeightsAlone,
+}
+
+/// The shingles of a page that are no template of its host, ascending: computed once for all comparisons of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnText {
+    /// Without any template.
+    pub text: Vec<u32>,
+    /// Without the template that a large part of the host's pages have.
+    pub beyond_core: Vec<u32>,
 }
 
 impl SecondCheck {
@@ -123,6 +135,16 @@ pub trait Measure: Send + Sync {
     /// Returns how many stored pages are compared with a page at most; likely ones come first.
     fn most_compared(&self) -> usize {
         usize::MAX
+    }
+
+    /// Returns the text of a page that [`has_other_text`](Self::has_other_text) looks for in others.
+    fn own_text(&self, _probe: &Page) -> OwnText {
+        OwnText::default()
+    }
+
+    /// Returns whether two pages certainly do not match, by the [own text](Self::own_text) of the first. Must be cheap.
+    fn has_other_text(&self, _probe: &Page, _own: &OwnText, _stored: &Page) -> bool {
+        false
     }
 
     /// Returns the similarity of two pages, if they reach `bar`.
@@ -184,7 +206,9 @@ pub trait Measure: Send + Sync {
 pub fn build(options: &Options) -> Option<Box<dyn Measure>> {
     match options.detector {
         Detector::Mwo => Some(match options.second {
-            Some(second) => Box::new(template_aware::TemplateAware::new(second, options.thresholding)),
+            Some(second) => {
+                Box::new(template_aware::TemplateAware::new(second, options.thresholding, options.host_memory))
+            }
             None => Box::new(mwo::Mwo::new(options.thresholding)),
         }),
         #[cfg(feature = "baselines")]
