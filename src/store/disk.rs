@@ -5,7 +5,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::error::{Error, Result};
+#[cfg(unix)]
+use super::error::Error;
+use super::error::Result;
 
 /// Kinds of disk operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
