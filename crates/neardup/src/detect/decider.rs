@@ -91,7 +91,6 @@ pub struct Decider<S> {
     /// `None` for the same detector.
     search: Option<Search<S>>,
     numbering: Numbering,
-    memory_limit: Option<usize>,
     broken: bool,
 }
 
@@ -144,8 +143,7 @@ impl<S: RecordSource> Decider<S> {
         let records = Records::new(source, options.weights);
         let search = corpus_stats.is_some().then(|| Search::new(options.filter.build(), records, threads));
         let (vocabulary, log) = (Vocabulary::default(), DecisionLog::default());
-        let numbering = Numbering::default();
-        Self { options, vocabulary, log, corpus_stats, search, numbering, memory_limit: None, broken: false }
+        Self { options, vocabulary, log, corpus_stats, search, numbering: Numbering::default(), broken: false }
     }
 
     /// Restores the next term of the log. Restore all terms before all pages, in the order of their ids.
@@ -256,12 +254,14 @@ impl<S: RecordSource> Decider<S> {
 
     /// Limits the memory of the index and of what the detector knows of hosts, in bytes.
     ///
-    /// Hosts are limited by [`Options::host_memory`] too. The index gets what they leave, and at least half.
+    /// Hosts may take [`Options::host_memory`] of it. The index gets the rest, and at least half.
     /// Above the limit the index gets slower, not less exact: each probe compares its oldest records by sketch.
     /// [`DeciderStats::sketch_only`] counts them.
     pub fn set_memory_limit(&mut self, bytes: usize) {
-        self.memory_limit = Some(bytes);
-        self.limit_index();
+        let rest = bytes.saturating_sub(self.options.host_bytes());
+        if let Some(search) = &mut self.search {
+            search.set_memory_limit(rest.max(bytes / 2));
+        }
     }
 
     /// Limits the threads that search a large index at once. Verdicts do not depend on it.
@@ -642,15 +642,7 @@ impl<S: RecordSource> Decider<S> {
         {
             corpus_stats.apply_pending();
             search.file_records();
-            self.limit_index();
         }
-    }
-
-    /// Leaves the index the memory that the corpus statistics do not take.
-    fn limit_index(&mut self) {
-        let (Some(limit), Some(search)) = (self.memory_limit, &mut self.search) else { return };
-        let learned = self.corpus_stats.as_ref().map_or(0, |corpus_stats| corpus_stats.measure().bytes());
-        search.set_memory_limit(limit.saturating_sub(learned).max(limit / 2));
     }
 
     fn is_long_enough(&self, page: &Page) -> bool {

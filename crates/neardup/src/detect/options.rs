@@ -195,6 +195,11 @@ impl Options {
         format!("{detector:?} from {threshold}, {filter}, {min_terms} terms, {weights}, {within}{own}")
     }
 
+    /// Returns the memory that knowledge of hosts may take, in bytes; 0 for detectors without any.
+    pub(super) fn host_bytes(&self) -> usize {
+        if self.detector == Detector::Mwo && self.second.is_some() { self.host_memory } else { 0 }
+    }
+
     /// Returns the score that a page must reach to be considered: the threshold, or a lower one.
     pub(super) fn bar(&self) -> Threshold {
         match self.detector {

@@ -10,14 +10,16 @@ use crate::model::arrays::{invalid, read_array, read_number, write_array, write_
 
 /// A shingle on at least one in so many pages of a host is template.
 const TEMPLATE_SHARE: u32 = 25;
-/// A shingle on at least one in so many is core template.
-const CORE_SHARE: u32 = 8;
 /// And on at least so many pages.
-pub(super) const TEMPLATE_PAGES: u32 = 5;
+const TEMPLATE_PAGES: u32 = 5;
+/// Template on at least one in so many pages is core template.
+const CORE_SHARE: u32 = 8;
 /// Pages after which template shingles that became rare are dropped; well above [`TEMPLATE_SHARE`].
 const BUCKET: u32 = 50;
 /// Levels of sampling for the shingles of long pages.
 const LEVELS: usize = 33;
+/// What a host takes beside its shingles, in bytes. Fixed, so that hosts are reduced alike on every machine.
+const HOST_BYTES: usize = 256;
 /// What an entry of the table of frequent shingles takes, in bytes.
 const ENTRY_BYTES: usize = 16;
 
@@ -101,7 +103,7 @@ impl HostTemplates {
 
     /// Returns the memory that this needs, in bytes; the same on every machine.
     pub(super) fn size(&self) -> usize {
-        size_of::<Self>() + self.frequent.len() * ENTRY_BYTES + self.rare.size()
+        HOST_BYTES + self.frequent.len() * ENTRY_BYTES + self.rare.size()
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
