@@ -15,14 +15,11 @@ pub struct Builder {
     min_terms: u64,
     language: Option<String>,
     memory_budget: Option<u64>,
-    /// Belongs to the process, not to what is saved.
-    #[serde(skip)]
-    threads: Option<usize>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { threshold: 0.8, min_terms: 20, language: Some("en".to_owned()), memory_budget: None, threads: None }
+        Self { threshold: 0.8, min_terms: 20, language: Some("en".to_owned()), memory_budget: None }
     }
 }
 
@@ -55,14 +52,6 @@ impl Builder {
         self
     }
 
-    /// Limits the threads that work at once, the caller's included. Default: one for each core.
-    ///
-    /// Verdicts do not depend on it. It matters for batches, and for indexes of more than 10,000 documents.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
     /// Builds an empty deduplicator.
     ///
     /// # Errors
@@ -81,10 +70,7 @@ impl Builder {
         }
         let counter = Counter::new(self.language.clone());
         let budget = self.memory_budget.and_then(|bytes| usize::try_from(bytes).ok());
-        let threads = self.threads;
-        let mut built = Deduplicator::with_parts(self, options, counter, budget);
-        threads.into_iter().for_each(|threads| built.set_threads(threads));
-        Ok(built)
+        Ok(Deduplicator::with_parts(self, options, counter, budget))
     }
 }
 

@@ -129,7 +129,9 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         self.builder.threshold
     }
 
-    /// Uses at most so many threads at once from now on. See [`Builder::threads`].
+    /// Uses at most so many threads at once from now on, the caller's included. At first it is one for each core.
+    ///
+    /// Verdicts do not depend on it. It matters for indexes of more than 10,000 documents. It is not saved.
     pub fn set_threads(&mut self, threads: usize) {
         self.decider.set_threads(threads);
     }

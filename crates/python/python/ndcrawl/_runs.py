@@ -98,8 +98,7 @@ class Run:
         Raises:
             ProgramError: If the program fails, or ends with another exit code than 0.
         """
-        while not self.is_over:
-            self._native.next_counters(_WAIT)
+        self._wait()
         with self._joining:
             self._ended = self._ended or self._native.join()
         if self._ended is None:
