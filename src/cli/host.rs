@@ -112,8 +112,8 @@ impl Host {
         }
     }
 
-    /// Returns whether progress may be drawn on the terminal.
-    pub fn owns_terminal(&self) -> bool {
-        matches!(self, Host::Process)
+    /// Returns whether another program runs the command: then nothing is drawn on the terminal.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self, Host::Embedded(_))
     }
 }

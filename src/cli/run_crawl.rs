@@ -197,7 +197,7 @@ async fn run_monitored(
 ) -> Result<(Monitor, Result<CrawlEnding, CrawlError>, ReceivedSignals), CliError> {
     let (stop, _) = watch::channel(Stop::Go);
     let signalled = host.listen(stop.clone(), signals::OF_CRAWLS).map_err(anyhow::Error::from)?;
-    let mode = if host.owns_terminal() { settings.progress_mode() } else { ProgressMode::None };
+    let mode = if host.is_embedded() { ProgressMode::None } else { settings.progress_mode() };
     let progress = Progress::new(mode, stderr_color(settings.log.color), stderr_can_draw());
     let monitor = Monitor::new(
         host.clone(),

@@ -23,7 +23,7 @@ use crate::cli::host::Host;
 
 /// Runs the command and returns the exit code.
 pub(super) fn dispatch(arguments: Arguments, host: &Host) -> Result<u8, CliError> {
-    if !host.owns_terminal() && !matches!(arguments.command, None | Some(Command::Crawl(_) | Command::Dedup(_))) {
+    if host.is_embedded() && !matches!(arguments.command, None | Some(Command::Crawl(_) | Command::Dedup(_))) {
         return Err(CliError::usage("only 'crawl' and 'dedup' can be embedded"));
     }
     match arguments.command {

@@ -147,7 +147,7 @@ impl DedupMonitor<'_> {
 
 fn bar(settings: &Settings, total: Option<u64>, host: &Host) -> ProgressBar {
     let is_shown = match settings.progress_mode() {
-        ProgressMode::Auto => host.owns_terminal() && stderr_can_draw(),
+        ProgressMode::Auto => !host.is_embedded() && stderr_can_draw(),
         ProgressMode::Plain | ProgressMode::Json | ProgressMode::None => false,
     };
     let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
