@@ -16,13 +16,12 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use super::date;
 use super::field_path::FieldPath;
 use super::row::{InputRow, RowFields, RowPlace};
+use super::stream::MOST_FAULTS;
 use super::{InputDamage, InputDocument, InputItem, Options};
 
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// Bytes of a file in which a quote behind a backslash is looked for.
 pub(super) const SAMPLE: usize = 1024 * 1024;
-/// Most faults of one stream: a disk that cannot be read has no end of them.
-const MOST_FAULTS: u32 = 1000;
 /// Most names that an error tells.
 const MOST_NAMES: usize = 20;
 
@@ -315,7 +314,7 @@ impl<R: BufRead> Iterator for Rows<'_, R> {
 mod tests {
     use super::super::files::tests::options;
     use super::super::stream::Stream;
-    use super::super::stream::tests::gzip;
+    use super::super::stream::tests::{assert_read_on, gzip};
     use super::*;
 
     fn read(file: &[u8], options: &Options) -> Vec<String> {
@@ -392,25 +391,9 @@ mod tests {
         ];
         let options = options();
         let file = [&one[..], &two[..two.len() / 2], &three].concat();
-        let items: Vec<InputItem> =
-            Rows::new("f", io::BufReader::with_capacity(64, Stream::new(&file[..])), (b',', false), &options).collect();
-        let (mut read, mut faults) = (Vec::new(), 0);
-        for item in &items {
-            match item {
-                InputItem::Answer(document) => {
-                    let id = document.row.as_ref().unwrap().id.clone().unwrap();
-                    assert_eq!(document.fetched.body, format!("text {id}\nof, two lines").into_bytes());
-                    read.push(id.parse::<u32>().unwrap());
-                }
-                InputItem::Damaged(damage) => {
-                    assert!(!damage.breaks_off, "{damage:?}");
-                    faults += 1;
-                }
-                other => panic!("{other:?}"),
-            }
-        }
-        assert!(read.starts_with(&(0..40).collect::<Vec<_>>()) && faults >= 1, "{read:?}");
-        assert!(read.ends_with(&(82..120).collect::<Vec<_>>()), "{read:?}");
+        let input = io::BufReader::with_capacity(64, Stream::new(&file[..]));
+        let text = |number| format!("text {number}\nof, two lines");
+        assert_read_on(Rows::new("f", input, (b',', false), &options), text, 82);
         let cut = [&one[..], &two[..two.len() / 2]].concat();
         let items: Vec<InputItem> = Rows::new("f", Stream::new(&cut[..]), (b',', false), &options).collect();
         assert!(matches!(items.last(), Some(InputItem::Damaged(damage)) if damage.breaks_off), "{items:?}");

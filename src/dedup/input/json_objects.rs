@@ -3,12 +3,11 @@
 use std::io::{self, BufRead};
 
 use super::json_fields::ObjectReader;
+use super::stream::MOST_FAULTS;
 use super::{InputDamage, InputItem, Options};
 
 /// Longest line or object, in bytes.
 pub(super) const MOST_BYTES: u64 = 256 * 1024 * 1024;
-/// Most faults of one stream: a disk that cannot be read has no end of them.
-const MOST_FAULTS: u32 = 1000;
 
 /// The documents of a stream, in order.
 pub(super) struct Objects<'a, R> {
@@ -220,7 +219,7 @@ mod tests {
     #[test]
     fn behind_a_fault_the_next_object_is_read() {
         use super::super::stream::Stream;
-        use super::super::stream::tests::gzip;
+        use super::super::stream::tests::{assert_read_on, gzip};
         let rows = |numbers: std::ops::Range<u32>, space: &str| -> String {
             let row =
                 |number| format!(",{space}{{\"id\":{number},{space}\"text\":\"a {number}\",\"m\":[{{\"x\":1}}]}}");
@@ -234,23 +233,7 @@ mod tests {
             damaged[middle] ^= 0x55;
             let options = options();
             let file = [&parts[0][..], &damaged, &parts[2]].concat();
-            let (mut read, mut faults) = (Vec::new(), 0);
-            for item in Objects::new("f", Stream::new(&file[..]), &options) {
-                match item {
-                    InputItem::Answer(document) => {
-                        let id = document.row.as_ref().unwrap().id.clone().unwrap();
-                        assert_eq!(document.fetched.body, format!("a {id}").into_bytes());
-                        read.push(id.parse::<u32>().unwrap());
-                    }
-                    InputItem::Damaged(damage) => {
-                        assert!(!damage.breaks_off, "{damage:?}");
-                        faults += 1;
-                    }
-                    other => panic!("{other:?}"),
-                }
-            }
-            assert!(read.starts_with(&(0..40).collect::<Vec<_>>()) && faults >= 1, "{read:?}");
-            assert!(read.ends_with(&(81..120).collect::<Vec<_>>()), "{read:?}");
+            assert_read_on(Objects::new("f", Stream::new(&file[..]), &options), |number| format!("a {number}"), 81);
         }
         // The next member begins with an object.
         let parts = ["[{\"text\":\"a\"},", "{\"text\":\"b\"},", "{\"text\":\"c\"}]"].map(|part| gzip(part.as_bytes()));

@@ -9,6 +9,8 @@ use super::members::{Members, Piece};
 const ROOM: usize = 256 * 1024;
 /// Compressions inside each other that are undone.
 const MOST_LAYERS: usize = 3;
+/// Most faults behind which rows or objects are looked for: a disk that cannot be read has no end of them.
+pub(super) const MOST_FAULTS: u32 = 1000;
 
 /// What stands between two bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,6 +170,7 @@ impl BufRead for Stream<'_> {
 pub(super) mod tests {
     use std::io::Write;
 
+    use super::super::InputItem;
     use super::*;
 
     pub(in super::super) fn gzip(text: &[u8]) -> Vec<u8> {
@@ -186,6 +189,32 @@ pub(super) mod tests {
     pub(in super::super) fn skippable(kind: u8, content: &[u8]) -> Vec<u8> {
         let length = (content.len() as u32).to_le_bytes();
         [&[kind, 0x2a, 0x4d, 0x18], &length[..], content].concat()
+    }
+
+    /// Checks what is read of rows 0 to 119 with these texts, of which those from 40 on are damaged: all before and, from
+    /// `again` on, all behind.
+    pub(in super::super) fn assert_read_on(
+        items: impl IntoIterator<Item = InputItem>,
+        text: impl Fn(u32) -> String,
+        again: u32,
+    ) {
+        let (mut read, mut faults) = (Vec::new(), 0);
+        for item in items {
+            match item {
+                InputItem::Answer(document) => {
+                    let id = document.row.as_ref().unwrap().id.clone().unwrap().parse().unwrap();
+                    assert_eq!(document.fetched.body, text(id).into_bytes());
+                    read.push(id);
+                }
+                InputItem::Damaged(damage) => {
+                    assert!(!damage.breaks_off, "{damage:?}");
+                    faults += 1;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(read.starts_with(&(0..40).collect::<Vec<_>>()) && faults >= 1, "{read:?}");
+        assert!(read.ends_with(&(again..120).collect::<Vec<_>>()), "{read:?}");
     }
 
     /// The text between damages, and how many of these there are.
