@@ -13,10 +13,13 @@ use crate::cli::format::{byte_size, counted, duplicate_rate, span, thousands};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::detect::DeciderStats;
 use crate::model::{FrontierCounts, OutcomeKind, Totals};
-use crate::store;
+use crate::store::{self, FolderUse};
 
 /// Its name in the output folder.
 pub const STATUS_FILE: &str = "status.json";
+
+/// The cause of a crawl whose process ended without saying so: a kill, a lack of memory, a power failure.
+const KILLED: &str = "killed";
 
 /// A running crawl that has not written for this long may be dead.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -29,6 +32,9 @@ pub struct StatusFile {
     pub at: String,
     /// The state of the crawl.
     pub state: RunState,
+    /// Why it stopped or ended early: `killed`, or what `crawl.json` says. Not in the file itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The process ID.
     pub pid: u32,
     /// Time spent in all runs.
@@ -179,8 +185,51 @@ impl StatusFile {
         }
     }
 
-    /// Reads the status file of an output folder.
+    /// Reads the status of the crawl in an output folder.
+    ///
+    /// The file of a killed crawl says that it runs. The lock, which ends with its process, corrects that.
     pub fn read(folder: &Path) -> Result<Self, CliError> {
+        let status = Self::read_file(folder)?;
+        if status.state == RunState::Running && !status.is_held(folder) {
+            // It may have ended between the two looks.
+            let again = Self::read_file(folder)?;
+            return Ok(if again.state == RunState::Running { again.killed() } else { again.with_cause(folder) });
+        }
+        Ok(status.with_cause(folder))
+    }
+
+    /// Whether the process that wrote this still has the folder. Believes the file if the lock cannot be read.
+    fn is_held(&self, folder: &Path) -> bool {
+        match store::folder_use(folder) {
+            Ok(FolderUse::Free) => false,
+            Ok(FolderUse::By(owner)) => owner.is_none_or(|owner| owner == self.pid),
+            Err(_) => true,
+        }
+    }
+
+    /// What was in flight is queued again, and nothing waits.
+    fn killed(self) -> Self {
+        Self {
+            state: RunState::Stopped,
+            cause: Some(KILLED.to_owned()),
+            queued: self.queued + self.leased,
+            leased: 0,
+            pages_per_second: 0.0,
+            waiting: Vec::new(),
+            ..self
+        }
+    }
+
+    /// Adds why the crawl ended early, if it has ended and `crawl.json` says so.
+    fn with_cause(mut self, folder: &Path) -> Self {
+        if self.state != RunState::Running {
+            let crawl = store::read_json_file(&folder.join("crawl.json")).ok().flatten();
+            self.cause = crawl.and_then(|crawl| crawl["stopped"].as_str().map(str::to_owned));
+        }
+        self
+    }
+
+    fn read_file(folder: &Path) -> Result<Self, CliError> {
         let path = folder.join(STATUS_FILE);
         let name = path.display();
         let text = std::fs::read_to_string(&path).map_err(|error| {
@@ -259,8 +308,23 @@ impl StatusFile {
                 format!("Process {} is silent: last update {ago}, after {spent}; it may have been killed", self.pid)
             }
             RunState::Running => format!("Running for {spent} (process {})", self.pid),
-            RunState::Finished => format!("Finished {ago}, after {spent}"),
-            RunState::Stopped => format!("Stopped {ago}, after {spent}; run it again to resume"),
+            RunState::Finished => format!("Finished {ago}, after {spent}{}", self.cause_text()),
+            RunState::Stopped => format!("Stopped {ago}, after {spent}{}; run it again to resume", self.cause_text()),
+        }
+    }
+
+    /// Says why it ended early: `: process 4711 was killed`.
+    fn cause_text(&self) -> String {
+        match self.cause.as_deref() {
+            None => String::new(),
+            Some(KILLED) => format!(": process {} was killed", self.pid),
+            Some("signal") => ": interrupted".to_owned(),
+            Some("time") => ": --max-time reached".to_owned(),
+            Some("disk") => ": the disk is full".to_owned(),
+            Some(limit @ ("max-pages" | "max-pages-per-host")) => {
+                format!(": --{limit} reached; it goes on with a higher limit")
+            }
+            Some(other) => format!(": {}", terminal_safe(other)),
         }
     }
 
@@ -380,9 +444,41 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(STATUS_FILE);
         std::fs::write(&path, serde_json::to_string(&status()).unwrap()).unwrap();
-        assert_eq!(StatusFile::read(folder.path()).unwrap(), status());
+        assert_eq!(StatusFile::read_file(folder.path()).unwrap(), status());
         std::fs::write(&path, r#"{"state":"stopped","new":1}"#).unwrap();
         assert_eq!(StatusFile::read(folder.path()).unwrap().state, RunState::Stopped);
+    }
+
+    #[test]
+    fn a_killed_crawl_is_stopped_and_what_was_in_flight_is_queued() {
+        let folder = tempfile::tempdir().unwrap();
+        status().write(folder.path());
+        let read = StatusFile::read(folder.path()).unwrap();
+        assert_eq!((read.state, read.queued, read.leased), (RunState::Stopped, 56_789 + 32, 0));
+        let text = read.text(at("2026-01-02T03:06:05Z"));
+        let expected = "Stopped 2 min 0 s ago, after 1 min 23 s: process 4711 was killed; run it again to resume\n";
+        assert!(text.starts_with(expected) && !text.contains("Waiting"), "{text}");
+        // Another command of this program holds the folder of the dead crawl.
+        let lock = store::hold(folder.path()).unwrap();
+        assert_eq!(StatusFile::read(folder.path()).unwrap().cause.as_deref(), Some(KILLED));
+        StatusFile { pid: std::process::id(), ..status() }.write(folder.path());
+        assert_eq!(StatusFile::read(folder.path()).unwrap().state, RunState::Running);
+        drop(lock);
+    }
+
+    #[test]
+    fn an_early_end_has_its_cause() {
+        let folder = tempfile::tempdir().unwrap();
+        StatusFile { state: RunState::Finished, ..status() }.write(folder.path());
+        for (cause, expected) in [
+            (serde_json::Value::Null, "after 1 min 23 s\n"),
+            ("max-pages".into(), ": --max-pages reached; it goes on with a higher limit\n"),
+            ("x\u{1b}".into(), ": x\\u{1b}\n"),
+        ] {
+            store::write_crawl_file(folder.path(), &serde_json::json!({ "stopped": cause })).unwrap();
+            let text = StatusFile::read(folder.path()).unwrap().text(at("2026-01-02T03:06:05Z"));
+            assert!(text.lines().next().is_some_and(|line| format!("{line}\n").ends_with(expected)), "{text}");
+        }
     }
 
     #[test]

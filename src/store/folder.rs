@@ -106,11 +106,44 @@ impl OutputFolder {
     }
 
     fn in_use(&self, file: &mut File) -> Error {
-        let mut pid = String::new();
-        // The holder may not have written its number yet.
-        let known = file.take(20).read_to_string(&mut pid).is_ok() && pid.trim().parse::<u32>().is_ok();
-        let pid = if known { pid.trim().to_owned() } else { "unknown".to_owned() };
+        let pid = lock_owner(file).map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
         Error::InUse { folder: self.root.clone(), pid }
+    }
+}
+
+/// Returns the process ID in a lock file; `None` if its owner has not written it yet.
+fn lock_owner(file: &mut File) -> Option<u32> {
+    let mut pid = String::new();
+    file.take(20).read_to_string(&mut pid).ok()?;
+    pid.trim().parse().ok()
+}
+
+/// Who uses an output folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderUse {
+    /// Nobody: the process that wrote into it last has ended.
+    Free,
+    /// A process, by its ID if that is known.
+    By(Option<u32>),
+}
+
+/// Returns who uses an output folder, by its lock. The lock ends with its process, however that ends.
+///
+/// Writes nothing and waits for nothing.
+///
+/// # Errors
+/// [`Error::Io`] if the lock file cannot be read.
+pub fn folder_use(folder: &Path) -> Result<FolderUse> {
+    let path = folder.join("ndcrawl.lock");
+    let mut file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(FolderUse::Free),
+        Err(error) => return Err(Error::io("open", &path, error)),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(FolderUse::Free),
+        Err(TryLockError::WouldBlock) => Ok(FolderUse::By(lock_owner(&mut file))),
+        Err(TryLockError::Error(error)) => Err(Error::io("lock", &path, error)),
     }
 }
 
@@ -158,8 +191,18 @@ mod tests {
             Err(Error::InUse { pid, .. }) => assert_eq!(pid, std::process::id().to_string()),
             other => panic!("{other:?}"),
         }
+        assert_eq!(folder_use(parent.path()).unwrap(), FolderUse::By(Some(std::process::id())));
         drop(lock);
         folder.lock().unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_free_without_a_lock_and_when_its_owner_has_ended() {
+        let parent = tempfile::tempdir().unwrap();
+        assert_eq!(folder_use(parent.path()).unwrap(), FolderUse::Free);
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "looking writes nothing");
+        drop(OutputFolder::new(parent.path()).lock().unwrap());
+        assert_eq!(folder_use(parent.path()).unwrap(), FolderUse::Free);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub use compact_lines::LastDepth;
 pub use crawl_file::{read_json_file, write_crawl_file, write_json_file, write_status_file};
 pub use disk::{DiskStep, Faults, free_space};
 pub use error::{Error, Result};
-pub use folder::{FolderLock, delete_crawl};
+pub use folder::{FolderLock, FolderUse, delete_crawl, folder_use};
 pub use generations::{EARLIER, Generation, complete, set_aside};
 pub use integrity::{CheckedCounts, VerifyReport, verify};
 pub use options::{FORMAT, Identity, OpenedStore, Options};

@@ -14,7 +14,7 @@ pub struct StatusArguments {
     /// Output folder of the crawl
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
-    /// Print the status file unchanged, one JSON object
+    /// Print one JSON object: the status file, with the state that the lock tells
     #[arg(long)]
     pub json: bool,
 }

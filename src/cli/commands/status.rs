@@ -1,4 +1,4 @@
-//! The command `status`: prints the status file of a crawl.
+//! The command `status`: prints the status of a crawl.
 
 use crate::cli::args::StatusArguments;
 use crate::cli::errors::CliError;
