@@ -1,18 +1,21 @@
 //! *May this folder be used, and what ran in it?* The output folder before and after a run.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::RunFlags;
+use crate::cli::config::http_values::mask_url;
 use crate::cli::config::settings::{Settings, fingerprint_difference};
 use crate::cli::config::value_enums::EngineKind;
 use crate::cli::errors::{CliError, Phase, exit, opening_error, store_error};
+use crate::cli::format::counted;
 use crate::cli::reference_crawls;
 use crate::cli::rule_file;
 use crate::cli::seeds::{Seed, Seeds};
 use crate::cli::terminal::write_stderr;
-use crate::model::Normalizer;
+use crate::model::{CanonicalUrl, Normalizer};
 use crate::pipeline::ReferenceCrawls;
 use crate::store::{self, EARLIER, Generation, REBUILDING};
 
@@ -38,6 +41,7 @@ const OURS: [&str; 13] = [
 ///
 /// `--resume` needs a crawl in it, `--fresh` an empty folder, `--recrawl` a finished crawl.
 pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
+    expect_folder(folder)?;
     if !flags.fresh {
         expect_whole(folder)?;
     }
@@ -63,6 +67,56 @@ pub(super) fn prepare(folder: &Path, flags: RunFlags) -> Result<(), CliError> {
 /// Rejects a folder whose store is incomplete because `reindex` was interrupted.
 pub(super) fn expect_whole(folder: &Path) -> Result<(), CliError> {
     store::expect_whole(folder).map_err(opening_error)
+}
+
+/// Rejects an output folder that is a file, or lies below one.
+fn expect_folder(folder: &Path) -> Result<(), CliError> {
+    let Some(file) = folder.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir()) else { return Ok(()) };
+    let what = if file == folder { "it".to_owned() } else { file.display().to_string() };
+    let hint = "name a folder with -o DIR; to write pages into one file, crawl first, then: ndcrawl export DIR -o FILE";
+    Err(CliError::usage(format!("{}: {what} is a file, not a folder", folder.display())).with_hint(hint))
+}
+
+/// Rejects seeds of another site in the folder of a crawl, which would join the two silently.
+///
+/// Seeds may be named beside those of the crawl, or be added with `--add`.
+pub(super) fn expect_related_seeds(settings: &Settings, seeds: &Seeds, flags: RunFlags) -> Result<(), CliError> {
+    if flags.add || flags.fresh || seeds.seeds.is_empty() || !settings.out.dir.is_dir() {
+        return Ok(());
+    }
+    let earlier = EarlierRun::read(settings)?;
+    let Some(first) = earlier.seeds.first().filter(|_| !earlier.is_fruitless) else { return Ok(()) };
+    if earlier.seeds.iter().any(|old| seeds.seeds.iter().any(|new| is_same_seed(old, new))) {
+        return Ok(());
+    }
+    let others = match earlier.seeds.len() - 1 {
+        0 => String::new(),
+        others => format!(" and {}", counted(others as u64, "other seed", "other seeds")),
+    };
+    let message = format!(
+        "{}: the folder holds the crawl of {}{others}, which this command does not name",
+        settings.out.dir.display(),
+        mask_url(first.url.as_str())
+    );
+    let hint = "crawl into another folder with -o DIR; --add adds these seeds to the crawl in this folder";
+    Err(CliError::new(exit::NOT_RESUMABLE, message).with_hint(hint))
+}
+
+/// Whether two seeds mean the same URL; a seed without scheme means `https` and `http`.
+fn is_same_seed(one: &Seed, other: &Seed) -> bool {
+    one.url == other.url || one.fallback.as_ref() == Some(&other.url) || other.fallback.as_ref() == Some(&one.url)
+}
+
+/// Adds the seeds of the crawl in the folder to those of this run.
+///
+/// Those of a run that fetched nothing are kept only if no others are named.
+pub(super) fn with_earlier_seeds(mut seeds: Seeds, earlier: &EarlierRun, flags: RunFlags) -> Seeds {
+    if earlier.is_fruitless && !seeds.seeds.is_empty() && !flags.add {
+        return seeds;
+    }
+    let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
+    seeds.seeds.extend(earlier.seeds.iter().filter(|seed| !known.contains(&seed.url)).cloned());
+    seeds
 }
 
 /// Sets a finished crawl aside. An unfinished one is resumed.
@@ -301,6 +355,52 @@ mod tests {
 
         empty_fruitless(folder.path(), &earlier).unwrap();
         assert!(EarlierRun::read(&settings).unwrap().seeds.is_empty());
+    }
+
+    #[test]
+    fn seeds_of_another_site_are_refused_unless_they_are_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(&[("out.dir", folder.path().to_str().unwrap())]);
+        let seed = |text: &str, fallback: Option<&str>| {
+            let url = |text: &str| Normalizer::default().absolute(text).unwrap();
+            Seed { line: String::new(), url: url(text), fallback: fallback.map(url) }
+        };
+        let seeds = |seeds: Vec<Seed>| Seeds { seeds, ..Seeds::default() };
+        let old = seeds(vec![seed("https://a.test/", Some("http://a.test/")), seed("https://b.test/", None)]);
+        let mut file = CrawlFile::begin(&settings, &old, "name", None).unwrap();
+        let other = seeds(vec![seed("https://c.test/", None)]);
+        let flags = RunFlags::default();
+        let is_taken = |seeds: &Seeds, flags| expect_related_seeds(&settings, seeds, flags);
+
+        let error = is_taken(&other, flags).unwrap_err();
+        assert_eq!(error.code, exit::NOT_RESUMABLE);
+        assert!(error.message.contains("https://a.test/ and 1 other seed,"), "{error}");
+        assert!(error.hint.as_ref().is_some_and(|hint| hint.contains("--add") && hint.contains("-o DIR")), "{error}");
+        is_taken(&other, RunFlags { add: true, ..flags }).unwrap();
+        is_taken(&other, RunFlags { fresh: true, ..flags }).unwrap();
+        is_taken(&Seeds::default(), flags).unwrap();
+        is_taken(&seeds(vec![seed("https://c.test/", None), seed("https://b.test/", None)]), flags).unwrap();
+        is_taken(&seeds(vec![seed("http://a.test/", None)]), flags).unwrap();
+
+        file.end(None, exit::NOTHING_FETCHED).unwrap();
+        is_taken(&other, flags).unwrap();
+        let earlier = EarlierRun::read(&settings).unwrap();
+        let urls = |seeds: Seeds| seeds.seeds.iter().map(|seed| seed.url.to_string()).collect::<Vec<_>>();
+        assert_eq!(urls(with_earlier_seeds(other.clone(), &earlier, flags)), ["https://c.test/"]);
+        assert_eq!(urls(with_earlier_seeds(Seeds::default(), &earlier, flags)), ["https://a.test/", "https://b.test/"]);
+    }
+
+    #[test]
+    fn a_file_is_no_output_folder() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = prepare(file.path(), RunFlags::default()).unwrap_err();
+        assert!(error.message.ends_with(": it is a file, not a folder") && error.code == exit::USAGE, "{error}");
+        let error = prepare(&file.path().join("out"), RunFlags::default()).unwrap_err();
+        assert!(
+            error.message.ends_with(&format!("/out: {} is a file, not a folder", file.path().display())),
+            "{error}"
+        );
+        assert!(error.hint.is_some_and(|hint| hint.contains("ndcrawl export")));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Puts a crawl together, runs it and prints its summary; for `crawl` and `demo`.
 
-use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -13,9 +12,9 @@ use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::{EngineKind, ProgressMode};
 use crate::cli::dashboard::{self, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
-use crate::cli::format::counted;
 use crate::cli::host::Host;
 use crate::cli::monitor::Monitor;
+use crate::cli::next_step::{hint, rests};
 use crate::cli::output_dir::{self, CrawlFile, EarlierRun, START_OVER};
 use crate::cli::progress::Progress;
 use crate::cli::reference_crawls;
@@ -28,8 +27,8 @@ use crate::cli::status_file::RunState;
 use crate::cli::summary::build;
 use crate::cli::terminal::{stderr_can_draw, stderr_color, stdout_color, write_stderr};
 use crate::cli::terminal_safe::terminal_safe;
-use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup, RestingOrigin};
-use crate::model::{CanonicalUrl, OutcomeKind};
+use crate::crawl::{ArchivedPages, Crawl, CrawlEnding, CrawlError, CrawlSetup};
+use crate::model::OutcomeKind;
 use crate::pipeline::{Stop, StopReason};
 use crate::store::{Identity, OpenedStore, Store};
 
@@ -51,7 +50,7 @@ pub(super) fn run(
         return Err(CliError::usage("--resume: the engine spider cannot resume a crawl").with_hint(START_OVER));
     }
     let listener = dashboard::bind(settings)?;
-    let PreparedCrawl { crawl, mut crawl_file, finished_before } = prepare(settings, seeds, flags)?;
+    let PreparedCrawl { crawl, mut crawl_file, seeds, finished_before } = prepare(settings, seeds, flags)?;
     if let Some(rest) = rests(crawl.resting()) {
         write_stderr(&format!("note: {rest}"));
     }
@@ -74,7 +73,7 @@ pub(super) fn run(
     crawl_file.end(build::stopped(settings, &ending), code)?;
     let is_urgent = signals.is_urgent();
     let nothing_done = finished_before == Some(ending.totals.requests);
-    let hint = hint(settings, &ending, nothing_done, code);
+    let hint = hint(settings, &ending, seeds, nothing_done, code);
     // On a terminal the summary shows the same.
     if flags.json || !std::io::stdout().is_terminal() {
         warn_of_failures(&ending, hint.as_deref());
@@ -87,19 +86,22 @@ pub(super) fn run(
 struct PreparedCrawl {
     crawl: Crawl,
     crawl_file: CrawlFile,
+    /// The number of seeds.
+    seeds: usize,
     /// The number of requests of all earlier runs, if the crawl had finished before.
     finished_before: Option<u64>,
 }
 
 /// Prepares the folder, opens its store and the crawl in it.
-fn prepare(settings: &Settings, mut seeds: Seeds, flags: RunFlags) -> Result<PreparedCrawl, CliError> {
+fn prepare(settings: &Settings, seeds: Seeds, flags: RunFlags) -> Result<PreparedCrawl, CliError> {
     // The files may be in the folder that `--fresh --force` empties.
     let given_rules = rule_file::read_given(settings)?;
+    // Before a finished crawl is set aside.
+    output_dir::expect_related_seeds(settings, &seeds, flags)?;
     output_dir::prepare(&settings.out.dir, flags)?;
     let earlier = EarlierRun::read(settings)?;
     output_dir::empty_fruitless(&settings.out.dir, &earlier)?;
-    let known: HashSet<CanonicalUrl> = seeds.seeds.iter().map(|seed| seed.url.clone()).collect();
-    seeds.seeds.extend(earlier.seeds.into_iter().filter(|seed| !known.contains(&seed.url)));
+    let seeds = output_dir::with_earlier_seeds(seeds, &earlier, flags);
     warn(settings, &seeds);
     let mut setup = crawl_setup(settings, &seeds)?;
     let (store, opened) = open_store(settings, &setup)?;
@@ -108,7 +110,7 @@ fn prepare(settings: &Settings, mut seeds: Seeds, flags: RunFlags) -> Result<Pre
     let started = earlier.started.filter(|_| !opened.fresh);
     let crawl_file = CrawlFile::begin(settings, &seeds, &opened.identity.crawl, started.as_deref())?;
     let finished_before = opened.mark.finished.is_some().then_some(opened.mark.totals.requests);
-    Ok(PreparedCrawl { crawl, crawl_file, finished_before })
+    Ok(PreparedCrawl { crawl, crawl_file, seeds: seeds.seeds.len(), finished_before })
 }
 
 /// Returns the setup with the earlier crawls and the rendering of pages.
@@ -242,6 +244,7 @@ fn warn(settings: &Settings, seeds: &Seeds) {
     if !settings.is_given("identity.contact") && !seeds.seeds.iter().all(is_local) {
         warnings.push("no --contact given: name an address where the sites' owners can reach you");
     }
+    let warnings = warnings.into_iter().map(str::to_owned).chain(setup::threshold_warning(settings));
     for warning in warnings {
         write_stderr(&format!("warning: {warning}"));
     }
@@ -267,46 +270,4 @@ fn exit_code(settings: &Settings, ending: &CrawlEnding, signalled: Option<u8>) -
     } else {
         exit::FINISHED
     }
-}
-
-fn hint(settings: &Settings, ending: &CrawlEnding, nothing_done: bool, code: u8) -> Option<String> {
-    let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
-    if nothing_done && code == exit::FINISHED {
-        return Some(format!(
-            "the crawl in {out} had already finished; start over with --fresh --force, or choose another folder with --out"
-        ));
-    }
-    match ending.reason {
-        _ if settings.engine == EngineKind::Spider
-            && (ending.reason != StopReason::Finished || ending.budget_used_up) =>
-        {
-            Some(format!("the engine spider cannot resume a crawl: {START_OVER}"))
-        }
-        StopReason::Finished if ending.budget_used_up => {
-            Some("to continue, run the same command with a higher limit".to_owned())
-        }
-        StopReason::Finished if code == exit::NOTHING_FETCHED => {
-            Some("no seed could be fetched: check the network and the URLs".to_owned())
-        }
-        StopReason::Finished => None,
-        StopReason::DiskFull => {
-            Some("free some disk space (see --min-free), then resume with the same command".to_owned())
-        }
-        _ => Some(match rests(&ending.resting) {
-            Some(rest) => format!("{rest}; the same command resumes the crawl then"),
-            None => "the same command resumes the crawl".to_owned(),
-        }),
-    }
-}
-
-/// Says which host rests longest, until when and why, and how many others rest.
-fn rests(resting: &[RestingOrigin]) -> Option<String> {
-    let (first, others) = resting.split_first()?;
-    let until = jiff::Timestamp::try_from(first.until).ok()?.strftime("%Y-%m-%d %H:%M:%S UTC");
-    let others = match others.len() {
-        0 => String::new(),
-        others => format!("; so does {}", counted(others as u64, "other host", "other hosts")),
-    };
-    let origin = terminal_safe(&first.origin);
-    Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.meaning()))
 }

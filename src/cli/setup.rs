@@ -131,6 +131,19 @@ pub(super) fn detect_options(settings: &Settings) -> detect::Options {
     }
 }
 
+/// Returns a warning if the threshold is so low that nearly all pages are near-duplicates of each other.
+pub(super) fn threshold_warning(settings: &Settings) -> Option<String> {
+    const LOW: u32 = 50_000;
+    let threshold = settings.dedup.threshold.filter(|threshold| threshold.millionths() < LOW)?;
+    Some(format!(
+        "--threshold {threshold}: nearly every page is a near-duplicate of another; the default is {}",
+        detect::Options::default_threshold(
+            settings.dedup.detector,
+            settings.dedup.second_check == value_enums::SecondCheck::Template
+        )
+    ))
+}
+
 /// Returns the topic of a focused crawl, if any. Reads the files it names.
 fn focus_options(settings: &Settings) -> Result<Option<crawl::FocusOptions>, CliError> {
     let focus = &settings.focus;

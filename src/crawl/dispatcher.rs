@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::model::{CanonicalUrl, Judged, Sequence, UrlId};
+use crate::model::{CanonicalUrl, Judged, Relevance, Sequence, UrlId};
 use crate::pipeline::{HostStats, IndexSnapshots, PipelineError, SealedBatch, page_input};
 
 use super::CrawlError;
@@ -130,6 +130,8 @@ impl Dispatcher {
                 && let FetchOutcome::Page(page) = &mut **outcome
             {
                 focus.appraise(page);
+                let relevance = page.appraisal.as_ref().map(|appraisal| appraisal.relevance);
+                self.outcomes.stage.live.add_focused(relevance > Some(Relevance::NONE));
             }
         }
     }

@@ -31,6 +31,10 @@ pub struct CrawlEnding {
     pub saved: BTreeMap<String, u64>,
     /// Deferred URLs, by reason. In a crawl that was stopped, URLs in a queue do not count.
     pub deferred: BTreeMap<&'static str, u64>,
+    /// In a crawl that finished: URLs out of scope, which were not fetched.
+    pub out_of_scope: u64,
+    /// Whether no page of this run has a word of the topic, in a focused crawl.
+    pub is_topic_absent: bool,
     /// URLs of trap patterns, which were not fetched.
     pub repeating: u64,
     /// Predicted duplicates, which were not fetched, by host.
@@ -48,6 +52,7 @@ pub struct CrawlEnding {
 pub(super) struct Unfetched {
     pub saved: BTreeMap<String, u64>,
     pub deferred: BTreeMap<&'static str, u64>,
+    pub out_of_scope: u64,
     pub repeating: u64,
     pub predicted: BTreeMap<String, u64>,
 }
@@ -71,7 +76,10 @@ impl Unfetched {
                     unfetched.count(&row, reason);
                     Outcome::Deferred(reason)
                 }
-                (HeldBack::Excluded, UrlState::Excluded(rule)) => Outcome::Excluded(rule),
+                (HeldBack::Excluded, UrlState::Excluded(rule)) => {
+                    unfetched.out_of_scope += u64::from(rule == Exclusion::Scope);
+                    Outcome::Excluded(rule)
+                }
                 (HeldBack::Closed, _) => {
                     unfetched.repeating += 1;
                     Outcome::Excluded(Exclusion::Pattern)

@@ -172,10 +172,11 @@ impl Crawl {
         let (frontier, live, reader) = (self.frontier.clone(), self.stage.live.clone(), self.store.reader());
         let fetcher = self.fetcher.clone();
         let focus = self.focus_filter().await?;
+        let is_focused = focus.is_some();
         let (hosts, mut store, reason) = self.crawl(stop, focus, sitemaps).await?;
 
         let nothing_left = reason == StopReason::Finished;
-        let Unfetched { saved, deferred, repeating, predicted } = if nothing_left {
+        let Unfetched { saved, deferred, out_of_scope, repeating, predicted } = if nothing_left {
             Unfetched::finish(&mut store, &reader, &frontier)?
         } else {
             Unfetched::so_far(&reader, &frontier)?
@@ -190,6 +191,8 @@ impl Crawl {
             frontier: frontier.counts(),
             saved,
             deferred,
+            out_of_scope,
+            is_topic_absent: is_focused && live.is_topic_absent(),
             repeating,
             predicted,
             rules: frontier.rules(),

@@ -16,6 +16,9 @@ struct PublishedStats {
     totals: Totals,
     index: DeciderStats,
     failed_seeds: Vec<(String, String)>,
+    /// Pages that were compared with the topic, and those of them that have a word of it.
+    focused: u64,
+    on_topic: u64,
 }
 
 impl LiveStats {
@@ -28,6 +31,19 @@ impl LiveStats {
     /// PageRecords a seed that could not be fetched, with the reason.
     pub fn add_failed_seed(&self, url: String, why: String) {
         self.lock().failed_seeds.push((url, why));
+    }
+
+    /// Counts a page that was compared with the topic of the crawl.
+    pub fn add_focused(&self, is_on_topic: bool) {
+        let mut state = self.lock();
+        state.focused += 1;
+        state.on_topic += u64::from(is_on_topic);
+    }
+
+    /// Whether pages were compared with the topic, and none has a word of it.
+    pub fn is_topic_absent(&self) -> bool {
+        let state = self.lock();
+        state.focused > 0 && state.on_topic == 0
     }
 
     pub fn totals(&self) -> Totals {

@@ -131,7 +131,7 @@ fn a_crawl_that_was_stopped_goes_on_against_the_same_pages_only() {
     place.run(["verify", "new"]).finish().expect_code(0);
 
     // Resuming the earlier crawl would change the pages to compare with.
-    place.crawl(&[format!("{}/{PAGES}", web.origins()[0])]).finish().expect_code(0);
+    place.crawl(&[format!("{}/{PAGES}", web.origins()[0])]).args(["--add"]).finish().expect_code(0);
     let changed = again(&place, &web).finish();
     assert_eq!(changed.code, Some(5), "{}", changed.stderr);
 }

@@ -54,6 +54,9 @@ pub struct RunFlags {
     /// With --fresh: delete the crawl in the output folder first
     #[arg(long, help_heading = "Output", requires = "fresh")]
     pub force: bool,
+    /// Add these seeds to the crawl in the output folder, whose seeds are others
+    #[arg(long, help_heading = "Output", conflicts_with = "fresh")]
+    pub add: bool,
     /// Print the plan and exit; fetch and write nothing
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,

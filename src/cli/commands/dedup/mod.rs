@@ -16,6 +16,7 @@ use crate::cli::report_file;
 use crate::cli::seeds::Seeds;
 use crate::cli::setup;
 use crate::cli::startup::load_settings;
+use crate::cli::terminal::write_stderr;
 use crate::dedup::{Dedup, DedupSetup, InputOptions, InputReports, Inputs, SameUrl};
 use crate::fetch;
 use crate::model::Normalizer;
@@ -93,6 +94,9 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
     if arguments.same_url == SameUrlChoice::Last && !inputs.can_be_read_again() {
         return Err(CliError::usage("--same-url last reads the input twice, and stdin can be read once")
             .with_hint("give files, or --same-url first or keep"));
+    }
+    if let Some(warning) = setup::threshold_warning(settings) {
+        write_stderr(&format!("warning: {warning}"));
     }
     output_dir::prepare(&settings.out.dir, arguments.run_flags())?;
     let started = output_dir::expect_dedup(&settings.out.dir)?;

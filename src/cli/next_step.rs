@@ -1,0 +1,150 @@
+//! What to do after a crawl: the hint below its summary.
+
+use crate::cli::config::settings::Settings;
+use crate::cli::config::value_enums::{EngineKind, ScopeKind};
+use crate::cli::errors::exit;
+use crate::cli::format::counted;
+use crate::cli::output_dir::START_OVER;
+use crate::cli::summary::build;
+use crate::cli::terminal_safe::terminal_safe;
+use crate::crawl::{CrawlEnding, RestingOrigin};
+use crate::pipeline::StopReason;
+
+/// Returns the hint at the end of a crawl of `seeds` seeds.
+///
+/// `nothing_done` says that an earlier run had left nothing to fetch.
+pub(super) fn hint(
+    settings: &Settings,
+    ending: &CrawlEnding,
+    seeds: usize,
+    nothing_done: bool,
+    code: u8,
+) -> Option<String> {
+    let out = terminal_safe(&settings.out.dir.display().to_string()).into_owned();
+    if nothing_done && ending.budget_used_up && code == exit::FINISHED {
+        let limit = build::stopped(settings, ending).unwrap_or("max-pages");
+        return Some(format!(
+            "the crawl in {out} had already reached --{limit} with {}; it goes on with a higher limit",
+            counted(ending.frontier.pages, "page", "pages")
+        ));
+    }
+    if nothing_done && code == exit::FINISHED {
+        return Some(format!(
+            "the crawl in {out} had already finished; start over with --fresh --force, or choose another folder with --out"
+        ));
+    }
+    match ending.reason {
+        _ if settings.engine == EngineKind::Spider
+            && (ending.reason != StopReason::Finished || ending.budget_used_up) =>
+        {
+            Some(format!("the engine spider cannot resume a crawl: {START_OVER}"))
+        }
+        StopReason::Finished if ending.budget_used_up => {
+            Some("to continue, run the same command with a higher limit".to_owned())
+        }
+        StopReason::Finished if code == exit::NOTHING_FETCHED => {
+            Some("no seed could be fetched: check the network and the URLs".to_owned())
+        }
+        StopReason::Finished => out_of_scope(settings, ending, seeds).or_else(|| absent_topic(settings, ending)),
+        StopReason::DiskFull => {
+            Some("free some disk space (see --min-free), then resume with the same command".to_owned())
+        }
+        _ => Some(match rests(&ending.resting) {
+            Some(rest) => format!("{rest}; the same command resumes the crawl then"),
+            None => "the same command resumes the crawl".to_owned(),
+        }),
+    }
+}
+
+/// Says which host rests longest, until when and why, and how many others rest.
+pub(super) fn rests(resting: &[RestingOrigin]) -> Option<String> {
+    let (first, others) = resting.split_first()?;
+    let until = jiff::Timestamp::try_from(first.until).ok()?.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let others = match others.len() {
+        0 => String::new(),
+        others => format!("; so does {}", counted(others as u64, "other host", "other hosts")),
+    };
+    let origin = terminal_safe(&first.origin);
+    Some(format!("{origin} rests until {until}, waiting for {}{others}", first.why.meaning()))
+}
+
+/// Says that the crawl got no further than its seeds because what they name is out of scope.
+fn out_of_scope(settings: &Settings, ending: &CrawlEnding, seeds: usize) -> Option<String> {
+    if ending.out_of_scope == 0 || ending.frontier.pages > seeds as u64 || !ending.deferred.is_empty() {
+        return None;
+    }
+    let (scope, wider) = match settings.scope.kind {
+        ScopeKind::Prefix => ("prefix", "--scope host takes in the whole host"),
+        ScopeKind::Host => {
+            ("host", "--scope domain takes in the other hosts of the domain, --scope any --max-pages N all hosts")
+        }
+        ScopeKind::Domain => ("domain", "--scope any --max-pages N takes in all hosts"),
+        ScopeKind::Any => return None,
+    };
+    let named = counted(ending.out_of_scope, "URL", "URLs");
+    Some(format!("the crawl got no further than its seeds: {named} out of scope (--scope {scope}); {wider}"))
+}
+
+/// Says that no page has a word of the topic.
+fn absent_topic(settings: &Settings, ending: &CrawlEnding) -> Option<String> {
+    let topic = settings.focus.terms.join(", ");
+    let hint = || {
+        format!(
+            "no page has a word of the topic '{}', so the crawl was not focused: check its spelling and language",
+            terminal_safe(&topic)
+        )
+    };
+    ending.is_topic_absent.then(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::config::merge::tests::settings;
+    use crate::model::FrontierCounts;
+
+    fn ending(pages: u64, out_of_scope: u64) -> CrawlEnding {
+        CrawlEnding {
+            reason: StopReason::Finished,
+            budget_used_up: false,
+            totals: Default::default(),
+            hosts: Vec::new(),
+            frontier: FrontierCounts { pages, ..FrontierCounts::default() },
+            saved: Default::default(),
+            deferred: Default::default(),
+            out_of_scope,
+            is_topic_absent: false,
+            repeating: 0,
+            predicted: Default::default(),
+            rules: Vec::new(),
+            failed_seeds: Vec::new(),
+            resting: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_crawl_that_got_no_further_than_its_seeds_names_the_wider_scope() {
+        let told = |scope: &str, pages, out| {
+            let settings = settings(&[("scope.kind", scope), ("scope.max_pages", "9")]);
+            hint(&settings, &ending(pages, out), 1, false, exit::FINISHED)
+        };
+        let expected = "the crawl got no further than its seeds: 12 URLs out of scope (--scope host); \
+                        --scope domain takes in the other hosts of the domain, --scope any --max-pages N all hosts";
+        assert_eq!(told("host", 1, 12).as_deref(), Some(expected));
+        assert!(
+            told("prefix", 1, 1).is_some_and(|hint| hint.contains("1 URL out of scope (--scope prefix); --scope host"))
+        );
+        assert!(
+            told("domain", 0, 1).is_some_and(|hint| hint.ends_with("--scope any --max-pages N takes in all hosts"))
+        );
+        assert_eq!([told("any", 1, 12), told("host", 2, 12), told("host", 1, 0)], [None, None, None]);
+    }
+
+    #[test]
+    fn a_topic_that_no_page_speaks_of_is_named() {
+        let settings = settings(&[("focus.terms", "asdkjh qwe")]);
+        let ending = CrawlEnding { is_topic_absent: true, ..ending(7, 0) };
+        let hint = hint(&settings, &ending, 1, false, exit::FINISHED).unwrap();
+        assert!(hint.starts_with("no page has a word of the topic 'asdkjh qwe'"), "{hint}");
+    }
+}
