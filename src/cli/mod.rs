@@ -26,6 +26,7 @@ pub mod format;
 mod host;
 mod log;
 mod monitor;
+mod next_step;
 mod output_dir;
 pub mod progress;
 mod reference_crawls;
@@ -71,9 +72,13 @@ pub fn main_with(arguments: Vec<OsString>) -> u8 {
 }
 
 fn run_process(arguments: Vec<OsString>) -> u8 {
+    let typed = words(&arguments);
+    if let Err(error) = usage::expect_two_dashes(&typed) {
+        return fail(&error);
+    }
     let arguments = match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
-        Err(error) => match usage::classify(error) {
+        Err(error) => match usage::classify(error, &typed) {
             usage::ParseOutcome::Error(error) => return fail(&error),
             usage::ParseOutcome::Print(text) => {
                 // A reader that has closed the pipe (`| head`) is not an error.
@@ -93,7 +98,9 @@ fn run_process(arguments: Vec<OsString>) -> u8 {
 /// What the program would print as its error.
 pub fn run_embedded(arguments: Vec<OsString>, run: &RunHandle) -> Result<(u8, String), CliError> {
     let dispatched = panic::catch_unwind(panic::AssertUnwindSafe(|| {
-        let arguments = args::Arguments::try_parse_from(arguments).map_err(|error| match usage::classify(error) {
+        let typed = words(&arguments);
+        let parsed = args::Arguments::try_parse_from(arguments);
+        let arguments = parsed.map_err(|error| match usage::classify(error, &typed) {
             usage::ParseOutcome::Error(error) => error,
             usage::ParseOutcome::Print(_) => CliError::usage("help and version are for the program"),
         })?;
@@ -104,6 +111,11 @@ pub fn run_embedded(arguments: Vec<OsString>, run: &RunHandle) -> Result<(u8, St
         Err(CliError::new(exit::INTERNAL, format!("internal error: {}", panic_message(&*panic))))
     })?;
     Ok((code, run.take_summary()))
+}
+
+/// Returns the arguments as text, for hints.
+fn words(arguments: &[OsString]) -> Vec<String> {
+    arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn fail(error: &CliError) -> u8 {

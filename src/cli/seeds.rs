@@ -163,6 +163,10 @@ impl Reader {
     }
 
     fn read_seed(&mut self, line: String, text: &str) {
+        if let Some(why) = why_no_url(text) {
+            self.reject(line, text, why);
+            return;
+        }
         let seed = if has_scheme(text) {
             self.normalizer.absolute(text).map(|url| (url, None))
         } else {
@@ -195,6 +199,16 @@ impl Reader {
 fn is_host(url: &CanonicalUrl) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     url.host().starts_with('[') || url.host().chars().all(is_name)
+}
+
+/// Says why a text cannot be a URL, where the URL parser would read it as the name of a host.
+fn why_no_url(text: &str) -> Option<String> {
+    if text.starts_with(['+', '-']) && text.contains('*') {
+        return Some("a filter, not a URL; --include REGEX and --exclude REGEX select URLs".to_owned());
+    }
+    let (scheme, _) = text.split_once("://")?;
+    let is_scheme = has_scheme(text) || scheme.contains(['/', '?', '#']);
+    (!is_scheme).then(|| format!("'{scheme}' is no scheme: a URL starts with http:// or https://"))
 }
 
 /// Returns whether the text has a scheme. `host:80/path` has none, `mailto:a@b` has one.
@@ -302,6 +316,20 @@ mod tests {
             ("http://\u{fffd}/", "not UTF-8")
         );
         seeds.require_one().unwrap();
+    }
+
+    #[test]
+    fn what_is_no_url_has_its_reason() {
+        for (text, why) in [
+            ("ht!tp://foo", "'ht!tp' is no scheme: a URL starts with http:// or https://"),
+            ("http://fo!o/", "'fo!o' is no name of a host"),
+            ("fo!o.test", "'fo!o.test' is no name of a host"),
+            ("+*.pdf", "a filter, not a URL; --include REGEX and --exclude REGEX select URLs"),
+        ] {
+            let seeds = read(text.as_bytes());
+            assert_eq!(seeds.rejected.first().map(|rejected| rejected.why.as_str()), Some(why), "{text}");
+        }
+        assert_eq!(urls(&read(b"a.test/go?to=http://b.test/")), ["https://a.test/go?to=http://b.test/"]);
     }
 
     #[test]

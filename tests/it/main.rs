@@ -5,6 +5,8 @@
 //! | `surface` | flags, exit codes, streams |
 //! | `conformance` | parsers and rules against conformance suites |
 //! | `crawl` | outcomes, limits, resuming, signals |
+//! | `hints` | what people are told who mistyped something or got nowhere |
+//! | `one_folder` | which crawls share a folder, and what `status` says of it |
 //! | `dashboard` | the dashboard, for programs and in a browser |
 //! | `dedup` | pages from files |
 //! | `rows` | documents of tables and of JSON |
@@ -75,6 +77,7 @@ mod export;
 mod focus;
 mod golden;
 mod graph;
+mod hints;
 mod hostile;
 mod https;
 mod invariants;
@@ -86,6 +89,7 @@ mod needs;
 mod network;
 mod odd_answers;
 mod old_store;
+mod one_folder;
 mod overlap;
 mod packages;
 mod pages_as_they_are;

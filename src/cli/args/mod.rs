@@ -10,6 +10,7 @@ mod dedup;
 mod eval;
 pub mod flags;
 mod folder;
+mod foreign_flags;
 mod help;
 pub mod usage;
 mod value_enums;
@@ -110,8 +111,8 @@ mod tests {
     use crate::cli::config::schema;
 
     /// Flags of one run, and flags of configuration files; they set no key.
-    const WITHOUT_KEY: [&str; 10] =
-        ["recrawl", "resume", "fresh", "force", "dry-run", "json", "config", "no-config", "help", "version"];
+    const WITHOUT_KEY: [&str; 11] =
+        ["recrawl", "resume", "fresh", "force", "add", "dry-run", "json", "config", "no-config", "help", "version"];
     /// Flags that set `log.level` together.
     const OF_LOG_LEVEL: [&str; 2] = ["quiet", "verbose"];
 
@@ -434,6 +435,8 @@ mod tests {
                                   empty
               --force             With --fresh: delete the crawl in the output folder
                                   first
+              --add               Add these seeds to the crawl in the output folder,
+                                  whose seeds are others
               --dry-run           Print the plan and exit; fetch and write nothing
               --json              Print the summary (or the plan) as one JSON object
 

@@ -4,6 +4,7 @@ mod dry_run;
 
 use clap::CommandFactory;
 
+use crate::cli::args::usage::similar_command;
 use crate::cli::args::{Arguments, CrawlArguments};
 use crate::cli::config::Settings;
 use crate::cli::config::value_enums::LogLevel;
@@ -53,7 +54,10 @@ fn refuse_stray_words(urls: &[String]) -> Result<(), CliError> {
     let error = CliError::usage(format!("'{word}': neither a command nor a URL"));
     Err(match Arguments::command().find_subcommand(word) {
         Some(_) => error.with_hint(format!("put the command first: ndcrawl {word} ...")),
-        None => error.with_hint(format!("ndcrawl --help lists the commands; for a host, write https://{word}/")),
+        None => error.with_hint(match similar_command(word) {
+            Some(name) => format!("a similar command exists: ndcrawl {name}; for a host, write https://{word}/"),
+            None => format!("ndcrawl --help lists the commands; for a host, write https://{word}/"),
+        }),
     })
 }
 

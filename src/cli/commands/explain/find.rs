@@ -8,14 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::nearest::{Nearest, Suggestions};
 use crate::cli::errors::{CliError, opening_error};
 use crate::model::{ErrorLine, PageLine};
 use crate::store::PageLines;
-
-/// URLs suggested for an unknown one.
-const SUGGESTED: usize = 3;
-/// The minimum similarity of a suggestion, from 0 to 1.
-const LEAST_ALIKE: f64 = 0.6;
 
 /// The offset of each URL's line; 16 bytes per line.
 pub(super) struct LineIndex {
@@ -73,24 +69,13 @@ impl LineIndex {
         Ok(None)
     }
 
-    /// Returns the URLs most similar to this one, in descending order.
-    pub fn nearest(&self, url: &str) -> Result<Vec<String>, CliError> {
-        let mut best: Vec<(f64, String)> = Vec::new();
+    /// Returns the URLs that a text may mean: those whose paths end alike, else those of similar paths.
+    pub fn nearest(&self, typed: &str) -> Result<Suggestions, CliError> {
+        let mut nearest = Nearest::new(typed);
         for line in PageLines::open(&self.folder).map_err(opening_error)? {
-            let name = line.map_err(opening_error)?.url;
-            // URLs whose lengths differ this much cannot be similar.
-            let (short, long) = (name.len().min(url.len()), name.len().max(url.len()));
-            if (short as f64) < LEAST_ALIKE * long as f64 {
-                continue;
-            }
-            let alike = strsim::normalized_levenshtein(&name, url);
-            if alike >= LEAST_ALIKE {
-                best.push((alike, name));
-                best.sort_by(|one, other| other.0.total_cmp(&one.0));
-                best.truncate(SUGGESTED);
-            }
+            nearest.add(line.map_err(opening_error)?.url);
         }
-        Ok(best.into_iter().map(|(_, url)| url).collect())
+        Ok(nearest.suggestions())
     }
 
     fn of_hash(&self, url: &str) -> &[(u64, u64)] {

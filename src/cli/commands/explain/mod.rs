@@ -5,6 +5,7 @@
 
 mod find;
 mod judgement;
+mod nearest;
 mod pair;
 mod pair_text;
 mod text;
@@ -161,11 +162,10 @@ impl ExplainedCrawl {
                 return Ok(spelling.clone());
             }
         }
-        let nearest = self.lines.nearest(spellings.last().map_or(text, String::as_str))?;
         let error = CliError::new(exit::USAGE, format!("{text}: this crawl has not seen this URL"));
-        Err(match nearest.is_empty() {
-            true => error,
-            false => error.with_hint(format!("the most similar URLs it has seen: {}", nearest.join(" "))),
+        Err(match self.lines.nearest(text)?.hint() {
+            None => error,
+            Some(hint) => error.with_hint(hint),
         })
     }
 
