@@ -52,7 +52,16 @@ pub(super) fn skipping(settings: &Settings) -> Result<Option<SkippingCost>, CliE
         return Ok(None);
     }
     let behind = Report::measure_skip_cost(&settings.out.dir, settings.dedup.links).map_err(report_error)?;
-    Ok(Some(SkippingCost::from(&behind)))
+    let is_of_unmatched = settings.dedup.links == DuplicateLinks::Unmatched;
+    Ok(Some(SkippingCost { is_of_unmatched, ..SkippingCost::from(&behind) }))
+}
+
+/// Returns how many of the skipped links have no counterpart on the page that the duplicate repeats.
+pub(super) fn unmatched_links(settings: &Settings, skipped: u64) -> Result<u64, CliError> {
+    if skipped == 0 {
+        return Ok(0);
+    }
+    Report::count_unmatched_links(&settings.out.dir).map_err(report_error)
 }
 
 /// Returns what skipping predicted duplicates loses, if any were skipped. Reads all lines; the report tells whether

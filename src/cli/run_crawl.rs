@@ -167,6 +167,7 @@ fn summarize(
     let EndedCrawl { settings, ending, hint, is_urgent } = ended;
     let mut summary = build::summary(settings, ending, hint);
     summary.skipping = report_file::skipping(settings)?;
+    summary.links_unmatched = report_file::unmatched_links(settings, summary.links_skipped)?;
     if !is_urgent {
         summary.predicting = report_file::predicting(settings, summary.predicted);
         let report = report_file::at_end(settings);

@@ -8,13 +8,24 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use crate::frontier::EmbeddedFrontier;
-use crate::model::{CanonicalUrl, Deferral, Discovery, Lease, Link, LinkKind, Offered};
+use crate::model::{CanonicalUrl, Deferral, Discovery, Lease, Link, LinkKind, Offered, UrlId, UrlState};
+use crate::pipeline::NamedOriginal;
 
 use super::CrawlError;
+use super::counterpart_links::CounterpartLinks;
 use super::external_engine::ExternalEngine;
 use super::messages::FetchedPage;
 use super::options::{DuplicateLinks, Options};
 use super::url_log::StoredUrls;
+
+/// The links of a page after they were offered.
+#[derive(Default)]
+pub(super) struct OfferedLinks {
+    /// The replies, in the order of the links.
+    pub offered: Vec<Offered>,
+    /// Links of a duplicate that are not followed and have no counterpart on the page that it repeats.
+    pub unmatched: Vec<UrlId>,
+}
 
 /// Offers links to the frontier by the policy of the crawl.
 pub(super) struct Enqueuer {
@@ -49,44 +60,63 @@ impl Enqueuer {
         })
     }
 
-    /// Takes the links out of a page and offers them by the policy for its verdict.
+    /// Takes the links out of a page and offers them by the policy for its verdict. `original` is the page that a
+    /// duplicate repeats.
     pub fn offer_page_links(
         &self,
         lease: &Lease,
         found: &mut FetchedPage,
-        is_duplicate: bool,
-    ) -> Result<Vec<Offered>, CrawlError> {
+        original: Option<&NamedOriginal>,
+    ) -> Result<OfferedLinks, CrawlError> {
+        let is_duplicate = original.is_some();
+        let counterparts = original
+            .filter(|_| !self.duplicate_links.follows_all())
+            .map(|original| CounterpartLinks::new(lease.url.as_str(), original));
         let page = &mut found.rendered;
         let clues = found.appraisal.as_mut().map(|appraisal| std::mem::take(&mut appraisal.clues)).unwrap_or_default();
         let clues = clues.into_iter().map(Some).chain(std::iter::repeat(None));
         let kind = if is_duplicate { LinkKind::Duplicate } else { LinkKind::Page };
         let last = is_duplicate && self.duplicate_links == DuplicateLinks::Defer;
         let deeper = lease.discovery.depth.saturating_add(1);
+        let is_unmatched = |url: &CanonicalUrl| {
+            counterparts.as_ref().is_some_and(|known| !known.has(url.as_str(), |url| self.frontier.find(url)))
+        };
+        let unmatched: Vec<bool> = page.links.iter().map(|out| is_unmatched(&out.url)).collect();
         let links = std::mem::take(&mut page.links)
             .into_iter()
             .zip(clues)
-            .map(|(out, clue)| Link {
-                only_seen: self.reason_not_to_follow(&out.url, out.nofollow || page.robots.nofollow, is_duplicate),
-                url: out.url,
-                discovery: Discovery { rank: u8::from(last), ..Discovery::new(kind, Some(lease.id), deeper) },
-                clue,
+            .zip(&unmatched)
+            .map(|((out, clue), &is_unmatched)| {
+                let nofollow = out.nofollow || page.robots.nofollow;
+                let of_duplicate = is_duplicate.then_some(is_unmatched);
+                Link {
+                    only_seen: self.reason_not_to_follow(&out.url, nofollow, of_duplicate),
+                    url: out.url,
+                    discovery: Discovery { rank: u8::from(last), ..Discovery::new(kind, Some(lease.id), deeper) },
+                    clue,
+                }
             })
             .collect();
         let offered = self.offer(links, Some(lease))?;
+        let is_left = |offered: &Offered| offered.decision == Some(UrlState::Deferred(Deferral::DuplicateLink));
+        let unmatched = offered.iter().zip(unmatched).filter(|(offered, unmatched)| *unmatched && is_left(offered));
+        let unmatched = unmatched.map(|(offered, _)| offered.id).collect();
         if page.names_itself {
             // The URL is known. The frontier learns that its own page links to it.
             let itself = link(lease.url.clone(), Discovery::new(kind, Some(lease.id), lease.discovery.depth));
             self.frontier.offer(vec![itself])?;
         }
-        Ok(offered)
+        Ok(OfferedLinks { offered, unmatched })
     }
 
-    fn reason_not_to_follow(&self, url: &CanonicalUrl, nofollow: bool, is_duplicate: bool) -> Option<Deferral> {
+    /// `of_duplicate`: whether a link of a duplicate is unmatched; `None` for a link of another page.
+    fn reason_not_to_follow(&self, url: &CanonicalUrl, nofollow: bool, of_duplicate: Option<bool>) -> Option<Deferral> {
         if nofollow && self.obey_nofollow {
             return Some(Deferral::NoFollow);
         }
-        let follows = || self.duplicate_links.follows(url.as_str(), self.random_seed);
-        (is_duplicate && !follows()).then_some(Deferral::DuplicateLink)
+        let is_unmatched = of_duplicate?;
+        let follows = self.duplicate_links.follows(url.as_str(), is_unmatched, self.random_seed);
+        (!follows).then_some(Deferral::DuplicateLink)
     }
 }
 

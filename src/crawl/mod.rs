@@ -23,6 +23,7 @@
 
 mod commit;
 mod conditional_fetch;
+mod counterpart_links;
 mod dispatcher;
 mod early_failures;
 mod enqueue;

@@ -14,6 +14,8 @@ pub enum DuplicateLinks {
     /// They are recorded and not fetched.
     #[default]
     Skip,
+    /// Those are fetched that have no counterpart among the links of the page that the duplicate repeats.
+    Unmatched,
     /// They are fetched like all others.
     Follow,
     /// They are fetched when nothing else is left.
@@ -29,11 +31,12 @@ impl DuplicateLinks {
         matches!(self, DuplicateLinks::Follow | DuplicateLinks::Defer)
     }
 
-    /// Returns whether `url`, a link of a duplicate, is fetched. The same seed gives the same sample, whichever page has
-    /// the link.
-    pub fn follows(self, url: &str, random_seed: u64) -> bool {
+    /// Returns whether `url`, a link of a duplicate, is fetched. `is_unmatched`: whether it has no counterpart on the
+    /// page that the duplicate repeats. The same seed gives the same sample, whichever page has the link.
+    pub fn follows(self, url: &str, is_unmatched: bool, random_seed: u64) -> bool {
         match self {
             DuplicateLinks::Skip => false,
+            DuplicateLinks::Unmatched => is_unmatched,
             DuplicateLinks::Follow | DuplicateLinks::Defer => true,
             DuplicateLinks::Sample(share) => {
                 let hash = xxh3_64_with_seed(url.as_bytes(), random_seed);
@@ -48,6 +51,7 @@ impl fmt::Display for DuplicateLinks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DuplicateLinks::Skip => f.write_str("skip"),
+            DuplicateLinks::Unmatched => f.write_str("unmatched"),
             DuplicateLinks::Follow => f.write_str("follow"),
             DuplicateLinks::Defer => f.write_str("defer"),
             DuplicateLinks::Sample(share) => write!(f, "sample:{share}"),
@@ -59,7 +63,7 @@ impl fmt::Display for DuplicateLinks {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DuplicateLinksError {
     /// Unknown policy.
-    #[error("'{0}' is none of skip, follow, defer, sample:P (P from 0 to 1)")]
+    #[error("'{0}' is none of skip, unmatched, follow, defer, sample:P (P from 0 to 1)")]
     Unknown(String),
     /// Invalid share.
     #[error("sample: {0}")]
@@ -72,6 +76,7 @@ impl FromStr for DuplicateLinks {
     fn from_str(text: &str) -> Result<Self, DuplicateLinksError> {
         match (text, text.strip_prefix("sample:")) {
             ("skip", _) => Ok(DuplicateLinks::Skip),
+            ("unmatched", _) => Ok(DuplicateLinks::Unmatched),
             ("follow", _) => Ok(DuplicateLinks::Follow),
             ("defer", _) => Ok(DuplicateLinks::Defer),
             (_, Some(share)) => Ok(DuplicateLinks::Sample(share.parse()?)),
@@ -157,21 +162,21 @@ mod tests {
     fn a_sample_follows_about_its_share_and_always_the_same_urls() {
         let policy: DuplicateLinks = "sample:0.25".parse().unwrap();
         let followed = |seed| -> Vec<u32> {
-            (0..10_000).filter(|n| policy.follows(&format!("http://a.example/{n}"), seed)).collect()
+            (0..10_000).filter(|n| policy.follows(&format!("http://a.example/{n}"), false, seed)).collect()
         };
         let first = followed(1);
         assert!((2_300..2_700).contains(&first.len()), "{}", first.len());
         assert_eq!(first, followed(1));
         assert_ne!(first, followed(2));
         let everything: DuplicateLinks = "sample:1".parse().unwrap();
-        assert!((0..100).all(|n| everything.follows(&n.to_string(), 0)));
+        assert!((0..100).all(|n| everything.follows(&n.to_string(), false, 0)));
         let nothing: DuplicateLinks = "sample:0".parse().unwrap();
-        assert!(!(0..100).any(|n| nothing.follows(&n.to_string(), 0)));
+        assert!(!(0..100).any(|n| nothing.follows(&n.to_string(), true, 0)));
     }
 
     #[test]
     fn a_policy_is_printed_as_it_is_typed() {
-        for text in ["skip", "follow", "defer", "sample:0.05"] {
+        for text in ["skip", "unmatched", "follow", "defer", "sample:0.05"] {
             assert_eq!(text.parse::<DuplicateLinks>().unwrap().to_string(), text);
         }
         assert!("sample:2".parse::<DuplicateLinks>().is_err());

@@ -1,6 +1,6 @@
 //! From the result of a lease to the URL's outcome: its line, its rows and its page for the archive.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -15,7 +15,7 @@ use crate::pagetext::PageReader;
 use crate::pipeline::{self, DecidedPage, DecisionStage, NamedOriginal, outcome_of};
 
 use super::CrawlError;
-use super::enqueue::{Enqueuer, link};
+use super::enqueue::{Enqueuer, OfferedLinks, link};
 use super::external_engine::{EngineReply, ExternalEngine};
 use super::messages::{FetchOutcome, FetchedPage, NamedSitemaps};
 use super::options::{DuplicateLinks, Options};
@@ -59,6 +59,8 @@ pub(super) struct LeaseOutcomes {
     /// The http URL of each seed without a scheme, to try if https fails.
     pub fallbacks: HashMap<CanonicalUrl, CanonicalUrl>,
     pub runtime: Handle,
+    /// Links of duplicates that the log knows to be unmatched, as far as this run has found them.
+    pub unmatched: HashSet<UrlId>,
 }
 
 impl LeaseOutcomes {
@@ -75,16 +77,19 @@ impl LeaseOutcomes {
         Ok(offered)
     }
 
-    /// Takes the links out of a page and offers them. Returns the numbers of the linked URLs.
+    /// Takes the links out of a page and offers them. `original` is the page that a duplicate repeats. Returns the
+    /// numbers of the linked URLs.
     fn offer_links(
         &mut self,
         lease: &Lease,
         page: &mut FetchedPage,
-        is_duplicate: bool,
+        original: Option<&NamedOriginal>,
     ) -> Result<Vec<UrlId>, CrawlError> {
         self.stage.hosts.add_dropped_links(page.rendered.links_dropped, page.rendered.links_over_limit);
-        let offered = self.enqueuer.offer_page_links(lease, page, is_duplicate)?;
+        let OfferedLinks { offered, unmatched } = self.enqueuer.offer_page_links(lease, page, original)?;
         self.count_new(&offered);
+        let new = unmatched.into_iter().filter(|id| self.unmatched.insert(*id));
+        self.stage.building.batch.unmatched.extend(new);
         Ok(offered.into_iter().map(|offered| offered.id).collect())
     }
 
@@ -149,10 +154,10 @@ impl LeaseOutcomes {
     }
 
     fn judged_page(&mut self, lease: &Lease, mut page: FetchedPage, judged: Judged) -> Result<(), CrawlError> {
-        let links = self.offer_links(lease, &mut page, !judged.verdict.is_unique())?;
+        let original = judged.verdict.duplicate_of().map(|of| self.stage.original(of)).transpose()?;
+        let links = self.offer_links(lease, &mut page, original.as_ref())?;
         let relevance = page.appraisal.as_ref().and_then(Appraisal::telling);
         let worth = relevance.map(|relevance| page_worth(relevance, judged.verdict));
-        let original = judged.verdict.duplicate_of().map(|of| self.stage.original(of)).transpose()?;
         let outcome = match outcome_of(judged.verdict, original.as_ref().and_then(|of| of.id)) {
             Outcome::Stored if page.unchanged.is_some() => Outcome::NotModified,
             outcome => outcome,
@@ -188,7 +193,7 @@ impl LeaseOutcomes {
 
     /// Ends a page with `noindex`, or one that is off topic. Its links are offered; the decider never sees it.
     fn unjudged_page(&mut self, lease: &Lease, mut page: FetchedPage) -> Result<(), CrawlError> {
-        self.offer_links(lease, &mut page, false)?;
+        self.offer_links(lease, &mut page, None)?;
         let rule = if page.is_off_topic { Exclusion::OffTopic } else { Exclusion::NoIndex };
         let outcome = Outcome::Excluded(rule);
         let line = self.page_line(lease, &outcome, &page)?;

@@ -39,6 +39,7 @@ pub(crate) fn frontier(
             }
             DoneRow::Shortened(path) => frontier.restore_shorter_path(&path)?,
             DoneRow::Links(row) => frontier.restore_links(&row),
+            DoneRow::Unmatched(_) => {}
             DoneRow::Counterpart(page, other) => frontier.restore_counterpart(page, other),
             DoneRow::Repeats(url, of) => {
                 repeats.insert(url, of);

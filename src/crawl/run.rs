@@ -1,6 +1,6 @@
 //! Sets the parts up, runs them and ends them in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, JoinHandle};
@@ -285,6 +285,7 @@ impl Crawl {
                 external: external.clone(),
                 fallbacks,
                 runtime,
+                unmatched: HashSet::new(),
             },
             commits,
             changed: changed.clone(),

@@ -21,6 +21,7 @@
 //! | `table` | all rules, bounded |
 //! | `learner` | [`RuleLearner`]: from outcomes to rules, from rules to predictions |
 //! | `listing` | [`ListedRule`]: the file format of rules |
+//! | `url_change` | [`UrlChange`]: pairs the links of two pages that look alike |
 //!
 //! **Invariants.** Everything follows from the outcomes in their order: no clock, no randomness, no store. The pair that
 //! made a rule known does not test it.
@@ -38,6 +39,7 @@ mod rule_scope;
 mod table;
 #[cfg(test)]
 mod tests;
+mod url_change;
 
 pub use confidence::{RuleConfidence, RuleState};
 pub use infer_rule::{are_counterparts, infer_rule};
@@ -45,3 +47,4 @@ pub use learner::{ObservedOutcome, PredictedTarget, RuleLearner};
 pub use listing::{ListedRule, ListingError};
 pub use rule::{Change, Rule};
 pub use table::RuleId;
+pub use url_change::UrlChange;

@@ -203,6 +203,8 @@ pub struct Batch {
     pub repeats: Vec<(UrlId, UrlId)>,
     /// Pages that link to themselves or to another edition of themselves, each with that URL.
     pub counterparts: Vec<(UrlId, UrlId)>,
+    /// Links of duplicates that are not followed although the pages that these repeat have no such link.
+    pub unmatched: Vec<UrlId>,
     /// New terms, in the order of their ids.
     pub terms: Vec<TermRow>,
     /// Decided pages, in the order of their sequence numbers.

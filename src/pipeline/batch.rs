@@ -53,6 +53,7 @@ impl SealedBatch {
             && self.batch.shortened.is_empty()
             && self.batch.links.is_empty()
             && self.batch.counterparts.is_empty()
+            && self.batch.unmatched.is_empty()
             && self.batch.terms.is_empty()
             && self.batch.hosts.is_empty()
     }

@@ -40,6 +40,16 @@ pub(crate) struct NamedOriginal {
     pub fetched_at: Option<i64>,
     /// The folder of the earlier crawl.
     pub folder: Option<String>,
+    /// Its links.
+    pub links: OriginalLinks,
+}
+
+/// The links of the stored page that a duplicate repeats.
+pub(crate) enum OriginalLinks {
+    /// Those of a page of this crawl.
+    Here(Vec<UrlId>),
+    /// Those of a page of an earlier crawl: [hashes](super::link_hash), ascending.
+    Earlier(Vec<u32>),
 }
 
 impl NamedOriginal {
@@ -79,6 +89,14 @@ pub(crate) struct DecidedPage {
     pub unchanged: Option<(Unchanged, Arc<Fetched>)>,
 }
 
+/// What a duplicate needs of a stored page that is not committed yet.
+struct UncommittedPage {
+    url: String,
+    capture: u32,
+    fetched_at: Option<i64>,
+    links: Vec<UrlId>,
+}
+
 /// Decides pages in order, and builds batches.
 pub(crate) struct DecisionStage {
     pub decider: Decider<PageRecords>,
@@ -93,8 +111,8 @@ pub(crate) struct DecisionStage {
     pub building: SealedBatch,
     against: Option<Arc<ReferenceCrawls>>,
     policy: ArchivePolicy,
-    /// URL, capture and fetch time of stored pages that are not committed yet.
-    uncommitted: HashMap<Sequence, (String, u32, Option<i64>)>,
+    /// Stored pages that are not committed yet.
+    uncommitted: HashMap<Sequence, UncommittedPage>,
     /// Pages that are being revised, by URL.
     revising: HashMap<UrlId, Sequence>,
     /// Whether `revising` has the near-duplicates that earlier runs left to be revised.
@@ -169,19 +187,22 @@ impl DecisionStage {
     pub fn original(&self, of: Sequence) -> Result<NamedOriginal, PipelineError> {
         if let Some(number) = of.as_earlier() {
             let against = self.against.as_ref().ok_or(ReferenceCrawlsError::Changed)?;
-            let ReferencePage { url, fetched_at, folder } = against.page(number)?;
-            return Ok(NamedOriginal { id: None, url, capture: 1, fetched_at, folder: Some(folder) });
+            let ReferencePage { url, fetched_at, folder, links } = against.page(number)?;
+            let links = OriginalLinks::Earlier(links);
+            return Ok(NamedOriginal { id: None, url, capture: 1, fetched_at, folder: Some(folder), links });
         }
         let id = *self.page_urls.get(of.index()).ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
-        if let Some((url, capture, fetched_at)) = self.uncommitted.get(&of) {
+        if let Some(UncommittedPage { url, capture, fetched_at, links }) = self.uncommitted.get(&of) {
             let (url, capture, fetched_at) = (url.clone(), *capture, *fetched_at);
-            return Ok(NamedOriginal { id: Some(id), url, capture, fetched_at, folder: None });
+            let links = OriginalLinks::Here(links.clone());
+            return Ok(NamedOriginal { id: Some(id), url, capture, fetched_at, folder: None, links });
         }
         let page = self.reader.page(of)?.ok_or(PipelineError::Lost { what: "page", id: of.0 })?;
         let row = self.reader.url(id)?.ok_or(PipelineError::Lost { what: "URL", id: id.0 })?;
         let (url, capture) = split_capture_key(&row.url);
         let url = url.to_owned();
-        Ok(NamedOriginal { id: Some(id), url, capture, fetched_at: page.fetched_at, folder: None })
+        let links = OriginalLinks::Here(page.links);
+        Ok(NamedOriginal { id: Some(id), url, capture, fetched_at: page.fetched_at, folder: None, links })
     }
 
     /// Returns the verdict that a page had before its revision, for the line.
@@ -200,7 +221,8 @@ impl DecisionStage {
         let body_digest = compared_digest(page, &fetched, body_digest);
         self.page_urls.push(url);
         if judged.verdict.is_unique() {
-            let stored = (fetched.url.to_string(), decided.capture, fetched.started_at);
+            let (url, capture, fetched_at) = (fetched.url.to_string(), decided.capture, fetched.started_at);
+            let stored = UncommittedPage { url, capture, fetched_at, links: decided.links.clone() };
             self.uncommitted.insert(judged.sequence, stored);
         }
         self.building.batch.terms.extend(judged.new_terms);

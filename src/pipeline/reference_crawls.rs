@@ -1,7 +1,7 @@
 //! The stored pages of earlier crawls, with which a run compares its own pages (`--against`).
 //!
 //! Each folder is read once, when a run opens, and is free again before the first page is decided. So several runs
-//! can use the same folder. Record, digests, URL and fetch time of each stored page go into an unnamed temporary
+//! can use the same folder. Record, digests, URL, fetch time and links of each stored page go into an unnamed temporary
 //! file, which the system deletes when the program ends. Bodies are not read.
 //!
 //! The terms of these pages get the first numbers, in the order of the pages, and stand first in the run's own log
@@ -15,9 +15,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::detect::{Decider, LoggedPage, RecordSource, Vocabulary};
-use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow, split_capture_key};
+use crate::model::{Digest, PageId, PageRow, PageTerms, TermId, TermOrder, TermRow, UrlRow, split_capture_key};
 use crate::store::{Error as StoreError, StoreReader};
 
 use super::PipelineError;
@@ -51,6 +52,8 @@ pub(super) struct ReferencePage {
     pub fetched_at: Option<i64>,
     /// The folder, as the user named it.
     pub folder: String,
+    /// [Hashes](link_hash) of its links, ascending.
+    pub links: Vec<u32>,
 }
 
 /// A page in the temporary file.
@@ -66,6 +69,8 @@ struct SpooledPage {
     terms: PageTerms,
     least_weight: u32,
     order: TermOrder,
+    /// [Hashes](link_hash) of the links, ascending.
+    links: Vec<u32>,
 }
 
 /// Why pages cannot be compared with an earlier crawl.
@@ -194,11 +199,11 @@ impl ReferenceCrawls {
         self.row(number).map(SpooledPage::logged)
     }
 
-    /// Returns folder, URL and fetch time of a page.
+    /// Returns folder, URL, fetch time and links of a page.
     pub(super) fn page(&self, number: u32) -> Result<ReferencePage, ReferenceCrawlsError> {
-        let SpooledPage { folder, url, fetched_at, .. } = self.row(number)?;
+        let SpooledPage { folder, url, fetched_at, links, .. } = self.row(number)?;
         let folder = self.folders.get(folder as usize).map(|folder| folder.name.clone()).unwrap_or_default();
-        Ok(ReferencePage { url, fetched_at, folder })
+        Ok(ReferencePage { url, fetched_at, folder, links })
     }
 
     fn row(&self, number: u32) -> Result<SpooledPage, ReferenceCrawlsError> {
@@ -241,12 +246,31 @@ struct SpoolWriter {
 impl SpoolWriter {
     fn take(&mut self, folder: u32, reader: &StoreReader) -> Result<(), PipelineError> {
         let names: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, StoreError>>()?;
+        let hash = |row: Result<(_, UrlRow), StoreError>| row.map(|(_, row)| link_hash(&row.url));
+        let hashes: Vec<u32> = reader.all_urls()?.map(hash).collect::<Result<_, StoreError>>()?;
         for row in reader.all_pages()? {
             let (_, row) = row?;
             if row.verdict.is_unique() {
                 let named = reader.url(row.url)?.ok_or(PipelineError::Lost { what: "URL", id: row.url.0 })?;
                 let url = split_capture_key(&named.url).0.to_owned();
-                let row = self.renumbered(folder, url, row, &names)?;
+                let mut links: Vec<u32> = row.links.iter().filter_map(|id| hashes.get(id.index())).copied().collect();
+                links.sort_unstable();
+                links.dedup();
+                let (terms, order) = self.renumbered(&row, &names)?;
+                let PageRow { fetched_at, page, body_digest, text_digest, group, least_weight, .. } = row;
+                let row = SpooledPage {
+                    folder,
+                    url,
+                    fetched_at,
+                    page,
+                    body_digest,
+                    text_digest,
+                    group,
+                    terms,
+                    least_weight,
+                    order,
+                    links,
+                };
                 let bytes = postcard::to_stdvec(&row)
                     .map_err(|error| ReferenceCrawlsError::Spool(std::io::Error::other(error)))?;
                 self.out.write_all(&bytes).map_err(ReferenceCrawlsError::from)?;
@@ -257,29 +281,28 @@ impl SpoolWriter {
         Ok(())
     }
 
-    /// Replaces the folder's term numbers by ours.
-    fn renumbered(
-        &mut self,
-        folder: u32,
-        url: String,
-        row: PageRow,
-        names: &[TermRow],
-    ) -> Result<SpooledPage, PipelineError> {
+    /// Returns terms and order of a page, with our term numbers in place of the folder's.
+    fn renumbered(&mut self, row: &PageRow, names: &[TermRow]) -> Result<(PageTerms, TermOrder), PipelineError> {
         let mut known = |term: TermId| {
             let name = names.get(term.index()).ok_or(PipelineError::Lost { what: "term", id: term.0 })?;
             Ok::<_, PipelineError>(self.vocabulary.intern(name)?.0)
         };
-        let PageRow { fetched_at, page, body_digest, text_digest, group, least_weight, mut order, .. } = row;
         let mut terms = Vec::with_capacity(row.terms.len());
         for (term, counts) in row.terms.iter() {
             terms.push((known(term)?, counts));
         }
-        let terms = PageTerms::new(terms);
+        let mut order = row.order.clone();
         for term in order.sentences.iter_mut().flatten() {
             *term = known(TermId(*term))?.0;
         }
-        Ok(SpooledPage { folder, url, fetched_at, page, body_digest, text_digest, group, terms, least_weight, order })
+        Ok((PageTerms::new(terms), order))
     }
+}
+
+/// Returns the hash by which a link of an earlier crawl's page is known. A page has few links, so that 32 bits tell them
+/// apart.
+pub(crate) fn link_hash(url: &str) -> u32 {
+    xxh3_64(url.as_bytes()) as u32
 }
 
 /// Returns whether a term of a run's own log has the same number in the earlier crawls, if it has one there.

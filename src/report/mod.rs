@@ -20,11 +20,13 @@ mod growth;
 mod html;
 mod largest_clusters;
 mod line_stats;
+mod new_text;
 mod prediction_stats;
 mod replay;
 mod sampling_estimate;
 mod skip_cost;
 mod term_table;
+mod unmatched_links;
 
 use std::path::Path;
 
@@ -87,7 +89,7 @@ pub struct Report {
     pub hosts: Vec<HostRow>,
     /// Duplicate rate by threshold.
     pub curve: ThresholdCurve,
-    /// Requests and unique pages behind links of duplicates.
+    /// Requests and new text behind links of duplicates.
     pub skip_cost: SkipCost,
     /// The largest clusters.
     pub largest: Vec<LargestCluster>,
@@ -124,6 +126,15 @@ impl Report {
     pub fn measure_skip_cost(folder: &Path, links: DuplicateLinks) -> Result<SkipCost, ReportError> {
         let (reader, _) = StoreReader::open(folder, CACHE_BYTES)?;
         measure_skip_cost(&reader, links)
+    }
+
+    /// Counts the URLs that were not fetched, to which a duplicate links and the page that it repeats does not.
+    ///
+    /// # Errors
+    /// As [`Report::gather`].
+    pub fn count_unmatched_links(folder: &Path) -> Result<u64, ReportError> {
+        let (reader, _) = StoreReader::open(folder, CACHE_BYTES)?;
+        unmatched_links::count(&reader)
     }
 
     /// Returns the report as one HTML page.

@@ -5,7 +5,7 @@
 //! 1952), so it is unbiased even though the rate changes during the crawl.
 //!
 //! Unique pages that the crawl fetched are not lost: sampled ones, and ones requeued after their rule proved wrong. The
-//! remaining unique pages are. The interval is that of [`unique_share`]; each sampled URL is a sampling unit of its own.
+//! remaining unique pages are. The interval is that of [`gain_share`]; each sampled URL is a sampling unit of its own.
 //!
 //! A killed crawl forgets which URLs it skipped and may fetch some of them later without the mark. The estimate then
 //! counts these as lost, so it is somewhat too high.
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::ReportError;
-use super::sampling_estimate::{Gate, unique_share};
+use super::sampling_estimate::{Gate, gain_share};
 use crate::eval::Estimate;
 use crate::model::{OutcomeKind, PageLine};
 use crate::store::PageLines;
@@ -79,7 +79,7 @@ impl PredictionStats {
         let all = self.sampled + self.requeued + self.skipped;
         let gate = |weight: u64, is_unique: bool| {
             let requests = weight as f64 / PARTS;
-            Gate { requests, unique: if is_unique { requests } else { 0.0 } }
+            Gate { requests, gain: if is_unique { requests } else { 0.0 } }
         };
         let drawn: Vec<Gate> = self
             .by_weight
@@ -88,7 +88,7 @@ impl PredictionStats {
             .collect();
         let sum = |power| drawn.iter().map(|gate| gate.requests.powi(power)).sum::<f64>();
         // A page of weight 1 leaves nothing to chance; a page of large weight nearly all.
-        let share = unique_share(&drawn, self.sampled, sum(1) / sum(2));
+        let share = gain_share(&drawn, self.sampled, sum(1) / sum(2));
         let known = (self.sampled_unique + self.requeued_unique) as f64;
         let lost = |share: f64| ((share * all as f64 - known) / self.skipped as f64).clamp(0.0, 1.0);
         Estimate { value: share.value.map(lost), interval: share.interval.map(|(low, high)| (lost(low), lost(high))) }

@@ -3,8 +3,8 @@
 //! The sampling unit is a **gate**: a URL reached through links of duplicates only. All pages behind a gate are sampled
 //! with it, so gates are independent and pages are not. This is cluster sampling:
 //!
-//! - The estimate is a ratio of two sums over gates: unique pages to requests. Its variance is that of a ratio of
-//!   cluster totals (Cochran, Sampling Techniques, 1977, equation 6.13).
+//! - The estimate is a ratio of two sums over gates: gain, in pages, to requests. Its variance is that of a ratio
+//!   of cluster totals (Cochran, Sampling Techniques, 1977, equation 6.13).
 //! - Gates of unequal weight carry less information. They count as Kish's effective number.
 //! - The finite population correction holds only for pages behind exactly one gate and is applied to their share.
 //! - The interval is Wilson's score interval, with the number of independent requests that the variance implies and the
@@ -23,20 +23,20 @@ const Z: f64 = 1.959_963_984_540_054;
 pub struct Gate {
     /// Requests made.
     pub requests: f64,
-    /// Unique pages found.
-    pub unique: f64,
+    /// New pages found. A page that is new in part counts in part.
+    pub gain: f64,
 }
 
-/// Estimates the share of requests behind gates that bring a unique page.
+/// Estimates the gain of a request behind gates, in pages.
 ///
 /// `drawn` are the sampled gates out of `all`. `single` is the share of their requests behind exactly one gate.
-pub fn unique_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
+pub fn gain_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
     let requests: f64 = drawn.iter().map(|gate| gate.requests).sum();
-    let unique: f64 = drawn.iter().map(|gate| gate.unique).sum();
+    let gain: f64 = drawn.iter().map(|gate| gate.gain).sum();
     if requests <= 0.0 {
         return Estimate::default();
     }
-    let (count, share) = (drawn.len() as f64, (unique / requests).clamp(0.0, 1.0));
+    let (count, share) = (drawn.len() as f64, (gain / requests).clamp(0.0, 1.0));
     let left_out = 1.0 - single * count / (all as f64).max(count);
     if left_out <= 0.0 {
         return Estimate { value: Some(share), interval: Some((share, share)) };
@@ -45,7 +45,7 @@ pub fn unique_share(drawn: &[Gate], all: u64, single: f64) -> Estimate {
     if alike < 1.5 {
         return Estimate { value: Some(share), interval: Some((0.0, 1.0)) };
     }
-    let squares: f64 = drawn.iter().map(|gate| (gate.unique - share * gate.requests).powi(2)).sum();
+    let squares: f64 = drawn.iter().map(|gate| (gate.gain - share * gate.requests).powi(2)).sum();
     let variance = left_out * alike / (alike - 1.0) * squares / requests.powi(2);
     // Equal gates have no variance: count each as one request.
     let independent = if variance > 0.0 { (share * (1.0 - share) / variance).max(1.0) } else { alike / left_out };
@@ -101,16 +101,16 @@ mod tests {
 
     #[test]
     fn what_was_looked_at_whole_is_certain_and_one_gate_of_many_says_nothing() {
-        let gates = [Gate { requests: 4.0, unique: 1.0 }, Gate { requests: 4.0, unique: 2.0 }];
-        assert_eq!(unique_share(&gates, 2, 1.0), Estimate { value: Some(0.375), interval: Some((0.375, 0.375)) });
-        assert_eq!(unique_share(&gates[..1], 9, 1.0).interval, Some((0.0, 1.0)));
-        assert_eq!(unique_share(&[], 9, 1.0), Estimate::default());
+        let gates = [Gate { requests: 4.0, gain: 1.0 }, Gate { requests: 4.0, gain: 2.0 }];
+        assert_eq!(gain_share(&gates, 2, 1.0), Estimate { value: Some(0.375), interval: Some((0.375, 0.375)) });
+        assert_eq!(gain_share(&gates[..1], 9, 1.0).interval, Some((0.0, 1.0)));
+        assert_eq!(gain_share(&[], 9, 1.0), Estimate::default());
     }
 
     #[test]
     fn none_found_unique_is_not_taken_for_certainty() {
-        let gates = [Gate { requests: 1.0, unique: 0.0 }; 10];
-        let (low, high) = unique_share(&gates, 100, 1.0).interval.unwrap();
+        let gates = [Gate { requests: 1.0, gain: 0.0 }; 10];
+        let (low, high) = gain_share(&gates, 100, 1.0).interval.unwrap();
         assert!(low == 0.0 && (0.2..0.5).contains(&high), "{high}");
     }
 
@@ -129,13 +129,13 @@ mod tests {
                         let requests = (1.0 - 6.0 * (1.0 - dice.roll()).ln()).floor();
                         let chance = if dice.roll() < rich { 0.9 } else { 0.05 };
                         let unique = (0..requests as u32).filter(|_| dice.roll() < chance).count();
-                        Gate { requests, unique: unique as f64 }
+                        Gate { requests, gain: unique as f64 }
                     })
                     .collect();
-                let truth = unique_share(&gates, 300, 1.0).value.unwrap();
+                let truth = gain_share(&gates, 300, 1.0).value.unwrap();
                 for _ in 0..200 {
                     let drawn: Vec<Gate> = gates.iter().filter(|_| dice.roll() < share).copied().collect();
-                    let (low, high) = unique_share(&drawn, 300, 1.0).interval.unwrap();
+                    let (low, high) = gain_share(&drawn, 300, 1.0).interval.unwrap();
                     held += u32::from((low..=high).contains(&truth));
                     trials += 1;
                 }

@@ -1,10 +1,14 @@
 //! Savings and losses of skipping the links of duplicates.
 //!
-//! | policy | saved requests | lost unique pages |
+//! | policy | saved requests | lost text |
 //! |---|---|---|
 //! | skip | known: URLs that only duplicates link to | unknown |
+//! | unmatched | known for the links that were followed | known for these |
 //! | follow, defer | known from the links in the log | known in the same way |
-//! | sample | known | estimated by [`unique_share`] |
+//! | sample | known | estimated by [`gain_share`] |
+//!
+//! What is lost is text, not pages: a page counts by the share of its text that stands in no page that a crawl with
+//! `skip` stores ([`NewText`]). A page that was stored for a tenth of its text is a tenth of a page lost.
 //!
 //! A **gate** is a URL reached through links of duplicates only. Pages behind a gate, by links of unique pages, were
 //! found because the gate was sampled. Duplicates among them lead to further gates, which had to be sampled too. So a
@@ -18,13 +22,15 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use url::Url;
 
 use super::ReportError;
-use super::sampling_estimate::{Gate, unique_share};
+use super::new_text::NewText;
+use super::sampling_estimate::{Gate, gain_share};
+use super::unmatched_links;
 use crate::crawl::DuplicateLinks;
 use crate::eval::Estimate;
 use crate::model::{Deferral, LinkKind, OutcomeKind, UrlId, UrlState};
 use crate::store::{DoneRow, StoreReader};
 
-/// Requests and unique pages behind links of duplicates.
+/// Requests, unique pages and new text behind links of duplicates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkipCost {
     /// URLs requested that are reached through links of duplicates only.
@@ -33,27 +39,31 @@ pub struct SkipCost {
     pub judged: u64,
     /// Unique pages among them, which a crawl that skips all such links does not find.
     pub unique: u64,
+    /// Their text that stands in no other stored page, in pages.
+    pub new_text: f64,
+    /// URLs that were not fetched, to which a duplicate links and the page that it repeats does not.
+    pub unmatched: u64,
     /// The estimated loss.
     pub loss: SkipLoss,
     /// The estimated loss by host.
     pub hosts: BTreeMap<String, SkipLoss>,
 }
 
-/// Unique pages lost per request saved.
+/// New text lost per request saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SkipLoss {
     /// Known gates, without those behind other gates.
     pub gates: u64,
     /// Gates that were followed.
     pub followed: u64,
-    /// Unique pages lost per request saved.
+    /// New text lost per request saved, in pages.
     pub share: Estimate,
 }
 
 /// Measures what skipping the links of duplicates saves and loses.
 ///
 /// Follows the links of unique pages, as a crawl that skips links of duplicates does, and counts the URLs not reached.
-/// The limit on depth is ignored. Memory: 4 bytes a link.
+/// The limit on depth is ignored. Memory: 4 bytes a link, and 9 for each shingle of pages that are not reached so.
 ///
 /// # Errors
 /// If the logs cannot be read.
@@ -78,7 +88,10 @@ pub fn measure_skip_cost(reader: &StoreReader, links: DuplicateLinks) -> Result<
     }
     // If no link was followed, no page needs a weight.
     let chance = if let DuplicateLinks::Sample(share) = links { f64::from(share) } else { 1.0 };
-    Ok(graph.cost(&outcomes, chance))
+    let is_lost = |id: UrlId| !graph.is_reached(id) && outcomes.get(id.index()).is_some_and(Option::is_some);
+    let new_text = NewText::measure(reader, is_lost)?;
+    let unmatched = unmatched_links::count(reader)?;
+    Ok(SkipCost { unmatched, ..graph.cost(&outcomes, &new_text, chance) })
 }
 
 /// The links of all pages.
@@ -161,7 +174,7 @@ impl LinkGraph {
         self.reached.get(id.index()).copied().unwrap_or(true)
     }
 
-    fn cost(&self, outcomes: &[Option<OutcomeKind>], chance: f64) -> SkipCost {
+    fn cost(&self, outcomes: &[Option<OutcomeKind>], new_text: &NewText, chance: f64) -> SkipCost {
         let mut cost = SkipCost::default();
         let (paths, gates) = self.paths(outcomes);
         let mut all = GateCounts::default();
@@ -175,12 +188,14 @@ impl LinkGraph {
             let is_copy = matches!(kind, OutcomeKind::NearDuplicate | OutcomeKind::ExactDuplicate);
             cost.judged += u64::from(kind.is_kept() || is_copy);
             cost.unique += u64::from(kind.is_kept());
+            let new_text = if kind.is_kept() { new_text.share(id) } else { 0.0 };
+            cost.new_text += new_text;
             // The linking page has no record.
             let Some(GatePath { gate, gates }) = paths.get(&id) else { continue };
             let weight = chance.powi(-i32::from(*gates));
             let is_single = *gates == 1 || chance >= 1.0;
-            all.add(*gate, weight, is_single, kind.is_kept());
-            by_host.entry(self.hosts.of[number]).or_default().add(*gate, weight, is_single, kind.is_kept());
+            all.add(*gate, weight, is_single, new_text);
+            by_host.entry(self.hosts.of[number]).or_default().add(*gate, weight, is_single, new_text);
         }
         // If all gates are followed, the others cannot be fetched.
         let known = if chance >= 1.0 { all.gates.len() } else { gates.len() } as u64;
@@ -233,10 +248,10 @@ struct GateCounts {
 }
 
 impl GateCounts {
-    fn add(&mut self, gate: UrlId, weight: f64, is_single: bool, is_unique: bool) {
+    fn add(&mut self, gate: UrlId, weight: f64, is_single: bool, new_text: f64) {
         let found = self.gates.entry(gate).or_default();
         found.requests += weight;
-        found.unique += if is_unique { weight } else { 0.0 };
+        found.gain += weight * new_text;
         self.single += if is_single { weight } else { 0.0 };
     }
 
@@ -248,7 +263,7 @@ impl GateCounts {
         let drawn: Vec<Gate> = drawn.into_iter().map(|(_, gate)| gate).collect();
         let requests: f64 = drawn.iter().map(|gate| gate.requests).sum();
         let single = if requests > 0.0 { self.single / requests } else { 0.0 };
-        SkipLoss { gates, followed: drawn.len() as u64, share: unique_share(&drawn, gates, single) }
+        SkipLoss { gates, followed: drawn.len() as u64, share: gain_share(&drawn, gates, single) }
     }
 }
 

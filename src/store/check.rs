@@ -37,7 +37,8 @@ pub(crate) fn check(batch: &Batch, mark: &CommitMark) -> Result<LogExtent> {
     let leased = batch.leased.iter().map(|(url, _)| *url);
     let repeats = batch.repeats.iter().flat_map(|(url, of)| [*url, *of]);
     let counterparts = batch.counterparts.iter().flat_map(|(page, other)| [*page, *other]);
-    let mut named = referrers.flatten().chain(done).chain(leased).chain(repeats).chain(counterparts);
+    let named = referrers.flatten().chain(done).chain(leased).chain(repeats).chain(counterparts);
+    let mut named = named.chain(batch.unmatched.iter().copied());
     if let Some(url) = named.find(|url| url.0 >= reach.urls) {
         return fault(format!("it names URL {url}, the log ends before {}", reach.urls));
     }

@@ -23,7 +23,7 @@ use super::shared::SharedStore;
 use super::table::{Table, TableEntries};
 
 /// An event of a URL after its discovery. Within a commit the order is: requeued URLs, shorter paths, links,
-/// counterparts, duplicate pairs, outcomes.
+/// counterparts, unmatched links, duplicate pairs, outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DoneRow {
     /// A deferred or excluded URL was requeued.
@@ -38,6 +38,8 @@ pub enum DoneRow {
     Shortened(Requeue),
     /// A page has links along which a shorter path is handed on.
     Links(PageLinksRow),
+    /// Duplicates link to these URLs, which are not followed. The pages that they repeat have no such links.
+    Unmatched(Vec<UrlId>),
 }
 
 /// Reads committed data of a store. Clones are cheap and share a small cache.

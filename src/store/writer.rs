@@ -401,7 +401,10 @@ fn done_rows(batch: &mut Batch) -> Vec<DoneRow> {
     let outcomes = std::mem::take(&mut batch.outcomes).into_iter().map(DoneRow::Outcome);
     let shortened = std::mem::take(&mut batch.shortened).into_iter().map(DoneRow::Shortened);
     let links = std::mem::take(&mut batch.links).into_iter().map(DoneRow::Links);
-    requeued.chain(shortened).chain(links).chain(counterparts).chain(repeats).chain(outcomes).collect()
+    let unmatched = Some(std::mem::take(&mut batch.unmatched)).filter(|links| !links.is_empty());
+    let unmatched = unmatched.into_iter().map(DoneRow::Unmatched);
+    let events = requeued.chain(shortened).chain(links).chain(counterparts).chain(unmatched);
+    events.chain(repeats).chain(outcomes).collect()
 }
 
 fn joined(lines: &[String]) -> String {

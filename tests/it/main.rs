@@ -31,6 +31,7 @@
 //! | `traps` | bounds on endless sites |
 //! | `soft_404` | pages that answer 200 and mean 404 |
 //! | `focus` | focused crawls |
+//! | `unmatched` | links of duplicates that the pages which they repeat do not have |
 //! | `sampling` | the estimate of what skipping links loses, against the truth |
 //! | `spellings` | URLs in the server's spelling through all commands, and seed files of other programs |
 //! | `spider` | requests and politeness of the spider engine |
@@ -110,6 +111,7 @@ mod spider;
 mod surface;
 mod synthetic;
 mod traps;
+mod unmatched;
 mod web;
 mod words;
 mod young_hosts;

@@ -407,8 +407,8 @@ mod tests {
               --keep-duplicates
                   Archive the bodies of duplicates too
               --duplicate-links <POLICY>
-                  Links on duplicates: skip, follow, defer (fetch last), sample:P
-                  (follow a share P) [default: skip]
+                  Links on duplicates: skip, unmatched (not on the original),
+                  follow, defer (last), sample:P (a share) [default: skip]
               --predicted <skip|fetch>
                   URLs that a learned rule predicts to be duplicates: skip all but a
                   sample, or fetch all [default: skip]

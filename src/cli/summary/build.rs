@@ -83,6 +83,7 @@ pub(crate) fn summary(settings: &Settings, ending: &CrawlEnding, hint: Option<St
         failed: outcome(OutcomeKind::Failed),
         deferred: ending.deferred.values().sum(),
         links_skipped: ending.saved.values().sum(),
+        links_unmatched: 0,
         skipping: None,
         repeating: ending.repeating,
         predicted: ending.predicted.values().sum(),

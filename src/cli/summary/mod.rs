@@ -56,6 +56,8 @@ pub struct Summary {
     pub deferred: u64,
     /// Links skipped because only duplicates have them: requests saved.
     pub links_skipped: u64,
+    /// Of these, links that have no counterpart on the page that the duplicate repeats.
+    pub links_unmatched: u64,
     /// What skipping the links of duplicates saves and loses, if this crawl measured it.
     pub skipping: Option<SkippingCost>,
     /// URLs skipped because their pattern yields duplicates only: requests saved.
@@ -91,12 +93,17 @@ pub struct SkippingCost {
     pub requests: u64,
     /// Unique pages found this way.
     pub unique: u64,
-    /// Unique pages lost per 1,000 requests saved; `None` if none was followed.
+    /// Their text that stands in no other stored page, in pages.
+    pub new_text: f64,
+    /// New text lost per 1,000 requests saved, in pages; `None` if none was followed.
     pub lost_per_1000: Option<f64>,
     /// The 95% interval.
     pub interval: Option<(f64, f64)>,
     /// By host.
     pub hosts: BTreeMap<String, HostSkippingCost>,
+    /// Whether all links without counterpart were followed, and no others.
+    #[serde(skip)]
+    pub is_of_unmatched: bool,
 }
 
 /// What skipping the links of duplicates loses on a host.
@@ -121,9 +128,11 @@ impl From<&SkipCost> for SkippingCost {
             followed,
             requests: cost.requests,
             unique: cost.unique,
+            new_text: (cost.new_text * 1000.0).round() / 1000.0,
             lost_per_1000: share.value.map(per_1000),
             interval: share.interval.map(both_per_1000),
             hosts: cost.hosts.iter().map(|(host, lost)| (host.clone(), of_host(lost))).collect(),
+            is_of_unmatched: false,
         }
     }
 }
@@ -131,8 +140,15 @@ impl From<&SkipCost> for SkippingCost {
 impl SkippingCost {
     fn text(&self) -> String {
         let (Some(lost), Some((low, high))) = (self.lost_per_1000, self.interval) else { return String::new() };
+        if self.is_of_unmatched {
+            let requests = counted(self.requests, "request", "requests");
+            return format!(
+                "links of duplicates without counterpart: {requests} brought new text worth {:.1} pages\n",
+                self.new_text
+            );
+        }
         let sure = if low == high { String::new() } else { format!(" (95% interval: {low:.0} to {high:.0})") };
-        format!("skipped links of duplicates lose {lost:.0} unique pages per 1,000 requests saved{sure}\n")
+        format!("skipping links of duplicates loses {lost:.0} pages of text per 1,000 requests{sure}\n")
     }
 }
 
@@ -323,10 +339,18 @@ impl Summary {
             0 => String::new(),
             pages => format!("{} decided again after more of their host was known\n", counted(pages, "page", "pages")),
         };
+        let unmatched = match self.links_unmatched {
+            0 => String::new(),
+            links => format!(
+                "{} of them {} no counterpart on the original (--duplicate-links unmatched follows such links)\n",
+                thousands(links),
+                if links == 1 { "has" } else { "have" }
+            ),
+        };
         let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
         let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
         format!(
-            "{} of {judged} compared are duplicates{saved}\n{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}",
+            "{} of {judged} compared are duplicates{saved}\n{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}",
             percent(rate)
         )
     }
@@ -447,14 +471,17 @@ mod tests {
             failed: 3,
             deferred: 2033,
             links_skipped: 420,
+            links_unmatched: 12,
             skipping: Some(SkippingCost {
                 gates: 40,
                 followed: 4,
                 requests: 12,
                 unique: 3,
+                new_text: 2.75,
                 lost_per_1000: Some(250.0),
                 interval: Some((81.2, 554.0)),
                 hosts: BTreeMap::new(),
+                is_of_unmatched: false,
             }),
             repeating: 11_000,
             predicted: 0,
@@ -497,7 +524,8 @@ mod tests {
            15,300  URLs seen
 
         19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
-        skipped links of duplicates lose 250 unique pages per 1,000 requests saved (95% interval: 81 to 554)
+        12 of them have no counterpart on the original (--duplicate-links unmatched follows such links)
+        skipping links of duplicates loses 250 pages of text per 1,000 requests (95% interval: 81 to 554)
         11,000 URLs not fetched: their URL pattern yields duplicates only
         skipped predicted URLs lose 7 unique pages per 1,000 requests saved (95% interval: 0 to 31)
         9 pages left out: error pages sent with status 200

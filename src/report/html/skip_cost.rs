@@ -14,11 +14,14 @@ pub(super) fn section(report: &Report) -> String {
     let mut html = match report.settings.links {
         DuplicateLinks::Skip => format!(
             "<p>Links of duplicates were not followed. {} URLs are linked from duplicates only and were not fetched, which saved at least \
-             {} of all requests. This crawl cannot tell how many of these pages are unique. \
+             {} of all requests. {} of them have no counterpart among the links of the page that the duplicate repeats; \
+             <code>--duplicate-links unmatched</code> follows these. This crawl cannot tell how many of these pages are unique. \
              <code>--duplicate-links sample:0.1</code> follows a random tenth of them to estimate it.</p>\n",
             thousands(skipped),
-            share(skipped, skipped + requests)
+            share(skipped, skipped + requests),
+            thousands(report.skip_cost.unmatched)
         ),
+        DuplicateLinks::Unmatched => unmatched(&report.skip_cost, skipped),
         DuplicateLinks::Follow | DuplicateLinks::Defer => followed(&report.skip_cost, requests),
         DuplicateLinks::Sample(_) => sampled(&report.skip_cost, skipped),
     };
@@ -86,13 +89,26 @@ fn lost_by_rules(predictions: &PredictionStats) -> String {
 fn followed(cost: &SkipCost, requests: u64) -> String {
     format!(
         "<p>Links of duplicates were followed. A crawl that skips them would have saved {} of {} requests ({}) and lost {} unique \
-         pages: {} per 1,000 requests saved. These are the URLs that, by the links in the log, are reached through links of duplicates \
+         pages, with new text worth {:.1} pages: {} per 1,000 requests saved. These are the URLs that, by the links in the log, are reached through links of duplicates \
          only.</p>\n",
         thousands(cost.requests),
         thousands(requests),
         share(cost.requests, requests),
         thousands(cost.unique),
+        cost.new_text,
         per_thousand(cost)
+    )
+}
+
+fn unmatched(cost: &SkipCost, skipped: u64) -> String {
+    format!(
+        "<p>Of the links of duplicates, those were followed that have no counterpart among the links of the page that the duplicate \
+         repeats. They took {} requests and yielded {} unique pages, with new text worth {:.1} pages. {} URLs were not fetched: only \
+         duplicates link to them, and they have a counterpart.</p>\n",
+        thousands(cost.requests),
+        thousands(cost.unique),
+        cost.new_text,
+        thousands(skipped)
     )
 }
 
@@ -108,13 +124,14 @@ fn sampled(cost: &SkipCost, skipped: u64) -> String {
     let of = |share: f64| thousands((share * skipped as f64).round() as u64);
     let mut html = format!(
         "<p>Of {} URLs that only duplicates link to, {} were followed, a random sample. With the pages behind them, these took {} \
-         requests and yielded {} unique pages. Skipping such links loses about {:.0} unique pages per 1,000 requests saved (95% \
-         interval {:.0} to {:.0}). Of the {} URLs not fetched, about {} ({} to {}) are unique, plus the pages that only they link \
-         to.</p>\n",
+         requests and yielded {} unique pages, with new text worth {:.1} pages. Skipping such links loses new text worth about {:.0} \
+         pages per 1,000 requests saved (95% interval {:.0} to {:.0}). The {} URLs not fetched have new text worth about {} pages ({} \
+         to {}), plus that of pages that only they link to.</p>\n",
         thousands(gates),
         thousands(followed),
         thousands(cost.requests),
         thousands(cost.unique),
+        cost.new_text,
         value * 1000.0,
         low * 1000.0,
         high * 1000.0,
@@ -140,14 +157,10 @@ fn by_host(cost: &SkipCost) -> String {
     };
     let rows: Vec<TableRow> = hosts.iter().take(MOST_HOSTS).filter_map(row).collect();
     let head = words(&["host", "followed", "lost", "lower", "upper"]);
-    table("Unique pages lost per 1,000 requests saved, by host (95% interval)", &head, 1, &rows)
+    table("New text lost per 1,000 requests saved, in pages, by host (95% interval)", &head, 1, &rows)
         + &and_more(hosts.len(), MOST_HOSTS, "hosts")
 }
 
 fn per_thousand(cost: &SkipCost) -> String {
-    if cost.requests == 0 {
-        "none".to_owned()
-    } else {
-        format!("{:.0}", cost.unique as f64 * 1000.0 / cost.requests as f64)
-    }
+    if cost.requests == 0 { "none".to_owned() } else { format!("{:.0}", cost.new_text * 1000.0 / cost.requests as f64) }
 }

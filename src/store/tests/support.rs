@@ -91,6 +91,7 @@ impl Model {
         self.done.extend(batch.shortened.into_iter().map(DoneRow::Shortened));
         self.done.extend(batch.links.into_iter().map(DoneRow::Links));
         self.done.extend(batch.counterparts.into_iter().map(|(page, other)| DoneRow::Counterpart(page, other)));
+        self.done.extend(Some(batch.unmatched).filter(|links| !links.is_empty()).map(DoneRow::Unmatched));
         self.done.extend(batch.repeats.into_iter().map(|(url, of)| DoneRow::Repeats(url, of)));
         self.done.extend(batch.outcomes.into_iter().map(DoneRow::Outcome));
         for host in batch.hosts {
@@ -140,6 +141,7 @@ impl Model {
             let url = UrlId(random.below(urls) as u32);
             batch.leased.push((url, random.below(4) as u32));
             batch.counterparts.push((url, UrlId(random.below(urls) as u32)));
+            batch.unmatched.push(url);
             batch
                 .requeued
                 .push(Requeue { url, discovery: Discovery { rank: 1, ..Discovery::new(LinkKind::Page, None, 1) } });

@@ -166,7 +166,7 @@ pub const KEYS: &[Key] = &[
         dedup.links,
         Shape::Value("POLICY"),
         "skip",
-        "Links on duplicates: skip, follow, defer (fetch last), sample:P (follow a share P)"
+        "Links on duplicates: skip, unmatched (not on the original), follow, defer (last), sample:P (a share)"
     )
     .flag("duplicate-links")
     .heading(NEAR_DUPLICATES),
