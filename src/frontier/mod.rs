@@ -36,7 +36,7 @@
 //! | `scope`, `trap` | Does a URL belong to the crawl? |
 //! | `host_queues`, `host_queue`, `leases` | Which origin is next, and which URLs are on lease? |
 //! | `lease_choice`, `best_first` | Which URL promises most, in a focused crawl? |
-//! | `trap_guard`, `trap_patterns` | Which patterns of URLs keep repeating each other? |
+//! | `trap_guard`, `trap_patterns`, `trap_shapes` | Which patterns of URLs keep repeating each other? |
 //! | `predicted_duplicates`, `sampling`, `discoveries` | Which URLs will repeat a page, and which of them are fetched? |
 //! | `restore` | What did an earlier run leave? |
 //!
@@ -67,6 +67,7 @@ mod state;
 mod trap;
 mod trap_guard;
 mod trap_patterns;
+mod trap_shapes;
 mod url_state;
 
 #[cfg(test)]

@@ -1,22 +1,27 @@
 //! Patterns of URLs that keep repeating each other: calendars, facets, counters, session ids.
 //!
-//! A **pattern** is what URLs of a host have in common: a directory (at most three levels down), the whole path, or the
-//! name of a query parameter; runs of digits count as equal. In a trap the pages of a pattern repeat *each other*: the
-//! empty months of a calendar, one list in a hundred orders. So a duplicate counts for the patterns that it shares with
-//! its original. If both have one path, it counts for the parameters in which they differ: those made no difference. A
-//! second version of a manual repeats pages elsewhere, each a different one, and closes no pattern.
+//! A **pattern** is what URLs of a host have in common: the depth and the names of their path, and their parameters.
+//! `trap_shapes` tells them. In a trap the pages of a pattern repeat *each other*: the empty months of a calendar, one
+//! list in a hundred orders. A second version of a manual repeats pages elsewhere, each a different one, and closes no
+//! pattern.
+//!
+//! A duplicate counts for the pattern of its own name. If it has the path of its original, it counts for the parameters in
+//! which both differ: those made no difference. It counts for a wider pattern, in which any word will do, only if its
+//! original has it too; and a wider pattern needs duplicates of [`MIN_NAMES`] different names. So what one script of a
+//! forum repeats says nothing about the threads beside it.
 //!
 //! The guard counts the run of duplicates since a pattern's last unique page, and their originals. It demotes a pattern
 //! after a run of [`DEMOTE_RUN`], and closes it after a run of [`CLOSE_RUN`], if there are many duplicates to each
 //! original. The crawl fetches demoted URLs last. Of a closed pattern it still fetches 1 in [`SAMPLE_ONE_IN`] URLs, up
 //! to [`MAX_SAMPLES`]. A unique page ends the run and opens the pattern again; the frontier then queues its URLs.
 //!
-//! All this follows from the outcomes in the order of the log, so it is the same after a restart. Memory: about 60
+//! All this follows from the outcomes in the order of the log, so it is the same after a restart. Memory: about 80
 //! bytes for each pattern with a run, of which there are at most [`MAX_PATTERNS`].
 
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::trap_shapes::{UrlPattern, patterns, repeated};
 use crate::model::UrlId;
 
 /// Duplicates in a row that demote a pattern, and duplicates to each original.
@@ -31,10 +36,8 @@ const MAX_SAMPLES: u8 = 16;
 const MAX_PATTERNS: usize = 1 << 16;
 /// Originals of a run to tell apart; further ones count each time.
 const MAX_ORIGINALS: usize = 64;
-/// Directory levels that are patterns.
-const MAX_LEVELS: usize = 3;
-/// The most parameters of a URL to look at.
-const MAX_PARAMETERS: usize = 8;
+/// Names whose duplicates demote or close a wider pattern.
+const MIN_NAMES: usize = 4;
 
 /// The duplicates of a pattern since its last unique page.
 #[derive(Default)]
@@ -46,25 +49,34 @@ struct DuplicateRun {
     others: u32,
     /// Duplicates since the pattern was closed.
     samples: u8,
+    /// For a wider pattern: the names of the duplicates, as hashes.
+    names: Option<Vec<u64>>,
 }
 
 impl DuplicateRun {
     fn is_beyond(&self, (length, concentration): (u32, u32)) -> bool {
         let originals = self.originals.len() as u32 + self.others;
-        self.duplicates >= length && self.duplicates >= originals.saturating_mul(concentration)
+        let has_names = self.names.as_ref().is_none_or(|names| names.len() >= MIN_NAMES);
+        has_names && self.duplicates >= length && self.duplicates >= originals.saturating_mul(concentration)
     }
 
     fn is_closed(&self) -> bool {
         self.is_beyond(CLOSE_RUN)
     }
 
-    fn add(&mut self, original: UrlId) {
+    fn add(&mut self, original: UrlId, name: Option<u64>) {
         self.samples = if self.is_closed() { self.samples.saturating_add(1) } else { 0 };
         self.duplicates = self.duplicates.saturating_add(1);
         if !self.originals.contains(&original) {
             match self.originals.len() < MAX_ORIGINALS {
                 true => self.originals.push(original),
                 false => self.others = self.others.saturating_add(1),
+            }
+        }
+        if let Some(name) = name {
+            let names = self.names.get_or_insert_default();
+            if names.len() < MIN_NAMES && !names.contains(&name) {
+                names.push(name);
             }
         }
     }
@@ -88,8 +100,11 @@ impl TrapPatterns {
 
     /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        let originals = self.runs.values().map(|run| run.originals.capacity() * size_of::<UrlId>()).sum::<usize>();
-        originals + self.runs.allocation_size()
+        let of = |run: &DuplicateRun| {
+            let names = run.names.as_ref().map_or(0, Vec::capacity) * size_of::<u64>();
+            run.originals.capacity() * size_of::<UrlId>() + names
+        };
+        self.runs.values().map(of).sum::<usize>() + self.runs.allocation_size()
     }
 
     /// Whether the guard is on.
@@ -109,8 +124,8 @@ impl TrapPatterns {
 
     /// Records a unique page.
     pub(super) fn note_unique(&mut self, url: &str) {
-        for pattern in UrlShape::of(url).patterns() {
-            if let Some(run) = self.runs.remove(&self.hash(&pattern)) {
+        for pattern in patterns(url) {
+            if let Some(run) = self.runs.remove(&self.hash(&pattern.text)) {
                 self.count_closed(run.is_closed(), false);
             }
         }
@@ -118,14 +133,16 @@ impl TrapPatterns {
 
     /// Records a page that repeats `original`, whose number is `number`.
     pub(super) fn note_duplicate(&mut self, url: &str, original: &str, number: UrlId) {
-        for pattern in in_common(url, original) {
-            let hash = self.hash(&pattern);
+        let repeated = repeated(url, original);
+        for UrlPattern { text, name } in &repeated {
+            let hash = self.hash(text);
+            let name = name.as_ref().map(|name| self.hash(name));
             if self.runs.len() >= MAX_PATTERNS && !self.runs.contains_key(&hash) {
                 continue;
             }
             let run = self.runs.entry(hash).or_default();
             let before = run.is_closed();
-            run.add(number);
+            run.add(number, name);
             let after = run.is_closed();
             self.count_closed(before, after);
         }
@@ -162,9 +179,9 @@ impl TrapPatterns {
         std::mem::take(&mut self.reopened)
     }
 
-    fn runs_of<'a>(&'a self, url: &'a str) -> impl Iterator<Item = (String, &'a DuplicateRun)> {
-        let patterns = UrlShape::of(url).patterns().into_iter();
-        patterns.filter_map(|pattern| self.runs.get(&self.hash(&pattern)).map(|run| (pattern, run)))
+    fn runs_of<'a>(&'a self, url: &str) -> impl Iterator<Item = (String, &'a DuplicateRun)> {
+        let patterns = patterns(url).into_iter();
+        patterns.filter_map(|pattern| self.runs.get(&self.hash(&pattern.text)).map(|run| (pattern.text, run)))
     }
 
     fn hash(&self, pattern: &str) -> u64 {
@@ -172,84 +189,11 @@ impl TrapPatterns {
     }
 }
 
-/// A canonical URL, split.
-struct UrlShape<'a> {
-    origin: &'a str,
-    path: &'a str,
-    query: Option<&'a str>,
-}
-
-impl<'a> UrlShape<'a> {
-    fn of(url: &'a str) -> Self {
-        let authority = url.find("://").map_or(0, |colon| colon + "://".len());
-        let path = url[authority..].find(['/', '?']).map_or(url.len(), |place| authority + place);
-        let (origin, rest) = url.split_at(path);
-        match rest.split_once('?') {
-            Some((path, query)) => Self { origin, path, query: Some(query) },
-            None => Self { origin, path: rest, query: None },
-        }
-    }
-
-    /// Returns all patterns of the URL.
-    fn patterns(&self) -> Vec<String> {
-        self.regions().into_iter().chain(self.parameters().map(|(name, _)| self.parameter(name))).collect()
-    }
-
-    /// Returns the directories from the top down, and the path if it has digits: `http://h/a/`, `http://h/a/b-*.html`.
-    fn regions(&self) -> Vec<String> {
-        let shape = shape(self.path);
-        let slashes = shape.match_indices('/').map(|(place, _)| place).skip(1).take(MAX_LEVELS);
-        let mut regions: Vec<String> = slashes.map(|slash| format!("{}{}", self.origin, &shape[..=slash])).collect();
-        if shape.contains('*') && !shape.ends_with('/') {
-            regions.push(format!("{}{shape}", self.origin));
-        }
-        regions
-    }
-
-    /// Returns the pattern of a parameter: `http://h/?name=`.
-    fn parameter(&self, name: &str) -> String {
-        format!("{}/?{}=", self.origin, shape(name))
-    }
-
-    fn parameters(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let pairs = self.query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
-        pairs.take(MAX_PARAMETERS).map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-    }
-}
-
-/// Returns the patterns that a page shares with its original, or the parameters in which both differ.
-fn in_common(url: &str, original: &str) -> Vec<String> {
-    let (url, original) = (UrlShape::of(url), UrlShape::of(original));
-    if url.origin != original.origin {
-        return Vec::new();
-    }
-    if url.path != original.path {
-        let known = original.regions();
-        return url.regions().into_iter().filter(|region| known.contains(region)).collect();
-    }
-    let known: Vec<_> = original.parameters().collect();
-    let differing = url.parameters().filter(|pair| !known.contains(pair));
-    differing.map(|(name, _)| url.parameter(name)).collect()
-}
-
-/// Replaces each run of digits by a star.
-fn shape(text: &str) -> String {
-    let mut shape = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_ascii_digit() {
-            true if shape.ends_with('*') => {}
-            true => shape.push('*'),
-            false => shape.push(character),
-        }
-    }
-    shape
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn patterns() -> TrapPatterns {
+    fn no_patterns() -> TrapPatterns {
         TrapPatterns::new(true, 0)
     }
 
@@ -276,16 +220,16 @@ mod tests {
 
     #[test]
     fn empty_months_are_closed_and_a_few_of_them_still_looked_at() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         let fetched = fetched(&mut patterns, 10_000, month, |_| 0);
         assert_eq!(fetched, CLOSE_RUN.0 + u32::from(MAX_SAMPLES));
-        assert_eq!(patterns.closed_pattern(&month(20_000)).as_deref(), Some("http://h.test/calendar/"));
+        assert_eq!(patterns.closed_pattern(&month(20_000)).as_deref(), Some("http://h.test/calendar/*/*"));
         assert_eq!(patterns.closed_pattern("http://h.test/news/2000/1"), None);
     }
 
     #[test]
     fn a_unique_page_opens_its_patterns_again() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         fetched(&mut patterns, 1000, month, |_| 0);
         assert!(!patterns.take_reopened() && !patterns.are_open());
         patterns.note_unique("http://h.test/calendar/1999/7");
@@ -295,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_version_that_repeats_another_page_by_page_is_never_closed() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         for number in 0..10_000 {
             let page = |version: u32| format!("http://h.test/docs/{version}/page{number}.html");
             assert_eq!(patterns.closed_pattern(&page(2)), None);
@@ -305,21 +249,24 @@ mod tests {
 
     #[test]
     fn of_parameters_only_those_that_make_no_difference_are_closed() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         for order in 0..100 {
             let url = format!("http://h.test/shop/list?colour=c{}&sort={order}", order % 3);
             let original = format!("http://h.test/shop/list?colour=c{}", order % 3);
             patterns.note_duplicate(&url, &original, UrlId(order % 3));
         }
-        assert_eq!(patterns.closed_pattern("http://h.test/other?sort=name").as_deref(), Some("http://h.test/?sort="));
-        for open in ["http://h.test/shop/list?colour=new", "http://h.test/shop/item", "http://other.test/?sort=name"] {
+        let closed = patterns.closed_pattern("http://h.test/shop/list?sort=name");
+        assert_eq!(closed.as_deref(), Some("http://h.test/shop/list?sort="));
+        for open in ["/shop/list?colour=new", "/shop/item", "/shop/other?sort=name", "/list?sort=name"] {
+            let open = format!("http://h.test{open}");
+            let open = open.as_str();
             assert_eq!(patterns.closed_pattern(open), None, "{open}");
         }
     }
 
     #[test]
     fn a_counter_at_the_root_is_closed_and_its_neighbours_are_not() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         fetched(&mut patterns, 1000, |number| format!("http://h.test/page-{number}.html"), |_| 1);
         assert_eq!(
             patterns.closed_pattern("http://h.test/page-2000.html").as_deref(),
@@ -329,8 +276,52 @@ mod tests {
     }
 
     #[test]
+    fn what_one_script_repeats_closes_nothing_beside_it() {
+        let mut patterns = no_patterns();
+        for user in 1..1000 {
+            let url = format!("http://h.test/forum/member?action={}&user={user}", ["mail", "quote"][user as usize % 2]);
+            patterns.note_duplicate(&url, "http://h.test/forum/member", UrlId(0));
+            patterns.note_duplicate(&url.replace("member", "report"), "http://h.test/forum/login", UrlId(0));
+        }
+        let closed = patterns.closed_pattern("http://h.test/forum/member?action=ignore");
+        assert_eq!(closed.as_deref(), Some("http://h.test/forum/member?action="));
+        assert!(patterns.closed_pattern("http://h.test/forum/report?action=x&user=0").is_some());
+        for open in ["thread-12", "thread?id=12", "board", "a/b", "member", "search?action=x"] {
+            assert_eq!(patterns.closed_pattern(&format!("http://h.test/forum/{open}")), None, "{open}");
+        }
+    }
+
+    #[test]
+    fn facets_in_the_path_are_closed_by_their_depth() {
+        let mut patterns = no_patterns();
+        let words = ["red", "blue", "green", "large", "small", "cotton", "wool", "new"];
+        let facets = |number: usize| -> String {
+            let facets = [number, number / 8, number / 64].map(|place| words[place % 8]);
+            format!("http://h.test/shop/{}", facets.join("/"))
+        };
+        for number in 1..200 {
+            patterns.note_duplicate(&facets(number), &facets(0), UrlId(0));
+        }
+        assert_eq!(patterns.closed_pattern(&facets(500)).as_deref(), Some("http://h.test/shop/~/~/~"));
+        for open in ["http://h.test/shop/red", "http://h.test/shop/red/blue", "http://h.test/shop/item-1/red/blue"] {
+            assert_eq!(patterns.closed_pattern(open), None, "{open}");
+        }
+    }
+
+    #[test]
+    fn one_name_is_not_enough_for_a_wider_pattern() {
+        let mut patterns = no_patterns();
+        for number in 0..1000 {
+            let url = |name: &str| format!("http://h.test/dir/{name}?id={number}");
+            patterns.note_duplicate(&url("print"), &url("print").replace("id", "x"), UrlId(0));
+        }
+        assert!(patterns.closed_pattern("http://h.test/dir/print?id=2000").is_some());
+        assert_eq!(patterns.closed_pattern("http://h.test/dir/article?id=1"), None);
+    }
+
+    #[test]
     fn a_pattern_is_demoted_before_it_is_closed() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         fetched(&mut patterns, DEMOTE_RUN.0 - 1, month, |_| 0);
         assert!(!patterns.is_demoted(&month(100)));
         fetched(&mut patterns, 1, month, |_| 0);
@@ -339,7 +330,7 @@ mod tests {
 
     #[test]
     fn no_more_patterns_are_held_than_there_is_room_for() {
-        let mut patterns = patterns();
+        let mut patterns = no_patterns();
         for number in 0..MAX_PATTERNS as u32 + 10 {
             let name = |digit: u32| char::from(b'a' + (number >> (4 * digit) & 15) as u8);
             let folder: String = (0..5).map(name).collect();

@@ -152,7 +152,8 @@ fn traps_are_bounded_and_no_unique_page_is_lost() {
     assert_eq!(summary["repeating"], left.len());
     let patterns = patterns(&pages);
     let origin = &web.origins()[0];
-    let expected = ["/?sort=", "/?view=", "/calendar/", "/counter/"].map(|pattern| format!("{origin}{pattern}"));
+    let expected = ["/list?sort=", "/list?view=", "/calendar/*", "/calendar/-*", "/counter/*"]
+        .map(|pattern| format!("{origin}{pattern}"));
     assert!(patterns.iter().all(|pattern| expected.iter().any(|known| known == pattern)), "{patterns:?}");
     assert!(left.iter().all(|line| line["outcome"] == "excluded" && line["requests"] == 0));
 
@@ -181,4 +182,93 @@ fn traps_stay_closed_after_a_kill() {
     let asked_again = web.pages_asked().saturating_sub(2 * asked);
     assert!(asked_again < asked / 4, "{asked_again} requests more than the {asked} without a kill");
     killed.run(["verify", "out"]).finish().expect_code(0);
+}
+
+const THREADS: u32 = 12;
+const SHELVES: [&str; 8] = ["red", "blue", "green", "large", "small", "cotton", "wool", "new"];
+
+/// Real pages in the same directories as traps: a forum whose scripts ask every visitor to log in, a shop whose facets
+/// make no difference, and papers beside sessions. The real pages come last.
+struct Neighbours {
+    origin: String,
+}
+
+impl Neighbours {
+    fn page(&self, path: &str) -> Option<String> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        Some(match segments[..] {
+            [""] => html("front", &["/forum/board-1", "/shop/red/blue/green", "/papers/session-0"].map(str::to_owned)),
+            ["forum", name] => match name.split_once('-').and_then(|(kind, number)| Some((kind, number.parse().ok()?)))
+            {
+                // Each board names scripts with all kinds of parameters, and the next board.
+                Some(("board", number)) => html(&format!("board {number}"), &Self::board_links(number)),
+                Some(("thread", number)) => html(&format!("thread {number}"), &[]),
+                _ if ["member", "report", "post"].contains(&name) && !query.is_empty() => html("log in first", &[]),
+                _ => return None,
+            },
+            ["shop", .., last] if segments.len() > 3 => {
+                let next = SHELVES.map(|shelf| format!("/shop/{}/{}/{shelf}", segments[2], last));
+                let products = (last == "new").then(|| (1..5).map(|product| format!("/shop/item-{product}")));
+                html("all shelves", &next.into_iter().chain(products.into_iter().flatten()).collect::<Vec<_>>())
+            }
+            ["shop", item] => html(&format!("shop {item}"), &[]),
+            ["papers", name] => match name.strip_prefix("session-") {
+                Some(session) => {
+                    let session: u32 = session.parse().ok()?;
+                    let sessions = (1..6).map(|step| format!("/papers/session-{}", (session * 5 + step) % 400));
+                    html("papers", &sessions.collect::<Vec<_>>())
+                }
+                None => html(&format!("papers {name}"), &[]),
+            },
+            _ => return None,
+        })
+    }
+
+    fn board_links(board: u32) -> Vec<String> {
+        let scripts = (0..40).flat_map(|user| {
+            let user = board * 100 + user;
+            [format!("member?action=mail&user={user}"), format!("report?user={user}"), format!("post?reply={user}")]
+        });
+        let mut links: Vec<String> = scripts.map(|script| format!("/forum/{script}")).collect();
+        if board < 4 {
+            links.push(format!("/forum/board-{}", board + 1));
+        } else {
+            links.extend((0..THREADS).map(|thread| format!("/forum/thread-{thread}")));
+            links.extend(SHELVES.map(|shelf| format!("/papers/on-{shelf}")));
+        }
+        links
+    }
+
+    /// The unique pages: the front page, boards, threads, the log-in, the shelves, the items, the papers.
+    fn unique() -> usize {
+        1 + 4 + THREADS as usize + 1 + 1 + 4 + 1 + SHELVES.len()
+    }
+}
+
+impl Content for Neighbours {
+    fn answer(&self, url: &str, _before: usize) -> Answer {
+        let page = url.strip_prefix(&self.origin).and_then(|path| self.page(path));
+        page.map_or_else(|| Answer::error(404), Answer::html)
+    }
+}
+
+#[test]
+fn real_pages_in_the_directory_of_a_trap_are_fetched() {
+    let web = Web::start(1, |origins| Arc::new(Neighbours { origin: origins[0].clone() }));
+    let unguarded = Place::new();
+    crawl(&unguarded, &web, "off").finish().expect_code(0);
+    let without = web.pages_asked();
+    let place = Place::new();
+    crawl(&place, &web, "on").finish().expect_code(0);
+    let with = web.pages_asked() - without;
+    println!("{without} requests without the guard, {with} with it");
+    let pages = place.pages();
+    assert_eq!(stored(&unguarded.pages()).len(), Neighbours::unique());
+    assert_eq!(stored(&pages), stored(&unguarded.pages()));
+    assert!(with * 2 < without, "{with} of {without} requests");
+    let real = ["/board-", "/thread-", "/item-", "/on-"];
+    let closed = pages.iter().filter(|line| line["reason"] == "pattern").map(|line| line["url"].as_str().unwrap());
+    assert!(closed.clone().all(|url| !real.iter().any(|name| url.contains(name))), "{:?}", patterns(&pages));
+    assert!(closed.count() > 0);
 }
