@@ -11,20 +11,21 @@ mod explanation;
 mod log;
 mod snapshot;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::sync::Arc;
 
 pub use builder::Builder;
 pub use document::{Counted, Counter, Document};
 pub use error::Error;
 pub use explanation::{Explanation, TermShare};
 
-use document::WEIGHTS;
+use document::{Early, WEIGHTS};
 use log::{Log, LogEntry};
 
-use crate::detect::{Decider, Options};
-use crate::model::{self, Judged, PageId, PageInput, Score, Sequence};
+use crate::detect::{Decider, EarlySearch, Options};
+use crate::model::{self, Digest, Judged, PageId, PageInput, Score, Sequence, TermCounts, TermOrder};
 use crate::similarity::Record;
 
 /// The decision about one document.
@@ -100,6 +101,8 @@ pub struct Deduplicator<K> {
     log: Log,
     keys: Vec<K>,
     numbers: HashMap<K, Sequence>,
+    /// Tells this deduplicator from others.
+    identity: Arc<()>,
 }
 
 impl Deduplicator<String> {
@@ -116,7 +119,8 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         if let Some(bytes) = budget {
             decider.set_memory_limit(bytes);
         }
-        Self { builder, counter, decider, log, keys: Vec::new(), numbers: HashMap::new() }
+        let (keys, numbers, identity) = (Vec::new(), HashMap::new(), Arc::default());
+        Self { builder, counter, decider, log, keys, numbers, identity }
     }
 
     /// Returns a counter of terms, with which other threads prepare documents while this one decides.
@@ -179,22 +183,51 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         K: Debug,
     {
         let (mut keys, mut digests, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut new_keys = std::collections::HashSet::new();
+        let mut new_keys = HashSet::new();
         for (key, counted) in documents {
             if self.numbers.contains_key(&key) || !new_keys.insert(key.clone()) {
                 return Err(Error::KeyExists(format!("{key:?}")));
             }
             digests.push(counted.digest);
-            inputs.push(input(self.keys.len() + keys.len(), counted));
+            inputs.push(self.input(self.keys.len() + keys.len(), counted));
             keys.push(key);
         }
-        let judged = self.decider.decide(inputs)?;
+        let judged = self.decider.decide_searched(inputs)?;
         Ok(keys
             .into_iter()
             .zip(digests)
             .zip(judged)
             .map(|((key, digest), judged)| self.take_in(key, digest, judged))
             .collect())
+    }
+
+    /// Searches for documents ahead of [`insert_counted`](Self::insert_counted), which then compares them only with
+    /// those that came since. Verdicts are the same.
+    ///
+    /// Searching takes most of the time of an insertion. Threads that share a deduplicator behind a lock do it side by
+    /// side, and only then wait for each other.
+    ///
+    /// # Errors
+    /// [`Error::Detect`].
+    pub fn search_ahead(&self, documents: &mut [Counted]) -> Result<(), Error> {
+        let mut seen = HashSet::new();
+        for document in documents {
+            // The second of a text is a copy of the first.
+            if !seen.insert(document.digest) {
+                continue;
+            }
+            let page = page_input(0, document.digest, std::mem::take(&mut document.terms));
+            let found = self.decider.search_early(&page);
+            document.terms = page.terms;
+            document.early = found?.map(|search| Early { by: Arc::clone(&self.identity), search });
+        }
+        Ok(())
+    }
+
+    fn input(&self, number: usize, counted: Counted) -> (PageInput, Option<EarlySearch>) {
+        let Counted { digest, terms, early } = counted;
+        let early = early.filter(|early| Arc::ptr_eq(&early.by, &self.identity)).map(|early| early.search);
+        (page_input(number, digest, terms), early)
     }
 
     fn take_in(&mut self, key: K, digest: model::Digest, judged: Judged) -> Verdict<K> {
@@ -224,7 +257,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// [`Error::Threshold`].
     pub fn matches_counted(&self, document: &Counted, threshold: f64) -> Result<Vec<Match<K>>, Error> {
         let threshold = builder::threshold(threshold)?;
-        let found = self.decider.similar(0, &document.terms, document.order.clone(), threshold)?;
+        let found = self.decider.similar(0, &document.terms, TermOrder::default(), threshold)?;
         Ok(found.into_iter().map(|found| Match { key: self.key(found.of), score: found.score }).collect())
     }
 
@@ -287,14 +320,14 @@ impl<K> Debug for Deduplicator<K> {
 }
 
 /// A document as the decider takes it. Its name follows from its number, so that no two documents have one name.
-fn input(number: usize, counted: Counted) -> PageInput {
+fn page_input(number: usize, digest: Digest, terms: Vec<TermCounts>) -> PageInput {
     PageInput {
         page: PageId::new("", "", number as u32),
         group: 0,
-        body_digest: counted.digest,
+        body_digest: digest,
         text_digest: None,
-        terms: counted.terms,
-        order: counted.order,
+        terms,
+        order: TermOrder::default(),
         renews: None,
     }
 }

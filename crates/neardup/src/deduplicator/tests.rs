@@ -158,6 +158,38 @@ proptest! {
         }
     }
 
+    /// What was searched ahead, however long before, is decided as if it had not been.
+    #[test]
+    fn searching_ahead_changes_no_verdict(
+        drafts in drafts(),
+        leads in prop::collection::vec(prop::option::of(0usize..20), 40),
+        batch in 1usize..5,
+    ) {
+        let settings = || Deduplicator::builder().min_terms(2).threshold(0.6);
+        let texts: Vec<String> = drafts.iter().map(|words| text(words)).collect();
+        let mut serial: Deduplicator<usize> = settings().build().unwrap();
+        let expected = serial.insert_all(texts.iter().enumerate()).unwrap();
+        let (mut documents, other): (Deduplicator<usize>, _) = (settings().build().unwrap(), &serial);
+        let counter = documents.counter();
+        let mut counted: Vec<Counted> = texts.iter().map(|text| counter.count(text).unwrap()).collect();
+        let mut verdicts = Vec::new();
+        for begin in (0..texts.len()).step_by(batch) {
+            let starts = |number: usize| leads[number].map(|lead| number.saturating_sub(lead) / batch * batch);
+            for number in (begin..texts.len()).filter(|number| starts(*number) == Some(begin)) {
+                documents.search_ahead(&mut counted[number..=number]).unwrap();
+            }
+            let end = texts.len().min(begin + batch);
+            match leads[begin] {
+                Some(1) => documents.search_ahead(&mut counted[begin..end]).unwrap(),
+                // What another one found must not count.
+                Some(2) => other.search_ahead(&mut counted[begin..end]).unwrap(),
+                _ => {}
+            }
+            verdicts.extend(documents.insert_counted((begin..end).zip(counted[begin..end].iter().cloned())).unwrap());
+        }
+        prop_assert_eq!(verdicts, expected);
+    }
+
     /// What was saved goes on as if it had not been, and queries see what verdicts saw.
     #[test]
     fn a_loaded_deduplicator_goes_on(drafts in drafts(), cut in 0usize..40) {

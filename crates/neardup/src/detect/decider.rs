@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
+use super::early_search::{EarlySearch, EarlyTerms};
 use super::matching::{MatchFilter, MatchQuery};
 use super::numbering::Numbering;
 use super::page_match::Page;
@@ -279,6 +280,45 @@ impl<S: RecordSource> Decider<S> {
         self.decide_batch(batch, |input| input.page, Self::number)
     }
 
+    /// Searches for a page ahead of its decision by [`decide_searched`](Self::decide_searched). Threads can share it.
+    ///
+    /// `None` if nothing can be known ahead: the page is a copy, or too short to be compared, or the detector compares
+    /// by what it has learned in the meantime.
+    ///
+    /// # Errors
+    /// If a stored record can't be read back.
+    pub fn search_early(&self, page: &PageInput) -> Result<Option<EarlySearch>, DetectError> {
+        let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(None) };
+        let group = self.group(page.group);
+        let is_copy = || self.log.same_body(group, page.body_digest).is_some();
+        if !self.options.learns_nothing() || !search.can_split() || is_copy() {
+            return Ok(None);
+        }
+        let known = self.vocabulary.find_page(&page.terms);
+        let terms = self.vocabulary.number_page(&page.terms, &known);
+        let (weighed, _) = self.weigh(page.group, &terms, page.order.clone());
+        if !self.is_comparable(&weighed) {
+            return Ok(None);
+        }
+        let query = verdict_query(&self.options, corpus_stats);
+        let result = search.search_shared(&query, QueryPage { group, page: &weighed }, &self.log)?;
+        let is_known = known.iter().all(Option::is_some);
+        let terms = if is_known { EarlyTerms::Known(terms, Arc::new(weighed)) } else { EarlyTerms::Some(known) };
+        Ok(Some(EarlySearch { terms, result }))
+    }
+
+    /// Decides a batch as [`decide`](Self::decide), with what was found for its pages ahead: only pages that were
+    /// stored since are compared with them. The verdicts are the same.
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide).
+    pub fn decide_searched(
+        &mut self,
+        batch: Vec<(PageInput, Option<EarlySearch>)>,
+    ) -> Result<Vec<Judged>, DetectError> {
+        self.decide_batch(batch, |(input, _)| input.page, Self::number_searched)
+    }
+
     /// Decides logged pages again, possibly with other options: as [`decide`](Self::decide), from what the log holds.
     ///
     /// Their terms must have been [restored](Self::restore_term), so that they have the same numbers here. The
@@ -296,8 +336,7 @@ impl<S: RecordSource> Decider<S> {
     /// If no number is left.
     pub fn take_stored(&mut self, input: PageInput) -> Result<Judged, DetectError> {
         self.update_if_due();
-        let numbered = self.number(input)?;
-        let pending = self.prepare(numbered);
+        let pending = self.number(input)?;
         self.record_verdict(pending, Verdict::Unique)
     }
 
@@ -440,7 +479,7 @@ impl<S: RecordSource> Decider<S> {
         &mut self,
         batch: Vec<T>,
         name: fn(&T) -> PageId,
-        number: fn(&mut Self, T) -> Result<NumberedPage, DetectError>,
+        number: fn(&mut Self, T) -> Result<PendingPage, DetectError>,
     ) -> Result<Vec<Judged>, DetectError> {
         if self.broken {
             return Err(DetectError::Broken);
@@ -455,7 +494,7 @@ impl<S: RecordSource> Decider<S> {
         &mut self,
         batch: Vec<T>,
         name: fn(&T) -> PageId,
-        number: fn(&mut Self, T) -> Result<NumberedPage, DetectError>,
+        number: fn(&mut Self, T) -> Result<PendingPage, DetectError>,
     ) -> Result<Vec<Judged>, DetectError> {
         let mut judged = Vec::with_capacity(batch.len());
         let mut batch = batch.into_iter().peekable();
@@ -466,11 +505,7 @@ impl<S: RecordSource> Decider<S> {
             for submitted in batch.by_ref().take(until_due as usize) {
                 let page = name(&submitted);
                 let repeated = self.log.find(page).is_some() || !names.insert(page);
-                pending_pages.push(if repeated {
-                    Err(page)
-                } else {
-                    number(self, submitted).map(|page| Ok(self.prepare(page)))?
-                });
+                pending_pages.push(if repeated { Err(page) } else { Ok(number(self, submitted)?) });
             }
             self.decide_piece(pending_pages, &mut judged)?;
         }
@@ -494,21 +529,54 @@ impl<S: RecordSource> Decider<S> {
     }
 
     /// Gives the terms of a page their numbers.
-    fn number(&mut self, mut input: PageInput) -> Result<NumberedPage, DetectError> {
+    fn number(&mut self, mut input: PageInput) -> Result<PendingPage, DetectError> {
         if let Some(corpus_stats) = &self.corpus_stats {
             corpus_stats.measure().project(&mut input);
         }
         let PageInput { page, group, body_digest, text_digest, terms, order, renews } = input;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
-        Ok(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews })
+        Ok(self.prepare(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
+    }
+
+    /// As [`number`](Self::number), for a page that was searched for ahead.
+    fn number_searched(
+        &mut self,
+        (input, early): (PageInput, Option<EarlySearch>),
+    ) -> Result<PendingPage, DetectError> {
+        let Some(EarlySearch { terms, result }) = early else { return self.number(input) };
+        let PageInput { page, body_digest, text_digest, order, renews, .. } = input;
+        let group = self.group(input.group);
+        let pending = match terms {
+            EarlyTerms::Known(terms, weighed) => {
+                let (new_terms, least_weight, result) = (Vec::new(), 0, None);
+                PendingPage {
+                    page,
+                    group,
+                    body_digest,
+                    text_digest,
+                    terms,
+                    new_terms,
+                    weighed,
+                    least_weight,
+                    renews,
+                    result,
+                }
+            }
+            EarlyTerms::Some(known) => {
+                let (terms, new_terms, order) = self.vocabulary.intern_known(input.terms, known, order)?;
+                let group = input.group;
+                self.prepare(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews })
+            }
+        };
+        Ok(PendingPage { result: Some(result), ..pending })
     }
 
     /// Reads a page of which the log has all that [`number`](Self::number) makes.
-    fn number_logged(&mut self, row: JudgedPage<'_>) -> Result<NumberedPage, DetectError> {
+    fn number_logged(&mut self, row: JudgedPage<'_>) -> Result<PendingPage, DetectError> {
         let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
-        let (terms, order) = (terms.clone(), order.clone());
-        Ok(NumberedPage { page, group, body_digest, text_digest, terms, new_terms: Vec::new(), order, renews })
+        let (terms, order, new_terms) = (terms.clone(), order.clone(), Vec::new());
+        Ok(self.prepare(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
     }
 
     fn prepare(&self, numbered: NumberedPage) -> PendingPage {
@@ -533,7 +601,7 @@ impl<S: RecordSource> Decider<S> {
         let needs_search = |pending: &PendingPage| {
             let page = &pending.weighed;
             let is_copy = pending.renews.is_none() && self.find_copy(pending).is_some();
-            self.is_comparable(page) && !is_copy && !search.has_copy(page)
+            pending.result.is_none() && self.is_comparable(page) && !is_copy && !search.has_copy(page)
         };
         let needed: Vec<bool> = pending_pages.iter().map(|pending| pending.as_ref().is_ok_and(&needs_search)).collect();
         let mut needed = needed.into_iter();

@@ -24,7 +24,7 @@ pub(super) struct MatchQuery<'a> {
 }
 
 /// The matches found so far, and the score that later ones need.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MatchCollector {
     matches: Vec<Match>,
     /// With [`Mode::Best`], a candidate must reach the best score so far.

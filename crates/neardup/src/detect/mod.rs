@@ -36,6 +36,7 @@ mod corpus_stats;
 mod decider;
 mod decision_log;
 mod detectors;
+mod early_search;
 mod error;
 mod exact_duplicates;
 mod matching;
@@ -57,6 +58,7 @@ pub use decider::Decider;
 pub use detectors::{Measure, SecondCheck, SecondCheckBasis, TemplateAware, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
+pub use early_search::EarlySearch;
 pub use error::DetectError;
 pub use matching::MatchFilter;
 pub use options::{Options, Within};

@@ -173,6 +173,11 @@ impl Options {
         Self { detector, threshold, second, thresholding: Self::default_thresholding(detector), ..Self::default() }
     }
 
+    /// Returns whether the detector compares by the two pages alone, whatever it saw before.
+    pub(super) fn learns_nothing(&self) -> bool {
+        self.detector == Detector::Mwo && self.second.is_none() && self.thresholding == Thresholding::Off
+    }
+
     /// Returns a text that names everything that decides what is in the index.
     pub fn signature(&self) -> String {
         let Self { detector, threshold, filter, min_terms, weights, within, .. } = self;

@@ -38,8 +38,12 @@ pub(super) struct QueryPage<'a> {
     pub(super) page: &'a Page,
 }
 
+/// Records stored since the first part of a search; beyond, the whole index is searched again, which takes less time
+/// than that many sketches.
+const MOST_SINCE: usize = if cfg!(test) { 6 } else { 2_000 };
+
 /// The result of a query so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SearchResult {
     collector: MatchCollector,
     counters: ProbeCounters,
@@ -101,9 +105,14 @@ impl<S: RecordSource> Search<S> {
         self.index.file_records();
     }
 
+    /// Returns whether a search may be made in two parts.
+    pub(super) fn can_split(&self) -> bool {
+        self.index.can_split_probes()
+    }
+
     /// Returns whether searching ahead for several pages pays: the index must be large and its probes divisible.
     pub(super) fn can_search_ahead(&self) -> bool {
-        self.scratches.len() > 1 && self.index.can_split_probes() && self.index.len() >= WORTH_A_THREAD
+        self.scratches.len() > 1 && self.can_split() && self.index.len() >= WORTH_A_THREAD
     }
 
     /// Searches for several pages at once, on all cores; [`find_matches`](Self::find_matches) then adds what was stored since.
@@ -174,12 +183,24 @@ impl<S: RecordSource> Search<S> {
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<Vec<Match>, DetectError> {
+        let result = self.search_shared(query, page, log)?;
+        self.choose_matches(query, page, result.collector.into_matches())
+    }
+
+    /// Searches for one page so that threads can share the index; [`find_matches`](Self::find_matches) then adds what
+    /// was stored since.
+    pub(super) fn search_shared(
+        &self,
+        query: &MatchQuery<'_>,
+        page: QueryPage<'_>,
+        log: &DecisionLog,
+    ) -> Result<SearchResult, DetectError> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
         let mut result = SearchResult::new(query);
         result.extend(&*self.index, &self.records, &mut scratch, query, page, log)?;
         spare().push(scratch);
-        self.choose_matches(query, page, result.collector.into_matches())
+        Ok(result)
     }
 
     /// Returns the matches that remain when the detector compares all of them together.
@@ -230,9 +251,13 @@ impl SearchResult {
         page: QueryPage<'_>,
         log: &DecisionLog,
     ) -> Result<(), DetectError> {
-        let seen = self.seen.replace(index.len());
+        let mut seen = self.seen.replace(index.len());
         if self.collector.is_complete(query) || seen == self.seen {
             return Ok(());
+        }
+        if seen.is_some_and(|seen| index.len() - seen > MOST_SINCE) {
+            self.collector = MatchCollector::new(query.threshold);
+            seen = None;
         }
         let measure = query.measure;
         let (bar, terms) = (measure.lower_bound(self.collector.bar()), measure.filtered(page.page));
@@ -253,7 +278,7 @@ impl SearchResult {
         };
         self.counters.add(match seen {
             None => index.probe(scratch, &terms, bar, &mut visit),
-            Some(from) => index.probe_unfiled(scratch, from, &terms, bar, &mut visit),
+            Some(from) => index.probe_since(scratch, from, &terms, bar, &mut visit),
         });
         failed.map_or(Ok(()), Err)
     }

@@ -69,7 +69,7 @@ impl CandidateIndex for PrefixFilter {
         self.probe_from(0, terms, threshold, visit)
     }
 
-    fn probe_unfiled(
+    fn probe_since(
         &self,
         _: &mut Scratch,
         from: usize,

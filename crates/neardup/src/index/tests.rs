@@ -247,11 +247,30 @@ proptest! {
         let (settled, early) = (settled.min(early), settled.max(early));
         let mut shown = suspects_of(&settled_at(&records[..early], settled), &probe, threshold);
         let whole = settled_at(&records, settled);
-        whole.probe_unfiled(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
+        whole.probe_since(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
             shown.push(candidate);
             ControlFlow::Continue(threshold)
         });
         prop_assert_eq!(shown, suspects_of(&whole, &probe, threshold));
+    }
+
+    #[test]
+    fn a_second_part_loses_no_match_wherever_records_are(
+        records in prop::collection::vec(any_terms(), 1..60),
+        probe in any_terms(),
+        threshold in any_threshold(),
+        cuts in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+    ) {
+        let (settled, early) = (cuts.0.index(records.len()), cuts.1.index(records.len()));
+        let mut shown = Vec::new();
+        let whole = settled_at(&records, settled);
+        whole.probe_since(&mut Scratch::default(), early, &probe, threshold, &mut |candidate| {
+            shown.push(candidate.id);
+            ControlFlow::Continue(threshold)
+        });
+        let expected = matching(&records, &probe, threshold).into_iter().filter(|id| id.index() >= early);
+        prop_assert!(expected.clone().all(|id| shown.contains(&id)), "{:?} {:?}", shown, expected.collect::<Vec<_>>());
+        prop_assert!(shown.iter().all(|id| id.index() >= early));
     }
 }
 

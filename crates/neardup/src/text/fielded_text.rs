@@ -54,6 +54,27 @@ impl FieldedText {
         Self { plain: true, ..Self::default() }
     }
 
+    /// Creates a plain text as one part, without its lines.
+    pub(super) fn of(text: &str) -> Self {
+        let mut fielded = Self::default();
+        fielded.text.reserve(text.len());
+        fielded.push(Field::Body, text);
+        fielded
+    }
+
+    /// Creates a plain text whose lines end where an empty one is.
+    pub(super) fn of_lines(text: &str) -> Self {
+        let mut fielded = Self::default();
+        for line in text.split_inclusive('\n') {
+            if line.trim().is_empty() {
+                fielded.break_line();
+            } else {
+                fielded.push(Field::Body, line);
+            }
+        }
+        fielded
+    }
+
     /// Reserves room for this many bytes.
     pub fn reserve(&mut self, bytes: usize) {
         self.text.reserve(bytes);
@@ -277,6 +298,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_plain_text_is_the_same_with_and_without_its_lines(text in "[a é\u{a0}\n.]{0,20}") {
+            let (whole, lines) = (FieldedText::of(&text), FieldedText::of_lines(&text));
+            prop_assert_eq!(whole.as_str(), lines.as_str());
+            prop_assert_eq!(whole.digest(), lines.digest());
+        }
+
         #[test]
         fn text_is_the_same_whenever_it_is_folded(pieces in prop::collection::vec((0..4, "[a é\u{a0}\u{2003}\n]{0,4}"), 0..8)) {
             let (mut text, mut plain) = (FieldedText::default(), FieldedText::plain());

@@ -50,9 +50,10 @@ pub(super) struct ShortWordCache {
 }
 
 impl ShortWordCache {
-    pub fn new(hasher: &DefaultHashBuilder) -> Self {
+    /// Creates an empty table with room for this many words.
+    pub fn new(hasher: &DefaultHashBuilder, room: usize) -> Self {
         let seeds = [hasher.hash_one(0), hasher.hash_one(1)];
-        Self { slots: vec![CachedWord::default(); 1024], used: 0, seeds }
+        Self { slots: vec![CachedWord::default(); (2 * room).next_power_of_two().max(1024)], used: 0, seeds }
     }
 
     pub fn len(&self) -> usize {
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn words_are_found_by_their_letters_and_language() {
         let text = "one two one sixteen_letters_ seventeen_letters two";
-        let mut words = ShortWordCache::new(&DefaultHashBuilder::default());
+        let mut words = ShortWordCache::new(&DefaultHashBuilder::default(), 0);
         let of = |start, end| ShortWord::of(text, start, end);
         assert_eq!(of(0, 3), of(8, 11));
         assert_eq!(of(4, 7), of(47, 50));
@@ -142,7 +143,7 @@ mod tests {
     #[test]
     fn the_table_grows() {
         let text: String = (0..5000).map(|n| format!("{n:08}")).collect();
-        let mut words = ShortWordCache::new(&DefaultHashBuilder::default());
+        let mut words = ShortWordCache::new(&DefaultHashBuilder::default(), 0);
         let of = |n: u32| ShortWord::of(&text, n as usize * 8, n as usize * 8 + 8).unwrap();
         for n in 0..5000 {
             words.insert(of(n), 0, n);

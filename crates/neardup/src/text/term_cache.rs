@@ -36,6 +36,11 @@ impl CachedTerm {
 }
 
 impl TermCache {
+    /// Creates an empty cache with room for this many terms.
+    pub fn with_room(room: usize) -> Self {
+        Self { by_text: HashTable::with_capacity(room), ..Self::default() }
+    }
+
     pub fn len(&self) -> usize {
         self.terms.len()
     }

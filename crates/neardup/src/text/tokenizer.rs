@@ -36,6 +36,9 @@ pub enum WordCache {
     /// Across pages, bounded.
     #[default]
     Kept,
+    /// Across pages, with room for this many words, short and long ones each: some 100 bytes a word. For texts of
+    /// many sources in random order.
+    Room(u32),
 }
 
 /// Options of a tokenizer.
@@ -80,21 +83,20 @@ pub struct Tokenizer {
 impl Tokenizer {
     /// Creates a tokenizer with these options and an empty cache.
     pub fn new(options: TokenizerOptions) -> Self {
-        Self { options, pool: WordPool::default() }
+        let pool = match options.word_cache {
+            // Two generations.
+            WordCache::Room(words) => WordPool::new(words as usize / 2),
+            _ => WordPool::default(),
+        };
+        Self { options, pool }
     }
 
     /// Tokenizes a plain text. All terms count as [`Field::Body`]. Cost: linear.
     ///
     /// `language` is a primary BCP 47 subtag. It counts only under [`LanguageRules::OfLanguage`].
     pub fn tokenize(&self, text: &str, language: Option<&str>, wanted: WantedOrder) -> TokenizedText {
-        let mut fielded = FieldedText::default();
-        for line in text.split_inclusive('\n') {
-            if line.trim().is_empty() {
-                fielded.break_line();
-            } else {
-                fielded.push(Field::Body, line);
-            }
-        }
+        let fielded =
+            if wanted == WantedOrder::default() { FieldedText::of(text) } else { FieldedText::of_lines(text) };
         let (terms, order) = self.with_table(language, |mut table| {
             let order = table.count_parts(&fielded, wanted, None);
             (table.into_terms(), order)
@@ -115,7 +117,8 @@ impl Tokenizer {
         let TokenizerOptions { stem, stop_words, rules, word_cache, .. } = self.options;
         let language = if rules == LanguageRules::Same { Some("en") } else { language };
         let language = TermRules::of(language, stem, stop_words).mapping(self.options.synonyms.as_ref());
-        let pool = if word_cache == WordCache::Kept { &self.pool } else { &WordPool::default() };
+        let is_kept = matches!(word_cache, WordCache::Kept | WordCache::Room(_));
+        let pool = if is_kept { &self.pool } else { &WordPool::default() };
         pool.with(|words| work(TermTable::new(language, word_cache, words)))
     }
 

@@ -2,9 +2,9 @@
 //!
 //! Pages of one site share most of their words, and stemming a word costs about a hundred times as much as looking it
 //! up. The cache is bounded: there are two generations. When the younger one is full, the older is dropped as the
-//! next page begins; a word of it that occurs again moves to the younger. That takes 2^17 short words, as many long
-//! ones, and about 15 MB at most, beside the words of one page. With half as many, 24 manuals in 19 languages take a
-//! quarter longer; with twice as many they take no less.
+//! next page begins; a word of it that occurs again moves to the younger. By default that takes 2^17 short words, as
+//! many long ones, and about 15 MB at most, beside the words of one page. With half as many, 24 manuals in 19 languages
+//! take a quarter longer; with twice as many they take no less. Texts of many sources in random order have more words.
 //!
 //! A repeated word of a page takes one lookup: its term knows its position on the current page.
 
@@ -19,8 +19,8 @@ use super::stem::TermRules;
 use super::term_cache::{STOP_WORD, TermCache};
 use super::tokens;
 
-/// Words of one generation, short and long ones each.
-const GENERATION: usize = 1 << 16;
+/// Words of one generation by default, short and long ones each.
+pub(super) const GENERATION: usize = 1 << 16;
 /// Longer words, in bytes, are rare, and not cached.
 const LONGEST_KEPT: usize = 64;
 
@@ -30,6 +30,8 @@ pub(super) struct Words {
     hasher: DefaultHashBuilder,
     young: Generation,
     old: Generation,
+    /// Words of one generation, short and long ones each.
+    most: usize,
     /// Number of the page, which tells positions on other pages from those on this one.
     page: u32,
     fetched: u32,
@@ -61,17 +63,18 @@ impl LongWord {
 }
 
 impl Generation {
-    fn new(hasher: &DefaultHashBuilder) -> Self {
+    /// Creates an empty generation with room for this many short words and terms.
+    fn new(hasher: &DefaultHashBuilder, room: usize) -> Self {
         Self {
-            short: ShortWordCache::new(hasher),
+            short: ShortWordCache::new(hasher, room),
             long_text: String::new(),
             long: HashTable::new(),
-            terms: TermCache::default(),
+            terms: TermCache::with_room(room),
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.short.len().max(self.long.len()).max(self.terms.len()) >= GENERATION
+    fn is_full(&self, most: usize) -> bool {
+        self.short.len().max(self.long.len()).max(self.terms.len()) >= most
     }
 
     /// Returns the number of the term of a long word.
@@ -91,20 +94,27 @@ impl Generation {
 
 impl Default for Words {
     fn default() -> Self {
-        let hasher = DefaultHashBuilder::default();
-        let (young, old) = (Generation::new(&hasher), Generation::new(&hasher));
-        Self { hasher, young, old, page: 0, fetched: 0, lower: String::new(), stem: String::new() }
+        Self::new(GENERATION)
     }
 }
 
 impl Words {
+    /// Creates an empty cache of two generations of this many words, short and long ones each.
+    pub fn new(most: usize) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let (young, old) = (Generation::new(&hasher, 0), Generation::new(&hasher, 0));
+        Self { hasher, young, old, most, page: 0, fetched: 0, lower: String::new(), stem: String::new() }
+    }
+
     /// Invalidates positions of the page before, and drops the older generation if the younger is full.
     pub fn begin_page(&mut self) {
         let next = self.page.checked_add(1);
         // A page 2³² pages ago must not be taken for this one.
         self.page = next.unwrap_or(1);
-        if next.is_none() || self.young.is_full() {
-            self.old = std::mem::replace(&mut self.young, Generation::new(&self.hasher));
+        if next.is_none() || self.young.is_full(self.most) {
+            // It will be as full as the one before: growing by doubling would hash each word twice.
+            let next = Generation::new(&self.hasher, self.young.short.len());
+            self.old = std::mem::replace(&mut self.young, next);
         }
     }
 

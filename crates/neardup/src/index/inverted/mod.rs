@@ -146,7 +146,7 @@ impl CandidateIndex for InvertedIndex {
         probe.counters
     }
 
-    fn probe_unfiled(
+    fn probe_since(
         &self,
         scratch: &mut super::Scratch,
         from: usize,
@@ -155,7 +155,7 @@ impl CandidateIndex for InvertedIndex {
         visit: &mut Visit<'_>,
     ) -> ProbeCounters {
         let mut probe = Probe::new(self, &mut scratch.exact, terms, threshold, visit);
-        let _ = probe.unfiled(from);
+        let _ = probe.since(from);
         probe.counters
     }
 
@@ -277,7 +277,7 @@ impl<'a, 'v> Probe<'a, 'v> {
         self.likely()?;
         self.listed()?;
         self.unlisted()?;
-        self.unfiled(0)
+        self.since(self.index.settled())
     }
 
     /// Shows the records that share rare terms.
@@ -367,9 +367,9 @@ impl<'a, 'v> Probe<'a, 'v> {
         (0..self.index.listed_from).try_for_each(|record| self.compare_sketch(record as u32))
     }
 
-    /// Shows the unfiled records from number `from` on, in order.
-    fn unfiled(&mut self, from: usize) -> ControlFlow<()> {
-        for record in self.index.settled().max(from)..self.index.len() {
+    /// Shows the records from number `from` on, in order.
+    fn since(&mut self, from: usize) -> ControlFlow<()> {
+        for record in from..self.index.len() {
             self.compare_sketch(record as u32)?;
         }
         ControlFlow::Continue(())
