@@ -1,9 +1,11 @@
 //! The class `Deduplicator`.
 //!
-//! Terms are counted outside of the lock, and Python's own lock is released while Rust works. So the threads of Python
-//! count and query side by side, and only decisions wait for each other.
+//! Terms are counted outside of the lock, and Python's own lock is released while Rust works. Threads that insert at the
+//! same time first search under the shared lock. So the threads of Python count and search side by side, and only
+//! decisions wait for each other.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use neardup::{Counted, Counter};
@@ -21,8 +23,9 @@ use crate::verdict::{Explanation, Match, TermShare, Verdict};
 /// The similarity is minimum weight overlapping: the sum, over all terms, of the smaller of the two documents' shares.
 /// It is a number from 0 to 1. Verdicts are those of a comparison with every kept document: nothing is sampled.
 ///
-/// Threads share it. They count terms and query side by side, and Python's lock is released meanwhile; decisions wait
-/// for each other.
+/// Threads share it. They count terms and search side by side, and Python's lock is released meanwhile; decisions wait
+/// for each other. Verdicts are those of the order in which the documents are taken in, that of `keys`. A batch is
+/// taken in without others between.
 ///
 /// Args:
 ///     threshold: The similarity from which a document is a near-duplicate, from 0 to 1, rounded to millionths.
@@ -41,6 +44,33 @@ pub(crate) struct Deduplicator {
     documents: RwLock<neardup::Deduplicator<Key>>,
     counter: Counter,
     threads: usize,
+    /// Calls that insert at the moment.
+    inserting: AtomicUsize,
+}
+
+/// Documents of a batch that are searched for ahead. The later ones of a longer batch would be compared with so many
+/// that came since that searching again takes less time.
+const MOST_AHEAD: usize = 1_000;
+
+/// A call that inserts.
+struct Insertion<'a>(&'a AtomicUsize);
+
+impl<'a> Insertion<'a> {
+    fn begin(inserting: &'a AtomicUsize) -> Self {
+        inserting.fetch_add(1, Ordering::Relaxed);
+        Self(inserting)
+    }
+
+    /// Returns whether another call inserts too.
+    fn has_company(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
+impl Drop for Insertion<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[pymethods]
@@ -73,8 +103,9 @@ impl Deduplicator {
     #[pyo3(signature = (document, key=None))]
     fn insert(&self, py: Python<'_>, document: OwnedDocument, key: Option<Key>) -> PyResult<Verdict> {
         let verdicts = py.detach(|| {
+            let insertion = Insertion::begin(&self.inserting);
             let counted = document.with(|document| self.counter.count(document)).map_err(exception)?;
-            self.take_in(vec![counted], key.map(|key| vec![key]))
+            self.take_in(&insertion, vec![counted], key.map(|key| vec![key]))
         })?;
         verdicts.into_iter().next().ok_or_else(|| PyValueError::new_err("no verdict"))
     }
@@ -95,7 +126,10 @@ impl Deduplicator {
         keys: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Verdict>> {
         let (batch, keys) = (Batch::read(documents)?, keys.map(documents::keys).transpose()?);
-        py.detach(|| self.take_in(self.count(&batch)?, keys))
+        py.detach(|| {
+            let insertion = Insertion::begin(&self.inserting);
+            self.take_in(&insertion, self.count(&batch)?, keys)
+        })
     }
 
     /// Returns the kept documents similar to this one, most similar first. The document is not taken in.
@@ -231,7 +265,7 @@ impl Deduplicator {
         }
         documents.set_threads(threads);
         let counter = documents.counter();
-        Ok(Self { documents: RwLock::new(documents), counter, threads })
+        Ok(Self { documents: RwLock::new(documents), counter, threads, inserting: AtomicUsize::new(0) })
     }
 
     fn from_bytes(mut bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
@@ -249,10 +283,21 @@ impl Deduplicator {
     }
 
     /// Inserts counted documents; without keys, each is named by its number.
-    fn take_in(&self, counted: Vec<Counted>, keys: Option<Vec<Key>>) -> PyResult<Vec<Verdict>> {
+    ///
+    /// Alone it searches and decides at once. Beside others it searches first, so that they can search too.
+    fn take_in(
+        &self,
+        insertion: &Insertion<'_>,
+        mut counted: Vec<Counted>,
+        keys: Option<Vec<Key>>,
+    ) -> PyResult<Vec<Verdict>> {
         if let Some(keys) = keys.as_ref().filter(|keys| keys.len() != counted.len()) {
             let message = format!("{} documents and {} keys: give one key each", counted.len(), keys.len());
             return Err(PyValueError::new_err(message));
+        }
+        if insertion.has_company() {
+            let ahead = counted.len().min(MOST_AHEAD);
+            self.read().search_ahead(&mut counted[..ahead]).map_err(exception)?;
         }
         let mut documents = self.write();
         let numbers = (documents.len() as i64..).map(Key::Number).take(counted.len());

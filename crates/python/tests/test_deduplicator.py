@@ -172,6 +172,39 @@ def test_threads_share_a_deduplicator() -> None:
     assert len(documents) == 2000
 
 
+@pytest.mark.parametrize("size", [1, 40, 1500])
+def test_threads_decide_as_one_does_in_their_order(size: int) -> None:
+    given = texts(3000)
+    documents = ndcrawl.Deduplicator(0.6, threads=1)
+    batches = [range(begin, min(begin + size, len(given))) for begin in range(0, len(given), size)]
+    waiting, failed, told = iter(batches), [], {}
+
+    def work() -> None:
+        try:
+            for batch in waiting:
+                if size == 1:
+                    told[batch[0]] = documents.insert(given[batch[0]], batch[0])
+                else:
+                    told.update(zip(batch, documents.insert_many([given[n] for n in batch], list(batch))))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=300)
+    assert not failed and not any(thread.is_alive() for thread in threads)
+    order = documents.keys()
+    assert sorted(order) == list(range(len(given)))
+    starts = [order.index(batch[0]) for batch in batches]
+    assert all(order[start : start + len(batch)] == list(batch) for start, batch in zip(starts, batches))
+    alone = ndcrawl.Deduplicator(0.6, threads=1)
+    assert alone.insert_many([given[number] for number in order], order) == [told[number] for number in order]
+    assert all(documents.verdict(number) == verdict for number, verdict in told.items())
+    assert documents.matches_many(given[:200]) == alone.matches_many(given[:200])
+
+
 def test_help_says_what_the_stubs_say() -> None:
     stubs = ast.parse(Path(ndcrawl.__file__).with_name("_native.pyi").read_text())
     documented = 0

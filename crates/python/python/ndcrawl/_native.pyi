@@ -27,8 +27,9 @@ class Deduplicator:
     The similarity is minimum weight overlapping: the sum, over all terms, of the smaller of the two documents' shares.
     It is a number from 0 to 1. Verdicts are those of a comparison with every kept document: nothing is sampled.
 
-    Threads share it. They count terms and query side by side, and Python's lock is released meanwhile; decisions wait
-    for each other.
+    Threads share it. They count terms and search side by side, and Python's lock is released meanwhile; decisions wait
+    for each other. Verdicts are those of the order in which the documents are taken in, that of `keys`. A batch is
+    taken in without others between.
 
     Args:
         threshold: The similarity from which a document is a near-duplicate, from 0 to 1, rounded to millionths.
