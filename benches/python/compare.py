@@ -49,10 +49,10 @@ def words(text: str) -> set[str]:
     return set(WORD.findall(text.lower()))
 
 
-def by_ndcrawl(texts: list[str]) -> list[int]:
+def by_ndcrawl(texts: list[str], threshold: float = THRESHOLD) -> list[int]:
     import ndcrawl
 
-    documents = ndcrawl.Deduplicator(THRESHOLD, threads=1)
+    documents = ndcrawl.Deduplicator(threshold, threads=1)
     verdicts = []
     for begin in range(0, len(texts), BATCH):
         verdicts += documents.insert_many(texts[begin : begin + BATCH])
@@ -88,11 +88,16 @@ def by_rensa(texts: list[str]) -> list[int]:
     return dropped
 
 
-TOOLS = {"ndcrawl": by_ndcrawl, "datasketch": by_datasketch, "rensa": by_rensa}
+def by_ndcrawl_at_jaccard(texts: list[str]) -> list[int]:
+    """At the overlap that two sets of one size have if their Jaccard index is the threshold."""
+    return by_ndcrawl(texts, 2 * THRESHOLD / (1 + THRESHOLD))
 
 
-def measure(tool: str, file: Path) -> None:
-    texts = pq.read_table(file)["text"].to_pylist()
+TOOLS = {"ndcrawl": by_ndcrawl, "ndcrawl at 0.889": by_ndcrawl_at_jaccard, "datasketch": by_datasketch, "rensa": by_rensa}
+
+
+def measure(tool: str, file: Path, count: int | None) -> None:
+    texts = read(file, count)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     dropped = TOOLS[tool](texts)
@@ -101,76 +106,86 @@ def measure(tool: str, file: Path) -> None:
     print(json.dumps({"seconds": seconds, "mebibytes": memory, "dropped": dropped}))
 
 
-def similar_pairs(texts: list[str]) -> dict[str, list[set[int]]]:
-    """For each text the others that reach the threshold: by Jaccard of its words, and by minimum weight overlapping.
+def repeats(kept: list[int], documents: list) -> list[bool]:
+    """For each document whether it reaches the threshold with an earlier one of those that were kept.
 
-    Both are exact. Two sets that reach a Jaccard index share at least that part of the larger one, which is their
-    overlap if each word weighs the same; what the index finds so is then computed set by set.
+    Exact. Only kept documents are searched: they are few beside each other, however large a cluster is.
     """
-    sets = [words(text) for text in texts]
-    overlap = neighbors([dict.fromkeys(words_of, 1.0) for words_of in sets])
-    jaccard = [
-        {other for other in found if len(sets[n] & sets[other]) >= THRESHOLD * len(sets[n] | sets[other])}
-        for n, found in enumerate(overlap)
-    ]
-    return {"Jaccard": jaccard, "MWO": neighbors(texts)}
-
-
-def neighbors(documents: list) -> list[set[int]]:
     import ndcrawl
 
-    # At threshold 1 only those that equal a kept one are left out: they have its neighbors.
+    # At threshold 1 only those that equal an earlier one are left out.
     index = ndcrawl.Deduplicator(1.0, min_terms=20)
-    verdicts = index.insert_many(documents)
-    equal: dict[int, set[int]] = {}
-    for number, verdict in enumerate(verdicts):
-        equal.setdefault(number if verdict.is_unique else verdict.of, set()).add(number)
-    found: dict[int, set[int]] = {}
-    for kept, matches in zip(equal, index.matches_many([documents[kept] for kept in equal], THRESHOLD)):
-        found[kept] = set().union(equal[kept], *(equal[match.key] for match in matches))
-    return [found[number if verdict.is_unique else verdict.of] for number, verdict in enumerate(verdicts)]
+    index.insert_many([documents[number] for number in kept], keys=kept)
+    found = []
+    for begin in range(0, len(documents), BATCH):
+        found += index.matches_many(documents[begin : begin + BATCH], THRESHOLD)
+    return [any(match.key < number for match in matches) for number, matches in enumerate(found)]
 
 
-def check_truth(texts: list[str], truth: dict[str, list[set[int]]]) -> None:
-    """Compares 100 texts with all by brute force."""
-    sets = [words(text) for text in texts]
-    for number in random.Random(2).sample(range(len(texts)), 100):
-        by_force = {
-            other
-            for other in range(len(texts))
-            if len(sets[number] & sets[other]) >= THRESHOLD * len(sets[number] | sets[other])
-        }
-        assert by_force == truth["Jaccard"][number] | {number}, number
+def repeats_by_jaccard(kept: list[int], sets: list[frozenset[str]]) -> list[bool]:
+    """The same by the Jaccard index of sets of words.
 
-
-def compare(file: Path) -> None:
-    texts = pq.read_table(file)["text"].to_pylist()
-    results = {}
-    for tool in TOOLS:
-        told = subprocess.run([sys.executable, __file__, "measure", tool, str(file)], stdout=subprocess.PIPE, check=True)
-        results[tool] = json.loads(told.stdout)
-    truth = similar_pairs(texts)
-    check_truth(texts, truth)
-    print("| tool | CPU seconds | MiB | dropped | " + " | ".join(f"missed, wrong ({name})" for name in truth) + " |")
-    print("|---" * (4 + len(truth)) + "|")
-    for tool, result in results.items():
-        dropped = set(result["dropped"])
-        cells = []
-        for near in truth.values():
-            missed = wrong = 0
-            for number in range(len(texts)):
-                repeats = any(other < number and other not in dropped for other in near[number])
-                missed += repeats and number not in dropped
-                wrong += not repeats and number in dropped
-            cells.append(f"{missed}, {wrong}")
-        numbers = f"{result['seconds']:.1f} | {result['mebibytes']} | {len(dropped):,}"
-        print(f"| {tool} | {numbers} | {' | '.join(cells)} |")
-
-
-def compare_threads(file: Path) -> None:
+    Two sets that reach it share at least that part of the larger one, which is their overlap if each word weighs the
+    same. What the index finds so is then computed set by set.
+    """
     import ndcrawl
 
-    texts = pq.read_table(file)["text"].to_pylist()
+    index = ndcrawl.Deduplicator(1.0, min_terms=1)
+    index.insert_many([dict.fromkeys(sets[number], 1.0) for number in kept], keys=kept)
+    found = []
+    for begin in range(0, len(sets), BATCH):
+        weighted = [dict.fromkeys(words_of, 1.0) for words_of in sets[begin : begin + BATCH]]
+        for number, matches in enumerate(index.matches_many(weighted, THRESHOLD), begin):
+            earlier = (match.key for match in matches if match.key < number)
+            found.append(any(is_similar(sets[number], sets[other]) for other in earlier))
+    return found
+
+
+def is_similar(one: frozenset[str], other: frozenset[str]) -> bool:
+    return jaccard(one, other) >= THRESHOLD
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared)
+
+
+def check(found: list[bool], kept: list[int], sets: list[frozenset[str]]) -> None:
+    """Compares 100 texts with all kept ones by brute force."""
+    for number in random.Random(2).sample(range(len(sets)), min(100, len(sets))):
+        by_force = any(is_similar(sets[number], sets[other]) for other in kept if other < number)
+        assert by_force == found[number], number
+
+
+def compare(file: Path, count: int | None) -> None:
+    texts = read(file, count)
+    sets = [frozenset(words(text)) for text in texts]
+    print("| tool | CPU seconds | MiB | dropped | missed, wrong (Jaccard) | missed, wrong (MWO) |")
+    print("|---" * 6 + "|")
+    for tool in TOOLS:
+        command = [sys.executable, __file__, "measure", tool, str(file)] + (["-n", str(count)] if count else [])
+        result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+        dropped = set(result["dropped"])
+        kept = [number for number in range(len(texts)) if number not in dropped]
+        truth = [repeats_by_jaccard(kept, sets), repeats(kept, texts)]
+        check(truth[0], kept, sets)
+        cells = []
+        for found in truth:
+            missed = sum(repeated and number not in dropped for number, repeated in enumerate(found))
+            wrong = sum(not repeated and number in dropped for number, repeated in enumerate(found))
+            cells.append(f"{missed:,}, {wrong:,}")
+        numbers = f"{result['seconds']:.1f} | {result['mebibytes']} | {len(dropped):,}"
+        print(f"| {tool} | {numbers} | {' | '.join(cells)} |", flush=True)
+
+
+def read(file: Path, count: int | None) -> list[str]:
+    return pq.read_table(file)["text"].slice(0, count).to_pylist()
+
+
+def compare_threads(file: Path, count: int | None) -> None:
+    import ndcrawl
+
+    texts = read(file, count)
     batches = [texts[begin : begin + 250] for begin in range(0, len(texts), 250)]
     for threads in (1, 2, 1, 2):
         documents, waiting = ndcrawl.Deduplicator(THRESHOLD, threads=1), iter(batches)
@@ -196,20 +211,20 @@ def main() -> None:
     texts.add_argument("folders", nargs="+", type=Path)
     texts.add_argument("-n", type=int, default=36_000)
     texts.add_argument("-o", type=Path, required=True)
-    for name in ("run", "threads"):
-        commands.add_parser(name).add_argument("file", type=Path)
     one = commands.add_parser("measure")
     one.add_argument("tool", choices=TOOLS)
-    one.add_argument("file", type=Path)
+    for command in (commands.add_parser("run"), commands.add_parser("threads"), one):
+        command.add_argument("file", type=Path)
+        command.add_argument("-n", type=int, help="only the first so many texts")
     given = parser.parse_args()
     if given.command == "texts":
         make_texts(given.folders, given.n, given.o)
     elif given.command == "run":
-        compare(given.file)
+        compare(given.file, given.n)
     elif given.command == "threads":
-        compare_threads(given.file)
+        compare_threads(given.file, given.n)
     else:
-        measure(given.tool, given.file)
+        measure(given.tool, given.file, given.n)
 
 
 if __name__ == "__main__":
