@@ -1,11 +1,14 @@
 //! What can be compared: a text, or terms with weights.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use super::Error;
-use crate::detect::EarlySearch;
-use crate::model::{Digest, Field, FieldCounts, FieldWeights, TermCounts, WantedOrder};
-use crate::text::{LanguageRules, Tokenizer, TokenizerOptions, WordCache};
+use super::shared_vocabulary::SharedVocabulary;
+use crate::detect::{DetectError, EarlySearch};
+use crate::model::{Digest, Field, FieldCounts, FieldWeights, PageTerms, Term, TermId};
+use crate::text::{LanguageRules, NumberedTerms, Tokenizer, TokenizerOptions, WordCache};
 
 /// Weights that make [`Field::Body`] count in ones and [`Field::Url`] in hundredths.
 ///
@@ -55,25 +58,86 @@ impl<'a> From<&'a [(&'a str, f64)]> for Document<'a> {
 #[derive(Clone, Debug)]
 pub struct Counted {
     pub(super) digest: Digest,
-    pub(super) terms: Vec<TermCounts>,
-    pub(super) early: Option<Early>,
+    /// The terms that the vocabulary had, ascending.
+    pub(super) known: Vec<(TermId, Weight)>,
+    /// Those that it had not.
+    pub(super) unknown: Vec<(Term, Weight)>,
+    /// What gave the numbers.
+    pub(super) vocabulary: SharedVocabulary,
+    pub(super) early: Option<EarlySearch>,
 }
 
-/// What a deduplicator found for a document ahead of its insertion.
-#[derive(Clone, Debug)]
-pub(super) struct Early {
-    /// The deduplicator's [identity](super::Deduplicator): what another one found means nothing here.
-    pub(super) by: Arc<()>,
-    pub(super) search: EarlySearch,
+/// The weight of a term: whole units and hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Weight {
+    whole: u32,
+    hundredths: u8,
+}
+
+impl Weight {
+    fn of_hundredths(hundredths: u64) -> Self {
+        let whole = u32::try_from(hundredths / 100).unwrap_or(u32::MAX);
+        Self { whole, hundredths: (hundredths % 100) as u8 }
+    }
+
+    /// Field counts that weigh the same under [`WEIGHTS`].
+    fn counts(self) -> FieldCounts {
+        let mut counts = FieldCounts::default();
+        counts.0[Field::Body as usize] = self.whole;
+        counts.0[Field::Url as usize] = u32::from(self.hundredths);
+        counts
+    }
+}
+
+type UnknownTerms<'a> = Cow<'a, [(Term, Weight)]>;
+
+impl Counted {
+    /// Numbers the terms without adding any: those that `vocabulary` lacks get unused numbers.
+    pub(super) fn looked_up(&self, vocabulary: &SharedVocabulary) -> PageTerms {
+        let (known, others) = self.parts(vocabulary);
+        let vocabulary = vocabulary.read();
+        let mut unused = (vocabulary.len() as u32..).map(TermId);
+        let mut number = |term: &str| vocabulary.get(term).or_else(|| unused.next()).unwrap_or_default();
+        let others = others.iter().map(|(term, weight)| (number(term), weight.counts()));
+        known.iter().map(|(id, weight)| (*id, weight.counts())).chain(others).collect()
+    }
+
+    /// Numbers the terms. Those that `vocabulary` lacks are added to it.
+    pub(super) fn interned(&self, vocabulary: &SharedVocabulary) -> Result<PageTerms, DetectError> {
+        let (known, others) = self.parts(vocabulary);
+        let mut terms = Vec::with_capacity(known.len() + others.len());
+        terms.extend(known.iter().map(|(id, weight)| (*id, weight.counts())));
+        if !others.is_empty() {
+            let mut vocabulary = vocabulary.write();
+            for (term, weight) in others.iter() {
+                terms.push((vocabulary.intern(term)?.0, weight.counts()));
+            }
+        }
+        Ok(PageTerms::new(terms))
+    }
+
+    /// Returns the terms whose numbers are those of `vocabulary`, and the others.
+    ///
+    /// Numbers of another vocabulary are given up. Both locks are never held at once.
+    fn parts(&self, vocabulary: &SharedVocabulary) -> (&[(TermId, Weight)], UnknownTerms<'_>) {
+        if self.vocabulary.is(vocabulary) {
+            return (&self.known, Cow::Borrowed(&self.unknown));
+        }
+        let own = self.vocabulary.read();
+        let known = self.known.iter().filter_map(|(id, weight)| Some((own.term(*id)?.into(), *weight)));
+        (&[], known.chain(self.unknown.iter().cloned()).collect())
+    }
 }
 
 /// Counts the terms of documents, as the [`Deduplicator`](super::Deduplicator) that it comes from does.
 ///
-/// Threads share it, and no thread waits for a deduplicator that another one uses. Clones share a cache of words.
+/// Threads share it, and no thread waits for a deduplicator that another one uses. Clones share a cache of words, which
+/// knows the numbers that the deduplicator gave to their terms.
 #[derive(Clone, Debug)]
 pub struct Counter {
     tokenizer: Tokenizer,
     language: Option<String>,
+    pub(super) vocabulary: SharedVocabulary,
 }
 
 impl Counter {
@@ -84,7 +148,7 @@ impl Counter {
         let (stop_words, word_cache) = (has_rules, WordCache::Room(WORDS));
         let options =
             TokenizerOptions { rules, stem: has_rules, stop_words, word_cache, ..TokenizerOptions::default() };
-        Self { tokenizer: Tokenizer::new(options), language }
+        Self { tokenizer: Tokenizer::new(options), language, vocabulary: SharedVocabulary::default() }
     }
 
     /// Counts the terms of a document. Cost: linear.
@@ -93,13 +157,54 @@ impl Counter {
     /// [`Error::Weight`].
     pub fn count<'a>(&self, document: impl Into<Document<'a>>) -> Result<Counted, Error> {
         match document.into() {
-            Document::Text(text) => {
-                let tokenized = self.tokenizer.tokenize(text, self.language.as_deref(), WantedOrder::default());
-                let digest = tokenized.digest.unwrap_or_else(|| Digest::of(b""));
-                Ok(Counted { digest, terms: tokenized.terms, early: None })
-            }
-            Document::Terms(terms) => count_weights(terms),
+            Document::Text(text) => Ok(self.count_text(text)),
+            Document::Terms(terms) => self.count_weights(terms),
         }
+    }
+
+    fn count_text(&self, text: &str) -> Counted {
+        // Most words of most texts have been found before, and nobody waits for the lock.
+        let vocabulary = LazyCell::new(|| self.vocabulary.read());
+        let find = |term: &str| vocabulary.get(term);
+        let (NumberedTerms { known, unknown }, digest) =
+            self.tokenizer.tokenize_numbered(text, self.language.as_deref(), find);
+        drop(vocabulary);
+        let weight = |count| Weight { whole: count, hundredths: 0 };
+        let mut known: Vec<_> = known.into_iter().map(|(id, count)| (id, weight(count))).collect();
+        known.sort_unstable_by_key(|(id, _)| *id);
+        let unknown = unknown.into_iter().map(|(term, count)| (term, weight(count))).collect();
+        let digest = digest.unwrap_or_else(|| Digest::of(b""));
+        Counted { digest, known, unknown, vocabulary: self.vocabulary.clone(), early: None }
+    }
+
+    fn count_weights(&self, weighted: &[(&str, f64)]) -> Result<Counted, Error> {
+        let mut hundredths = BTreeMap::<&str, u64>::new();
+        for &(term, weight) in weighted {
+            if !(0.0..=MOST_WEIGHT).contains(&weight) {
+                return Err(Error::Weight { term: term.to_owned(), weight });
+            }
+            *hundredths.entry(term).or_default() += (weight * 100.0).round() as u64;
+        }
+        hundredths.retain(|_, weight| *weight > 0);
+        let mut bytes = b"terms\0".to_vec();
+        for (term, weight) in &hundredths {
+            bytes.extend((term.len() as u64).to_le_bytes());
+            bytes.extend(term.as_bytes());
+            bytes.extend(weight.to_le_bytes());
+        }
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        let vocabulary = self.vocabulary.read();
+        for (term, hundredths) in hundredths {
+            let weight = Weight::of_hundredths(hundredths);
+            match vocabulary.get(term) {
+                Some(id) => known.push((id, weight)),
+                None => unknown.push((term.into(), weight)),
+            }
+        }
+        drop(vocabulary);
+        known.sort_unstable_by_key(|(id, _)| *id);
+        let digest = Digest::of(&bytes);
+        Ok(Counted { digest, known, unknown, vocabulary: self.vocabulary.clone(), early: None })
     }
 
     /// Counts the terms of several documents on at most `threads` threads, in order.
@@ -126,31 +231,4 @@ impl Counter {
             Ok(counted)
         })
     }
-}
-
-fn count_weights(weighted: &[(&str, f64)]) -> Result<Counted, Error> {
-    let mut hundredths = std::collections::BTreeMap::<&str, u64>::new();
-    for &(term, weight) in weighted {
-        if !(0.0..=MOST_WEIGHT).contains(&weight) {
-            return Err(Error::Weight { term: term.to_owned(), weight });
-        }
-        *hundredths.entry(term).or_default() += (weight * 100.0).round() as u64;
-    }
-    hundredths.retain(|_, weight| *weight > 0);
-    let mut bytes = b"terms\0".to_vec();
-    for (term, weight) in &hundredths {
-        bytes.extend((term.len() as u64).to_le_bytes());
-        bytes.extend(term.as_bytes());
-        bytes.extend(weight.to_le_bytes());
-    }
-    let terms = hundredths.into_iter().map(|(term, weight)| TermCounts { term: term.into(), counts: counts(weight) });
-    Ok(Counted { digest: Digest::of(&bytes), terms: terms.collect(), early: None })
-}
-
-/// Field counts that weigh so many hundredths under [`WEIGHTS`].
-fn counts(hundredths: u64) -> FieldCounts {
-    let mut counts = FieldCounts::default();
-    counts.0[Field::Body as usize] = u32::try_from(hundredths / 100).unwrap_or(u32::MAX);
-    counts.0[Field::Url as usize] = (hundredths % 100) as u32;
-    counts
 }

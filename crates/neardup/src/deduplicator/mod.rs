@@ -9,23 +9,23 @@ mod document;
 mod error;
 mod explanation;
 mod log;
+mod shared_vocabulary;
 mod snapshot;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug};
 use std::hash::Hash;
-use std::sync::Arc;
 
 pub use builder::Builder;
 pub use document::{Counted, Counter, Document};
 pub use error::Error;
 pub use explanation::{Explanation, TermShare};
 
-use document::{Early, WEIGHTS};
+use document::WEIGHTS;
 use log::{Log, LogEntry};
 
-use crate::detect::{Decider, EarlySearch, Options};
-use crate::model::{self, Digest, Judged, PageId, PageInput, Score, Sequence, TermCounts, TermOrder};
+use crate::detect::{Decider, NumberedPage, Options};
+use crate::model::{self, Judged, PageId, Score, Sequence, TermOrder};
 use crate::similarity::Record;
 
 /// The decision about one document.
@@ -101,8 +101,6 @@ pub struct Deduplicator<K> {
     log: Log,
     keys: Vec<K>,
     numbers: HashMap<K, Sequence>,
-    /// Tells this deduplicator from others.
-    identity: Arc<()>,
 }
 
 impl Deduplicator<String> {
@@ -119,8 +117,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         if let Some(bytes) = budget {
             decider.set_memory_limit(bytes);
         }
-        let (keys, numbers, identity) = (Vec::new(), HashMap::new(), Arc::default());
-        Self { builder, counter, decider, log, keys, numbers, identity }
+        Self { builder, counter, decider, log, keys: Vec::new(), numbers: HashMap::new() }
     }
 
     /// Returns a counter of terms, with which other threads prepare documents while this one decides.
@@ -182,17 +179,20 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     where
         K: Debug,
     {
-        let (mut keys, mut digests, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut keys, mut digests, mut all) = (Vec::new(), Vec::new(), Vec::new());
         let mut new_keys = HashSet::new();
         for (key, counted) in documents {
             if self.numbers.contains_key(&key) || !new_keys.insert(key.clone()) {
                 return Err(Error::KeyExists(format!("{key:?}")));
             }
             digests.push(counted.digest);
-            inputs.push(self.input(self.keys.len() + keys.len(), counted));
+            all.push(counted);
             keys.push(key);
         }
-        let judged = self.decider.decide_searched(inputs)?;
+        let first = self.keys.len();
+        let pages = (first..).zip(all).map(|(number, counted)| self.page(number, counted));
+        let pages = pages.collect::<Result<_, Error>>()?;
+        let judged = self.decider.decide_numbered(pages)?;
         Ok(keys
             .into_iter()
             .zip(digests)
@@ -216,18 +216,23 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
             if !seen.insert(document.digest) {
                 continue;
             }
-            let page = page_input(0, document.digest, std::mem::take(&mut document.terms));
-            let found = self.decider.search_early(&page);
-            document.terms = page.terms;
-            document.early = found?.map(|search| Early { by: Arc::clone(&self.identity), search });
+            document.early = None;
+            // Another one's numbers mean nothing here.
+            if document.vocabulary.is(&self.counter.vocabulary) {
+                let terms = document.looked_up(&self.counter.vocabulary);
+                document.early = self.decider.search_early(document.digest, &terms)?;
+            }
         }
         Ok(())
     }
 
-    fn input(&self, number: usize, counted: Counted) -> (PageInput, Option<EarlySearch>) {
-        let Counted { digest, terms, early } = counted;
-        let early = early.filter(|early| Arc::ptr_eq(&early.by, &self.identity)).map(|early| early.search);
-        (page_input(number, digest, terms), early)
+    /// Returns a document as the decider takes it. Its name follows from its number, so that no two documents have one
+    /// name.
+    fn page(&self, number: usize, counted: Counted) -> Result<NumberedPage, Error> {
+        let vocabulary = &self.counter.vocabulary;
+        let terms = counted.interned(vocabulary)?;
+        let early = counted.early.filter(|_| counted.vocabulary.is(vocabulary));
+        Ok(NumberedPage { page: PageId::new("", "", number as u32), body_digest: counted.digest, terms, early })
     }
 
     fn take_in(&mut self, key: K, digest: model::Digest, judged: Judged) -> Verdict<K> {
@@ -257,7 +262,8 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
     /// [`Error::Threshold`].
     pub fn matches_counted(&self, document: &Counted, threshold: f64) -> Result<Vec<Match<K>>, Error> {
         let threshold = builder::threshold(threshold)?;
-        let found = self.decider.similar(0, &document.terms, TermOrder::default(), threshold)?;
+        let terms = document.looked_up(&self.counter.vocabulary);
+        let found = self.decider.similar_numbered(0, &terms, TermOrder::default(), threshold)?;
         Ok(found.into_iter().map(|found| Match { key: self.key(found.of), score: found.score }).collect())
     }
 
@@ -276,7 +282,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         let (first, second) = (entry(first)?, entry(second)?);
         let record = |entry: &LogEntry| Record::from_counts(&entry.terms, &WEIGHTS);
         let is_exact = first.digest == second.digest;
-        Ok(Explanation::new(&record(&first), &record(&second), is_exact, self.decider.vocabulary()))
+        Ok(Explanation::new(&record(&first), &record(&second), is_exact, &self.counter.vocabulary.read()))
     }
 
     /// Returns the verdict on a document; `None` if the key is unknown.
@@ -316,19 +322,6 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
 impl<K> Debug for Deduplicator<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deduplicator").field("settings", &self.builder).field("documents", &self.keys.len()).finish()
-    }
-}
-
-/// A document as the decider takes it. Its name follows from its number, so that no two documents have one name.
-fn page_input(number: usize, digest: Digest, terms: Vec<TermCounts>) -> PageInput {
-    PageInput {
-        page: PageId::new("", "", number as u32),
-        group: 0,
-        body_digest: digest,
-        text_digest: None,
-        terms,
-        order: TermOrder::default(),
-        renews: None,
     }
 }
 

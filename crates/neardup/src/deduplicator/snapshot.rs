@@ -1,7 +1,7 @@
 //! A deduplicator as bytes.
 //!
 //! ```text
-//! magic, 8 bytes | settings | keys | documents | state of the decider | BLAKE3 of all before, 32 bytes
+//! magic, 8 bytes | settings | keys | documents | vocabulary | state of the decider | BLAKE3 of all before, 32 bytes
 //! ```
 //!
 //! Settings, keys and documents are postcard, each after its length as a little-endian u64.
@@ -14,10 +14,11 @@ use serde::de::DeserializeOwned;
 
 use super::log::LogEntry;
 use super::{Builder, Deduplicator, Error};
+use crate::detect::Vocabulary;
 use crate::model::Sequence;
 
 /// Names the format and its version.
-const MAGIC: &[u8; 8] = b"neardup\x01";
+const MAGIC: &[u8; 8] = b"neardup\x02";
 const DIGEST: usize = 32;
 
 impl<K: Clone + Eq + Hash> Deduplicator<K> {
@@ -33,6 +34,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
         put(&mut bytes, &self.builder)?;
         put(&mut bytes, &self.keys)?;
         self.log.with(|entries| put(&mut bytes, &entries))?;
+        self.counter.vocabulary.read().save(&mut bytes)?;
         self.decider.save(&mut bytes)?;
         let digest = blake3::hash(&bytes);
         out.write_all(&bytes)?;
@@ -58,6 +60,7 @@ impl<K: Clone + Eq + Hash> Deduplicator<K> {
             return Err(Error::Format("keys and documents differ in number"));
         }
         let mut loaded: Self = builder.build()?;
+        *loaded.counter.vocabulary.write() = Vocabulary::load(&mut rest)?;
         loaded.decider.load(&mut rest)?;
         loaded.decider.committed(Sequence(u32::try_from(keys.len()).unwrap_or(u32::MAX)));
         entries.into_iter().for_each(|entry| loaded.log.push(entry));

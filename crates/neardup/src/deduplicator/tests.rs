@@ -89,6 +89,24 @@ fn wrong_settings_and_keys_are_errors_with_a_remedy() {
 }
 
 #[test]
+fn what_another_counter_counted_is_compared_by_its_words() {
+    let mut other = deduplicator();
+    other.insert("rain", "Rain fell on the town all day and nobody went to market.").unwrap();
+    other.insert("sun", FIRST).unwrap();
+    let mut counted = [other.counter().count(FIRST).unwrap()];
+    assert!(!counted[0].known.is_empty());
+    other.search_ahead(&mut counted).unwrap();
+    let [counted] = counted;
+    let mut documents = deduplicator();
+    documents.insert("a", &near(FIRST)).unwrap();
+    assert_eq!(documents.matches_counted(&counted, 0.5).unwrap(), documents.matches(FIRST, 0.5).unwrap());
+    let verdict = documents.insert_counted([("b", counted)]).unwrap();
+    assert!(matches!(verdict[..], [Verdict::NearDuplicate { of: "a", .. }]), "{verdict:?}");
+    let terms: Vec<_> = documents.explain(&"b", &"b").unwrap().terms.into_iter().map(|term| term.term).collect();
+    assert!(terms.contains(&"bread".to_owned()) && !terms.contains(&"market".to_owned()), "{terms:?}");
+}
+
+#[test]
 fn queries_are_shared_by_threads() {
     fn is_shared<T: Send + Sync>(_: &T) {}
     let mut documents = deduplicator();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::corpus_stats::CorpusStats;
 use super::decision_log::{DecisionLog, Entry, inherited};
-use super::early_search::{EarlySearch, EarlyTerms};
+use super::early_search::{EarlySearch, NumberedPage};
 use super::matching::{MatchFilter, MatchQuery};
 use super::numbering::Numbering;
 use super::page_match::Page;
@@ -102,7 +102,7 @@ pub struct Decider<S> {
 pub(super) const UPDATE_INTERVAL: u32 = if cfg!(test) { 8 } else { 16 };
 
 /// A page whose terms have numbers.
-struct NumberedPage {
+struct PageToWeigh {
     page: PageId,
     group: u32,
     body_digest: Digest,
@@ -280,43 +280,38 @@ impl<S: RecordSource> Decider<S> {
         self.decide_batch(batch, |input| input.page, Self::number)
     }
 
-    /// Searches for a page ahead of its decision by [`decide_searched`](Self::decide_searched). Threads can share it.
+    /// Searches for a page ahead of [`decide_numbered`](Self::decide_numbered). Threads can share it.
     ///
     /// `None` if nothing can be known ahead: the page is a copy, or too short to be compared, or the detector compares
-    /// by what it has learned in the meantime.
+    /// by what it learns in the meantime. Terms that the caller's vocabulary lacks may have any numbers of their own.
     ///
     /// # Errors
     /// If a stored record can't be read back.
-    pub fn search_early(&self, page: &PageInput) -> Result<Option<EarlySearch>, DetectError> {
+    pub fn search_early(&self, body_digest: Digest, terms: &PageTerms) -> Result<Option<EarlySearch>, DetectError> {
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(None) };
-        let group = self.group(page.group);
-        let is_copy = || self.log.same_body(group, page.body_digest).is_some();
+        let is_copy = || self.log.same_body(0, body_digest).is_some();
         if !self.options.learns_nothing() || !search.can_split() || is_copy() {
             return Ok(None);
         }
-        let known = self.vocabulary.find_page(&page.terms);
-        let terms = self.vocabulary.number_page(&page.terms, &known);
-        let (weighed, _) = self.weigh(page.group, &terms, page.order.clone());
+        let (weighed, _) = self.weigh(0, terms, TermOrder::default());
         if !self.is_comparable(&weighed) {
             return Ok(None);
         }
         let query = verdict_query(&self.options, corpus_stats);
-        let result = search.search_shared(&query, QueryPage { group, page: &weighed }, &self.log)?;
-        let is_known = known.iter().all(Option::is_some);
-        let terms = if is_known { EarlyTerms::Known(terms, Arc::new(weighed)) } else { EarlyTerms::Some(known) };
-        Ok(Some(EarlySearch { terms, result }))
+        search
+            .search_shared(&query, QueryPage { group: 0, page: &weighed }, &self.log)
+            .map(|found| Some(EarlySearch(found)))
     }
 
-    /// Decides a batch as [`decide`](Self::decide), with what was found for its pages ahead: only pages that were
-    /// stored since are compared with them. The verdicts are the same.
+    /// Decides a batch as [`decide`](Self::decide), of pages of one group whose terms the caller has numbered. With
+    /// what was found ahead, only pages that were stored since are compared. The verdicts are the same.
+    ///
+    /// The decider has no vocabulary then. All pages must come this way.
     ///
     /// # Errors
     /// As [`decide`](Self::decide).
-    pub fn decide_searched(
-        &mut self,
-        batch: Vec<(PageInput, Option<EarlySearch>)>,
-    ) -> Result<Vec<Judged>, DetectError> {
-        self.decide_batch(batch, |(input, _)| input.page, Self::number_searched)
+    pub fn decide_numbered(&mut self, batch: Vec<NumberedPage>) -> Result<Vec<Judged>, DetectError> {
+        self.decide_batch(batch, |numbered| numbered.page, Self::take_numbered)
     }
 
     /// Decides logged pages again, possibly with other options: as [`decide`](Self::decide), from what the log holds.
@@ -428,8 +423,21 @@ impl<S: RecordSource> Decider<S> {
         order: TermOrder,
         threshold: Threshold,
     ) -> Result<Vec<Match>, DetectError> {
-        let terms = self.vocabulary.look_up_page(terms);
-        let (page, _) = self.weigh(group, &terms, order);
+        self.similar_numbered(group, &self.vocabulary.look_up_page(terms), order, threshold)
+    }
+
+    /// As [`similar`](Self::similar), for terms that the caller has numbered.
+    ///
+    /// # Errors
+    /// As [`similar`](Self::similar).
+    pub fn similar_numbered(
+        &self,
+        group: u32,
+        terms: &PageTerms,
+        order: TermOrder,
+        threshold: Threshold,
+    ) -> Result<Vec<Match>, DetectError> {
+        let (page, _) = self.weigh(group, terms, order);
         let (Some(corpus_stats), Some(search)) = (&self.corpus_stats, &self.search) else { return Ok(Vec::new()) };
         if !self.is_comparable(&page) {
             return Ok(Vec::new());
@@ -535,40 +543,15 @@ impl<S: RecordSource> Decider<S> {
         }
         let PageInput { page, group, body_digest, text_digest, terms, order, renews } = input;
         let (terms, new_terms, order) = self.vocabulary.intern_page(terms, order)?;
-        Ok(self.prepare(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
+        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
     }
 
-    /// As [`number`](Self::number), for a page that was searched for ahead.
-    fn number_searched(
-        &mut self,
-        (input, early): (PageInput, Option<EarlySearch>),
-    ) -> Result<PendingPage, DetectError> {
-        let Some(EarlySearch { terms, result }) = early else { return self.number(input) };
-        let PageInput { page, body_digest, text_digest, order, renews, .. } = input;
-        let group = self.group(input.group);
-        let pending = match terms {
-            EarlyTerms::Known(terms, weighed) => {
-                let (new_terms, least_weight, result) = (Vec::new(), 0, None);
-                PendingPage {
-                    page,
-                    group,
-                    body_digest,
-                    text_digest,
-                    terms,
-                    new_terms,
-                    weighed,
-                    least_weight,
-                    renews,
-                    result,
-                }
-            }
-            EarlyTerms::Some(known) => {
-                let (terms, new_terms, order) = self.vocabulary.intern_known(input.terms, known, order)?;
-                let group = input.group;
-                self.prepare(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews })
-            }
-        };
-        Ok(PendingPage { result: Some(result), ..pending })
+    /// Takes a page whose terms have numbers of the caller's.
+    fn take_numbered(&mut self, numbered: NumberedPage) -> Result<PendingPage, DetectError> {
+        let NumberedPage { page, body_digest, terms, early } = numbered;
+        let (group, text_digest, new_terms, order, renews) = (0, None, Vec::new(), TermOrder::default(), None);
+        let weighing = PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews };
+        Ok(PendingPage { result: early.map(|early| early.0), ..self.prepare(weighing) })
     }
 
     /// Reads a page of which the log has all that [`number`](Self::number) makes.
@@ -576,11 +559,11 @@ impl<S: RecordSource> Decider<S> {
         let JudgedPage { page, group, body_digest, text_digest, terms, order, renews, .. } = row;
         self.check_terms(self.numbering.outside(self.log.next()?), terms)?;
         let (terms, order, new_terms) = (terms.clone(), order.clone(), Vec::new());
-        Ok(self.prepare(NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
+        Ok(self.prepare(PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews }))
     }
 
-    fn prepare(&self, numbered: NumberedPage) -> PendingPage {
-        let NumberedPage { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
+    fn prepare(&self, numbered: PageToWeigh) -> PendingPage {
+        let PageToWeigh { page, group, body_digest, text_digest, terms, new_terms, order, renews } = numbered;
         let (weighed, least_weight) = self.weigh(group, &terms, order);
         let (group, weighed) = (self.group(group), Arc::new(weighed));
         let result = None;

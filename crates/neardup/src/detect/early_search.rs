@@ -1,23 +1,22 @@
-//! What was found for a page ahead of its decision, while other threads searched too.
+//! Pages whose terms the caller has numbered, and what was found for them ahead of their decision.
 
-use std::sync::Arc;
-
-use super::page_match::Page;
 use super::search::SearchResult;
-use crate::model::{PageTerms, TermId};
+use crate::model::{Digest, PageId, PageTerms};
+
+/// A page for [`Decider::decide_numbered`](super::Decider::decide_numbered).
+#[derive(Clone, Debug)]
+pub struct NumberedPage {
+    /// Names the page.
+    pub page: PageId,
+    /// Equal digests count as equal content.
+    pub body_digest: Digest,
+    /// Its terms, by the numbers of a vocabulary that the caller has. They should be small: memory grows with the
+    /// largest.
+    pub terms: PageTerms,
+    /// What was found ahead, if anything.
+    pub early: Option<EarlySearch>,
+}
 
 /// The result of [`Decider::search_early`](super::Decider::search_early). It stays true: pages come, none leaves.
 #[derive(Clone, Debug)]
-pub struct EarlySearch {
-    pub(super) terms: EarlyTerms,
-    pub(super) result: SearchResult,
-}
-
-/// The terms of a page, as far as they had numbers.
-#[derive(Clone, Debug)]
-pub(super) enum EarlyTerms {
-    /// All had.
-    Known(PageTerms, Arc<Page>),
-    /// Those that have are named.
-    Some(Vec<Option<TermId>>),
-}
+pub struct EarlySearch(pub(super) SearchResult);

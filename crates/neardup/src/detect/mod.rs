@@ -58,7 +58,7 @@ pub use decider::Decider;
 pub use detectors::{Measure, SecondCheck, SecondCheckBasis, TemplateAware, Thresholding, ThresholdingError};
 #[cfg(feature = "baselines")]
 pub use detectors::{dd, fuzzy, provenance_clusters};
-pub use early_search::EarlySearch;
+pub use early_search::{EarlySearch, NumberedPage};
 pub use error::DetectError;
 pub use matching::MatchFilter;
 pub use options::{Options, Within};

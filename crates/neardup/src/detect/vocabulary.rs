@@ -84,30 +84,19 @@ impl Vocabulary {
     pub(super) fn intern_page(
         &mut self,
         page: Vec<TermCounts>,
-        order: TermOrder,
-    ) -> Result<(PageTerms, Vec<Term>, TermOrder), DetectError> {
-        let known = self.find_page(&page);
-        self.intern_known(page, known, order)
-    }
-
-    /// Numbers the terms of a page, of which some have been found before.
-    pub(super) fn intern_known(
-        &mut self,
-        page: Vec<TermCounts>,
-        known: Vec<Option<TermId>>,
         mut order: TermOrder,
     ) -> Result<(PageTerms, Vec<Term>, TermOrder), DetectError> {
         let mut terms = Vec::with_capacity(page.len());
         let mut new_terms = Vec::new();
-        for (TermCounts { term, counts }, known) in page.into_iter().zip(known) {
-            if let Some(id) = known {
+        let guesses = self.guess(&page);
+        for (TermCounts { term, counts }, (hash, guess)) in page.into_iter().zip(guesses) {
+            let is_right = |id: &TermId| self.term(*id) == Some(&*term);
+            if let Some(id) = guess.filter(is_right).or_else(|| self.find(hash, &term)) {
                 terms.push((id, counts));
-                continue;
+            } else {
+                terms.push((self.insert(hash, &term)?, counts));
+                new_terms.push(term);
             }
-            // It may have come since, or twice on this page.
-            let (id, is_new) = self.intern(&term)?;
-            terms.push((id, counts));
-            new_terms.extend(is_new.then_some(term));
         }
         for sentence in &mut order.sentences {
             let id = |position: &u32| terms.get(*position as usize).map(|(id, _)| id.0);
@@ -116,11 +105,11 @@ impl Vocabulary {
         Ok((PageTerms::new(terms), new_terms, order))
     }
 
-    /// Returns the numbers of a page's terms, `None` for unknown ones.
+    /// Returns the hash of each term of a page, and its most likely number.
     ///
     /// A term takes four dependent reads from anywhere in memory. Here each stage is done for all terms together, so
     /// that the reads overlap, and what the later comparison needs is in the cache.
-    pub(super) fn find_page(&self, page: &[TermCounts]) -> Vec<Option<TermId>> {
+    fn guess(&self, page: &[TermCounts]) -> Vec<(u64, Option<TermId>)> {
         let hashes = page.iter().map(|term| self.hash(&term.term)).collect::<Vec<_>>();
         let guesses = hashes.into_iter().map(|hash| (hash, self.numbers.find(hash, |_| true).copied()));
         let guesses = guesses.collect::<Vec<_>>();
@@ -128,32 +117,20 @@ impl Vocabulary {
         let starts = starts.collect::<Vec<_>>();
         let text = self.text.as_bytes();
         std::hint::black_box(starts.into_iter().fold(0, |read, start| read ^ text.get(start).copied().unwrap_or(0)));
-        let found = page.iter().zip(guesses).map(|(term, (hash, guess))| {
-            let is_right = |id: &TermId| self.term(*id) == Some(&*term.term);
-            // Another term may have the hash of the guess.
-            guess.and_then(|guess| Some(guess).filter(is_right).or_else(|| self.find(hash, &term.term)))
-        });
-        found.collect()
+        guesses
     }
 
-    /// Numbers the terms of a page without adding any: unknown terms get unused numbers. `known` is what
-    /// [`find_page`](Self::find_page) returns.
-    pub(super) fn number_page(&self, page: &[TermCounts], known: &[Option<TermId>]) -> PageTerms {
-        let unknown = page.iter().zip(known).filter(|(_, known)| known.is_none());
-        let mut unknown: Vec<&str> = unknown.map(|(term, _)| &*term.term).collect();
+    /// Numbers the terms of a page without adding any: unknown terms get unused numbers.
+    pub(super) fn look_up_page(&self, page: &[TermCounts]) -> PageTerms {
+        let mut unknown: Vec<&str> =
+            page.iter().map(|term| &*term.term).filter(|term| self.get(term).is_none()).collect();
         unknown.sort_unstable();
         unknown.dedup();
         let number = |term: &str| {
-            let beyond = unknown.binary_search(&term).unwrap_or_else(|place| place) + self.len();
-            TermId(u32::try_from(beyond).unwrap_or(u32::MAX))
+            let beyond = || unknown.binary_search(&term).unwrap_or_else(|place| place) + self.len();
+            self.get(term).unwrap_or_else(|| TermId(u32::try_from(beyond()).unwrap_or(u32::MAX)))
         };
-        let numbered = page.iter().zip(known);
-        numbered.map(|(term, known)| (known.unwrap_or_else(|| number(&term.term)), term.counts)).collect()
-    }
-
-    /// As [`number_page`](Self::number_page), for a page that nobody has looked for.
-    pub(super) fn look_up_page(&self, page: &[TermCounts]) -> PageTerms {
-        self.number_page(page, &self.find_page(page))
+        page.iter().map(|term| (number(&term.term), term.counts)).collect()
     }
 
     /// Returns the number of terms.
@@ -172,13 +149,13 @@ impl Vocabulary {
     }
 
     /// Writes the terms to a snapshot.
-    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         write_array(out, self.text.as_bytes())?;
         write_array(out, &self.ends)
     }
 
     /// Reads what [`save`](Self::save) wrote.
-    pub(super) fn load(input: &mut dyn Read) -> io::Result<Self> {
+    pub(crate) fn load(input: &mut dyn Read) -> io::Result<Self> {
         let text = String::from_utf8(read_array(input)?).map_err(|_| invalid("terms that are not UTF-8"))?;
         let ends: Vec<u32> = read_array(input)?;
         let is_sound = ends.is_sorted() && ends.iter().all(|&end| text.is_char_boundary(end as usize));

@@ -9,6 +9,7 @@
 
 mod fielded_text;
 mod languages;
+mod page_counts;
 mod query;
 mod sentences;
 mod shingles;
@@ -27,6 +28,7 @@ mod words;
 
 pub use fielded_text::{FieldedText, Fields, Lines, Piece};
 pub use languages::has_rules;
+pub use page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 pub use query::query_terms;
 pub use synonyms::{Synonyms, SynonymsError};
 pub use term_table::{TermTable, WordObserver};

@@ -7,7 +7,8 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::model::{FieldCounts, TermCounts};
+use super::page_counts::PageCounts;
+use crate::model::TermId;
 
 /// The number and the position of a stop word.
 pub(super) const STOP_WORD: u32 = u32::MAX;
@@ -26,7 +27,11 @@ struct CachedTerm {
     /// The last page with the term, and its position there.
     page: u32,
     position: u32,
+    /// Its number in the vocabulary that the caller has, once known; [`NO_ID`] before.
+    id: u32,
 }
+
+const NO_ID: u32 = u32::MAX;
 
 impl CachedTerm {
     fn of<'t>(&self, text: &'t str) -> &'t str {
@@ -64,19 +69,30 @@ impl TermCache {
             return STOP_WORD;
         };
         text.push_str(term);
-        terms.push(CachedTerm { start, length, page: 0, position: 0 });
+        terms.push(CachedTerm { start, length, page: 0, position: 0, id: NO_ID });
         by_text.insert_unique(hash, number, |&at| hasher.hash_one(terms[at as usize].of(text)));
         number
     }
 
+    /// Returns the id of a term in the caller's vocabulary, if it was [set](Self::set_id).
+    #[inline]
+    pub fn id(&self, number: u32) -> Option<TermId> {
+        self.terms.get(number as usize).filter(|term| term.id != NO_ID).map(|term| TermId(term.id))
+    }
+
+    pub fn set_id(&mut self, number: u32, id: TermId) {
+        if let Some(term) = self.terms.get_mut(number as usize) {
+            term.id = id.0;
+        }
+    }
+
     /// Returns the position of a term on the current page, to which it is added if it is new.
     #[inline]
-    pub fn place(&mut self, number: u32, page: u32, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn place(&mut self, number: u32, page: u32, on_page: &mut impl PageCounts) -> u32 {
         let Some(term) = self.terms.get_mut(number as usize) else { return STOP_WORD };
         if term.page != page {
             term.page = page;
-            term.position = u32::try_from(on_page.len()).unwrap_or(STOP_WORD);
-            on_page.push(TermCounts { term: term.of(&self.text).into(), counts: FieldCounts::default() });
+            term.position = on_page.push(number, term.of(&self.text));
         }
         term.position
     }

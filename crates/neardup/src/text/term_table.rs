@@ -1,9 +1,10 @@
 //! Counts the terms of a page by field.
 
-use crate::model::{Field, TermCounts, TermOrder, WantedOrder};
+use crate::model::{Field, TermCounts, TermId, TermOrder, WantedOrder};
 
 use super::WordCache;
 use super::fielded_text::FieldedText;
+use super::page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 use super::sentences::Sentences;
 use super::shingles::{self, TermSequence};
 use super::short_word_cache::ShortWord;
@@ -26,11 +27,11 @@ struct Word {
 pub type WordObserver<'t> = dyn FnMut(usize, Field, Option<u32>) + 't;
 
 /// The distinct terms of one page.
-pub struct TermTable<'w, 't> {
+pub struct TermTable<'w, 't, P = Vec<TermCounts>> {
     language: TermRules,
     cache: WordCache,
     kept: &'w mut Words,
-    terms: Vec<TermCounts>,
+    terms: P,
     sentences: Option<Sentences<'t>>,
     sequence: Option<TermSequence>,
     /// Called with each word.
@@ -40,7 +41,7 @@ pub struct TermTable<'w, 't> {
 /// Distinct terms of a page of usual size.
 const USUAL_TERMS: usize = 512;
 
-impl<'w, 't> TermTable<'w, 't> {
+impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
     /// Creates an empty table with the rules of `language`, which uses `kept` as far as `cache` allows.
     pub(super) fn new(language: TermRules, cache: WordCache, kept: &'w mut Words) -> Self {
         kept.begin_page();
@@ -48,7 +49,7 @@ impl<'w, 't> TermTable<'w, 't> {
             language,
             cache,
             kept,
-            terms: Vec::with_capacity(USUAL_TERMS),
+            terms: P::with_room(USUAL_TERMS),
             sentences: None,
             sequence: None,
             observer: None,
@@ -58,39 +59,6 @@ impl<'w, 't> TermTable<'w, 't> {
     /// Counts every word of `text` in `field`.
     pub fn count(&mut self, field: Field, text: &str) {
         self.count_each(text, |_| field);
-    }
-
-    /// Counts every word of a document, and returns the word order that the caller wants.
-    ///
-    /// Calls `observer` with every word, in order. All parts are tokenized together: they are separated by a space,
-    /// and most are a word or two.
-    pub fn count_parts(
-        &mut self,
-        text: &'t FieldedText,
-        wanted: WantedOrder,
-        observer: Option<&'t mut WordObserver<'t>>,
-    ) -> TermOrder {
-        self.sentences = Sentences::new(text, wanted);
-        self.sequence = wanted.shingles.then(TermSequence::default);
-        self.observer = observer;
-        self.count_all(text);
-        self.observer = None;
-        let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
-        if let Some(sequence) = self.sequence.take() {
-            (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
-        }
-        order
-    }
-
-    fn count_all(&mut self, text: &FieldedText) {
-        if self.sentences.is_none()
-            && self.observer.is_none()
-            && matches!(self.cache, WordCache::Plain | WordCache::None)
-        {
-            return text.parts().for_each(|(field, part)| self.count(field, part));
-        }
-        let mut fields = text.fields();
-        self.count_each(text.as_str(), |position| fields.at(position));
     }
 
     /// Counts every word in the field of its position.
@@ -138,9 +106,7 @@ impl<'w, 't> TermTable<'w, 't> {
 
     #[inline]
     fn add(&mut self, term: u32, field: Field) {
-        if let Some(term) = self.terms.get_mut(term as usize) {
-            term.counts.add(field);
-        }
+        self.terms.add(term, field);
         if let Some(sequence) = &mut self.sequence {
             sequence.add(term, field);
         }
@@ -149,7 +115,7 @@ impl<'w, 't> TermTable<'w, 't> {
     /// Reports the position of a term to the sentences and the observer.
     #[inline]
     fn place(&mut self, term: u32, field: Field, start: usize, end: usize) {
-        let is_term = (term as usize) < self.terms.len();
+        let is_term = (term as usize) < self.terms.distinct();
         if let Some(sentences) = &mut self.sentences {
             sentences.add(start, end, is_term.then_some(term));
         }
@@ -157,11 +123,54 @@ impl<'w, 't> TermTable<'w, 't> {
             observer(start, field, is_term.then_some(term));
         }
     }
+}
+
+impl<'t> TermTable<'_, 't> {
+    /// Counts every word of a document, and returns the word order that the caller wants.
+    ///
+    /// Calls `observer` with every word, in order. All parts are tokenized together: they are separated by a space,
+    /// and most are a word or two.
+    pub fn count_parts(
+        &mut self,
+        text: &'t FieldedText,
+        wanted: WantedOrder,
+        observer: Option<&'t mut WordObserver<'t>>,
+    ) -> TermOrder {
+        self.sentences = Sentences::new(text, wanted);
+        self.sequence = wanted.shingles.then(TermSequence::default);
+        self.observer = observer;
+        self.count_all(text);
+        self.observer = None;
+        let mut order = self.sentences.take().map(Sentences::finish).unwrap_or_default();
+        if let Some(sequence) = self.sequence.take() {
+            (order.shingles, order.shingle_level) = shingles::of(&sequence, &self.terms);
+        }
+        order
+    }
+
+    fn count_all(&mut self, text: &FieldedText) {
+        if self.sentences.is_none()
+            && self.observer.is_none()
+            && matches!(self.cache, WordCache::Plain | WordCache::None)
+        {
+            return text.parts().for_each(|(field, part)| self.count(field, part));
+        }
+        let mut fields = text.fields();
+        self.count_each(text.as_str(), |position| fields.at(position));
+    }
 
     /// Returns the terms in order of first appearance.
     pub fn into_terms(mut self) -> Vec<TermCounts> {
         self.terms.shrink_to_fit();
         self.terms
+    }
+}
+
+impl TermTable<'_, '_, CountsByNumber> {
+    /// Returns the terms by their numbers in the vocabulary in which `find` looks. It must be the same for all pages of
+    /// a cache of words: what it found is not asked for again.
+    pub fn into_numbered(self, find: impl FnMut(&str) -> Option<TermId>) -> NumberedTerms {
+        self.kept.numbered(self.terms, find)
     }
 }
 
@@ -173,7 +182,7 @@ mod tests {
     fn each_occurrence_counts_in_its_field_under_its_stem() {
         let mut words = Words::default();
         for cache in [WordCache::None, WordCache::Page, WordCache::Kept] {
-            let mut table = TermTable::new(TermRules::of(Some("en"), true, true), cache, &mut words);
+            let mut table: TermTable<'_, '_> = TermTable::new(TermRules::of(Some("en"), true, true), cache, &mut words);
             table.count(Field::Title, "The crawlers");
             table.count(Field::Body, "a crawler crawls the crawler");
             let terms = table.into_terms();

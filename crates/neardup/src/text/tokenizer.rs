@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::fielded_text::FieldedText;
+use super::page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 use super::stem::{self, TermRules};
 use super::stop_words;
 use super::synonyms::Synonyms;
 use super::term_table::TermTable;
 use super::word_pool::WordPool;
-use crate::model::{Digest, Field, TermCounts, TermOrder, WantedOrder};
+use crate::model::{Digest, Field, TermCounts, TermId, TermOrder, WantedOrder};
 
 /// The rules by which words become terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +105,25 @@ impl Tokenizer {
         TokenizedText { terms, order, digest: fielded.digest() }
     }
 
+    /// Counts the terms of a plain text by their numbers in the vocabulary in which `find` looks, and digests the text
+    /// with white space folded. Cost: linear.
+    ///
+    /// `find` must look in the same vocabulary whenever this tokenizer or a clone is used: what it found is not asked
+    /// for again.
+    pub fn tokenize_numbered(
+        &self,
+        text: &str,
+        language: Option<&str>,
+        find: impl FnMut(&str) -> Option<TermId>,
+    ) -> (NumberedTerms, Option<Digest>) {
+        let fielded = FieldedText::of(text);
+        let terms = self.with_counts(language, |mut table: TermTable<'_, '_, CountsByNumber>| {
+            table.count(Field::Body, fielded.as_str());
+            table.into_numbered(find)
+        });
+        (terms, fielded.digest())
+    }
+
     /// Returns the terms of a short text, all counted as [`Field::Body`].
     pub fn terms_of(&self, text: &str) -> Vec<TermCounts> {
         self.with_table(None, |mut table| {
@@ -114,6 +134,14 @@ impl Tokenizer {
 
     /// Lends an empty table of terms to `work`, for documents of several fields.
     pub fn with_table<'t, T>(&self, language: Option<&str>, work: impl FnOnce(TermTable<'_, 't>) -> T) -> T {
+        self.with_counts(language, work)
+    }
+
+    fn with_counts<'t, P: PageCounts, T>(
+        &self,
+        language: Option<&str>,
+        work: impl FnOnce(TermTable<'_, 't, P>) -> T,
+    ) -> T {
         let TokenizerOptions { stem, stop_words, rules, word_cache, .. } = self.options;
         let language = if rules == LanguageRules::Same { Some("en") } else { language };
         let language = TermRules::of(language, stem, stop_words).mapping(self.options.synonyms.as_ref());

@@ -12,8 +12,9 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::model::TermCounts;
+use crate::model::TermId;
 
+use super::page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 use super::short_word_cache::{ShortWord, ShortWordCache};
 use super::stem::TermRules;
 use super::term_cache::{STOP_WORD, TermCache};
@@ -131,7 +132,7 @@ impl Words {
 
     /// Returns the position of a short word's term on the page.
     #[inline]
-    pub fn short(&mut self, short: ShortWord, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn short(&mut self, short: ShortWord, word: &str, language: &TermRules, on_page: &mut impl PageCounts) -> u32 {
         let term = match self.young.short.term(short, language.number()) {
             Some(term) => term,
             None => self.new_short(short, word, language),
@@ -150,7 +151,7 @@ impl Words {
     }
 
     /// Returns the position of a long word's term on the page.
-    pub fn long(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn long(&mut self, word: &str, language: &TermRules, on_page: &mut impl PageCounts) -> u32 {
         if word.len() > LONGEST_KEPT {
             return self.uncached(word, language, on_page);
         }
@@ -171,14 +172,44 @@ impl Words {
     }
 
     /// Returns the position of a word's term on the page, without the cache.
-    pub fn uncached(&mut self, word: &str, language: &TermRules, on_page: &mut Vec<TermCounts>) -> u32 {
+    pub fn uncached(&mut self, word: &str, language: &TermRules, on_page: &mut impl PageCounts) -> u32 {
         let term = self.made(word, language);
         self.young.terms.place(term, self.page, on_page)
     }
 
+    /// Returns a page's terms by their numbers in the vocabulary in which `find` looks: once found, a number is cached.
+    pub fn numbered(
+        &mut self,
+        CountsByNumber(counts): CountsByNumber,
+        mut find: impl FnMut(&str) -> Option<TermId>,
+    ) -> NumberedTerms {
+        let mut numbered = NumberedTerms { known: Vec::with_capacity(counts.len()), unknown: Vec::new() };
+        let terms = &mut self.young.terms;
+        for (number, count) in counts {
+            if let Some(id) = terms.id(number) {
+                numbered.known.push((id, count));
+                continue;
+            }
+            let Some(term) = terms.get(number) else { continue };
+            match find(term) {
+                Some(id) => {
+                    numbered.known.push((id, count));
+                    terms.set_id(number, id);
+                }
+                None => numbered.unknown.push((term.into(), count)),
+            }
+        }
+        numbered
+    }
+
     /// Returns the number in the younger generation of a term of the older one.
     fn moved_up(&mut self, older: u32) -> u32 {
-        self.old.terms.get(older).map_or(STOP_WORD, |term| self.young.terms.number(term, &self.hasher))
+        let Some(term) = self.old.terms.get(older) else { return STOP_WORD };
+        let number = self.young.terms.number(term, &self.hasher);
+        if let Some(id) = self.old.terms.id(older) {
+            self.young.terms.set_id(number, id);
+        }
+        number
     }
 
     /// Makes the term of a word, and returns its number.
@@ -196,9 +227,10 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::TermCounts;
 
     fn term(words: &mut Words, word: &str, language: &TermRules) -> Option<String> {
-        let mut on_page = Vec::new();
+        let mut on_page: Vec<TermCounts> = Vec::new();
         let position = match ShortWord::of(word, 0, word.len()) {
             Some(short) => words.short(short, word, language, &mut on_page),
             None => words.long(word, language, &mut on_page),
@@ -233,7 +265,7 @@ mod tests {
         let mut words = Words::default();
         for _ in 0..2 {
             words.begin_page();
-            let mut on_page = Vec::new();
+            let mut on_page: Vec<TermCounts> = Vec::new();
             for (word, position) in [("zebra", 0), ("word", 1), ("words", 1), ("Word", 1), ("straightforwardness", 2)] {
                 for _ in 0..2 {
                     let found = match ShortWord::of(word, 0, word.len()) {
