@@ -5,8 +5,7 @@
 //! decisions wait for each other.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 use neardup::{Counted, Counter};
 use pyo3::exceptions::PyValueError;
@@ -44,34 +43,11 @@ pub(crate) struct Deduplicator {
     documents: RwLock<neardup::Deduplicator<Key>>,
     counter: Counter,
     threads: usize,
-    /// Calls that insert at the moment.
-    inserting: AtomicUsize,
 }
 
 /// Documents of a batch that are searched for ahead. The later ones of a longer batch would be compared with so many
 /// that came since that searching again takes less time.
 const MOST_AHEAD: usize = 1_000;
-
-/// A call that inserts.
-struct Insertion<'a>(&'a AtomicUsize);
-
-impl<'a> Insertion<'a> {
-    fn begin(inserting: &'a AtomicUsize) -> Self {
-        inserting.fetch_add(1, Ordering::Relaxed);
-        Self(inserting)
-    }
-
-    /// Returns whether another call inserts too.
-    fn has_company(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 1
-    }
-}
-
-impl Drop for Insertion<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 #[pymethods]
 impl Deduplicator {
@@ -103,9 +79,8 @@ impl Deduplicator {
     #[pyo3(signature = (document, key=None))]
     fn insert(&self, py: Python<'_>, document: OwnedDocument, key: Option<Key>) -> PyResult<Verdict> {
         let verdicts = py.detach(|| {
-            let insertion = Insertion::begin(&self.inserting);
             let counted = document.with(|document| self.counter.count(document)).map_err(exception)?;
-            self.take_in(&insertion, vec![counted], key.map(|key| vec![key]))
+            self.take_in(vec![counted], key.map(|key| vec![key]))
         })?;
         verdicts.into_iter().next().ok_or_else(|| PyValueError::new_err("no verdict"))
     }
@@ -126,10 +101,7 @@ impl Deduplicator {
         keys: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Verdict>> {
         let (batch, keys) = (Batch::read(documents)?, keys.map(documents::keys).transpose()?);
-        py.detach(|| {
-            let insertion = Insertion::begin(&self.inserting);
-            self.take_in(&insertion, self.count(&batch)?, keys)
-        })
+        py.detach(|| self.take_in(self.count(&batch)?, keys))
     }
 
     /// Returns the kept documents similar to this one, most similar first. The document is not taken in.
@@ -265,7 +237,7 @@ impl Deduplicator {
         }
         documents.set_threads(threads);
         let counter = documents.counter();
-        Ok(Self { documents: RwLock::new(documents), counter, threads, inserting: AtomicUsize::new(0) })
+        Ok(Self { documents: RwLock::new(documents), counter, threads })
     }
 
     fn from_bytes(mut bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
@@ -284,22 +256,21 @@ impl Deduplicator {
 
     /// Inserts counted documents; without keys, each is named by its number.
     ///
-    /// Alone it searches and decides at once. Beside others it searches first, so that they can search too.
-    fn take_in(
-        &self,
-        insertion: &Insertion<'_>,
-        mut counted: Vec<Counted>,
-        keys: Option<Vec<Key>>,
-    ) -> PyResult<Vec<Verdict>> {
+    /// Alone it searches and decides at once: that takes less work. Beside others it searches first, so that those who
+    /// wait do it side by side.
+    fn take_in(&self, mut counted: Vec<Counted>, keys: Option<Vec<Key>>) -> PyResult<Vec<Verdict>> {
         if let Some(keys) = keys.as_ref().filter(|keys| keys.len() != counted.len()) {
             let message = format!("{} documents and {} keys: give one key each", counted.len(), keys.len());
             return Err(PyValueError::new_err(message));
         }
-        if insertion.has_company() {
-            let ahead = counted.len().min(MOST_AHEAD);
-            self.read().search_ahead(&mut counted[..ahead]).map_err(exception)?;
-        }
-        let mut documents = self.write();
+        let mut documents = match self.try_write() {
+            Some(documents) => documents,
+            None => {
+                let ahead = counted.len().min(MOST_AHEAD);
+                self.read().search_ahead(&mut counted[..ahead]).map_err(exception)?;
+                self.write()
+            }
+        };
         let numbers = (documents.len() as i64..).map(Key::Number).take(counted.len());
         let keys = keys.unwrap_or_else(|| numbers.collect());
         let verdicts = documents.insert_counted(keys.into_iter().zip(counted)).map_err(exception)?;
@@ -309,6 +280,14 @@ impl Deduplicator {
     // A panic in between is a bug; the decider itself refuses to go on after an error.
     fn read(&self) -> RwLockReadGuard<'_, neardup::Deduplicator<Key>> {
         self.documents.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_write(&self) -> Option<RwLockWriteGuard<'_, neardup::Deduplicator<Key>>> {
+        match self.documents.try_write() {
+            Ok(documents) => Some(documents),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, neardup::Deduplicator<Key>> {
