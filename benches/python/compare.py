@@ -106,10 +106,11 @@ def measure(tool: str, file: Path, count: int | None) -> None:
     print(json.dumps({"seconds": seconds, "mebibytes": memory, "dropped": dropped}))
 
 
-def repeats(kept: list[int], documents: list) -> list[bool]:
+def repeats(kept: list[int], documents: list[str]) -> list[bool]:
     """For each document whether it reaches the threshold with an earlier one of those that were kept.
 
-    Exact. Only kept documents are searched: they are few beside each other, however large a cluster is.
+    Exact. Only kept documents are searched: they are few beside each other, however large a cluster is. Texts of fewer
+    than 20 terms are compared whole, as the definition has it.
     """
     import ndcrawl
 
@@ -119,7 +120,14 @@ def repeats(kept: list[int], documents: list) -> list[bool]:
     found = []
     for begin in range(0, len(documents), BATCH):
         found += index.matches_many(documents[begin : begin + BATCH], THRESHOLD)
-    return [any(match.key < number for match in matches) for number, matches in enumerate(found)]
+    texts = [" ".join(text.split()) for text in documents]
+    first: dict[str, int] = {}
+    for number in kept:
+        first.setdefault(texts[number], number)
+    return [
+        any(match.key < number for match in matches) or first.get(texts[number], number) < number
+        for number, matches in enumerate(found)
+    ]
 
 
 def repeats_by_jaccard(kept: list[int], sets: list[frozenset[str]]) -> list[bool]:
@@ -158,13 +166,16 @@ def check(found: list[bool], kept: list[int], sets: list[frozenset[str]]) -> Non
 
 
 def compare(file: Path, count: int | None) -> None:
+    results = {}
+    for tool in TOOLS:
+        # Before anything is read here: the peak memory of a process begins with that of its parent.
+        command = [sys.executable, __file__, "measure", tool, str(file)] + (["-n", str(count)] if count else [])
+        results[tool] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     texts = read(file, count)
     sets = [frozenset(words(text)) for text in texts]
     print("| tool | CPU seconds | MiB | dropped | missed, wrong (Jaccard) | missed, wrong (MWO) |")
     print("|---" * 6 + "|")
-    for tool in TOOLS:
-        command = [sys.executable, __file__, "measure", tool, str(file)] + (["-n", str(count)] if count else [])
-        result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    for tool, result in results.items():
         dropped = set(result["dropped"])
         kept = [number for number in range(len(texts)) if number not in dropped]
         truth = [repeats_by_jaccard(kept, sets), repeats(kept, texts)]
