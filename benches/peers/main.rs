@@ -24,8 +24,8 @@ use std::time::Duration;
 use ndcrawl::cli::eval_text as text;
 use ndcrawl::detect::{Comparison, Options};
 use ndcrawl::eval::{
-    self, ClusterFigures, ClusterReport, MemberOutcome, Pages, PairLabels, PairReport, PairScores, best, read_clusters,
-    read_pairs,
+    self, ClusterFigures, ClusterReport, HostPages, MemberOutcome, Pages, PairLabels, PairReport, PairScores, best,
+    read_clusters, read_pairs,
 };
 use ndcrawl::model::{DecidedBy, Detector, Normalizer, Score, Threshold};
 use ndcrawl::pagetext::{self, PageReader};
@@ -106,7 +106,9 @@ fn renderer() -> PageReader {
 /// Prints the table of pairs and returns the chosen settings.
 fn pairs(settings: &Settings) -> Vec<Chosen> {
     let labels = read_pairs(&settings.pairs).unwrap();
-    let pages = Pages::render(&settings.pages, &labels.pages, &renderer(), &|| ());
+    let renderer = renderer();
+    let pages = Pages::render(&settings.pages, &labels.pages, &renderer, &|| ());
+    let others = HostPages::find(&settings.pages, &labels.pages, &renderer, &Normalizer::default());
     let texts = Texts::read(&settings.pages, &labels.pages);
     let mut report = PairReport::new(labels, &pages);
     let mut chosen = Vec::new();
@@ -122,7 +124,7 @@ fn pairs(settings: &Settings) -> Vec<Chosen> {
         }
     }
     for (name, ours) in ours() {
-        report.add(&pages, &ours, &[ours.threshold], &|| ()).unwrap();
+        report.add(&pages, &others, &ours, &[ours.threshold], &|| ()).unwrap();
         report.runs.last_mut().unwrap().scores.detector = name.to_owned();
     }
     println!("{}\n", settings.pairs.display());

@@ -1,6 +1,9 @@
 //! Maps the URL of a labeled page to its file.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use url::Url;
 
 use crate::model::{CanonicalUrl, Normalizer};
 
@@ -23,6 +26,15 @@ impl Address {
         let url = normalizer.absolute(text).map_err(|error| format!("'{text}': {error}"))?;
         let file = file_of(&url).ok_or_else(|| format!("'{text}' is not http://SITE{HOST_ENDING}:8080/PATH"))?;
         Ok(Self { url, file })
+    }
+
+    /// Returns the address of a file, relative to the folder of pages; `None` if no URL names it.
+    pub(super) fn of_file(file: &Path, normalizer: &Normalizer) -> Option<Self> {
+        let names: Option<Vec<&str>> = file.iter().map(OsStr::to_str).collect();
+        let (site, path) = names.as_ref()?.split_first()?;
+        let mut url = Url::parse(&format!("http://{site}{HOST_ENDING}:8080/")).ok()?;
+        url.path_segments_mut().ok()?.clear().extend(path.iter().map(|name| if *name == INDEX { "" } else { name }));
+        Self::parse(url.as_str(), normalizer).ok().filter(|address| address.file == file)
     }
 
     /// Returns the media type by the file extension. The page itself declares its encoding.
@@ -91,6 +103,16 @@ mod tests {
         for (url, expected) in files {
             assert_eq!(file(url).as_deref(), Some(expected), "{url}");
         }
+    }
+
+    #[test]
+    fn a_file_has_the_url_that_names_it() {
+        for file in ["a/index.html", "a/en/index.html", "a/b cé%.html", "llvm-13/x/y.html"] {
+            let address = Address::of_file(Path::new(file), &Normalizer::default()).unwrap();
+            assert_eq!(address.file, Path::new(file), "{}", address.url);
+        }
+        assert_eq!(Address::of_file(Path::new(""), &Normalizer::default()), None);
+        assert_eq!(Address::of_file(Path::new("a b/c.html"), &Normalizer::default()), None);
     }
 
     #[test]

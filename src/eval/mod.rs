@@ -12,6 +12,7 @@
 //! | Which labels do pages have? | [`PairLabels`], [`ClusterLabels`] |
 //! | What do pages contain? | [`Pages`] |
 //! | How similar are two pages? | [`PairScores`], by [`Comparer`](crate::detect::Comparer) |
+//! | What does a crawl know of their hosts? | [`HostPages`] |
 //! | Which pages of a stream are kept? | [`ClusterFigures`], by [`Decider`](crate::detect::Decider) |
 //! | How good is that? | [`Counts`], [`Estimate`] |
 //! | How is it reported? | [`json`], [`html`] |
@@ -25,6 +26,7 @@
 mod address;
 mod clock;
 mod clusters;
+mod host_pages;
 pub mod html;
 pub mod json;
 mod labels;
@@ -38,6 +40,7 @@ mod tsv;
 
 pub use address::Address;
 pub use clusters::{ClusterFigures, ExtraPage, MemberOutcome, MissedPage, RepeatedPage};
+pub use host_pages::HostPages;
 pub use labels::{ClusterLabels, Label, LabeledMember, LabeledPair, PairLabels, read_clusters, read_pairs};
 pub use levels::{CalledPairs, EditLevel, levels};
 pub use metrics::{Counts, Estimate, wilson};

@@ -1,12 +1,13 @@
 //! Reads and renders the labeled pages, once for all detectors.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::address::Address;
 use super::clock::ThreadClock;
@@ -62,13 +63,13 @@ impl Pages {
     pub fn render(folder: &Path, addresses: &[Address], renderer: &PageReader, advance: &(dyn Fn() + Sync)) -> Self {
         let started = Instant::now();
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(addresses.len()).max(1);
-        let (groups, next) = (groups(addresses), AtomicUsize::new(0));
+        let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(address) = addresses.get(number) else { return done };
-                done.push((number, render_one(folder, address, groups[address.url.host()], renderer)));
+                done.push((number, render_one(folder, address, renderer)));
                 advance();
             }
         };
@@ -128,36 +129,26 @@ pub fn fetched(folder: &Path, address: &Address) -> io::Result<Fetched> {
     })
 }
 
-/// Numbers the hosts, which detectors use as groups.
-fn groups(addresses: &[Address]) -> HashMap<&str, u32> {
-    let mut groups = HashMap::new();
-    for address in addresses {
-        let next = u32::try_from(groups.len()).unwrap_or(u32::MAX);
-        groups.entry(address.url.host()).or_insert(next);
-    }
-    groups
+/// Returns the number of a host, which detectors use as a group. The same in a crawl.
+fn group_of(host: &str) -> u32 {
+    xxh3_64(host.as_bytes()) as u32
 }
 
-fn render_one(
-    folder: &Path,
-    address: &Address,
-    group: u32,
-    renderer: &PageReader,
-) -> Result<(EvalPage, Duration), MissingPage> {
+fn render_one(folder: &Path, address: &Address, renderer: &PageReader) -> Result<(EvalPage, Duration), MissingPage> {
     let missing = |why: String| MissingPage { file: address.file.clone(), why };
     let fetched = fetched(folder, address).map_err(|error| missing(reason(&error)))?;
     let started = ThreadClock::now();
     // As in a crawl: a panic in a parser fails only this page.
-    let candidate = catch_unwind(AssertUnwindSafe(|| candidate(&fetched, group, renderer)))
+    let candidate = catch_unwind(AssertUnwindSafe(|| candidate(&fetched, renderer)))
         .map_err(|_| missing("rendering failed".to_owned()))?;
     Ok((EvalPage { candidate, bytes: fetched.body.len() }, started.elapsed()))
 }
 
-fn candidate(fetched: &Fetched, group: u32, renderer: &PageReader) -> PageInput {
+fn candidate(fetched: &Fetched, renderer: &PageReader) -> PageInput {
     let rendered = renderer.render(fetched);
     PageInput {
         page: PageId::new("eval", fetched.url.as_str(), 0),
-        group,
+        group: group_of(fetched.url.host()),
         body_digest: Digest::of(&fetched.body),
         text_digest: rendered.text_digest,
         terms: rendered.terms,

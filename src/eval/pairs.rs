@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::clock::ThreadClock;
+use super::host_pages::HostPages;
 use super::labels::{Label, LabeledPair, PairLabels};
 use super::metrics::Counts;
 use super::pages::Pages;
@@ -57,15 +58,16 @@ pub struct Borderline {
 }
 
 impl PairScores {
-    /// Compares all pairs with a detector.
+    /// Compares all pairs with a detector. If it knows hosts, it learns them from `others` too, as a crawl would.
     ///
     /// # Errors
     /// If the detector rejects a page.
     pub fn compare(
         labels: &PairLabels,
         pages: &Pages,
+        others: &HostPages<'_>,
         options: &Options,
-        advance: &dyn Fn(),
+        advance: &(dyn Fn() + Sync),
     ) -> Result<Self, DetectError> {
         let mut comparer = Comparer::new(options.clone());
         let mut handles = Vec::with_capacity(pages.pages.len());
@@ -74,6 +76,9 @@ impl PairScores {
                 Some(page) => Some(comparer.learn(page.candidate.clone())?),
                 None => None,
             });
+        }
+        if options.order().shingles {
+            others.each(advance, |page| comparer.learn_from(page))?;
         }
         let started = ThreadClock::now();
         let compare = |pair: &LabeledPair| {

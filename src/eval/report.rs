@@ -1,6 +1,7 @@
 //! The collected results of an evaluation, for JSON, HTML and text output.
 
 use super::clusters::ClusterFigures;
+use super::host_pages::HostPages;
 use super::labels::{ClusterLabels, PairLabels};
 use super::levels::{EditLevel, levels};
 use super::pages::{MissingPage, Pages, RenderingCost};
@@ -89,18 +90,19 @@ impl PairReport {
         Self { input: EvalInput::new(&labels.file, pages), levels: levels(&labels), labels, runs: Vec::new() }
     }
 
-    /// Runs a detector at each of these thresholds.
+    /// Runs a detector at each of these thresholds. `others` are further pages of the hosts.
     ///
     /// # Errors
     /// If the detector fails.
     pub fn add(
         &mut self,
         pages: &Pages,
+        others: &HostPages<'_>,
         options: &Options,
         thresholds: &[Threshold],
-        advance: &dyn Fn(),
+        advance: &(dyn Fn() + Sync),
     ) -> Result<(), DetectError> {
-        let scores = PairScores::compare(&self.labels, pages, options, advance)?;
+        let scores = PairScores::compare(&self.labels, pages, others, options, advance)?;
         self.add_scores(scores, thresholds);
         let Some(run) = self.runs.last_mut() else { return Ok(()) };
         for judged in &mut run.judged {

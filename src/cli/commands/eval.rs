@@ -17,7 +17,8 @@ use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::detect::{DetectError, Options};
 use crate::eval::{
-    Address, ClusterReport, LabelError, MissingPage, Pages, PairReport, html, json, read_clusters, read_pairs,
+    Address, ClusterReport, HostPages, LabelError, MissingPage, Pages, PairReport, html, json, read_clusters,
+    read_pairs,
 };
 use crate::model::{Detector, Normalizer, Threshold, WantedOrder};
 use crate::pagetext::{self, PageReader};
@@ -53,12 +54,19 @@ fn pairs(
 ) -> Result<u8, CliError> {
     let labels = read_pairs(file).map_err(label_error)?;
     let pages = render(settings, arguments, &labels.pages, contenders)?;
+    let others = HostPages::find(
+        &arguments.pages,
+        &labels.pages,
+        &pages.renderer,
+        &Normalizer::new(settings.normalise_options()),
+    );
     let mut report = PairReport::new(labels, &pages.plain);
     for contender in contenders {
         let pages = pages.of(contender);
+        let learned = if contender.options.order().shingles { others.len() } else { 0 };
         let (pairs, streamed) = (report.labels.pairs.len(), pages.pages.len() * contender.thresholds.len());
-        let bar = bar(settings, contender.options.detector.name(), pairs + streamed);
-        let added = report.add(pages, &contender.options, &contender.thresholds, &|| bar.inc(1));
+        let bar = bar(settings, contender.options.detector.name(), learned + pairs + streamed);
+        let added = report.add(pages, &others, &contender.options, &contender.thresholds, &|| bar.inc(1));
         bar.finish_and_clear();
         added.map_err(detect_error)?;
     }
@@ -128,6 +136,8 @@ struct PageContent {
     plain: Pages,
     /// With synonyms mapped, for the detector that uses them.
     mapped: Option<Pages>,
+    /// What has read the plain pages.
+    renderer: PageReader,
 }
 
 impl PageContent {
@@ -162,13 +172,13 @@ fn render(
         let bar = bar(settings, "rendering", addresses.len());
         let pages = Pages::render(folder, addresses, &renderer, &|| bar.inc(1));
         bar.finish_and_clear();
-        Ok::<_, CliError>(pages)
+        Ok::<_, CliError>((pages, renderer))
     };
-    let plain = rendered(Detector::Mwo)?;
+    let (plain, renderer) = rendered(Detector::Mwo)?;
     warn_of_missing(&plain.missing, addresses.len());
     let is_mapped = contenders.iter().any(|contender| contender.options.detector == Detector::ExtendedTdw);
-    let mapped = is_mapped.then(|| rendered(Detector::ExtendedTdw)).transpose()?;
-    Ok(PageContent { plain, mapped })
+    let mapped = is_mapped.then(|| rendered(Detector::ExtendedTdw)).transpose()?.map(|(pages, _)| pages);
+    Ok(PageContent { plain, mapped, renderer })
 }
 
 fn warn_of_missing(missing: &[MissingPage], of: usize) {

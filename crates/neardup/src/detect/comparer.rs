@@ -25,6 +25,8 @@ pub struct Comparer {
     /// `None` for the detector that compares nothing.
     measure: Option<Box<dyn Measure>>,
     pages: Vec<LearnedPage>,
+    /// Pages that the detector has learned.
+    learned: u32,
     /// Digests learned so far: detectors learn nothing from copies.
     bodies: HashSet<Digest>,
     texts: HashSet<Digest>,
@@ -75,7 +77,7 @@ impl Comparer {
     pub fn new(options: Options) -> Self {
         let (measure, pages) = (detectors::build(&options), Vec::new());
         let (bodies, texts) = (HashSet::new(), HashSet::new());
-        Self { options, vocabulary: Vocabulary::default(), measure, pages, bodies, texts }
+        Self { options, vocabulary: Vocabulary::default(), measure, pages, learned: 0, bodies, texts }
     }
 
     /// Adds a page of the collection and returns its handle.
@@ -85,11 +87,25 @@ impl Comparer {
     /// # Errors
     /// If the vocabulary is full, or no page number is left.
     pub fn learn(&mut self, candidate: PageInput) -> Result<usize, DetectError> {
+        let learned = self.lesson(candidate)?;
+        self.pages.push(learned);
+        Ok(self.pages.len() - 1)
+    }
+
+    /// Adds a page to the statistics of the detector alone. It can't be compared and takes no memory of its own.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    pub fn learn_from(&mut self, candidate: PageInput) -> Result<(), DetectError> {
+        self.lesson(candidate).map(drop)
+    }
+
+    fn lesson(&mut self, candidate: PageInput) -> Result<LearnedPage, DetectError> {
         let PageInput { group, body_digest, text_digest, terms, order, .. } = candidate;
         let (terms, _, order) = self.vocabulary.intern_page(terms, order)?;
         let page = LoggedPage { group, terms, least_weight: 0, order }.weighed(&self.options.weights);
-        let handle = self.pages.len();
-        let number = Sequence(u32::try_from(handle).map_err(|_| DetectError::PagesFull)?);
+        let number = Sequence(self.learned);
+        self.learned = self.learned.checked_add(1).ok_or(DetectError::PagesFull)?;
         if let Some(measure) = &mut self.measure {
             let is_compared = page.record.len() >= self.options.min_terms;
             let text = text_digest.filter(|_| is_compared);
@@ -97,8 +113,7 @@ impl Comparer {
             let copy = Verdict::ExactDuplicate { of: number, decided_by: DecidedBy::TextDigest };
             measure.learn(number, &page, if is_new { &Verdict::Unique } else { &copy }, is_compared && is_new);
         }
-        self.pages.push(LearnedPage { body_digest, text_digest, page });
-        Ok(handle)
+        Ok(LearnedPage { body_digest, text_digest, page })
     }
 
     /// Compares two pages: `a` as the stored one, `b` as the later one.
