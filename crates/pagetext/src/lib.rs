@@ -63,6 +63,7 @@ mod nesting;
 mod parser;
 mod provenance;
 mod query_encoding;
+mod reading;
 mod refresh;
 mod sitemap;
 mod soft_404_phrases;
@@ -80,6 +81,7 @@ use neardup::model::{Field, Markup, TermCounts, TermOrder, WantedOrder};
 use charset::{Decoded, Syntax};
 use document::Document;
 use link_context::LinkContext;
+use main_text::Scope;
 use neardup::text::{Tokenizer, TokenizerOptions, WordObserver};
 use tree_builder::{Order, OutOfOrder};
 
@@ -90,8 +92,9 @@ pub use model::{
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
-pub use main_text::Reading;
+pub use main_text::{PageText, WantedText};
 pub use parser::{Parser, ParserError};
+pub use reading::Reading;
 pub use refresh::header_refresh;
 pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap};
 pub use soft_404_phrases::says_not_there;
@@ -162,6 +165,16 @@ struct Read<'a> {
     encoding: &'static Encoding,
     charset_declared: Option<Cow<'static, str>>,
     document: Document,
+}
+
+/// A page that was decoded.
+struct DecodedPage<'a> {
+    kind: Kind,
+    source: Cow<'a, str>,
+    encoding: &'static Encoding,
+    charset_declared: Option<Cow<'static, str>>,
+    /// A feed, written as HTML.
+    feed: Option<String>,
 }
 
 /// How a media type is read.
@@ -249,18 +262,51 @@ impl PageReader {
         let page = page.into();
         let Read { kind, source, encoding, mut document, .. } = self.read(page)?;
         document.text.settle();
-        let text = if kind == Kind::Plain { main_text::plain(&source) } else { main_text::main_text(&document.text) };
+        let text = if kind == Kind::Plain { reading::plain(&source) } else { reading::main_text(&document.text) };
         let base = document.base.unwrap_or_else(|| page.url.as_url().clone());
         Some(Reading { text, source, charset: encoding.name(), base, refresh: document.refresh })
     }
 
+    /// Reads the texts of a page, main or all, with their shape; `None` if it has none, such as a picture.
+    ///
+    /// Cost: the page's tree is built, so some four times that of [`PageReader::render`]. A page nested beyond
+    /// [`Options::max_depth`], and XML that is no XHTML and no feed, have the text of [`PageReader::reading`] for each.
+    pub fn text<'a>(&self, page: impl Into<PageSource<'a>>, wanted: WantedText) -> Option<PageText> {
+        let page = page.into();
+        let decoded = self.decoded(page)?;
+        let html = match &decoded.feed {
+            Some(feed) => Some(feed.as_str()),
+            None if decoded.kind == Kind::Html || (decoded.kind == Kind::Xml && is_rooted_in_html(&decoded.source)) => {
+                Some(&*decoded.source)
+            }
+            None => None,
+        };
+        let html = html.filter(|html| !nesting::is_deeper_than(html, self.options.max_depth));
+        // A feed is all about its entries.
+        let scope = if decoded.feed.is_some() { Scope::All } else { Scope::Main };
+        let text = html.and_then(|html| main_text::of_html(html, page.url.as_url(), scope, wanted));
+        text.or_else(|| Some(PageText::of_plain(self.reading(page)?.text, wanted)))
+    }
+
     /// Decodes and parses a page; `None` if it is no text.
     fn read<'a>(&self, page: PageSource<'a>) -> Option<Read<'a>> {
+        let DecodedPage { kind, source, encoding, charset_declared, feed } = self.decoded(page)?;
+        let document = match kind {
+            _ if let Some(html) = &feed => self.read_feed(html, page, encoding),
+            Kind::Html => self.read_html(&source, page, encoding),
+            Kind::Xml => self.pass(&source, page, encoding, Order::Xml).unwrap_or_default(),
+            Kind::Plain | Kind::Other => plain(&source),
+        };
+        Some(Read { kind, source, encoding, charset_declared, document })
+    }
+
+    /// Decodes a page and decides how it is read; `None` if it is no text.
+    fn decoded<'a>(&self, page: PageSource<'a>) -> Option<DecodedPage<'a>> {
         let mut kind = kind_of(&page.media_type());
         if kind == Kind::Other {
             return None;
         }
-        let Decoded { text: source, encoding, declared, is_guess } = decode(page, kind);
+        let Decoded { text: source, encoding, declared: charset_declared, is_guess } = decode(page, kind);
         if is_binary(&source, is_guess) {
             return None;
         }
@@ -271,13 +317,7 @@ impl PageReader {
         if kind == Kind::Xml && is_html_in_capitals(&source) {
             kind = Kind::Html;
         }
-        let document = match kind {
-            _ if let Some(html) = &feed => self.read_feed(html, page, encoding),
-            Kind::Html => self.read_html(&source, page, encoding),
-            Kind::Xml => self.pass(&source, page, encoding, Order::Xml).unwrap_or_default(),
-            Kind::Plain | Kind::Other => plain(&source),
-        };
-        Some(Read { kind, source, encoding, charset_declared: declared, document })
+        Some(DecodedPage { kind, source, encoding, charset_declared, feed })
     }
 
     /// Counts the terms of a page and of its URL, with their order and the words around links.
@@ -417,12 +457,19 @@ fn decode(page: PageSource<'_>, kind: Kind) -> Decoded<'_> {
 
 /// Returns whether XML is none: its root is `HTML`, which only the rules of HTML know.
 fn is_html_in_capitals(source: &str) -> bool {
-    let root = source.match_indices('<').map(|(at, _)| &source.as_bytes()[at + 1..]);
-    let mut tags = root.filter(|rest| rest.first().is_some_and(u8::is_ascii_alphabetic)).take(1);
-    tags.any(|rest| {
-        let name = rest.get(..4).unwrap_or_default();
-        name.eq_ignore_ascii_case(b"html") && name != b"html"
-    })
+    is_rooted_in_html(source) && root_name(source) != b"html"
+}
+
+/// Returns whether the root of XML is `html`, in upper or lower case.
+fn is_rooted_in_html(source: &str) -> bool {
+    root_name(source).eq_ignore_ascii_case(b"html")
+}
+
+/// Returns the first bytes of the name of the first element.
+fn root_name(source: &str) -> &[u8] {
+    let tags = source.match_indices('<').map(|(at, _)| &source.as_bytes()[at + 1..]);
+    let mut tags = tags.filter(|rest| rest.first().is_some_and(u8::is_ascii_alphabetic));
+    tags.next().and_then(|rest| rest.get(..4)).unwrap_or_default()
 }
 
 /// Returns whether this is no text. Text has next to no NUL characters; a mislabeled picture has many.
