@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
 
+use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::Result;
 use super::output::{ExportCounts, Output};
@@ -25,18 +26,23 @@ pub enum Compression {
 /// The default level of the zstd command.
 pub(super) const ZSTD_LEVEL: i32 = 3;
 
-/// Writes one [`ExportRow`] per line, with the HTML source if `html`.
+/// Writes one [`ExportRow`] per line, with these columns of text.
 ///
 /// # Errors
 /// [`ExportError`](super::ExportError).
-pub fn jsonl(source: ExportSource<'_>, html: bool, compression: Compression, output: Output) -> Result<ExportCounts> {
+pub fn jsonl(
+    source: ExportSource<'_>,
+    columns: TextColumns,
+    compression: Compression,
+    output: Output,
+) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::new(source.folder);
+    let mut contents = Contents::open(source, columns)?;
     let path = output.path().to_owned();
     let error = |source| super::ExportError::Write { path: path.clone(), source };
     let mut lines = Lines::new(compression, output).map_err(error)?;
     source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, html, &mut contents, counts)?;
+        let row = ExportRow::read(line, columns, &mut contents, counts)?;
         let written = serde_json::to_writer(&mut lines, &row).map_err(io::Error::from);
         written.and_then(|()| lines.write_all(b"\n")).map_err(error)
     })?;

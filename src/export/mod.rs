@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`parquet`] | one row per page, columns compressed with zstd | pyarrow, duckdb, pandas, datasets |
 //! | [`jsonl`] | the same rows as JSON lines, plain or compressed | jq, pandas, datasets |
+//! | [`markdown`] | a folder with a file of Markdown per page | editors, search engines, models |
 //! | [`warc`] | the archived records of the selected pages, with a CDXJ index | warcio, fastwarc, pywb |
 //! | [`cdxj`] | a CDXJ index of the crawl's own archive | pywb |
 //! | [`rates`] | duplicate rates by host as CSV | spreadsheets |
@@ -15,11 +16,14 @@
 //! An export is written to `NAME.open` and renamed to `NAME` when it is complete.
 
 mod cdxj;
+mod columns;
 mod content;
 mod csv;
 mod error;
+mod host_blocks;
 mod index;
 mod jsonl;
+mod markdown;
 mod output;
 mod pages;
 mod parquet;
@@ -31,9 +35,11 @@ mod surt;
 mod warc;
 
 pub use cdxj::cdxj;
+pub use columns::TextColumns;
 pub use csv::csv_cell;
 pub use error::{ExportError, Result};
 pub use jsonl::{Compression, jsonl};
+pub use markdown::markdown;
 pub use output::{ExportCounts, Output};
 pub use pages::ExportSource;
 pub use parquet::parquet;

@@ -88,6 +88,20 @@ impl Output {
         Ok(self.bytes)
     }
 
+    /// As [`finish`](Self::finish), without a sync of its own: for one file of many.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`]; then no file is left.
+    pub(super) fn finish_unsynced(mut self) -> Result<u64> {
+        let path = self.path.clone();
+        let flushed = self.flush().and_then(|()| match self.to.take() {
+            Some(to) if matches!(to.get_ref(), To::File(_)) => fs::rename(open_name(&path), &path),
+            _ => Ok(()),
+        });
+        flushed.map_err(|source| self.error(source))?;
+        Ok(self.bytes)
+    }
+
     fn settle(&mut self) -> io::Result<()> {
         let Some(to) = &mut self.to else { return Ok(()) };
         to.flush()?;

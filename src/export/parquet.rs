@@ -15,6 +15,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::{ExportError, Result};
 use super::output::{ExportCounts, Output};
@@ -37,9 +38,17 @@ message page {
     OPTIONAL BYTE_ARRAY charset (STRING);
     OPTIONAL BYTE_ARRAY charset_declared (STRING);
     OPTIONAL BYTE_ARRAY lang (STRING);
+    OPTIONAL BYTE_ARRAY lang_detected (STRING);
+    OPTIONAL DOUBLE lang_confidence;
     OPTIONAL BYTE_ARRAY title (STRING);
+    OPTIONAL BYTE_ARRAY license (STRING);
+    REQUIRED group robots (LIST) {
+        REPEATED group list {
+            REQUIRED BYTE_ARRAY element (STRING);
+        }
+    }
     OPTIONAL BYTE_ARRAY text (STRING);
-    HTML
+    TEXTS
     REQUIRED BYTE_ARRAY outcome (STRING);
     OPTIONAL BYTE_ARRAY duplicate_of (STRING);
     OPTIONAL DOUBLE score;
@@ -67,39 +76,47 @@ message page {
 }";
 
 /// Columns with mostly distinct values, for which a dictionary is useless.
-const UNIQUE: [&str; 8] = ["url", "id", "title", "text", "html", "cluster", "digest", "text_digest"];
+const UNIQUE: [&str; 10] =
+    ["url", "id", "title", "text", "full_text", "markdown", "html", "cluster", "digest", "text_digest"];
 /// Columns whose minimum and maximum help no query.
-const LONG: [&str; 2] = ["text", "html"];
+const LONG: [&str; 4] = ["text", "full_text", "markdown", "html"];
 
-/// Writes one row per [`ExportRow`], with the HTML source if `html`.
+/// Writes one row per [`ExportRow`], with these columns of text.
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn parquet(source: ExportSource<'_>, html: bool, output: Output) -> Result<ExportCounts> {
+pub fn parquet(source: ExportSource<'_>, columns: TextColumns, output: Output) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::new(source.folder);
+    let mut contents = Contents::open(source, columns)?;
     let path = output.path().to_owned();
     let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
-    let schema = SCHEMA.replace("HTML", if html { "OPTIONAL BYTE_ARRAY html (STRING);" } else { "" });
+    let schema = SCHEMA.replace("TEXTS", &texts(columns));
     let schema = Arc::new(parse_message_type(&schema).map_err(error)?);
     let mut writer = SerializedFileWriter::new(output, schema, Arc::new(properties())).map_err(error)?;
     let mut group = Vec::new();
     let mut group_bytes = 0;
     source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, html, &mut contents, counts)?;
+        let row = ExportRow::read(line, columns, &mut contents, counts)?;
         group_bytes += weight(&row);
         group.push(row);
         if group_bytes >= GROUP_BYTES {
-            write_group(&mut writer, std::mem::take(&mut group), html).map_err(error)?;
+            write_group(&mut writer, std::mem::take(&mut group), columns).map_err(error)?;
             group_bytes = 0;
         }
         Ok(())
     })?;
     if !group.is_empty() {
-        write_group(&mut writer, group, html).map_err(error)?;
+        write_group(&mut writer, group, columns).map_err(error)?;
     }
     counts.bytes = writer.into_inner().map_err(error)?.finish()?;
     Ok(counts)
+}
+
+/// Returns the optional columns of text in the order of the row.
+fn texts(columns: TextColumns) -> String {
+    let names = [(columns.has_full_text(), "full_text"), (columns.markdown, "markdown"), (columns.html, "html")];
+    let names = names.into_iter().filter(|(is_wanted, _)| *is_wanted);
+    names.map(|(_, name)| format!("OPTIONAL BYTE_ARRAY {name} (STRING);\n    ")).collect()
 }
 
 fn properties() -> WriterProperties {
@@ -118,14 +135,15 @@ fn properties() -> WriterProperties {
 /// Returns the approximate size of a row in memory.
 fn weight(row: &ExportRow) -> usize {
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    size_of::<ExportRow>() + 512 + length(&row.text) + row.html.as_ref().map_or(0, length)
+    let more = [&row.full_text, &row.markdown, &row.html].into_iter().flatten();
+    size_of::<ExportRow>() + 512 + length(&row.text) + more.map(length).sum::<usize>()
 }
 
 /// Writes the columns in the order of the schema.
 fn write_group(
     writer: &mut SerializedFileWriter<Output>,
     rows: Vec<ExportRow>,
-    html: bool,
+    texts: TextColumns,
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     let mut columns = Columns { group: &mut group, rows };
@@ -140,9 +158,19 @@ fn write_group(
     columns.text(|row| row.charset.take())?;
     columns.text(|row| row.charset_declared.take())?;
     columns.text(|row| row.lang.take())?;
+    columns.text(|row| row.lang_detected.take())?;
+    columns.optional::<DoubleType>(|row| row.lang_confidence)?;
     columns.text(|row| row.title.take())?;
+    columns.text(|row| row.license.take())?;
+    columns.list(|row| std::mem::take(&mut row.robots))?;
     columns.text(|row| row.text.take())?;
-    if html {
+    if texts.has_full_text() {
+        columns.text(|row| row.full_text.take().flatten())?;
+    }
+    if texts.markdown {
+        columns.text(|row| row.markdown.take().flatten())?;
+    }
+    if texts.html {
         columns.text(|row| row.html.take().flatten())?;
     }
     columns.required::<ByteArrayType>(|row| text(std::mem::take(&mut row.outcome)))?;
@@ -193,6 +221,19 @@ impl Columns<'_, '_> {
         self.optional::<ByteArrayType>(|row| value(row).map(text))
     }
 
+    /// Writes a list of texts, which may be empty.
+    fn list(&mut self, value: impl Fn(&mut ExportRow) -> Vec<String>) -> Result<(), ParquetError> {
+        let (mut values, mut levels, mut repeats) = (Vec::new(), Vec::new(), Vec::new());
+        for row in &mut self.rows {
+            let found = value(row);
+            // An empty list has one entry, without a value.
+            levels.extend(std::iter::repeat_n(i16::from(!found.is_empty()), found.len().max(1)));
+            repeats.extend((0..found.len().max(1)).map(|at| i16::from(at > 0)));
+            values.extend(found.into_iter().map(text));
+        }
+        self.write_levels::<ByteArrayType>(&values, Some(&levels), Some(&repeats))
+    }
+
     /// Writes a field of the provenance group, which is optional as a whole.
     fn origin(&mut self, value: impl Fn(&mut ProvenanceFields) -> Option<String>) -> Result<(), ParquetError> {
         let mut levels = Vec::with_capacity(self.rows.len());
@@ -206,9 +247,18 @@ impl Columns<'_, '_> {
     }
 
     fn write<T: DataType>(&mut self, values: &[T::T], levels: Option<&[i16]>) -> Result<(), ParquetError> {
+        self.write_levels::<T>(values, levels, None)
+    }
+
+    fn write_levels<T: DataType>(
+        &mut self,
+        values: &[T::T],
+        levels: Option<&[i16]>,
+        repeats: Option<&[i16]>,
+    ) -> Result<(), ParquetError> {
         let column = self.group.next_column()?;
         let mut column = column.ok_or_else(|| ParquetError::General("more columns than the schema has".to_owned()))?;
-        column.typed::<T>().write_batch(values, levels, None)?;
+        column.typed::<T>().write_batch(values, levels, repeats)?;
         column.close()
     }
 }

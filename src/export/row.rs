@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::model::{Digest, PageLine, Provenance};
+use crate::pagetext::PageText;
 
+use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::Result;
 use super::output::ExportCounts;
@@ -28,10 +30,25 @@ pub struct ExportRow {
     pub media_type: Option<String>,
     pub charset: Option<String>,
     pub charset_declared: Option<String>,
+    /// The declared language, or else the one that the crawl detected.
     pub lang: Option<String>,
+    /// The language of the main text by its letters, whatever is declared; from 200 letters on.
+    pub lang_detected: Option<String>,
+    /// How certain that is, from 0 to 1.
+    pub lang_confidence: Option<f64>,
     pub title: Option<String>,
-    /// The main text, one block per line; `None` if the body is not archived.
+    /// The license that the page names: an address or a name.
+    pub license: Option<String>,
+    /// What the page asks of robots.
+    pub robots: Vec<String>,
+    /// The main text, or all text if that alone is requested; `None` if the body is not archived.
     pub text: Option<String>,
+    /// All visible text, if it is requested beside the main text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_text: Option<Option<String>>,
+    /// The main text as Markdown, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markdown: Option<Option<String>>,
     /// The decoded HTML source, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<Option<String>>,
@@ -71,12 +88,28 @@ pub struct ProvenanceFields {
 
 impl ExportRow {
     /// Returns the row of a line, with its text from the archive.
-    pub(super) fn read(line: PageLine, html: bool, contents: &mut Contents, counts: &mut ExportCounts) -> Result<Self> {
+    pub(super) fn read(
+        line: PageLine,
+        columns: TextColumns,
+        contents: &mut Contents,
+        counts: &mut ExportCounts,
+    ) -> Result<Self> {
         let page = contents.page(&line)?;
         counts.count_body(&line, page.is_some());
-        let reading = page.as_ref().and_then(|page| contents.reading(page));
-        let (text, source) = reading.map(|reading| (reading.text, reading.source.into_owned())).unzip();
-        Ok(Self { text, html: html.then_some(source), ..Self::of(line) })
+        let page = page.as_ref();
+        let PageText { main, full, markdown, language, license } =
+            page.and_then(|page| contents.text(&line, page, columns)).unwrap_or_default();
+        let (text, full) = if columns.has_full_text() { (main, Some(full)) } else { (main.or(full), None) };
+        Ok(Self {
+            text,
+            full_text: full,
+            markdown: columns.markdown.then_some(markdown),
+            lang_detected: language.map(|language| language.code.to_owned()),
+            lang_confidence: language.map(|language| (language.confidence * 1e3).round() / 1e3),
+            license,
+            html: columns.html.then(|| page.and_then(|page| contents.source(page))),
+            ..Self::of(line)
+        })
     }
 
     /// Returns the row without text.
@@ -98,8 +131,14 @@ impl ExportRow {
             charset: line.charset,
             charset_declared: line.charset_declared,
             lang: line.lang,
+            lang_detected: None,
+            lang_confidence: None,
             title: line.title,
+            license: None,
+            robots: line.robots,
             text: None,
+            full_text: None,
+            markdown: None,
             html: None,
             outcome: line.outcome,
             duplicate_of: line.duplicate_of,
@@ -157,7 +196,7 @@ mod tests {
     fn every_row_has_every_field_but_source_that_nobody_asked_for() {
         let fields = |row: &ExportRow| serde_json::to_value(row).unwrap().as_object().unwrap().len();
         let row = ExportRow::of(PageLine::default());
-        assert_eq!(fields(&row), 27);
-        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 28);
+        assert_eq!(fields(&row), 31);
+        assert_eq!(fields(&ExportRow { html: Some(None), ..row }), 32);
     }
 }

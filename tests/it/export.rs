@@ -53,7 +53,7 @@ fn rows_are_the_stored_pages_with_their_text() {
             assert_eq!(row[field], line[field], "{field}");
         }
         assert!(row["text"].as_str().is_some_and(|text| text.len() > 100), "{row}");
-        assert_eq!(row.as_object().unwrap().len(), 27);
+        assert_eq!(row.as_object().unwrap().len(), 31);
         assert_eq!(row["final_url"], Value::Null);
     }
     let printed = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0);
@@ -131,6 +131,80 @@ fn the_elected_page_replaces_its_cluster_on_request() {
     assert_eq!(urls(&["--representative", "elected"]), ["http://a.test/b.html", "http://a.test/c.html"]);
     let clusters = objects(&place.run(["clusters", "out", "--json"]).finish().expect_code(0).stdout);
     assert_eq!(clusters[0]["elected"], "http://a.test/b.html");
+}
+
+/// The folder of a run over a manual page with navigation around its text.
+fn manual() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("site")).unwrap();
+    let prose = "A pump moves water from a low place to a high one, and a valve keeps it there. ".repeat(4);
+    let page = format!(
+        "<title>Pumps</title><nav><a href=/>Home</a> Menu</nav><main><h1>Pumps</h1><p>{prose}\
+         <pre><code class=language-c>int f() {{\n  return 1;\n}}</code></pre>\
+         <table><tr><th>Name<th>Price<tr><td>Hand pump<td>3</table><p>See <a href=valve.html>valves</a>.</main>\
+         <footer>Imprint</footer>"
+    );
+    place.write("site/guide/pump.html", &page);
+    place.run(["dedup", "site", "--base", "http://a.test/", "-o", "out", "--min-free", "0"]).finish().expect_code(0);
+    place
+}
+
+#[test]
+fn the_text_is_the_main_text_and_other_texts_are_columns_on_request() {
+    let place = manual();
+    let row = |flags: &[&str]| {
+        let printed = export(&place, &[&["--format", "jsonl", "-o", "-", "-q"], flags].concat()).expect_code(0);
+        objects(&printed.stdout).remove(0)
+    };
+    let main = row(&[]);
+    let text = main["text"].as_str().unwrap();
+    assert!(text.starts_with("Pumps\nA pump moves") && !text.contains("Menu") && !text.contains("Imprint"), "{text}");
+    assert!(text.contains("\nint f() {\n  return 1;\n}\n"), "{text}");
+    assert!(text.contains("\nName\tPrice\nHand pump\t3\n"), "{text}");
+    assert!(!main.as_object().unwrap().contains_key("full_text"));
+
+    let full = row(&["--text", "full"]);
+    let all = full["text"].as_str().unwrap();
+    assert!(all.starts_with("Home Menu") && all.ends_with("Imprint"), "{all}");
+    assert!(!full.as_object().unwrap().contains_key("full_text"));
+
+    let both = row(&["--text", "markdown,full,main", "--html"]);
+    assert_eq!(both["text"], main["text"]);
+    assert_eq!(both["full_text"], full["text"]);
+    assert_eq!(both.as_object().unwrap().len(), main.as_object().unwrap().len() + 3);
+    let markdown = both["markdown"].as_str().unwrap();
+    for part in [
+        "# Pumps\n\n",
+        "```c\nint f() {\n  return 1;\n}\n```",
+        "| Name | Price |\n| --- | --- |\n| Hand pump | 3 |",
+        "[valves](http://a.test/guide/valve.html)",
+    ] {
+        assert!(markdown.contains(part), "{part}: {markdown}");
+    }
+
+    export(&place, &["--format", "parquet", "--text", "main,full,markdown", "-o", "a.parquet"]).expect_code(0);
+    let reader = SerializedFileReader::new(File::open(place.path("a.parquet")).unwrap()).unwrap();
+    let read = reader.get_row_iter(None).unwrap().next().unwrap().unwrap();
+    for (name, value) in read.get_column_iter() {
+        if ["text", "full_text", "markdown"].contains(&name.as_str()) {
+            assert_eq!(value.to_json_value(), both[name], "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_markdown_has_a_file_for_each_page() {
+    let place = manual();
+    let told = export(&place, &["--format", "markdown", "-o", "pages"]).expect_code(0);
+    assert!(told.stdout.starts_with("1 page, "), "{}", told.stdout);
+    let file = fs::read_to_string(place.path("pages/a.test/guide/pump.md")).unwrap();
+    assert!(file.starts_with("---\nurl: \"http://a.test/guide/pump.html\"\ntitle: \"Pumps\"\n"), "{file}");
+    assert!(file.contains("---\n\n# Pumps\n\nA pump moves water") && file.ends_with("valve.html).\n"), "{file}");
+    assert!(!place.path("pages.open").exists());
+    let refused = export(&place, &["--format", "markdown", "-o", "pages"]).expect_code(2);
+    assert!(refused.stderr.contains("pages: there is something already"), "{}", refused.stderr);
+    let refused = export(&place, &["--format", "markdown", "-o", "-"]).expect_code(2);
+    assert!(refused.stderr.contains("--text markdown"), "{}", refused.stderr);
 }
 
 #[test]

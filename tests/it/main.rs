@@ -84,6 +84,7 @@ mod https;
 mod invariants;
 mod judged;
 mod kill;
+mod main_text;
 mod malice;
 mod manners;
 mod needs;

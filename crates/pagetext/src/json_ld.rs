@@ -40,6 +40,20 @@ pub(super) fn read(script: &str, claims: &mut Claims) {
     }
 }
 
+/// Returns the `license` of the first thing that has one: an address or a name.
+pub(super) fn license(script: &str) -> Option<String> {
+    let root = parsed(script)?;
+    let mut things = Vec::new();
+    gather(&root, &mut things);
+    let text = |value: &Value| match value {
+        Value::Object(object) => {
+            ["url", "@id", "name"].into_iter().find_map(|key| object.get(key).and_then(first_text)).map(str::to_owned)
+        }
+        other => first_text(other).map(str::to_owned),
+    };
+    things.iter().filter_map(|thing| thing.get("license")).find_map(text)
+}
+
 /// Returns the first value of a script.
 ///
 /// Old pages wrap scripts in comments or CDATA sections, which JSON does not allow.

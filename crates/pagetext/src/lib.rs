@@ -53,6 +53,7 @@ mod entities;
 mod feed;
 mod json_ld;
 mod language;
+mod license;
 mod link_context;
 mod links;
 mod main_text;
@@ -92,7 +93,8 @@ pub use model::{
 };
 pub use neardup::text::{LanguageRules as Rules, Synonyms, SynonymsError, WordCache, query_terms};
 
-pub use main_text::{PageText, WantedText};
+pub use language::DetectedLanguage;
+pub use main_text::{BlockCounts, CommonBlocks, PageText, WantedText};
 pub use parser::{Parser, ParserError};
 pub use reading::Reading;
 pub use refresh::header_refresh;
@@ -203,7 +205,7 @@ impl PageReader {
             "rendering {RENDERING_VERSION}, parser {parser}, {}, stop words {}, depth {max_depth}, language from {min_language_chars}{synonyms}{}{}{}{}",
             self.tokenizer.stemmer(),
             self.tokenizer.stop_word_version(),
-            if *rules == Rules::OfLanguage { ", rules of the language" } else { "" },
+            if *rules == Rules::OfLanguage { ", rules of the language 2" } else { "" },
             if order.sentence_count { ", sentences counted" } else { "" },
             if order.sentences { ", sentences listed" } else { "" },
             if order.shingles { ", runs of terms" } else { "" },
@@ -272,6 +274,16 @@ impl PageReader {
     /// Cost: the page's tree is built, so some four times that of [`PageReader::render`]. A page nested beyond
     /// [`Options::max_depth`], and XML that is no XHTML and no feed, have the text of [`PageReader::reading`] for each.
     pub fn text<'a>(&self, page: impl Into<PageSource<'a>>, wanted: WantedText) -> Option<PageText> {
+        self.text_on_host(page, wanted, &CommonBlocks::default())
+    }
+
+    /// As [`PageReader::text`], on a host whose pages repeat these blocks: they are no main text.
+    pub fn text_on_host<'a>(
+        &self,
+        page: impl Into<PageSource<'a>>,
+        wanted: WantedText,
+        common: &CommonBlocks,
+    ) -> Option<PageText> {
         let page = page.into();
         let decoded = self.decoded(page)?;
         let html = match &decoded.feed {
@@ -284,8 +296,24 @@ impl PageReader {
         let html = html.filter(|html| !nesting::is_deeper_than(html, self.options.max_depth));
         // A feed is all about its entries.
         let scope = if decoded.feed.is_some() { Scope::All } else { Scope::Main };
-        let text = html.and_then(|html| main_text::of_html(html, page.url.as_url(), scope, wanted));
-        text.or_else(|| Some(PageText::of_plain(self.reading(page)?.text, wanted)))
+        let text = html.and_then(|html| main_text::of_html(html, page.url.as_url(), scope, wanted, common));
+        let mut text = match text {
+            Some(text) => text,
+            None => PageText::of_plain(self.reading(page)?.text, wanted),
+        };
+        let sample = text.main.as_ref().or(text.full.as_ref()).or(text.markdown.as_ref());
+        text.language = sample.and_then(|text| language::detect_main(text, self.options.min_language_chars));
+        Some(text)
+    }
+
+    /// Counts the blocks of text of an HTML page, to learn what its host repeats.
+    ///
+    /// Cost: as [`PageReader::text`].
+    pub fn count_blocks<'a>(&self, page: impl Into<PageSource<'a>>, counts: &mut BlockCounts) {
+        let Some(decoded) = self.decoded(page.into()) else { return };
+        if decoded.kind == Kind::Html && !nesting::is_deeper_than(&decoded.source, self.options.max_depth) {
+            main_text::count_blocks(&decoded.source, counts);
+        }
     }
 
     /// Decodes and parses a page; `None` if it is no text.

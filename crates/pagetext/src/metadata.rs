@@ -186,7 +186,48 @@ pub(super) fn name(text: &str) -> Option<String> {
         Some((by, rest)) if by.eq_ignore_ascii_case("by ") => rest,
         _ => name,
     };
-    name.chars().any(char::is_alphabetic).then(|| name.to_owned())
+    (name.chars().any(char::is_alphabetic) && !is_placeholder(name)).then(|| name.to_owned())
+}
+
+/// Texts that stand in the place of a name, in lower case.
+const PLACEHOLDERS: [&str; 20] = [
+    "admin",
+    "administrator",
+    "anonymous",
+    "author",
+    "autor",
+    "auteur",
+    "by",
+    "company name",
+    "copyright",
+    "default",
+    "editor",
+    "legal",
+    "n/a",
+    "none",
+    "null",
+    "root",
+    "undefined",
+    "unknown",
+    "webmaster",
+    "your name",
+];
+/// Beginnings and parts of statements that are no names.
+const STATEMENTS: [&str; 6] = [
+    "all rights reserved",
+    "alle rechte vorbehalten",
+    "tous droits réservés",
+    "todos los derechos",
+    "todos os direitos",
+    "tutti i diritti",
+];
+
+/// Whether a text names nobody: a placeholder, or a statement of copyright.
+fn is_placeholder(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let lower = lower.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_copyright = lower.strip_prefix("copyright").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+    PLACEHOLDERS.contains(&lower) || is_copyright || STATEMENTS.iter().any(|part| lower.contains(part))
 }
 
 #[cfg(test)]
@@ -199,6 +240,12 @@ mod tests {
         assert_eq!(name("Byron").as_deref(), Some("Byron"));
         assert_eq!(name("李明").as_deref(), Some("李明"));
         assert_eq!(name(&"x".repeat(1000)).map(|name| name.len()), Some(LONGEST_NAME));
+        for text in
+            ["Copyright", "All Rights Reserved.", "Copyright © 2019", "admin", "(Unknown)", "© Alle Rechte vorbehalten"]
+        {
+            assert_eq!(name(text), None, "{text}");
+        }
+        assert_eq!(name("Copyrightable Works Ltd").as_deref(), Some("Copyrightable Works Ltd"));
         for text in ["", " ", "2019", "https://social.test/jane", "|", &"x".repeat(LONGEST_TEXT + 1)] {
             assert_eq!(name(text), None, "{text}");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use pagetext::{Normalizer, PageReader, PageSource};
+use pagetext::{Normalizer, PageReader, PageSource, WantedText};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,11 +14,21 @@ use crate::key::type_name;
 pub(crate) struct Page {
     /// The page's URL in its canonical spelling.
     url: String,
-    /// The main text, one block a line: headings, paragraphs, list items, cells. Empty if it is no text.
+    /// The main text: without navigation, advertisements and the like. Empty if it is no text.
     text: String,
+    /// All visible text.
+    full_text: String,
+    /// The main text as Markdown.
+    markdown: String,
     title: Option<String>,
     /// The declared language, or else the detected one, as a BCP 47 tag.
     language: Option<String>,
+    /// The language of the main text by its letters, whatever is declared, from 200 letters on.
+    detected_language: Option<&'static str>,
+    /// How certain that is, from 0 to 1.
+    language_confidence: Option<f64>,
+    /// The license that the page names: an address or a name.
+    license: Option<String>,
     /// The character encoding by its WHATWG name.
     charset: &'static str,
     /// The URL that the page names as its canonical one.
@@ -92,14 +102,19 @@ fn read(html: &Html, url: &str, content_type: Option<&str>) -> PyResult<Page> {
         content_type.into_iter().map(|value| ("content-type".to_owned(), value.into_bytes())).collect();
     let page = PageSource::new(&url, body).with_headers(&headers);
     let content = reader.render(page);
-    let text = reader.reading(page).map(|reading| reading.text).unwrap_or_default();
+    let text = reader.text(page, WantedText { main: true, full: true, markdown: true }).unwrap_or_default();
     let links = content.links.into_iter().map(|link| Link { url: link.url.to_string(), nofollow: link.nofollow });
     let metadata = serde_json::to_value(&content.provenance).ok().and_then(|value| serde_json::from_value(value).ok());
     Ok(Page {
         url: url.to_string(),
-        text,
+        text: text.main.unwrap_or_default(),
+        full_text: text.full.unwrap_or_default(),
+        markdown: text.markdown.unwrap_or_default(),
         title: content.title,
         language: content.language,
+        detected_language: text.language.map(|language| language.code),
+        language_confidence: text.language.map(|language| language.confidence),
+        license: text.license,
         charset: content.charset,
         canonical: content.canonical,
         robots: content.robots.names(),

@@ -26,6 +26,17 @@ def test_a_page_has_text_links_and_metadata() -> None:
     assert "Sockets" in repr(page)
 
 
+def test_the_text_is_the_main_text_and_keeps_its_shape() -> None:
+    page = ndcrawl.extract(
+        HTML.replace("</body>", "<pre>a\n  b</pre><table><tr><th>x<th>y<tr><td>1<td>2</table></body>"),
+        "http://docs.example/guide/",
+    )
+    assert page.text.endswith("\na\n  b\n\nx\ty\n1\t2")
+    assert page.full_text == "Menu\n\n" + page.text
+    assert page.markdown.startswith("# Sockets\n\nA socket [talks TCP](http://docs.example/guide/tcp.html#top), not")
+    assert page.markdown.endswith("\n\n```\na\n  b\n```\n\n| x | y |\n| --- | --- |\n| 1 | 2 |")
+
+
 def test_text_is_decoded_already_and_bytes_are_not() -> None:
     html = "<meta charset=iso-8859-5><title>Ünïcode</title><p>žluťoučký"
     assert ndcrawl.extract(html).title == "Ünïcode"
@@ -38,6 +49,7 @@ def test_text_is_decoded_already_and_bytes_are_not() -> None:
 def test_other_types() -> None:
     assert ndcrawl.extract("one\r\ntwo <b>", content_type="text/plain").text == "one\ntwo <b>"
     assert ndcrawl.extract(b"\x89PNG\r\n\x1a\n\x00\x00", content_type="image/png").text == ""
+    assert ndcrawl.extract(b"\x89PNG\r\n\x1a\n\x00\x00", content_type="image/png").markdown == ""
     assert ndcrawl.extract("").text == ""
 
 

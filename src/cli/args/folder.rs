@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::common::Verbosity;
-use super::value_enums::{CountBy, ExportFormat, NoarchiveChoice, Representative};
+use super::value_enums::{CountBy, ExportFormat, NoarchiveChoice, Representative, TextKind};
 use crate::model::Threshold;
 
 /// The arguments of `status`.
@@ -77,6 +77,9 @@ pub struct ExportArguments {
     /// Which page represents a cluster of duplicates
     #[arg(long, value_name = "WHICH", default_value = "stored")]
     pub representative: Representative,
+    /// parquet, jsonl: the text of a page; main,full: all visible text besides, as the field full_text
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "main")]
+    pub text: Vec<TextKind>,
     /// parquet, jsonl: add the decoded source of each page as the field html
     #[arg(long)]
     pub html: bool,

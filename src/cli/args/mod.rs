@@ -27,7 +27,7 @@ pub use folder::{
     ClustersArguments, DemoArguments, ExplainArguments, ExportArguments, ManArguments, ReindexArguments,
     ReportArguments, RulesArguments, StatusArguments, VerifyArguments,
 };
-pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice};
+pub use value_enums::{CheckKind, CountBy, ExportFormat, NoarchiveChoice, Representative, SameUrlChoice, TextKind};
 
 /// The command line.
 #[derive(Debug, Parser)]

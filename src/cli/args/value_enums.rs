@@ -9,12 +9,25 @@ pub enum ExportFormat {
     Parquet,
     /// The same rows as JSON lines; compressed if FILE ends in .gz or .zst
     Jsonl,
+    /// A folder with a file of Markdown per page: its main text, with its metadata in front
+    Markdown,
     /// The archived records: in gzip, in zstd if FILE ends in .zst, plain if in .warc; their index beside them as .cdxj
     Warc,
     /// Index of the WARC files in the output folder
     Cdxj,
     /// Duplicate rates, one line per host
     Csv,
+}
+
+/// A text of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TextKind {
+    /// What the page is about: without navigation, advertisements and the like
+    Main,
+    /// All visible text
+    Full,
+    /// The main text as Markdown, as the field markdown
+    Markdown,
 }
 
 /// The grouping of duplicate rates.

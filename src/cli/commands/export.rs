@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::args::{CountBy, ExportArguments, ExportFormat, NoarchiveChoice, Representative};
+use crate::cli::args::{CountBy, ExportArguments, ExportFormat, NoarchiveChoice, Representative, TextKind};
 use crate::cli::clusters::Clusters;
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::ProgressMode;
@@ -19,7 +19,7 @@ use crate::cli::status_file::{RunState, StatusFile};
 use crate::cli::terminal::{stderr_can_draw, write_stderr, write_stdout};
 use crate::cli::terminal_safe::terminal_safe;
 use crate::export::{
-    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, Output, RateKey, Selection,
+    self, Compression, ElectedPages, ExportCounts, ExportError, ExportSource, Output, RateKey, Selection, TextColumns,
 };
 use crate::model::OutcomeKind;
 use crate::store;
@@ -32,6 +32,7 @@ fn default_file(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Parquet => "parquet/pages-00000.parquet",
         ExportFormat::Jsonl => "export/pages.jsonl",
+        ExportFormat::Markdown => "markdown",
         ExportFormat::Warc => "export/pages.warc.gz",
         ExportFormat::Cdxj => "export/index.cdxj",
         ExportFormat::Csv => "export/rates.csv",
@@ -63,6 +64,9 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
     if arguments.format == ExportFormat::Warc && !is_stdout(&file) {
         expect_own_index(&file)?;
+    }
+    if arguments.format == ExportFormat::Markdown {
+        expect_free_folder(&file)?;
     }
     match written(settings, arguments, &selection, &file) {
         Ok(tally) => print_tally(settings, arguments, &file, tally),
@@ -109,15 +113,15 @@ fn written(
         bar.set_position(read);
     };
     let source = ExportSource { folder: &arguments.dir, selection, watch: &watch };
-    let output = output(file)?;
     let tally = match arguments.format {
-        ExportFormat::Parquet => export::parquet(source, arguments.html, output),
-        ExportFormat::Jsonl => export::jsonl(source, arguments.html, compression(file), output),
+        ExportFormat::Parquet => export::parquet(source, columns(arguments), output(file)?),
+        ExportFormat::Jsonl => export::jsonl(source, columns(arguments), compression(file), output(file)?),
+        ExportFormat::Markdown => export::markdown(source, file),
         ExportFormat::Warc => {
             let index = if is_stdout(file) { None } else { Some(Output::file(&index_of(file))?) };
-            export::warc(source, archive_compression(file), output, index)
+            export::warc(source, archive_compression(file), output(file)?, index)
         }
-        ExportFormat::Cdxj => export::cdxj(source, output),
+        ExportFormat::Cdxj => export::cdxj(source, output(file)?),
         ExportFormat::Csv => {
             let by = match arguments.by {
                 CountBy::Host => RateKey::Host,
@@ -125,11 +129,22 @@ fn written(
                 CountBy::Lang => RateKey::Language,
                 CountBy::Type => RateKey::Type,
             };
-            export::rates(source, by, output)
+            export::rates(source, by, output(file)?)
         }
     };
     bar.finish_and_clear();
     tally
+}
+
+fn columns(arguments: &ExportArguments) -> TextColumns {
+    let has = |kind: TextKind| arguments.text.contains(&kind);
+    // Markdown is a column of its own, beside a text.
+    TextColumns {
+        main: has(TextKind::Main) || !has(TextKind::Full),
+        full: has(TextKind::Full),
+        markdown: has(TextKind::Markdown),
+        html: arguments.html,
+    }
 }
 
 fn is_stdout(file: &Path) -> bool {
@@ -164,6 +179,23 @@ fn index_of(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".warc.gz").unwrap_or(&name);
     file.with_file_name(format!("{stem}.cdxj"))
+}
+
+/// Refuses a folder of Markdown that has files, or that is no folder.
+fn expect_free_folder(folder: &Path) -> Result<(), CliError> {
+    if is_stdout(folder) {
+        return Err(CliError::usage("--format markdown writes a folder, not standard output")
+            .with_hint("give -o a folder, or use --format jsonl --text markdown -o -"));
+    }
+    let is_taken = match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    };
+    if is_taken {
+        return Err(CliError::usage(format!("{}: there is something already", folder.display()))
+            .with_hint("give -o a folder that does not exist or is empty"));
+    }
+    Ok(())
 }
 
 /// Refuses to overwrite the index of another archive that is there.

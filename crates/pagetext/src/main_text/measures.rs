@@ -73,6 +73,18 @@ impl Measures {
     }
 }
 
+/// Returns each text with the block that it stands in.
+pub(super) fn block_of_texts<'a>(tree: &'a Tree<'_>) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let mut block = vec![0_usize; tree.nodes.len()];
+    tree.nodes.iter().enumerate().filter_map(move |(at, node)| {
+        if node.is_text() {
+            return Some((at, block[node.parent]));
+        }
+        block[at] = if is_block(node.name) { at } else { block[node.parent] };
+        None
+    })
+}
+
 /// Whether an element ends the line of text that it stands in.
 pub(super) fn is_block(name: Name) -> bool {
     // Elements without a rule of their own are inline to browsers.

@@ -9,6 +9,7 @@
 //! `docs/design/pagetext.md` has the figures.
 
 mod article;
+mod common;
 mod escape;
 mod measures;
 mod roles;
@@ -22,6 +23,10 @@ mod writer;
 use scraper::Html;
 use url::Url;
 
+use crate::language::DetectedLanguage;
+use crate::license;
+
+pub use common::{BlockCounts, CommonBlocks};
 use select::{Selected, Title};
 use target::Targets;
 use tree::Tree;
@@ -38,8 +43,8 @@ pub struct WantedText {
     pub markdown: bool,
 }
 
-/// The texts of a page, as far as they are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The texts of a page, as far as they are wanted, and what can be told from them.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageText {
     /// The main text.
     pub main: Option<String>,
@@ -47,13 +52,17 @@ pub struct PageText {
     pub full: Option<String>,
     /// The main text as Markdown.
     pub markdown: Option<String>,
+    /// The language of the main text, whatever the page declares.
+    pub language: Option<DetectedLanguage>,
+    /// The license that the page names: an address or a name.
+    pub license: Option<String>,
 }
 
 impl PageText {
     /// The texts of a page that is text alone.
     pub(crate) fn of_plain(text: String, wanted: WantedText) -> Self {
         let when = |is_wanted: bool| is_wanted.then(|| text.clone());
-        Self { main: when(wanted.main), full: when(wanted.full), markdown: when(wanted.markdown) }
+        Self { main: when(wanted.main), full: when(wanted.full), markdown: when(wanted.markdown), ..Self::default() }
     }
 }
 
@@ -66,8 +75,21 @@ pub(crate) enum Scope {
     All,
 }
 
+/// Counts the blocks of text of an HTML page.
+pub(crate) fn count_blocks(html: &str, counts: &mut BlockCounts) {
+    if !counts.is_full() {
+        counts.add(&Tree::of(&Html::parse_document(html)));
+    }
+}
+
 /// Reads the texts of an HTML page at this address; `None` if it has no visible text.
-pub(crate) fn of_html(html: &str, address: &Url, scope: Scope, wanted: WantedText) -> Option<PageText> {
+pub(crate) fn of_html(
+    html: &str,
+    address: &Url,
+    scope: Scope,
+    wanted: WantedText,
+    common: &CommonBlocks,
+) -> Option<PageText> {
     let parsed = Html::parse_document(html);
     let tree = Tree::of(&parsed);
     if tree.nodes.iter().all(|node| node.text.trim().is_empty()) {
@@ -86,7 +108,7 @@ pub(crate) fn of_html(html: &str, address: &Url, scope: Scope, wanted: WantedTex
     };
     let main = match scope {
         Scope::Main if wanted.main || wanted.markdown => {
-            select::select(&tree, article::is_article(&parsed), &Title::new(&title(&parsed)))
+            select::select(&tree, article::is_article(&parsed), &Title::new(&title(&parsed)), common)
                 .filter(|main| main.has_text(&tree))
         }
         _ => None,
@@ -96,6 +118,8 @@ pub(crate) fn of_html(html: &str, address: &Url, scope: Scope, wanted: WantedTex
         main: wanted.main.then(|| written(main, Syntax::Plain)),
         full: wanted.full.then(|| written(&all, Syntax::Plain)),
         markdown: wanted.markdown.then(|| written(main, Syntax::Markdown)),
+        language: None,
+        license: license::of_page(&parsed, targets.base()),
     })
 }
 
@@ -119,7 +143,7 @@ mod tests {
     fn text(html: &str) -> PageText {
         let wanted = WantedText { main: true, full: true, markdown: true };
         let address = Url::parse("http://h.test/a/b.html").unwrap();
-        of_html(html, &address, Scope::Main, wanted).unwrap_or_default()
+        of_html(html, &address, Scope::Main, wanted, &CommonBlocks::default()).unwrap_or_default()
     }
 
     fn main(html: &str) -> String {
@@ -206,6 +230,22 @@ mod tests {
         let page =
             format!("<title>pump - Manual</title><div class=header><h1>pump</h1></div><div><p>{PROSE}<p>{PROSE}</div>");
         assert_eq!(main(&page), format!("pump\n{PROSE}\n{PROSE}"));
+    }
+
+    #[test]
+    fn what_the_pages_of_a_host_repeat_is_left_out() {
+        let about =
+            "<div><b>About us</b> We have made pumps and valves for farms and mines since the year of the flood.</div>";
+        let page =
+            |n: usize| format!("<h1>Pump {n}</h1><h2>How to use it</h2><p>{} {PROSE}</p>{about}", "word ".repeat(n));
+        let mut counts = BlockCounts::default();
+        (1..9).for_each(|n| count_blocks(&page(n), &mut counts));
+        let (html, address) = (page(3), Url::parse("http://h.test/").unwrap());
+        let wanted = WantedText { main: true, ..WantedText::default() };
+        let text = |common: &CommonBlocks| of_html(&html, &address, Scope::Main, wanted, common).unwrap().main.unwrap();
+        assert!(text(&CommonBlocks::default()).contains("About us"));
+        let main = text(&counts.common());
+        assert!(main.contains("How to use it\nword word word A pump") && !main.contains("About us"), "{main}");
     }
 
     #[test]

@@ -2,12 +2,19 @@
 
 use crate::names::{HEADING, Name};
 
+use super::common::CommonBlocks;
 use super::measures::{Measures, is_block};
 use super::roles::Role;
 use super::tree::Tree;
 
 /// Bytes of prose from which a marked body is believed to be one.
 const BODY_BYTES: u32 = 200;
+
+/// Bytes of text from which a repeated part is dropped: shorter ones are in the words of a manual.
+const COMMON_BYTES: u32 = 40;
+
+/// No node: the part of the page that is in no article.
+const NOWHERE: usize = usize::MAX;
 
 /// The main text: the node around it, and what is dropped from it.
 #[derive(Debug)]
@@ -34,7 +41,9 @@ impl Selected {
 }
 
 /// Selects the main text. `is_article` is what the page's metadata say; `title` is its title.
-pub(super) fn select(tree: &Tree<'_>, is_article: bool, title: &Title) -> Option<Selected> {
+///
+/// `common` is what the pages of the host repeat.
+pub(super) fn select(tree: &Tree<'_>, is_article: bool, title: &Title, common: &CommonBlocks) -> Option<Selected> {
     if tree.nodes.is_empty() {
         return None;
     }
@@ -45,6 +54,7 @@ pub(super) fn select(tree: &Tree<'_>, is_article: bool, title: &Title) -> Option
     page.measure();
     page.drop_site();
     page.measure();
+    page.drop_common(common);
     page.drop_comments();
     page.measure();
     page.drop_teasers();
@@ -158,6 +168,11 @@ impl Page<'_> {
             own.push((prose, at));
         }
         let articles: Vec<usize> = own.iter().map(|(_, at)| *at).collect();
+        if self.is_article {
+            // The article itself may be no `article`: then these are all teasers.
+            let inside: u32 = own.iter().map(|(prose, _)| *prose).sum();
+            own.push((self.measures.prose[0] - inside.min(self.measures.prose[0]), NOWHERE));
+        }
         own.sort_unstable_by_key(|&(prose, at)| (std::cmp::Reverse(prose), at));
         let [(most, best), (second, _), ..] = own[..] else { return };
         // Teasers are longer beside a page that says it is one article.
@@ -176,6 +191,22 @@ impl Page<'_> {
                 .tree
                 .ancestors(at)
                 .any(|above| matches!(self.roles[above], Role::Main | Role::ArticleBody | Role::Body))
+    }
+
+    /// Drops what the pages of the host repeat, unless it is most of the page.
+    fn drop_common(&mut self, common: &CommonBlocks) {
+        if common.is_empty() {
+            return;
+        }
+        let repeated = common.measure(self.tree, &self.dropped);
+        self.drop_where(0, |page, at| {
+            let text = page.measures.text[at];
+            is_block(page.tree.nodes[at].name)
+                && text >= COMMON_BYTES
+                && u64::from(repeated[at]) * 100 >= u64::from(text) * 95
+                && !page.is_heavy(at, 50)
+        });
+        self.measure();
     }
 
     /// Drops what readers wrote, unless it is the page.
@@ -209,11 +240,13 @@ impl Page<'_> {
         self.descend(|node| self.weight(node))
     }
 
-    /// Drops links that stand above the heading of the page.
+    /// Drops links that stand above the heading of the page: the first `h1`, or the first heading that the title repeats.
     fn drop_links_above(&mut self, root: usize, title: &Title) {
         let nodes = &self.tree.nodes;
-        let is_heading = |at: &usize| nodes[*at].name.is(HEADING) && title.has(&self.tree.text(*at));
-        if let Some(heading) = (root..nodes[root].end).find(is_heading) {
+        let headings = || (root..nodes[root].end).filter(|&at| nodes[at].name.is(HEADING) && !self.dropped[at]);
+        let first = headings().find(|&at| nodes[at].name == Name::H1);
+        let first = first.or_else(|| headings().next().filter(|&at| title.has(&self.tree.text(at))));
+        if let Some(heading) = first {
             self.drop_where(root, |page, at| {
                 page.tree.nodes[at].end <= heading && page.measures.text[at] > 0 && page.measures.is_linked(at, 60)
             });

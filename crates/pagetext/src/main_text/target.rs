@@ -20,6 +20,11 @@ impl Targets {
         Self { base: base.unwrap_or_else(|| address.clone()) }
     }
 
+    /// Returns the address that others are relative to.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
     /// Returns the absolute address in an attribute, as it may stand in a link of Markdown.
     pub fn of(&self, node: &Node<'_>, attribute: &str) -> Option<String> {
         let url = self.base.join(node.attribute(attribute)?.trim()).ok()?;

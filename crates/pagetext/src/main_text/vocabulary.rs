@@ -86,6 +86,13 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Purpose>> = LazyLock::new(|| {
 
 /// Words for what belongs to the site.
 const BOILERPLATE: &[&str] = &[
+    "catlinks",
+    "gutter",
+    "lineno",
+    "linenos",
+    "navfooter",
+    "navheader",
+    "printfooter",
     "ad",
     "addthis",
     "ads",

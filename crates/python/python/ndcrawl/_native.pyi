@@ -221,13 +221,37 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The main text, one block a line: headings, paragraphs, list items, cells. Empty if it is no text."""
+        """The main text: without navigation, advertisements and the like. Empty if it is no text.
+
+        A block is a line, a list item begins with a dash, and the cells of a row are separated by tabs. Lines of code
+        stay as they are.
+        """
+
+    @property
+    def full_text(self) -> str:
+        """All visible text, in the same shape."""
+
+    @property
+    def markdown(self) -> str:
+        """The main text as Markdown: links are absolute, code is fenced, tables are tables."""
 
     @property
     def title(self) -> str | None: ...
     @property
     def language(self) -> str | None:
         """The declared language, or else the detected one, as a BCP 47 tag."""
+
+    @property
+    def detected_language(self) -> str | None:
+        """The language of the main text by its letters, whatever is declared; ``None`` below 200 letters."""
+
+    @property
+    def language_confidence(self) -> float | None:
+        """How certain the detected language is, from 0 to 1."""
+
+    @property
+    def license(self) -> str | None:
+        """The license that the page names: an address or a name."""
 
     @property
     def charset(self) -> str:
