@@ -1,33 +1,24 @@
 //! Reads the text of archived pages.
 
+use std::path::Path;
+
 use crate::model::{Fetched, Normalizer, PageLine};
-use crate::pagetext::{BlockCounts, Options, PageReader, PageText};
+use crate::pagetext::{BlockCounts, CommonBlocks, Options, PageReader, PageText, WantedText};
 use crate::store::{self, ArchiveReader};
 
-use super::columns::TextColumns;
 use super::error::Result;
-use super::host_blocks::HostBlocks;
-use super::pages::ExportSource;
 
 /// Reads bodies from the archive and extracts their text.
 pub(super) struct Contents {
     archive: ArchiveReader,
     renderer: PageReader,
-    hosts: HostBlocks,
 }
 
 impl Contents {
-    /// Opens the archive. Where main texts are wanted, some pages of each host are read to learn what they repeat.
-    pub fn open(source: ExportSource<'_>, columns: TextColumns) -> Result<Self> {
+    pub fn new(folder: &Path) -> Self {
         // Exports need no links.
         let options = Options { max_links: 0, ..Options::default() };
-        let renderer = PageReader::new(options, Normalizer::default());
-        let archive = ArchiveReader::new(source.folder);
-        let mut contents = Self { archive, renderer, hosts: HostBlocks::default() };
-        if columns.main || columns.markdown {
-            contents.hosts = HostBlocks::learn(source, &mut contents)?;
-        }
-        Ok(contents)
+        Self { archive: ArchiveReader::new(folder), renderer: PageReader::new(options, Normalizer::default()) }
     }
 
     /// Returns the archived page of a line; `None` if its body is not archived.
@@ -48,9 +39,9 @@ impl Contents {
         Ok(Some(page))
     }
 
-    /// Returns the texts of a line's page; `None` if it is not text.
-    pub fn text(&self, line: &PageLine, page: &Fetched, columns: TextColumns) -> Option<PageText> {
-        self.renderer.text_on_host(page, columns.wanted(), self.hosts.of(line))
+    /// Returns the texts of a page whose host repeats these blocks; `None` if it is not text.
+    pub fn text(&self, page: &Fetched, wanted: WantedText, common: &CommonBlocks) -> Option<PageText> {
+        self.renderer.text_on_host(page, wanted, common)
     }
 
     /// Counts the blocks of text of a page.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::model::PageLine;
 use crate::pagetext::{BlockCounts, CommonBlocks};
 
+use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::Result;
 use super::output::ExportCounts;
@@ -21,10 +22,13 @@ pub(super) struct HostBlocks {
 }
 
 impl HostBlocks {
-    /// Reads the first selected pages of each host.
+    /// Reads the first selected pages of each host, if main texts are wanted.
     ///
     /// Memory: 0.5 MB for each host while it is counted, and some KB then.
-    pub fn learn(source: ExportSource<'_>, contents: &mut Contents) -> Result<Self> {
+    pub fn learn(source: ExportSource<'_>, columns: TextColumns, contents: &mut Contents) -> Result<Self> {
+        if !columns.main && !columns.markdown {
+            return Ok(Self::default());
+        }
         let mut counted: HashMap<String, BlockCounts> = HashMap::new();
         let mut common: HashMap<String, CommonBlocks> = HashMap::new();
         // The progress of the export itself is the one that is shown.

@@ -7,6 +7,7 @@ use flate2::write::GzEncoder;
 use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::Result;
+use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::ExportRow;
@@ -37,12 +38,13 @@ pub fn jsonl(
     output: Output,
 ) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::open(source, columns)?;
+    let mut contents = Contents::new(source.folder);
+    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
     let path = output.path().to_owned();
     let error = |source| super::ExportError::Write { path: path.clone(), source };
     let mut lines = Lines::new(compression, output).map_err(error)?;
     source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, columns, &mut contents, counts)?;
+        let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
         let written = serde_json::to_writer(&mut lines, &row).map_err(io::Error::from);
         written.and_then(|()| lines.write_all(b"\n")).map_err(error)
     })?;

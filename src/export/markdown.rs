@@ -13,6 +13,7 @@ use crate::model::Digest;
 use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::{ExportError, Result};
+use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::ExportRow;
@@ -31,9 +32,10 @@ pub fn markdown(source: ExportSource<'_>, folder: &Path) -> Result<ExportCounts>
     let mut target = Target::create(folder)?;
     let mut counts = ExportCounts::default();
     let columns = TextColumns { main: false, markdown: true, ..TextColumns::default() };
-    let mut contents = Contents::open(source, columns)?;
+    let mut contents = Contents::new(source.folder);
+    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
     source.each(&mut counts, |line, counts| {
-        let mut row = ExportRow::read(line, columns, &mut contents, counts)?;
+        let mut row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
         match row.markdown.take().flatten() {
             Some(text) => target.write(&row, &text, counts),
             None => Ok(()),

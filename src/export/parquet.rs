@@ -18,6 +18,7 @@ use parquet::schema::types::ColumnPath;
 use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::{ExportError, Result};
+use super::host_blocks::HostBlocks;
 use super::output::{ExportCounts, Output};
 use super::pages::ExportSource;
 use super::row::{ExportRow, ProvenanceFields};
@@ -87,7 +88,8 @@ const LONG: [&str; 4] = ["text", "full_text", "markdown", "html"];
 /// [`ExportError`].
 pub fn parquet(source: ExportSource<'_>, columns: TextColumns, output: Output) -> Result<ExportCounts> {
     let mut counts = ExportCounts::default();
-    let mut contents = Contents::open(source, columns)?;
+    let mut contents = Contents::new(source.folder);
+    let hosts = HostBlocks::learn(source, columns, &mut contents)?;
     let path = output.path().to_owned();
     let error = |error: ParquetError| ExportError::Write { path: path.clone(), source: io_error(error) };
     let schema = SCHEMA.replace("TEXTS", &texts(columns));
@@ -96,7 +98,7 @@ pub fn parquet(source: ExportSource<'_>, columns: TextColumns, output: Output) -
     let mut group = Vec::new();
     let mut group_bytes = 0;
     source.each(&mut counts, |line, counts| {
-        let row = ExportRow::read(line, columns, &mut contents, counts)?;
+        let row = ExportRow::read(line, columns, &hosts, &mut contents, counts)?;
         group_bytes += weight(&row);
         group.push(row);
         if group_bytes >= GROUP_BYTES {

@@ -8,6 +8,7 @@ use crate::pagetext::PageText;
 use super::columns::TextColumns;
 use super::content::Contents;
 use super::error::Result;
+use super::host_blocks::HostBlocks;
 use super::output::ExportCounts;
 
 /// The row of one page in Parquet and JSONL.
@@ -91,6 +92,7 @@ impl ExportRow {
     pub(super) fn read(
         line: PageLine,
         columns: TextColumns,
+        hosts: &HostBlocks,
         contents: &mut Contents,
         counts: &mut ExportCounts,
     ) -> Result<Self> {
@@ -98,7 +100,7 @@ impl ExportRow {
         counts.count_body(&line, page.is_some());
         let page = page.as_ref();
         let PageText { main, full, markdown, language, license } =
-            page.and_then(|page| contents.text(&line, page, columns)).unwrap_or_default();
+            page.and_then(|page| contents.text(page, columns.wanted(), hosts.of(&line))).unwrap_or_default();
         let (text, full) = if columns.has_full_text() { (main, Some(full)) } else { (main.or(full), None) };
         Ok(Self {
             text,

@@ -136,7 +136,7 @@ fn the_elected_page_replaces_its_cluster_on_request() {
 /// The folder of a run over a manual page with navigation around its text.
 fn manual() -> Place {
     let place = Place::new();
-    fs::create_dir(place.path("site")).unwrap();
+    fs::create_dir_all(place.path("site/guide")).unwrap();
     let prose = "A pump moves water from a low place to a high one, and a valve keeps it there. ".repeat(4);
     let page = format!(
         "<title>Pumps</title><nav><a href=/>Home</a> Menu</nav><main><h1>Pumps</h1><p>{prose}\

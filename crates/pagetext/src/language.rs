@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn main_texts_are_of_more_languages() {
-        let found = |text: &str| detect_main(&text.repeat(10), 200).map(|found| found.code);
+        let found = |text: &str| detect_main(&text.repeat(20), 200).map(|found| found.code);
         assert_eq!(found("Αυτό είναι ένα ελληνικό κείμενο για τον ιστό. "), Some("el"));
         assert_eq!(found("Tato stránka popisuje, jak se program používá a co dělá. "), Some("cs"));
         assert_eq!(found("これは日本語の文章です。検索エンジンについて説明します。"), Some("ja"));

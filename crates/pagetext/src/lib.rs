@@ -35,7 +35,7 @@
 //! Imports between rooms go downward only:
 //!
 //! ```text
-//! tree_builder  charset
+//! main_text  tree_builder  charset
 //! tokenizer  model
 //! ```
 
