@@ -102,7 +102,7 @@ pub use sitemap::{Sitemap, SitemapCut, SitemapLimits, is_sitemap, parse_sitemap}
 pub use soft_404_phrases::says_not_there;
 
 /// The version of the reading rules. Records of different versions cannot be compared.
-pub const RENDERING_VERSION: u32 = 5;
+pub const RENDERING_VERSION: u32 = 6;
 
 /// How pages are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,6 +235,7 @@ impl PageReader {
             let detected = language::detect(document.text.as_str(), self.options.min_language_chars);
             detected.map(str::to_owned)
         });
+        document.text.fold(document.anchors.iter_mut().map(|anchor| &mut anchor.start));
         let (terms, order, running) = self.terms(&document, page, language.as_deref());
         PageContent {
             terms,

@@ -2,6 +2,7 @@
 
 use crate::model::{Digest, Field};
 
+use super::folding;
 use super::whitespace::{ends_in_space, fold_into};
 
 /// The visible text of a page in reading order, in parts of one field each.
@@ -154,6 +155,29 @@ impl FieldedText {
         }
     }
 
+    /// Folds what a reader does not see (soft hyphens, ligatures, vowel marks of Arabic and the like), so that texts that
+    /// look alike are the same. Moves `positions` in the text, ascending, along with it.
+    pub fn fold<'p>(&mut self, positions: impl Iterator<Item = &'p mut usize>) {
+        if folding::stays(&self.text) {
+            return;
+        }
+        let raw = std::mem::take(&mut self.text);
+        let mut positions = positions.peekable();
+        for at in 0..self.parts.len() {
+            let start = self.parts[at].start;
+            let end = self.parts.get(at + 1).map_or(raw.len(), |next| next.start);
+            let begin = self.text.len();
+            while let Some(position) = positions.next_if(|position| **position < end) {
+                fold_into(&mut self.text, &folding::folded(raw.get(start..*position).unwrap_or_default()));
+                *position = self.text.len();
+                self.text.truncate(begin);
+            }
+            fold_into(&mut self.text, &folding::folded(&raw[start..end]));
+            self.parts[at].start = begin;
+        }
+        positions.for_each(|position| *position = self.text.len());
+    }
+
     /// Returns all text, for the language detector.
     pub fn as_str(&self) -> &str {
         self.text.trim_end_matches(' ')
@@ -295,6 +319,26 @@ mod tests {
         assert_eq!(text.digest(), digest_of("c d"));
         let parts: Vec<_> = text.parts().map(|(field, text)| (field.name(), text)).collect();
         assert_eq!(parts, [("keywords", "a b "), ("body", "c d "), ("description", "e")]);
+    }
+
+    #[test]
+    fn what_a_reader_does_not_see_is_folded_and_positions_move_along() {
+        let mut text = FieldedText::default();
+        text.push(Field::Title, "Co\u{ad}op’s");
+        text.push(Field::Body, "\u{ad}");
+        text.break_line();
+        text.push(Field::Body, "a \u{ad} cafe\u{301} ");
+        text.push(Field::Heading, "\u{301}end");
+        let mut positions = [0, 4, text.as_str().find("cafe").unwrap(), text.as_str().find("end").unwrap(), text.len()];
+        text.fold(positions.iter_mut());
+        assert_eq!(text.as_str(), "Coop's a café \u{301}end");
+        assert_eq!(text.digest(), digest_of("Coop's a café \u{301}end"));
+        let at = |position: usize| &text.as_str()[position..];
+        assert_eq!(positions[..2], [0, 2]);
+        assert!(at(positions[2]).starts_with("café"));
+        assert_eq!((at(positions[3]), positions[4]), ("end", text.len()));
+        let parts: Vec<_> = text.parts().map(|(field, text)| (field.name(), text)).collect();
+        assert_eq!(parts, [("title", "Coop's "), ("body", ""), ("body", "a café "), ("heading", "\u{301}end")]);
     }
 
     proptest! {

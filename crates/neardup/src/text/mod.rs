@@ -1,13 +1,15 @@
 //! *Which terms does this text contain?*
 //!
 //! A [`Tokenizer`] finds words by Unicode rules (UAX #29), drops stop words, stems the others, and counts each term
-//! in its field. Text in scripts without spaces becomes pairs of characters. The same pass records the word order
-//! that a detector needs: sentences, or hashes of runs of words.
+//! in its field. Text in scripts without spaces becomes pairs of characters. What a reader does not see, such as soft
+//! hyphens and ligatures, makes no difference. The same pass records the word order that a detector needs: sentences,
+//! or hashes of runs of words.
 //!
 //! Threads share a tokenizer. It caches words and their stems across documents, since stemming a word costs about a
 //! hundred times as much as looking it up. The cache changes nothing but time.
 
 mod fielded_text;
+mod folding;
 mod languages;
 mod page_counts;
 mod query;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::folding;
 use super::languages::LANGUAGES;
 use super::stem::TermRules;
 use super::tokens;
@@ -16,7 +17,8 @@ pub fn query_terms(query: &str) -> Vec<Term> {
         LANGUAGES.iter().map(|language| TermRules::of(Some(language), true, true)).collect();
     let mut terms = BTreeSet::new();
     let mut lower = String::new();
-    tokens::for_each(query, |start, end| {
+    let query = folding::folded(query);
+    tokens::for_each(&query, |start, end| {
         tokens::lower(&query[start..end], &mut lower);
         terms.insert(Term::from(&*lower));
         let is_term = |language: &&TermRules| !language.is_stop_word(&lower);

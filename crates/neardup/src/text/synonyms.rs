@@ -31,6 +31,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::folding;
 use super::languages::LANGUAGES;
 use crate::model::Digest;
 
@@ -64,7 +65,7 @@ impl Synonyms {
         for (number, line) in (1..).zip(table.split(|byte| *byte == b'\n')) {
             let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned());
             let text = text.map(|text| if number == 1 { text.trim_start_matches('\u{feff}') } else { text });
-            let read = text.and_then(|text| reading.line(text));
+            let read = text.and_then(|text| reading.line(&folding::folded(text)));
             read.map_err(|why| SynonymsError { name: name.to_owned(), line: number, why })?;
         }
         Ok(Self { rows: reading.rows, digest: Digest::of(table) })

@@ -4,6 +4,7 @@ use crate::model::{Field, TermCounts, TermId, TermOrder, WantedOrder};
 
 use super::WordCache;
 use super::fielded_text::FieldedText;
+use super::folding;
 use super::page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 use super::sentences::Sentences;
 use super::shingles::{self, TermSequence};
@@ -58,7 +59,7 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
 
     /// Counts every word of `text` in `field`.
     pub fn count(&mut self, field: Field, text: &str) {
-        self.count_each(text, |_| field);
+        self.count_each(&folding::folded(text), |_| field);
     }
 
     /// Counts every word in the field of its position.
@@ -128,7 +129,7 @@ impl<'w, 't, P: PageCounts> TermTable<'w, 't, P> {
 impl<'t> TermTable<'_, 't> {
     /// Counts every word of a document, and returns the word order that the caller wants.
     ///
-    /// Calls `observer` with every word, in order. All parts are tokenized together: they are separated by a space,
+    /// The document must be [folded](FieldedText::fold). Calls `observer` with every word, in order. All parts are tokenized together: they are separated by a space,
     /// and most are a word or two.
     pub fn count_parts(
         &mut self,

@@ -1,7 +1,8 @@
 //! Where does a word begin and end?
 //!
-//! Words are those of Unicode Standard Annex 29. Scripts without spaces between words (Han and Kana) are cut into
-//! overlapping pairs of characters instead.
+//! Words are those of Unicode Standard Annex 29. Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer,
+//! Burmese and others of their region) are cut into overlapping pairs of characters instead. A character is what a
+//! reader takes for one: a letter with its marks.
 //!
 //! For most characters of most texts the rules of the annex are simple: letters, digits and underscores stick
 //! together, and some punctuation sticks between two letters or two digits. A table classifies these characters.
@@ -257,24 +258,46 @@ fn by_crate(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> us
 
 /// Returns whether a character belongs to a script without spaces between words.
 pub fn is_unspaced(c: char) -> bool {
-    c >= '\u{3005}'
-        && matches!(c,
-            '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
-            | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+    c >= '\u{e01}' && (is_ideographic(c) || is_southeast_asian(c))
+}
+
+fn is_ideographic(c: char) -> bool {
+    matches!(c,
+        '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Returns whether a character is a letter or a mark of Thai, Lao, Burmese, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai
+/// Viet or Ahom: those whose line breaks need a dictionary (class SA of Unicode Standard Annex 14).
+///
+/// Tibetan marks the end of each syllable, and words of the annex are its syllables.
+fn is_southeast_asian(c: char) -> bool {
+    matches!(c,
+        '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' | '\u{e81}'..='\u{ecf}' | '\u{edc}'..='\u{edf}'
+        | '\u{1000}'..='\u{103f}' | '\u{1050}'..='\u{108f}' | '\u{109a}'..='\u{109f}' | '\u{1780}'..='\u{17d3}'
+        | '\u{17d7}' | '\u{17dc}' | '\u{17dd}' | '\u{1950}'..='\u{1974}' | '\u{1980}'..='\u{19c9}'
+        | '\u{1a20}'..='\u{1a7f}' | '\u{1aa0}'..='\u{1aad}' | '\u{a9e0}'..='\u{a9ef}' | '\u{a9fa}'..='\u{a9fe}'
+        | '\u{aa60}'..='\u{aac2}' | '\u{aadb}'..='\u{aadf}' | '\u{11700}'..='\u{1172b}')
 }
 
 /// Calls `word` with the overlapping pairs of a run of unspaced characters, or its single character, and returns
 /// where it ends.
 fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -> usize {
+    let end = text[start..].find(|c| !is_unspaced(c)).map_or(text.len(), |length| start + length);
+    let run = &text[start..end];
+    if run.contains(is_southeast_asian) {
+        pairs(run.grapheme_indices(true).map(|(at, _)| start + at), start, end, word);
+    } else {
+        pairs(run.char_indices().map(|(at, _)| start + at), start, end, word);
+    }
+    end
+}
+
+/// Calls `word` with each two neighbors of the characters that begin at these positions, or with the only one.
+fn pairs(begins: impl Iterator<Item = usize>, start: usize, end: usize, word: &mut impl FnMut(usize, usize)) {
     let mut two_back = None;
     let mut last = start;
-    let mut end = text.len();
-    for (at, c) in text[start..].char_indices() {
-        let at = start + at;
-        if !is_unspaced(c) {
-            end = at;
-            break;
-        }
+    for at in begins {
         if let Some(first) = two_back {
             word(first, at);
         }
@@ -284,7 +307,6 @@ fn unspaced_run(text: &str, start: usize, word: &mut impl FnMut(usize, usize)) -
         last = at;
     }
     word(two_back.unwrap_or(start), end);
-    end
 }
 
 /// Does the same as [`for_each`] by the crate alone: the reference for tests.
@@ -337,6 +359,17 @@ mod tests {
         assert_eq!(words("搜索引擎 ok 中"), ["搜索", "索引", "引擎", "ok", "中"]);
         assert_eq!(words("ウェブabc"), ["ウェ", "ェブ", "abc"]);
         assert_eq!(words("한국어 문서"), ["한국어", "문서"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_never_cut_into_single_letters() {
+        assert_eq!(words("ภาษาไทย"), ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]);
+        assert_eq!(words("ที่นี่ ok"), ["ที่นี่", "ok"], "a letter with its marks is one character");
+        assert_eq!(words("ພາສາລາວ").len(), 6);
+        assert_eq!(words("ភាសាខ្មែរ"), ["ភាសា", "សាខ្មែ", "ខ្មែរ"]);
+        assert_eq!(words("မြန်မာ"), ["မြန်", "န်မ", "မာ"]);
+        assert_eq!(words("བོད་སྐད།"), ["བོད", "སྐད"], "syllables of Tibetan");
+        assert_eq!(words("๑๒๓ ๒"), ["๑๒๓", "๒"]);
     }
 
     #[test]
