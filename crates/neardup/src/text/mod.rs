@@ -32,6 +32,7 @@ pub use fielded_text::{FieldedText, Fields, Lines, Piece};
 pub use languages::has_rules;
 pub use page_counts::{CountsByNumber, NumberedTerms, PageCounts};
 pub use query::query_terms;
+pub(crate) use shingles::names_number;
 pub use synonyms::{Synonyms, SynonymsError};
 pub use term_table::{TermTable, WordObserver};
 pub use tokenizer::{LanguageRules, TokenizedText, Tokenizer, TokenizerOptions, WordCache};

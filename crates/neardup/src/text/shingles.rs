@@ -36,8 +36,10 @@ impl TermSequence {
 /// A text shorter than a run has one hash.
 pub(super) fn of(TermSequence(words): &TermSequence, terms: &[TermCounts]) -> (Vec<u32>, u8) {
     let hashes: Vec<u64> = terms.iter().map(|term| xxh3_64(term.term.as_bytes())).collect();
+    let are_numbers: Vec<bool> = terms.iter().map(|term| term.term.contains(char::is_numeric)).collect();
     let hash = |word: &u32| hashes.get(*word as usize).copied().unwrap_or(STOP_WORD);
-    let run = |run: &[u32]| (run.iter().map(hash).fold(0, mixed) >> 32) as u32;
+    let is_number = |word: &u32| are_numbers.get(*word as usize).copied().unwrap_or(false);
+    let run = |run: &[u32]| marked((run.iter().map(hash).fold(0, mixed) >> 32) as u32, run.iter().any(is_number));
     let mut found: Vec<u32> = match words.len() {
         0 => Vec::new(),
         1..LENGTH => vec![run(words)],
@@ -46,6 +48,16 @@ pub(super) fn of(TermSequence(words): &TermSequence, terms: &[TermCounts]) -> (V
     found.sort_unstable();
     found.dedup();
     thinned(found)
+}
+
+/// Marks the hash of a run that has a word with a digit: its lowest bit is set.
+fn marked(hash: u32, has_number: bool) -> u32 {
+    hash & !1 | u32::from(has_number)
+}
+
+/// Returns whether a run with this hash has a word with a digit. Runs that differ in a number state other facts.
+pub(crate) fn names_number(hash: u32) -> bool {
+    hash & 1 == 1
 }
 
 /// Mixes a word into the hash of a run. The order of the words matters.
@@ -84,6 +96,20 @@ mod tests {
         assert_eq!(shingles(&[]).0.len(), 0);
         assert_eq!(shingles(&[1, 2]).0.len(), 1);
         assert_eq!(shingles(&[0, 1, 2, 3, 0, 1, 2, 3]).0.len(), 4, "each run once");
+    }
+
+    #[test]
+    fn runs_with_a_number_are_marked() {
+        let mut sequence = TermSequence::default();
+        (0..6).for_each(|word| sequence.add(word, Field::Body));
+        let terms = ["a", "b", "c", "d", "10.5", "e"]
+            .map(|term| TermCounts { term: term.into(), counts: FieldCounts::default() });
+        let (hashes, _) = of(&sequence, &terms);
+        assert_eq!(
+            hashes.iter().filter(|hash| names_number(**hash)).count(),
+            2,
+            "c d 10.5 and b c d 10.5, but not a b c d"
+        );
     }
 
     #[test]

@@ -89,8 +89,9 @@ impl SecondCheckResult {
                 }
                 SecondCheckBasis::YoungHost => "all text: too few pages of the host were known to tell its template",
                 SecondCheckBasis::TwoYoungHosts => {
-                    "all text: too few pages of both hosts were known to tell their template"
+                    "text of the shorter page: too few pages of both hosts were known to tell their template"
                 }
+                SecondCheckBasis::NewText => "text of the later page: too much of it is new",
                 SecondCheckBasis::WeightsAlone => "weights alone: there is no running text",
             },
             second_is_met: look.is_met(opinion.score),

@@ -73,8 +73,10 @@ pub enum SecondCheckBasis {
     RepeatedText,
     /// All running text: too few pages of the host are known to recognize template.
     YoungHost,
-    /// All running text: the same of two hosts.
+    /// All running text of the shorter page: the same of two hosts.
     TwoYoungHosts,
+    /// The later page's running text, without template: it says too much that the other does not.
+    NewText,
     /// No running text: the first score must be high.
     WeightsAlone,
 }
