@@ -60,6 +60,7 @@ impl FieldedText {
         let mut fielded = Self::default();
         fielded.text.reserve(text.len());
         fielded.push(Field::Body, text);
+        fielded.fold(std::iter::empty());
         fielded
     }
 
@@ -73,6 +74,7 @@ impl FieldedText {
                 fielded.push(Field::Body, line);
             }
         }
+        fielded.fold(std::iter::empty());
         fielded
     }
 

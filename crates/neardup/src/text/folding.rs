@@ -75,8 +75,8 @@ fn fold_run(run: &str, folded: &mut String) {
         alone.into_iter().chain(decomposed.into_iter().flatten())
     });
     let seen = decomposed.filter(|c| fate(*c) != Fate::Dropped);
-    let seen = seen.map(|c| if fate(c) == Fate::Apostrophe { '\'' } else { c });
-    folded.extend(COMPOSED.normalize_iter(before.into_iter().chain(seen)));
+    let composed = COMPOSED.normalize_iter(before.into_iter().chain(seen));
+    folded.extend(composed.map(|c| if fate(c) == Fate::Apostrophe { '\'' } else { c }));
 }
 
 /// Returns whether a character is replaced by its compatibility decomposition.
@@ -190,6 +190,7 @@ mod tests {
             ("presentation forms of Hebrew", "שׁלום ﬡ", "שלום א"),
             ("Devanagari nukta", "\u{958}", "\u{915}\u{93c}"),
             ("micro sign", "µs", "μs"),
+            ("accents that are others", "l\u{1ffd}eau \u{374}", "l'eau '"),
         ] {
             assert_eq!(folded(one), folded(other), "{kind}");
             assert_eq!(folded(other), other, "{kind}: the plain form stays");

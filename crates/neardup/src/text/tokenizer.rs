@@ -96,9 +96,8 @@ impl Tokenizer {
     ///
     /// `language` is a primary BCP 47 subtag. It counts only under [`LanguageRules::OfLanguage`].
     pub fn tokenize(&self, text: &str, language: Option<&str>, wanted: WantedOrder) -> TokenizedText {
-        let mut fielded =
+        let fielded =
             if wanted == WantedOrder::default() { FieldedText::of(text) } else { FieldedText::of_lines(text) };
-        fielded.fold(std::iter::empty());
         let (terms, order) = self.with_table(language, |mut table| {
             let order = table.count_parts(&fielded, wanted, None);
             (table.into_terms(), order)
@@ -117,8 +116,7 @@ impl Tokenizer {
         language: Option<&str>,
         find: impl FnMut(&str) -> Option<TermId>,
     ) -> (NumberedTerms, Option<Digest>) {
-        let mut fielded = FieldedText::of(text);
-        fielded.fold(std::iter::empty());
+        let fielded = FieldedText::of(text);
         let terms = self.with_counts(language, |mut table: TermTable<'_, '_, CountsByNumber>| {
             table.count(Field::Body, fielded.as_str());
             table.into_numbered(find)
