@@ -245,6 +245,8 @@ pub(super) fn crawl_options(settings: &Settings) -> crawl::Options {
         max_redirects: settings.http.max_redirects,
         duplicate_links: settings.dedup.links,
         keep_duplicates: settings.dedup.keep,
+        // Without an archive there is no place for it.
+        keep_text: settings.dedup.keep_text && settings.out.warc,
         obey_nofollow: settings.politeness.nofollow == Obedience::Obey,
         obey_noarchive: settings.politeness.noarchive == Noarchive::Obey,
         // Pages in a sitemap are one link away from the seed.

@@ -6,6 +6,7 @@ use std::sync::mpsc::Receiver;
 use tokio::sync::watch;
 
 use crate::frontier::EmbeddedFrontier;
+use crate::pagetext::PageReader;
 use crate::pipeline::{CommitProgress, SealedBatch, Stop, commit_all};
 use crate::store::{Archive, Store};
 
@@ -16,6 +17,8 @@ use super::url_log::StoredUrls;
 pub(super) struct Committer {
     pub store: Store,
     pub archive: Archive,
+    /// Reads the text of near-duplicates, if that is kept.
+    pub reader: Option<Arc<PageReader>>,
     pub frontier: Arc<EmbeddedFrontier<StoredUrls>>,
     pub progress: Arc<CommitProgress>,
     pub stop: watch::Sender<Stop>,
@@ -25,12 +28,13 @@ impl Committer {
     /// Commits batches until the channel closes. Returns the store even after an error: every commit before it is
     /// whole. An error stops the crawl at once, because no later page could be committed.
     pub fn run(mut self, batches: Receiver<SealedBatch>) -> (Store, Result<(), CrawlError>) {
-        let result = commit_all(&mut self.store, &self.archive, batches, &self.progress, |mark| {
-            self.frontier.committed(mark.urls);
-            if self.progress.is_disk_full() {
-                stop_if_running(&self.stop);
-            }
-        });
+        let result =
+            commit_all(&mut self.store, (&self.archive, self.reader.as_deref()), batches, &self.progress, |mark| {
+                self.frontier.committed(mark.urls);
+                if self.progress.is_disk_full() {
+                    stop_if_running(&self.stop);
+                }
+            });
         if result.is_err() {
             self.stop.send_replace(Stop::Failed);
         }

@@ -112,6 +112,8 @@ pub struct Options {
     pub duplicate_links: DuplicateLinks,
     /// Whether the archive keeps the bodies of duplicates.
     pub keep_duplicates: bool,
+    /// Whether the text of near-duplicates is archived.
+    pub keep_text: bool,
     /// Whether `nofollow` is obeyed, of links and of pages.
     pub obey_nofollow: bool,
     /// Whether the archive leaves out pages with `noarchive`.
@@ -141,6 +143,7 @@ impl Default for Options {
             max_redirects: 10,
             duplicate_links: DuplicateLinks::Skip,
             keep_duplicates: false,
+            keep_text: true,
             obey_nofollow: true,
             obey_noarchive: true,
             sitemaps: true,

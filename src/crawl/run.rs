@@ -247,6 +247,7 @@ impl Crawl {
             (self.options.engine != Engine::Frontier).then(|| Arc::new(ExternalEngine::new(changed.clone())));
         let committer = Committer {
             archive: self.store.archive(),
+            reader: self.options.keep_text.then(|| self.renderer.clone()),
             store: self.store,
             frontier: self.frontier.clone(),
             progress: self.stage.progress.clone(),

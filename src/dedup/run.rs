@@ -48,6 +48,8 @@ pub struct DedupSetup {
     pub snapshot_after: u32,
     pub obey_noarchive: bool,
     pub keep_duplicates: bool,
+    /// Whether the text of near-duplicates is archived.
+    pub keep_text: bool,
     pub same_url: SameUrl,
 }
 
@@ -344,7 +346,8 @@ impl Dedup {
             let (commits, batches) = sync_channel(0);
             intake.commits = Some(commits);
             let progress = intake.stage.progress.clone();
-            let committer = scope.spawn(move || commit_all(store, &archive, batches, &progress, drop));
+            let reader = setup.keep_text.then_some(&setup.renderer);
+            let committer = scope.spawn(move || commit_all(store, (&archive, reader), batches, &progress, drop));
             let judged = pipe(setup, bytes, stop, sift, |done| take(intake, tally, done)).and_then(|()| intake.flush());
             intake.commits = None;
             let committed = committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

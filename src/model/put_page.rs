@@ -23,6 +23,8 @@ pub struct PutPage {
     pub original: Option<(String, Option<i64>)>,
     /// Whether the archive keeps the body of a duplicate too.
     pub keep_body: bool,
+    /// The text of a near-duplicate, if it is kept and the body is not.
+    pub text: Option<String>,
     /// The archived response of an earlier crawl, if the page has not changed since.
     pub unchanged: Option<Unchanged>,
 }

@@ -3,7 +3,8 @@
 //! The stage builds one batch while the committer commits the batch before. A kill of a crawl costs at most these
 //! two, the messages that wait for the stage and the fetches in flight: some 250 pages.
 
-use crate::model::{Batch, PageLine, PutPage};
+use crate::model::{Batch, PageLine, PutPage, Verdict};
+use crate::pagetext::PageReader;
 use crate::store::Archive;
 
 use super::PipelineError;
@@ -58,11 +59,16 @@ impl SealedBatch {
             && self.batch.hosts.is_empty()
     }
 
-    /// Writes the pages to the archive. Returns the batch with their places.
-    pub fn archive(self, archive: &Archive) -> Result<Batch, PipelineError> {
-        let Self { mut batch, lines, puts, .. } = self;
+    /// Writes the pages to the archive, with the text of near-duplicates if there is a `reader` of it. Returns the batch
+    /// with their places.
+    pub fn archive(self, archive: &Archive, reader: Option<&PageReader>) -> Result<Batch, PipelineError> {
+        let Self { mut batch, lines, mut puts, .. } = self;
         let mut locations = Vec::with_capacity(puts.len());
-        for (row, page) in &puts {
+        for (row, page) in &mut puts {
+            let is_kept = matches!(page.verdict, Verdict::NearDuplicate { .. }) && !page.keep_body;
+            if let Some(reader) = reader.filter(|_| is_kept) {
+                page.text = reader.reading(&*page.fetched).map(|reading| reading.text);
+            }
             let location = archive.put_page(page)?;
             batch.pages[*row].location = location;
             locations.push(location);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
 
 use crate::model::CommitMark;
+use crate::pagetext::PageReader;
 use crate::store::{Archive, Store};
 
 use super::{PipelineError, SealedBatch};
@@ -44,16 +45,17 @@ impl CommitProgress {
 
 /// Commits batches until the channel closes or a commit fails. Every commit before a failure is whole.
 ///
-/// Updates `progress` after each batch, then calls `committed`.
+/// The archive keeps the text of near-duplicates if there is a `reader` of it. Updates `progress` after each batch, then
+/// calls `committed`.
 pub(crate) fn commit_all(
     store: &mut Store,
-    archive: &Archive,
+    (archive, reader): (&Archive, Option<&PageReader>),
     batches: Receiver<SealedBatch>,
     progress: &CommitProgress,
     mut committed: impl FnMut(CommitMark),
 ) -> Result<(), PipelineError> {
     for sealed in batches {
-        let mark = store.commit(sealed.archive(archive)?)?;
+        let mark = store.commit(sealed.archive(archive, reader)?)?;
         progress.pages.store(mark.pages, Ordering::Release);
         progress.check_disk(store)?;
         committed(mark);

@@ -253,6 +253,7 @@ impl DecisionStage {
             verdict: judged.verdict,
             original: decided.original.map(|original| (original.url, original.fetched_at)),
             keep_body: self.policy.keep_duplicates,
+            text: None,
             unchanged,
         })
     }

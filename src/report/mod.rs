@@ -23,6 +23,7 @@ mod line_stats;
 mod new_text;
 mod prediction_stats;
 mod replay;
+mod replay_pages;
 mod sampling_estimate;
 mod skip_cost;
 mod term_table;

@@ -8,17 +8,18 @@
 //! A template-aware detector learns its hosts during the crawl. So the replay judges early near-duplicates again at the
 //! end, as the crawl does.
 //!
-//! Cost: for each threshold one pass over the log and one decision a page. Memory is that of the index, about 700 bytes
-//! a stored page: the decider reads stored records back from the log.
+//! Cost: one pass over the log, and for each threshold one decision a page. Memory: the decoded pages, some 2 KiB each,
+//! and for each thread an index, about 700 bytes a stored page.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
-use crate::detect::{Decider, LoggedPage, Options, RecordSource};
-use crate::model::{PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
-use crate::pipeline::{PageRecordError, PageRecords};
+use crate::detect::{Decider, Options};
+use crate::model::{JudgedPage, PageId, PageRow, Sequence, TermRow, Threshold, Verdict};
+use crate::pipeline::PageRecordError;
 use crate::store::StoreReader;
 
 use super::ReportError;
+use super::replay_pages::{DecidedPlaces, ReplayPages, ReplayRecords};
 
 /// Pages in one batch. Verdicts do not depend on it.
 const BATCH: usize = 256;
@@ -100,20 +101,35 @@ pub fn replay_verdicts(
     options: &Options,
     pages: &[Sequence],
 ) -> Result<Vec<Verdict>, ReportError> {
-    let numbers = Numbers::default();
-    let source = RenumberedRecords { records: PageRecords::new(reader.clone()), numbers: numbers.clone() };
-    let mut replay = Replay { decider: Decider::new(options.clone(), source), reader, numbers };
-    // The decider must number terms as the log does, since it reads records back from the log.
+    replay(&read(reader, pages)?, terms, options)
+}
+
+/// Reads these pages from the log.
+fn read(reader: &StoreReader, pages: &[Sequence]) -> Result<ReplayPages, ReportError> {
+    let row = |number: &Sequence| -> Result<PageRow, ReportError> {
+        let row = reader.page(*number)?.ok_or(PageRecordError::Missing(*number))?;
+        Ok(PageRow { links: Vec::new(), ..row })
+    };
+    Ok(ReplayPages::new(pages.iter().map(row).collect::<Result<_, _>>()?))
+}
+
+/// Replays the decisions on pages that are in memory.
+fn replay(pages: &ReplayPages, terms: &[TermRow], options: &Options) -> Result<Vec<Verdict>, ReportError> {
+    let places = DecidedPlaces::default();
+    let source = ReplayRecords { pages: pages.clone(), places: places.clone() };
+    let mut replay = Replay { decider: Decider::new(options.clone(), source), pages, places };
+    // The decider must number terms as the log does, since it reads the records of the log.
     for term in terms {
         replay.decider.restore_term(term)?;
     }
+    let all: Vec<usize> = (0..pages.len()).collect();
     let mut verdicts = Vec::with_capacity(pages.len());
-    for batch in pages.chunks(BATCH) {
+    for batch in all.chunks(BATCH) {
         verdicts.extend(replay.decide(batch, |_| None)?);
     }
     let outdated = replay.decider.outdated_duplicates(Sequence(0))?;
     for batch in outdated.chunks(BATCH) {
-        let again: Vec<Sequence> = batch.iter().filter_map(|number| pages.get(number.index()).copied()).collect();
+        let again: Vec<usize> = batch.iter().map(|number| number.index()).collect();
         let renewed = replay.decide(&again, |place| Some(batch[place]))?;
         for (number, verdict) in batch.iter().zip(renewed) {
             verdicts[number.index()] = verdict;
@@ -122,56 +138,36 @@ pub fn replay_verdicts(
     Ok(verdicts)
 }
 
-/// Sequence numbers in the log of the replayed pages.
-type Numbers = Arc<Mutex<Vec<Sequence>>>;
-
-/// A decider and the log that feeds it.
+/// A decider and the pages that feed it.
 struct Replay<'a> {
-    decider: Decider<RenumberedRecords>,
-    reader: &'a StoreReader,
-    numbers: Numbers,
+    decider: Decider<ReplayRecords>,
+    pages: &'a ReplayPages,
+    places: DecidedPlaces,
 }
 
 impl Replay<'_> {
-    /// Decides a batch. `renews` gives the earlier sequence number of the page at a place in the batch.
+    /// Decides a batch of pages by their places. `renews` gives the earlier sequence number of a page of the batch.
     fn decide(
         &mut self,
-        pages: &[Sequence],
+        batch: &[usize],
         renews: impl Fn(usize) -> Option<Sequence>,
     ) -> Result<Vec<Verdict>, ReportError> {
-        let mut rows = Vec::with_capacity(pages.len());
-        for (place, number) in pages.iter().enumerate() {
-            let row = self.reader.page(*number)?.ok_or(PageRecordError::Missing(*number))?;
-            let renews = renews(place);
+        let mut judged = Vec::with_capacity(batch.len());
+        for (number, place) in batch.iter().enumerate() {
+            let row = self.pages.get(*place).ok_or(PageRecordError::Missing(Sequence(*place as u32)))?;
+            let renews = renews(number);
             // Under its own ID the decider would take the page for a redelivery.
             let page = renews.map_or(row.page, |_| PageId::new("revision", &row.page.0.to_string(), 1));
-            rows.push(PageRow { page, renews, ..row });
+            judged.push(JudgedPage { page, renews, ..row.judged() });
         }
         let up_to = {
-            let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-            numbers.extend(pages);
-            Sequence(u32::try_from(numbers.len()).unwrap_or(u32::MAX))
+            let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+            places.extend(batch);
+            Sequence(u32::try_from(places.len()).unwrap_or(u32::MAX))
         };
-        let judged = self.decider.decide_logged(rows.iter().map(PageRow::judged).collect())?;
+        let judged = self.decider.decide_logged(judged)?;
         self.decider.committed(up_to);
         Ok(judged.iter().map(|judged| judged.verdict).collect())
-    }
-}
-
-/// The records of the log under the sequence numbers of the replay.
-struct RenumberedRecords {
-    records: PageRecords,
-    numbers: Numbers,
-}
-
-impl RecordSource for RenumberedRecords {
-    type Error = PageRecordError;
-
-    fn page(&self, page: Sequence) -> Result<LoggedPage, PageRecordError> {
-        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let logged = numbers.get(page.index()).copied().ok_or(PageRecordError::Missing(page))?;
-        drop(numbers);
-        self.records.page(logged)
     }
 }
 
@@ -190,13 +186,14 @@ pub fn threshold_curve(reader: &StoreReader, options: &Options, most: u32) -> Re
         return Ok(ThresholdCurve { of, ..ThresholdCurve::default() });
     }
     let terms: Vec<TermRow> = reader.all_terms()?.map(|row| Ok(row?.1)).collect::<Result<_, ReportError>>()?;
+    let rows = read(reader, &first)?;
     let thresholds = thresholds(options.threshold);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(thresholds.len());
     let share = |offset: usize| -> Result<Vec<CurvePoint>, ReportError> {
         let own = thresholds.iter().skip(offset).step_by(threads);
         let point = |&threshold| {
             let options = Options { threshold, ..options.clone() };
-            let verdicts = replay_verdicts(reader, &terms, &options, &first)?;
+            let verdicts = replay(&rows, &terms, &options)?;
             Ok(CurvePoint { threshold, counts: VerdictCounts::of(verdicts) })
         };
         own.map(point).collect()

@@ -23,7 +23,7 @@ use super::warc_reader::{WarcReader, WarcRecord};
 /// | unique | `response`, `request` | of the response |
 /// | unique, unchanged since an earlier generation | `revisit` | of the response there |
 /// | has the bytes of an archived page | `revisit` | of the revisit |
-/// | any other duplicate | `metadata` | of the metadata |
+/// | any other duplicate | `metadata`, and a second one with its text if that is kept | of the first |
 /// | a duplicate whose body is kept | `response`, `request`, `metadata` | of the response |
 ///
 /// Calls compress and write, so they block: make them on a thread that may wait.
@@ -138,10 +138,12 @@ impl Archive {
             drafts.push(Draft::duplicate(id, fetched, &page.verdict, original, true));
             return Ok(drafts);
         }
-        Ok(vec![match (self.same_body(page)?, &page.original) {
+        let mut drafts = vec![match (self.same_body(page)?, &page.original) {
             (Some(of), Some((url, fetched_at))) => Draft::revisit(id, fetched, digest, of, (url, *fetched_at)),
             _ => Draft::duplicate(id, fetched, &page.verdict, original, false),
-        }])
+        }];
+        drafts.extend(page.text.as_deref().map(|text| Draft::text(id, fetched, text)));
+        Ok(drafts)
     }
 
     /// Returns the archived page with the same body. An exact copy of another duplicate can differ from the page that it

@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{Error, Result};
+use super::warc::TEXT_TYPE;
 use super::warc_reader::{WarcReader, WarcRecord, WarcRecordError};
 
 /// Reads records of a crawl's archive. Keeps one file open.
@@ -42,6 +43,25 @@ impl ArchiveReader {
         offset: u64,
     ) -> Result<impl Iterator<Item = Result<WarcRecord, WarcRecordError>> + use<'_>> {
         Ok(WarcReader::new(self.file(name, offset)?, offset))
+    }
+
+    /// Returns the text of a duplicate whose metadata record is at this offset; `None` if it was not kept.
+    ///
+    /// # Errors
+    /// As [`ArchiveReader::record`], for the metadata record.
+    pub fn duplicate_text(&mut self, name: &str, offset: u64) -> Result<Option<String>> {
+        let mut records = self.records_from(name, offset)?;
+        let first = match records.next() {
+            Some(Ok(record)) => record,
+            Some(Err(error)) => return Err(Error::corrupt(name, error)),
+            None => return Err(Error::corrupt(name, format!("it ends before offset {offset}"))),
+        };
+        let is_text = |record: &WarcRecord| {
+            record.field("Content-Type") == Some(TEXT_TYPE)
+                && record.field("WARC-Refers-To") == first.field("WARC-Record-ID")
+        };
+        let next = records.next().and_then(std::result::Result::ok).filter(|next| is_text(next));
+        Ok(next.and_then(|record| String::from_utf8(record.block).ok()))
     }
 
     /// Returns the compressed bytes of a record.

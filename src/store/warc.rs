@@ -15,6 +15,9 @@ const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-pa
 /// Revisit profile of a 304 response (section 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
+/// The media type of a duplicate's text.
+pub(crate) const TEXT_TYPE: &str = "text/plain; charset=utf-8";
+
 /// Returns `WARC-Payload-Digest` of a body (section 5.9): `sha1:` and base 32.
 pub fn payload_digest(body: &[u8]) -> String {
     digest(&[body])
@@ -34,6 +37,8 @@ pub(crate) enum Kind {
     Request,
     Revisit,
     Metadata,
+    /// The text of a duplicate: a second `metadata` record.
+    Text,
 }
 
 impl Kind {
@@ -43,8 +48,13 @@ impl Kind {
             Kind::Response => "response",
             Kind::Request => "request",
             Kind::Revisit => "revisit",
-            Kind::Metadata => "metadata",
+            Kind::Metadata | Kind::Text => "metadata",
         }
+    }
+
+    /// The word by which ids of this kind differ from those of others.
+    fn id_word(self) -> &'static str {
+        if self == Kind::Text { "text" } else { self.name() }
     }
 
     /// Returns `WARC-Record-ID` (section 5.2), which is deterministic for page and record type. The UUID has version 8
@@ -54,7 +64,7 @@ impl Kind {
     }
 
     fn id(self, name: &[u8]) -> String {
-        let Digest(mut bytes) = Digest::of(&[self.name().as_bytes(), &[0], name].concat());
+        let Digest(mut bytes) = Digest::of(&[self.id_word().as_bytes(), &[0], name].concat());
         bytes[6] = bytes[6] & 0x0f | 0x80;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -197,6 +207,15 @@ impl<'a> Draft<'a> {
         Self { head: fields(&lines), ..draft }
     }
 
+    /// Creates the record of a duplicate's text (section 6.6), behind its metadata record. The standard leaves the format
+    /// of metadata open.
+    pub(crate) fn text(page: PageId, fetched: &Fetched, text: &'a str) -> Self {
+        let draft = Self::of_page(Kind::Text, page, fetched)
+            .with("WARC-Refers-To", Kind::Metadata.id_of(page))
+            .with("Content-Type", TEXT_TYPE);
+        Self { body: text.as_bytes(), ..draft }
+    }
+
     /// Compresses the record into its own gzip member (annex D).
     pub(crate) fn to_member(&self, gzip: &mut Gzip) -> Vec<u8> {
         let length = self.head.len() + self.body.len();
@@ -255,6 +274,7 @@ mod tests {
         let id = Kind::Response.id_of(page);
         assert_eq!(id, Kind::Response.id_of(page));
         assert_ne!(id, Kind::Request.id_of(page));
+        assert_ne!(Kind::Metadata.id_of(page), Kind::Text.id_of(page));
         assert_ne!(id, Kind::Response.id_of(PageId::new("crawl", "http://a.test/", 1)));
         let hex = id.strip_prefix("<urn:uuid:").and_then(|id| id.strip_suffix('>')).unwrap();
         assert_eq!(hex.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);

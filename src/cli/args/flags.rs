@@ -38,8 +38,16 @@ impl FromArgMatches for KeyFlags {
 }
 
 /// Keys of near-duplicates that `eval` has no use for, or has flags of its own for.
-const NOT_OF_EVAL: [&str; 7] =
-    ["dedup.detector", "dedup.threshold", "dedup.memory", "dedup.against", "dedup.keep", "dedup.links", "random_seed"];
+const NOT_OF_EVAL: [&str; 8] = [
+    "dedup.detector",
+    "dedup.threshold",
+    "dedup.memory",
+    "dedup.against",
+    "dedup.keep",
+    "dedup.keep_text",
+    "dedup.links",
+    "random_seed",
+];
 
 /// The values that flags of `eval` set, in the order of the keys.
 #[derive(Clone, Debug, Default)]

@@ -115,6 +115,7 @@ fn blank() -> Settings {
             store_below: None,
             query: String::new(),
             keep: false,
+            keep_text: false,
             links: Default::default(),
             fuzzy: Fuzzy {
                 sentence_threshold: ONE,

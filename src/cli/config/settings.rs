@@ -191,6 +191,7 @@ pub struct Dedup {
     pub store_below: Option<Threshold>,
     pub query: String,
     pub keep: bool,
+    pub keep_text: bool,
     pub links: DuplicateLinks,
     pub fuzzy: Fuzzy,
 }

@@ -64,6 +64,7 @@ fn put_page(
         verdict,
         original,
         keep_body,
+        text: None,
         unchanged: None,
     }
 }

@@ -121,6 +121,7 @@ fn prepare(settings: &Settings, arguments: &DedupArguments) -> Result<PreparedDe
         snapshot_after: options.snapshot_after,
         obey_noarchive: options.obey_noarchive,
         keep_duplicates: options.keep_duplicates,
+        keep_text: options.keep_text,
         same_url: same_url(arguments),
         inputs,
     };

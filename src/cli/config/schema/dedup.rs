@@ -163,6 +163,14 @@ pub const KEYS: &[Key] = &[
         .flag("keep-duplicates")
         .heading(NEAR_DUPLICATES),
     key!(
+        dedup.keep_text,
+        Shape::Choice("on|off"),
+        "on",
+        "Archive the text of near-duplicates, so that the report shows what differs"
+    )
+    .flag("keep-text")
+    .heading(NEAR_DUPLICATES),
+    key!(
         dedup.links,
         Shape::Value("POLICY"),
         "skip",
