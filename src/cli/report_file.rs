@@ -1,6 +1,7 @@
 //! Writes the report on a crawl.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::cli::config::settings::Settings;
 use crate::cli::config::value_enums::Format;
@@ -10,13 +11,13 @@ use crate::cli::summary::{PredictionCost, SkippingCost};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
-use crate::report::{DecisionSettings, PredictionStats, Report};
+use crate::report::{CurvePages, DecisionSettings, PredictionStats, Report, ReportLimits};
 
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
 
-/// Pages of the threshold curve at the end of a crawl, when the user may be waiting.
-const CURVE_PAGES_AT_END: u32 = 5_000;
+/// The limits at the end of a crawl, when the user may be waiting.
+const AT_END: ReportLimits = ReportLimits { curve_pages: CurvePages::AtEnd, diffs: 100 };
 
 /// The report at the end of a crawl.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ pub(super) fn at_end(settings: &Settings) -> ReportAtEnd {
         return ReportAtEnd::default();
     }
     let path = settings.out.dir.join(REPORT_FILE);
-    match write_report(&path, &settings.out.dir, settings, CURVE_PAGES_AT_END) {
+    match write_report(&path, &settings.out.dir, settings, AT_END) {
         Ok(_) => ReportAtEnd { path: Some(path.display().to_string()), is_damaged: false },
         Err(error) => {
             let is_damaged = error.code == exit::CORRUPT;
@@ -71,14 +72,61 @@ pub(super) fn predicting(settings: &Settings, predicted: u64) -> Option<Predicti
     predictions.as_ref().map(PredictionCost::from)
 }
 
-/// Writes the report to a temporary file and renames it. Returns its size.
-pub(super) fn write_report(path: &Path, folder: &Path, settings: &Settings, curve_pages: u32) -> Result<u64, CliError> {
+/// The size of a written report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WrittenReport {
+    /// Bytes of the page.
+    pub page_bytes: u64,
+    /// Number of the parts beside it.
+    pub parts: u64,
+    /// Their bytes.
+    pub part_bytes: u64,
+}
+
+/// Writes the report and its parts under temporary names and renames them, the parts first.
+pub(super) fn write_report(
+    path: &Path,
+    folder: &Path,
+    settings: &Settings,
+    limits: ReportLimits,
+) -> Result<WrittenReport, CliError> {
     // Without the pages of the earlier crawls, other thresholds would give wrong verdicts.
-    let curve_pages = if settings.dedup.against.is_empty() { curve_pages } else { 0 };
+    let curve_pages = if settings.dedup.against.is_empty() { limits.curve_pages } else { CurvePages::First(0) };
+    let limits = ReportLimits { curve_pages, ..limits };
     let settled = DecisionSettings { detect: setup::detect_options(settings), links: settings.dedup.links };
-    let html = Report::gather(folder, settled, curve_pages).map_err(report_error)?.html();
-    let new = path.with_extension("html.new");
-    let written = std::fs::write(&new, &html).and_then(|()| std::fs::rename(&new, path));
-    written.map_err(|error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display())))?;
-    Ok(html.len() as u64)
+    let report = Report::gather(folder, settled, limits).map_err(report_error)?;
+    write_pages(path, &report).map_err(|error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display())))
+}
+
+/// Returns the folder of the parts of a report: `report_files` beside `report.html`.
+pub(super) fn parts_folder(path: &Path) -> PathBuf {
+    let stem = path.file_stem().map_or_else(|| "report".into(), |stem| stem.to_string_lossy().into_owned());
+    path.with_file_name(format!("{stem}_files"))
+}
+
+fn write_pages(path: &Path, report: &Report) -> io::Result<WrittenReport> {
+    let parts = parts_folder(path);
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (new_page, new_parts) =
+        (path.with_extension("html.new"), parts.with_file_name(format!("{}.new", name(&parts))));
+    remove_folder(&new_parts)?;
+    fs::create_dir(&new_parts)?;
+    let mut written = WrittenReport::default();
+    let page = report.html(&name(path), &name(&parts), &mut |name, text| {
+        written.parts += 1;
+        written.part_bytes += text.len() as u64;
+        fs::write(new_parts.join(name), text)
+    })?;
+    fs::write(&new_page, &page)?;
+    remove_folder(&parts)?;
+    fs::rename(&new_parts, &parts)?;
+    fs::rename(&new_page, path)?;
+    Ok(WrittenReport { page_bytes: page.len() as u64, ..written })
+}
+
+fn remove_folder(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }

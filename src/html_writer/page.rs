@@ -22,6 +22,18 @@ caption{text-align:left;color:var(--soft);padding-bottom:.25rem}\
 th,td{padding:.25rem .65rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap;vertical-align:top}\
 th{color:var(--soft);font-weight:600}thead th{border-bottom:2px solid var(--line);vertical-align:bottom}\
 th[scope=row],.text{text-align:left}td.url{text-align:left;white-space:normal;min-width:24rem}\
+td.text{white-space:normal;min-width:10rem;max-width:34rem}tr:target{background:var(--fill)}\
+.tools{display:flex;flex-wrap:wrap;gap:.35rem .9rem;align-items:center;margin:.75rem 0 0;color:var(--soft)}\
+.tools:empty{display:none}.tools input,.tools select{font:inherit;color:var(--fg);background:var(--bg);\
+border:1px solid var(--soft);border-radius:.3rem;padding:.15rem .4rem;max-width:14rem}.narrow{display:none}\
+thead button{font:inherit;color:inherit;background:none;border:0;padding:0;margin:0;cursor:pointer;text-align:inherit;\
+white-space:inherit}thead button:hover{text-decoration:underline}\
+th[aria-sort=ascending] button::after{content:\" ▲\"}th[aria-sort=descending] button::after{content:\" ▼\"}\
+.answer{font-size:1.2rem;line-height:1.45;margin:.75rem 0}\
+.map{position:relative;list-style:none;margin:.75rem 0;padding:0;aspect-ratio:16/9;max-width:62rem;border:1px solid var(--line)}\
+.map li{position:absolute;padding:1px}.map a{display:block;width:100%;height:100%;overflow:hidden;padding:.15rem .3rem;\
+color:var(--fg);text-decoration:none;font-size:.85rem;line-height:1.25;outline-offset:-2px;border:1px solid var(--line);\
+overflow-wrap:anywhere}.map a:hover,.map a:focus{border-color:var(--fg)}\
 tr.first>*{border-top:2px solid var(--line)}tr.whole td,tr.whole th{font-weight:600;color:var(--fg)}\
 .ci{color:var(--soft);font-size:.85em;font-weight:400}.wrong{color:var(--bad)}.right{color:var(--good)}\
 .cards{display:flex;flex-wrap:wrap;gap:.75rem;margin:1rem 0}\
@@ -38,7 +50,8 @@ details{margin:.5rem 0}summary{cursor:pointer;color:var(--soft)}\
 nav{margin:1rem 0;display:flex;flex-wrap:wrap;gap:.25rem 1rem}a{color:var(--good)}\
 ul.plain{list-style:none;padding:0;margin:.4rem 0}dl{margin:.5rem 0;display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem}\
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\
-article{border:1px solid var(--line);border-radius:.5rem;padding:.5rem 1rem 1rem;margin:1rem 0}article h3{overflow-wrap:anywhere}\
+.pages{display:flex;flex-wrap:wrap;gap:.25rem .75rem;margin:.75rem 0}\
+article{border:1px solid var(--line);border-radius:.5rem;padding:.5rem 1rem 1rem;margin:1rem 0}article h2,article h3{overflow-wrap:anywhere;margin:.25rem 0;font-size:1.05rem}thead th{white-space:normal}\
 table.diff{table-layout:fixed;width:100%;font:13px/1.45 ui-monospace,monospace}\
 table.diff td,table.diff th{white-space:pre-wrap;overflow-wrap:anywhere;text-align:left;width:50%}\
 table.diff .same{color:var(--soft);text-align:center}\
@@ -46,13 +59,34 @@ del,ins{text-decoration:none;border-radius:.2rem;padding:0 .1rem;color:var(--fg)
 del{background:rgba(213,94,0,.22)}ins{background:rgba(0,158,115,.24)}\
 @media(max-width:40rem){body{padding:1rem .75rem 3rem}h1{font-size:1.35rem}.cards{gap:.5rem}\
 .card{min-width:0;flex:1 1 8.5rem;padding:.5rem .7rem}.card b{font-size:1.3rem}th,td{padding:.2rem .4rem}\
-td.url{white-space:nowrap;overflow-wrap:normal}dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
-@media print{body{max-width:none;font-size:11px}h2{break-after:avoid}nav{display:none}.scroll{overflow:visible}th,td{white-space:normal}\
+td.url{min-width:0}.narrow{display:inline-block}.map{aspect-ratio:3/4}\
+.stack,.stack tbody,.stack caption{display:block}.stack thead{display:none}\
+.stack tr{display:grid;grid-template-columns:1fr 1fr;gap:0 1rem;border-bottom:1px solid var(--line);padding:.45rem 0}\
+.stack tr[hidden]{display:none}.stack th,.stack td{border:0;padding:.05rem 0;display:flex;justify-content:space-between;\
+gap:.5rem;white-space:normal;min-width:0;max-width:none}.stack td:empty{display:none}\
+.stack th[scope=row],.stack td.wide{grid-column:1/-1;display:block;text-align:left;overflow-wrap:anywhere;color:var(--fg)}\
+.stack td[data-label]::before{content:attr(data-label);text-align:left;color:var(--soft);font:15px/1.5 system-ui,sans-serif}\
+.stack td.wide::before{display:block}\
+dl{grid-template-columns:1fr}dd{margin-bottom:.35rem}svg text{font-size:17px}article{padding:.5rem}}\
+@media print{body{max-width:none;font-size:11px;padding:0}h2{break-after:avoid}nav,.tools{display:none}.scroll{overflow:visible}\
+th,td,td.url{white-space:normal;min-width:0;overflow-wrap:anywhere}table{max-width:100%}a{color:inherit}.map{max-width:none}\
 figure,article,tr{break-inside:avoid}details::details-content{content-visibility:visible}}";
 
 /// Returns a complete page without scripts.
 pub fn page(title: &str, body: &str) -> String {
     frame(title, "default-src 'none'; style-src 'unsafe-inline'", "", body)
+}
+
+/// Returns a complete page with the script of [`TABLES_SCRIPT`](super::TABLES_SCRIPT), and no other.
+///
+/// `digest` is the script's SHA-256 in Base64, by which the page allows it.
+pub fn report_page(title: &str, digest: &str, body: &str) -> String {
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        escaped(digest)
+    );
+    let script = super::TABLES_SCRIPT;
+    frame(title, &policy, "", &format!("{body}<script>{script}</script>\n"))
 }
 
 /// Returns a complete page that the program serves, with one script from the same server.
@@ -133,6 +167,18 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// Returns a URL as a link, shortened if it is long. Whatever is no web address is text.
+pub fn link(url: &str) -> String {
+    const MOST: usize = 160;
+    let shown = escaped(&shortened(url, MOST));
+    let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    if is_web && url.chars().all(|c| c.is_ascii_graphic()) {
+        format!("<a href=\"{}\" rel=\"noreferrer\">{shown}</a>", escaped(url))
+    } else {
+        shown
+    }
+}
+
 /// Returns a card with one large figure.
 pub fn card(value: &str, what: &str) -> String {
     format!("<div class=\"card\"><b>{}</b><span>{}</span></div>", escaped(value), escaped(what))
@@ -153,16 +199,24 @@ pub enum TableCell {
     Figure(String),
     /// Markup, written as it is, right-aligned.
     Markup(String),
+    /// The header cell of the row, markup that is written as it is.
+    NameMarkup(String),
+    /// Markup over the whole width, written as it is, left-aligned.
+    Wide(String),
+    /// A number, right-aligned, as text and as the value by which it is sorted.
+    Value(String, f64),
     /// A share in [0, 1] as a percentage, shaded by its value.
     Heat(Option<f64>),
     /// A number, shaded by a share in [0, 1], escaped when written.
     HeatCount(String, f64),
-    /// URLs, one a line, escaped when written.
+    /// URLs, one a line, as links.
     Urls(Vec<String>),
 }
 
 /// A row of a table.
 pub struct TableRow {
+    /// The id by which links lead to it.
+    pub id: Option<String>,
     /// CSS class: `first` (line above), `whole` (bold) or empty.
     pub class: &'static str,
     /// One cell per column.
@@ -171,7 +225,16 @@ pub struct TableRow {
 
 impl From<Vec<TableCell>> for TableRow {
     fn from(cells: Vec<TableCell>) -> Self {
-        Self { class: "", cells }
+        Self { id: None, class: "", cells }
+    }
+}
+
+impl TableRow {
+    /// Returns the opening tag.
+    pub(super) fn open_tag(&self) -> String {
+        let id = self.id.as_ref().map_or(String::new(), |id| format!(" id=\"{}\"", escaped(id)));
+        let class = if self.class.is_empty() { String::new() } else { format!(" class=\"{}\"", self.class) };
+        format!("<tr{id}{class}>")
     }
 }
 
@@ -189,9 +252,8 @@ pub fn table(caption: &str, heading: &[String], text_columns: usize, rows: &[Tab
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
-        let class = if row.class.is_empty() { String::new() } else { format!(" class=\"{}\"", row.class) };
-        let _ = write!(html, "<tr{class}>");
-        row.cells.iter().for_each(|cell| html.push_str(&cell.html()));
+        html.push_str(&row.open_tag());
+        row.cells.iter().for_each(|cell| html.push_str(&cell.html(None)));
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody></table></div>\n");
@@ -209,23 +271,34 @@ pub fn folded(summary: &str, body: &str) -> String {
 }
 
 impl TableCell {
-    fn html(&self) -> String {
+    /// Whether the cell is left-aligned.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Name(_) | Self::NameMarkup(_) | Self::Wide(_) | Self::Urls(_))
+    }
+
+    /// Returns the cell. `label` is the name of its column, which a stacked table shows beside it.
+    pub(super) fn html(&self, label: Option<&str>) -> String {
+        let wide = if label.is_some() { " wide" } else { "" };
+        let label = label.map_or(String::new(), |label| format!(" data-label=\"{}\"", escaped(label)));
         match self {
-            Self::Text(text) => format!("<td class=\"text\">{}</td>", escaped(text)),
+            Self::Text(text) => format!("<td class=\"text{wide}\"{label}>{}</td>", escaped(text)),
             Self::Name(text) => format!("<th scope=\"row\">{}</th>", escaped(text)),
-            Self::Figure(text) => format!("<td>{}</td>", escaped(text)),
-            Self::Markup(markup) => format!("<td>{markup}</td>"),
-            Self::Heat(None) => "<td>–</td>".to_owned(),
+            Self::NameMarkup(markup) => format!("<th scope=\"row\">{markup}</th>"),
+            Self::Figure(text) => format!("<td{label}>{}</td>", escaped(text)),
+            Self::Value(text, value) => format!("<td{label} data-v=\"{value}\">{}</td>", escaped(text)),
+            Self::Markup(markup) => format!("<td{label}>{markup}</td>"),
+            Self::Wide(markup) => format!("<td class=\"text{wide}\"{label}>{markup}</td>"),
+            Self::Heat(None) => format!("<td{label}>–</td>"),
             Self::Heat(Some(share)) => {
-                format!("<td class=\"heat\" style=\"--share:{:.3}\">{:.1} %</td>", share * 0.55, share * 100.0)
+                format!("<td class=\"heat\"{label} style=\"--share:{:.3}\">{:.1} %</td>", share * 0.55, share * 100.0)
             }
             Self::HeatCount(text, share) => {
                 let share = share.clamp(0.0, 1.0) * 0.55;
-                format!("<td class=\"heat\" style=\"--share:{share:.3}\">{}</td>", escaped(text))
+                format!("<td class=\"heat\"{label} style=\"--share:{share:.3}\">{}</td>", escaped(text))
             }
             Self::Urls(urls) => {
-                let lines: Vec<String> = urls.iter().map(|url| escaped(url)).collect();
-                format!("<td class=\"url mono\">{}</td>", lines.join("<br>"))
+                let lines: Vec<String> = urls.iter().map(|url| link(url)).collect();
+                format!("<td class=\"url mono{wide}\"{label}>{}</td>", lines.join("<br>"))
             }
         }
     }
@@ -259,6 +332,29 @@ mod tests {
         assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'\""));
         for part in ["<script", "http:", "https:", "url(", "<title>a<b"] {
             assert!(!page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_report_has_one_script_by_its_digest_and_loads_nothing() {
+        let page = report_page("t", "abc=", "");
+        assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (1, 1));
+        assert!(page.contains("script-src 'sha256-abc='; base-uri 'none'"), "{page}");
+        for part in ["http:", "https:", "url(", "script-src 'unsafe", "src=", "eval(", "innerHTML"] {
+            assert!(!page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn only_web_addresses_are_links() {
+        assert_eq!(
+            link("http://a.test/?a&b"),
+            "<a href=\"http://a.test/?a&amp;b\" rel=\"noreferrer\">http://a.test/?a&amp;b</a>"
+        );
+        for text in
+            ["javascript:alert(1)", "HTTP:x", "row 7", "http://a.test/\u{202e}", "http://a.test/ onclick=x", "data:,x"]
+        {
+            assert!(!link(text).contains("<a"), "{text}");
         }
     }
 

@@ -84,6 +84,17 @@ pub fn round_up(value: f64) -> f64 {
     [1.0, 2.0, 4.0, 5.0, 8.0, 10.0].into_iter().map(|step| step * unit).find(|end| *end >= value).unwrap_or(value)
 }
 
+/// Returns the end of an axis of counts up to `most`, and its ticks, which are whole numbers.
+pub fn count_axis(most: u64) -> (f64, Vec<f64>) {
+    const MOST_STEPS: u64 = 5;
+    let most = most.max(1);
+    let powers = (0..19).map(|power| 10u64.pow(power));
+    let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| power.saturating_mul(factor)));
+    let step = steps.find(|step| most.div_ceil(*step) <= MOST_STEPS).unwrap_or(most);
+    let count = most.div_ceil(step);
+    ((step * count) as f64, (0..=count).map(|place| (place * step) as f64).collect())
+}
+
 /// Draws lines, with vertical marks and dots.
 pub fn curves(title: &str, axes: &Axes<'_>, curves: &[PlotLine], marks: &[f64], dots: &[(f64, f64, usize)]) -> String {
     let legend_lines = curves.len().div_ceil(3) as f64;
@@ -292,6 +303,20 @@ mod tests {
             [0.0, 0.07, 1.0, 4_349.0, 51_000.0].map(round_up).map(|end| (end * 100.0).round() / 100.0),
             [0.0, 0.08, 1.0, 5_000.0, 80_000.0]
         );
+    }
+
+    #[test]
+    fn an_axis_of_counts_has_whole_numbers_only() {
+        assert_eq!(count_axis(0), (1.0, vec![0.0, 1.0]));
+        assert_eq!(count_axis(3), (3.0, vec![0.0, 1.0, 2.0, 3.0]));
+        assert_eq!(count_axis(9), (10.0, vec![0.0, 2.0, 4.0, 6.0, 8.0, 10.0]));
+        assert_eq!(count_axis(4_349), (5_000.0, vec![0.0, 1e3, 2e3, 3e3, 4e3, 5e3]));
+        for most in (1..5_000).chain([u64::from(u32::MAX), 1 << 50]) {
+            let (end, ticks) = count_axis(most);
+            assert!(
+                end >= most as f64 && (2..=6).contains(&ticks.len()) && ticks.iter().all(|tick| tick.fract() == 0.0)
+            );
+        }
     }
 
     #[test]

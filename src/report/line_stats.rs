@@ -8,7 +8,10 @@ use url::Url;
 
 use super::ReportError;
 use super::causes::DuplicateCauses;
+use super::directories::Directories;
+use super::failures::Failures;
 use super::growth::Growth;
+use super::left_out::LeftOut;
 use super::prediction_stats::PredictionStats;
 use crate::model::{OutcomeKind, PageLine, Threshold};
 use crate::store::PageLines;
@@ -76,7 +79,7 @@ pub struct ClusterSize {
 
 /// Statistics of all page lines.
 ///
-/// Memory grows with the number of hosts and of clusters, plus 8 bytes a request.
+/// Memory grows with the number of hosts, of clusters and of listed URLs, plus 8 bytes a request.
 #[derive(Clone, Debug, Default)]
 pub struct LineStats {
     /// URLs by outcome.
@@ -101,6 +104,12 @@ pub struct LineStats {
     pub predicted: BTreeMap<(String, String, u64), u64>,
     /// Statistics of predicted duplicates.
     pub predictions: PredictionStats,
+    /// Pages and duplicates by directory.
+    pub directories: Directories,
+    /// URLs that failed.
+    pub failures: Failures,
+    /// URLs that were excluded or deferred.
+    pub left_out: LeftOut,
     /// Sizes of clusters by the URL of the stored page.
     pub clusters: HashMap<String, ClusterSize>,
 }
@@ -154,6 +163,8 @@ impl LineStats {
             is_unique,
         );
         let host = named(line.site());
+        self.failures.add(line);
+        self.left_out.add(line, &host);
         let site = self.sites.entry(host.clone()).or_default();
         if let Some(at) = line.fetched_at.as_deref().and_then(|at| at.parse::<Timestamp>().ok()) {
             site.fetched_at.push(at.as_millisecond());
@@ -173,7 +184,11 @@ impl LineStats {
             let key = (rule.clone(), context.clone(), (validity * f64::from(Threshold::ONE)).round() as u64);
             *self.predicted.entry(key).or_default() += 1;
         }
-        if let Some(of) = line.duplicate_of.as_ref().filter(|_| !is(OutcomeKind::PredictedDuplicate)) {
+        let of = line.duplicate_of.as_ref().filter(|_| !is(OutcomeKind::PredictedDuplicate));
+        if is_unique || of.is_some() {
+            self.directories.add(&line.url, of.map(String::as_str));
+        }
+        if let Some(of) = of {
             self.add_copy(line, host, of);
         }
     }

@@ -3,8 +3,8 @@
 //! ```text
 //! pages.jsonl ──► line_stats ───────────┐
 //! crawl.json ───► facts ────────────────┤
-//! logs ─────────► replay, skip_cost ────┼─► Report ─► html: one file
-//! logs, archive ► largest_clusters ─────┘
+//! logs ─────────► replay, skip_cost ────┼─► Report ─► html: one page, and parts beside it
+//! logs, archive ► cluster_list ─────────┘
 //! ```
 //!
 //! The room reads the output folder of a finished or paused crawl through `store` and changes nothing in it.
@@ -15,20 +15,27 @@
 //! `sampling_estimate`.
 
 mod causes;
+mod cluster_list;
+mod csv_list;
+mod directories;
 mod facts;
+mod failures;
 mod growth;
 mod html;
-mod largest_clusters;
+mod left_out;
 mod line_stats;
 mod new_text;
+mod page_text;
 mod prediction_stats;
 mod replay;
 mod replay_pages;
 mod sampling_estimate;
+mod side_by_side;
 mod skip_cost;
 mod term_table;
 mod unmatched_links;
 
+use std::io;
 use std::path::Path;
 
 use crate::crawl::DuplicateLinks;
@@ -38,17 +45,25 @@ use crate::pipeline::PageRecordError;
 use crate::store::{self, StoreReader};
 
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
+pub use cluster_list::{Cluster, ClusterMember, Clusters, CopyDifference, ShownCopy};
+pub use csv_list::CsvList;
+pub use directories::{Directories, DirectoryCounts, MapPart};
 pub use facts::CrawlFacts;
+pub use failures::{FailedUrl, Failures};
 pub use growth::{Growth, GrowthPoint};
-pub use largest_clusters::{ClusterMember, CopyDifference, DiffRow, LargestCluster, ShownCopy};
+pub use left_out::{LeftOut, LeftOutUrls};
 pub use line_stats::{BINS, ClusterSize, HostReport, LineStats};
 pub use prediction_stats::PredictionStats;
 pub use replay::{CurvePoint, ThresholdCurve, VerdictCounts, list_judged, replay_verdicts, threshold_curve};
+pub use side_by_side::DiffRow;
 pub use skip_cost::{SkipCost, SkipLoss, measure_skip_cost};
 pub use term_table::{DifferentTerm, SharedTerm, TablePage, TermTable};
 
 /// Default number of pages over which the threshold curve is computed.
 pub const CURVE_PAGES: u32 = 50_000;
+
+/// Default number of clusters whose text is compared.
+pub const DIFFS: u32 = 2_000;
 
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -75,6 +90,34 @@ pub struct DecisionSettings {
     pub links: DuplicateLinks,
 }
 
+/// Pages over which the threshold curve is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurvePages {
+    /// The first so many.
+    First(u32),
+    /// An eighth of them, at least 500 and at most 5,000: so many that the curve takes a small part of the time of the
+    /// crawl before it.
+    AtEnd,
+}
+
+impl CurvePages {
+    fn of(self, judged: u32) -> u32 {
+        match self {
+            CurvePages::First(pages) => pages,
+            CurvePages::AtEnd => (judged / 8).clamp(500, 5_000),
+        }
+    }
+}
+
+/// Limits of what costs most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportLimits {
+    /// Pages over which the threshold curve is computed.
+    pub curve_pages: CurvePages,
+    /// Clusters whose text is compared, the largest ones.
+    pub diffs: u32,
+}
+
 /// All figures of a report.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -92,27 +135,32 @@ pub struct Report {
     pub curve: ThresholdCurve,
     /// Requests and new text behind links of duplicates.
     pub skip_cost: SkipCost,
-    /// The largest clusters.
-    pub largest: Vec<LargestCluster>,
+    /// The clusters, the largest first.
+    pub clusters: Clusters,
 }
 
 impl Report {
     /// Gathers all figures from an output folder.
     ///
-    /// The threshold curve is computed over the first `curve_pages` pages.
-    ///
     /// # Errors
     /// If the folder holds no crawl, is in use, or is damaged.
-    pub fn gather(folder: &Path, settings: DecisionSettings, curve_pages: u32) -> Result<Self, ReportError> {
+    pub fn gather(folder: &Path, settings: DecisionSettings, limits: ReportLimits) -> Result<Self, ReportError> {
         let (reader, opened) = StoreReader::open(folder, CACHE_BYTES)?;
-        let lines = LineStats::read(folder)?;
+        let mut lines = LineStats::read(folder)?;
+        lines.failures.find_links(&reader)?;
         let mut hosts: Vec<HostRow> = reader.all_hosts()?.collect::<Result<_, _>>()?;
         hosts.sort_by(|one, other| one.origin.cmp(&other.origin));
         Ok(Self {
             facts: CrawlFacts::read(folder)?,
-            curve: threshold_curve(&reader, &settings.detect, curve_pages)?,
-            skip_cost: measure_skip_cost(&reader, settings.links)?,
-            largest: largest_clusters::largest_clusters(folder, &reader, &settings.detect, &lines.clusters)?,
+            curve: threshold_curve(&reader, &settings.detect, limits.curve_pages.of(opened.mark.pages))?,
+            skip_cost: skip_cost_of(&reader, settings.links)?,
+            clusters: cluster_list::clusters(
+                folder,
+                &reader,
+                &settings.detect,
+                &lines.clusters,
+                limits.diffs as usize,
+            )?,
             totals: opened.mark.totals,
             settings,
             lines,
@@ -138,8 +186,27 @@ impl Report {
         unmatched_links::count(&reader)
     }
 
-    /// Returns the report as one HTML page.
-    pub fn html(&self) -> String {
-        html::html(self)
+    /// Returns the report as an HTML page. Gives the name and the text of each part beside it to `write`.
+    ///
+    /// The page refers to its parts by the name of their folder, and they to the page by `home`, its file name.
+    ///
+    /// # Errors
+    /// The first error of `write`.
+    pub fn html(
+        &self,
+        home: &str,
+        folder: &str,
+        write: &mut dyn FnMut(&str, &str) -> io::Result<()>,
+    ) -> io::Result<String> {
+        html::html(self, (home, folder), write)
+    }
+}
+
+/// Measures what skipping the links of duplicates costs, as far as the report says it: a crawl that follows none of
+/// them cannot tell what it lost.
+fn skip_cost_of(reader: &StoreReader, links: DuplicateLinks) -> Result<SkipCost, ReportError> {
+    match links {
+        DuplicateLinks::Skip => Ok(SkipCost { unmatched: unmatched_links::count(reader)?, ..SkipCost::default() }),
+        _ => measure_skip_cost(reader, links),
     }
 }

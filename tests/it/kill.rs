@@ -168,10 +168,19 @@ fn a_repeatedly_killed_dedup_ends_with_the_same_verdicts() {
     println!("dedup: {kills} kills, {time:?} undisturbed");
 }
 
-/// The files of a folder by name.
+/// The files of a folder and of those in it, by their paths from there.
 fn contents(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(place.path(folder)).unwrap().map(Result::unwrap);
-    entries.map(|entry| (entry.file_name().into_string().unwrap(), content(&entry.path()))).collect()
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(place.path(folder)).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if entry.path().is_dir() {
+            let within = contents(place, &format!("{folder}/{name}"));
+            found.extend(within.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
+        } else {
+            found.insert(name, content(&entry.path()));
+        }
+    }
+    found
 }
 
 /// The content of a file without the time of writing. The first record of a WARC file holds that time; its length,
@@ -202,7 +211,9 @@ fn assert_only_whole_files(what: &str, wanted: usize, place: &Place, write: impl
     while kills < wanted {
         let starts_over = moments.below(2) == 0;
         for name in expected.keys().filter(|_| !starts_over) {
-            fs::write(place.path("killed").join(name), BEFORE).unwrap();
+            let path = place.path("killed").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, BEFORE).unwrap();
         }
         kills += usize::from(is_killed(write("killed"), time, &mut moments));
         for (name, bytes) in contents(place, "killed") {

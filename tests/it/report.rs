@@ -114,8 +114,9 @@ fn a_crawl_ends_with_its_report_and_the_command_writes_the_same() {
     let at_end = fs::read_to_string(place.path("out/report.html")).unwrap();
     let wrote = place.run(["report", "out", "-o", "again.html"]).finish().expect_code(0);
     assert!(wrote.stdout.is_empty() && wrote.stderr.starts_with("wrote again.html ("), "{}", wrote.stderr);
-    assert_eq!(fs::read_to_string(place.path("again.html")).unwrap(), at_end);
-    for part in ["Duplicates", "Wilson", "Links of duplicates were not followed"] {
+    let again = fs::read_to_string(place.path("again.html")).unwrap();
+    assert_eq!(again.replace("again_files/", "report_files/"), at_end);
+    for part in ["Causes of duplicates", "Wilson", "Links of duplicates were not followed"] {
         assert!(at_end.contains(part), "{part}");
     }
     place.run(["verify", "out"]).finish().expect_code(0);
@@ -165,20 +166,40 @@ fn hostile_titles_texts_and_urls_are_shown_escaped() {
         let web = Web::start(1, |_| Arc::new(Hostile(few.to_vec())));
         let place = Place::new();
         place.crawl(&[format!("{}/", web.origins()[0])]).args(["--keep-duplicates"]).finish().expect_code(0);
-        let html = fs::read_to_string(place.path("out/report.html")).unwrap();
-        let page = Html::parse_document(&html);
-        for name in ["script", "img", "iframe", "link", "object", "form", "[src]", "[onerror]", "a:not([href^='#'])"] {
-            assert_eq!(page.select(&Selector::parse(name).unwrap()).count(), 0, "{name} in {html}");
+        for name in ["report.html", "report_files/clusters-1.html"] {
+            let html = fs::read_to_string(place.path("out").join(name)).unwrap();
+            let page = Html::parse_document(&html);
+            let count = |name: &str| page.select(&Selector::parse(name).unwrap()).count();
+            for name in ["img", "iframe", "link", "object", "form", "[src]", "[onerror]", "[onmouseover]", "[onclick]"]
+            {
+                assert_eq!(count(name), 0, "{name} in {html}");
+            }
+            assert_eq!(count("script"), 1, "{html}");
+            for link in page.select(&Selector::parse("a[href]").unwrap()).filter_map(|link| link.attr("href")) {
+                let is_known =
+                    ["#", "http://", "report_files/", "../report.html"].iter().any(|start| link.starts_with(start));
+                assert!(is_known, "{link}");
+            }
+            let is_of_clusters = name.contains("clusters");
+            assert_eq!(count("article"), if is_of_clusters { few.len() } else { 0 }, "{html}");
+            assert_eq!(count("table.diff ins") > 0, is_of_clusters, "texts stand side by side");
+            assert!(!html.chars().any(|c| c.is_control() && c != '\n'), "control characters can be seen");
         }
-        assert_eq!(page.select(&Selector::parse("article").unwrap()).count(), few.len(), "{html}");
-        assert!(page.select(&Selector::parse("table.diff ins").unwrap()).next().is_some(), "texts stand side by side");
-        assert!(!html.chars().any(|c| c.is_control() && c != '\n'), "control characters can be seen");
         for line in place.pages() {
             let url = line["url"].as_str().unwrap();
             let told = place.run(["explain", "out", url]).finish().expect_code(0).stdout;
             assert!(!told.chars().any(|c| c.is_control() && c != '\n') && !told.contains('\u{2028}'), "{told:?}");
         }
     }
+}
+
+/// Runs a script of this repository in a browser, and fails with what it prints.
+#[track_caller]
+fn assert_silent(script: &str, files: &[std::path::PathBuf]) {
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    let mut node = std::process::Command::new("node");
+    let found = run(node.arg(script).args(files).current_dir(std::env::var_os("AXE_FOLDER").unwrap()));
+    assert_eq!(found, "", "violations");
 }
 
 /// Checks the rules of accessibility in a browser. `AXE_FOLDER` names a folder with the npm packages `axe-core` and
@@ -191,11 +212,100 @@ fn a_report_is_accessible_light_and_dark_wide_and_narrow() {
     }
     let place = Place::new();
     place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
-    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/axe.mjs");
-    let mut node = std::process::Command::new("node");
-    let found =
-        run(node.arg(script).arg(place.path("out/report.html")).current_dir(std::env::var_os("AXE_FOLDER").unwrap()));
-    assert_eq!(found, "", "violations");
+    assert_silent("axe.mjs", &["report.html", "report_files/clusters-1.html"].map(|name| place.path("out").join(name)));
+}
+
+#[test]
+#[cfg_attr(not(can_use_axe), ignore = "needs node, chromium and AXE_FOLDER")]
+fn a_report_is_sorted_filtered_and_followed_in_a_browser() {
+    if !has_all(&[Axe]) {
+        return;
+    }
+    let place = Place::new();
+    place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
+    assert_silent("report.mjs", &[place.path("out/report.html")]);
+    let web = Web::start(1, |_| Arc::new(Hostile(hostile_strings())));
+    place.crawl(&[format!("{}/", web.origins()[0])]).args(["--fresh", "--force"]).finish().expect_code(0);
+    assert_silent("report.mjs", &[place.path("out/report.html")]);
+}
+
+/// A site with a dead link on two pages, one that is forbidden, and one that leaves the host.
+struct Faulty;
+
+impl Content for Faulty {
+    fn answer(&self, url: &str, _: usize) -> Answer {
+        let path = &url[url.match_indices('/').nth(2).unwrap().0..];
+        let words: String = (0..80).map(|word| format!(" w{}x{word}", path.len())).collect();
+        let page = |links: &str| Answer::html(format!("<title>{path}</title><p>{words}</p>{links}"));
+        match path {
+            "/robots.txt" => Answer::text("User-agent: *\nDisallow: /private/\n"),
+            "/" => {
+                page("<a href=/dead>1</a> <a href=/b/>2</a> <a href=/private/x>3</a> <a href=http://other.test/>4</a>")
+            }
+            "/b/" => page("<a href=/dead>1</a> <a href=/broken>2</a>"),
+            "/broken" => Answer::error(500),
+            _ => Answer::error(404),
+        }
+    }
+}
+
+#[test]
+fn failures_name_their_status_and_the_pages_that_link_to_them() {
+    let web = Web::start(1, |_| Arc::new(Faulty));
+    let origin = &web.origins()[0];
+    let place = Place::new();
+    place.crawl(&[format!("{origin}/")]).args(["--retries", "0", "--soft-404", "off"]).finish().expect_code(0);
+    let part = |name: &str| fs::read_to_string(place.path("out/report_files").join(name)).unwrap();
+    let failures = part("failures.csv");
+    assert!(failures.contains(&format!("{origin}/dead,HTTP 404,2,{origin}/ {origin}/b/\r\n")), "{failures}");
+    assert!(failures.contains(&format!("{origin}/broken,HTTP 500,1,{origin}/b/\r\n")), "{failures}");
+    let left_out = part("left-out.csv");
+    for line in [
+        format!("excluded,scope,http://other.test/,{origin}/\r\n"),
+        format!("excluded,robots,{origin}/private/x,{origin}/\r\n"),
+    ] {
+        assert!(left_out.contains(&line), "{left_out}");
+    }
+    let html = fs::read_to_string(place.path("out/report.html")).unwrap();
+    for words in ["there is no such page: links to it are dead", "robots.txt forbids it", "2 URLs failed"] {
+        assert!(html.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn the_text_of_near_duplicates_is_kept_unless_that_is_switched_off() {
+    let strings: Vec<String> = ["one", "two", "three"].map(str::to_owned).to_vec();
+    let web = Web::start(1, |_| Arc::new(Hostile(strings.clone())));
+    let seed = format!("{}/", web.origins()[0]);
+    let place = Place::new();
+    let clusters = |flags: &[&str]| {
+        place.crawl(&[&seed]).args(["--fresh", "--force"]).args(flags).finish().expect_code(0);
+        place.run(["verify", "out"]).finish().expect_code(0);
+        fs::read_to_string(place.path("out/report_files/clusters-1.html")).unwrap()
+    };
+    let kept = clusters(&[]);
+    assert!(kept.contains("<ins>copied</ins>") && !kept.contains("Stemmed terms"), "{kept}");
+    // The text is no page: neither an export nor dedup of the archive take it for one.
+    place.run(["dedup", "out/warc", "-o", "again"]).finish().expect_code(0);
+    let stored = place.pages().iter().filter(|line| line["outcome"] == "stored").count();
+    assert_eq!(crate::program::pages(&place.path("again")).len(), stored);
+    for flags in [&["--keep-text", "off"][..], &["--no-warc"]] {
+        let without = clusters(flags);
+        assert!(without.contains("Stemmed terms") && !without.contains("<ins>copied</ins>"), "{flags:?}");
+    }
+}
+
+#[test]
+fn an_older_report_leaves_no_pages_beside_a_new_one() {
+    let place = Place::new();
+    place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);
+    place.write("out/report_files/clusters-99.html", "old");
+    let wrote = place.run(["report", "out", "--diffs", "0"]).finish().expect_code(0);
+    assert!(wrote.stderr.contains("report.html (") && wrote.stderr.contains("report_files ("), "{}", wrote.stderr);
+    assert!(!place.path("out/report_files/clusters-99.html").exists());
+    let clusters = fs::read_to_string(place.path("out/report_files/clusters-1.html")).unwrap();
+    assert!(clusters.contains("ndcrawl report --diffs N") && !clusters.contains("table class=\"diff\""));
+    place.run(["verify", "out"]).finish().expect_code(0);
 }
 
 #[test]

@@ -143,6 +143,9 @@ pub struct ReportArguments {
     /// Repeat the decisions on the first N pages at other thresholds; 0: none
     #[arg(long, value_name = "N", default_value_t = crate::report::CURVE_PAGES)]
     pub curve_pages: u32,
+    /// Compare the text of the N largest clusters, side by side
+    #[arg(long, value_name = "N", default_value_t = crate::report::DIFFS)]
+    pub diffs: u32,
 }
 
 /// The arguments of `man`.

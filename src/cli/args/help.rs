@@ -133,10 +133,13 @@ Examples:
   Write the report elsewhere, with the threshold curve of a large crawl:
     ndcrawl report ndcrawl-out -o report.html --curve-pages 1000000
 
-The report is one file without scripts; it loads nothing. The threshold curve
-repeats the decisions on the pages in the order of the crawl. It costs nine
-decisions per page, so that the report of an ending crawl uses the first 5,000
-pages only. Nothing is fetched, and nothing else in the folder changes.";
+The report is one page, with pages of all clusters and a CSV of each table in a
+folder beside it (report_files). It loads nothing from elsewhere; its script
+sorts and filters tables. The threshold curve repeats the decisions on the pages
+in the order of the crawl. It costs nine decisions per page, so that the report
+of an ending crawl uses the first eighth of the pages (500 to 5,000), and
+compares the text of the 100 largest clusters. Nothing is fetched, and nothing
+else in the folder changes.";
 
 /// The end of the long help of `check`.
 pub const AFTER_CHECK_HELP: &str = "\

@@ -406,9 +406,12 @@ mod tests {
                   fuzzy: compare only sentences that contain words of this query
               --keep-duplicates
                   Archive the bodies of duplicates too
+              --keep-text <on|off>
+                  Archive the text of near-duplicates, so that the report shows what
+                  differs [default: on]
               --duplicate-links <POLICY>
-                  Links on duplicates: skip, unmatched (not on the original),
-                  follow, defer (last), sample:P (a share) [default: skip]
+                  Links on duplicates: skip, unmatched (not on the original), follow,
+                  defer (last), sample:P (a share) [default: skip]
               --predicted <skip|fetch>
                   URLs that a learned rule predicts to be duplicates: skip all but a
                   sample, or fetch all [default: skip]

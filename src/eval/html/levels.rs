@@ -13,7 +13,7 @@ pub(super) fn section(report: &PairReport) -> String {
     let mut rows: Vec<TableRow> = Vec::new();
     for (place, level) in report.levels.iter().enumerate() {
         let is_first = place == 0 || report.levels[place - 1].kind != level.kind;
-        rows.push(TableRow { class: if is_first { "first" } else { "" }, cells: cells(report, level) });
+        rows.push(TableRow { class: if is_first { "first" } else { "" }, ..cells(report, level).into() });
     }
     format!(
         "<h2>By edit</h2>\n<p>Share of edited pages called duplicates of their original. It should be 100 % for dup and near and 0 % \

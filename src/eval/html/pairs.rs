@@ -163,7 +163,7 @@ fn sweep_rows(run: &PairRun) -> Vec<TableRow> {
         ];
         cells.extend(counts_cells(&point.counts));
         let is_best = run.best.is_some_and(|best| best.threshold == point.threshold);
-        TableRow { class: if is_best { "whole" } else { "" }, cells }
+        TableRow { class: if is_best { "whole" } else { "" }, ..cells.into() }
     };
     run.sweep.iter().map(row).collect()
 }
@@ -231,7 +231,7 @@ fn kind_rows(report: &PairReport, name: &str) -> Vec<TableRow> {
         } else {
             ""
         };
-        TableRow { class, cells }
+        TableRow { class, ..cells.into() }
     });
     rows.collect()
 }

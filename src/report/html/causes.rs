@@ -1,39 +1,67 @@
 //! The section on the causes of duplicates.
 
-use super::{MOST_URL, share};
-use crate::html_writer::{TableCell, TableRow, counted, shortened, table, thousands, words};
+use super::listing::{Cell, Listing, Parts};
+use crate::html_writer::counted;
 use crate::model::{Exclusion, OutcomeKind};
-use crate::report::{CausePattern, Report};
+use crate::report::{CausePattern, DuplicateCause, Report};
 
-/// Maximum patterns per cause.
-const PATTERNS: usize = 5;
+/// Rows in the page.
+const ROWS: usize = 40;
 
-/// Returns the causes, each with its most common patterns.
-pub(super) fn section(report: &Report) -> String {
-    let ranked = report.lines.causes.ranked(PATTERNS);
+/// Returns the causes with their patterns.
+pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
+    let ranked = report.lines.causes.ranked(usize::MAX);
     let soft_404s = soft_404s(report);
     if ranked.is_empty() {
         return format!("<p>No duplicates.</p>\n{soft_404s}");
     }
     let all: u64 = ranked.iter().map(|(_, count, ..)| count).sum();
-    let mut rows = Vec::new();
-    for (cause, count, patterns, kinds) in &ranked {
-        let mut cells = vec![TableCell::Name(cause.name().to_owned()), TableCell::Figure(thousands(*count))];
-        cells.push(TableCell::Figure(share(*count, all)));
-        cells.push(TableCell::Text(if *kinds == 1 {
-            String::new()
-        } else {
-            format!("{} patterns", thousands(*kinds as u64))
-        }));
-        rows.push(TableRow { class: "first whole", cells });
-        rows.extend(patterns.iter().map(|pattern| row(pattern, all)));
-    }
-    let heading = ["copy → page kept", "copies", "share", "example: copy, page kept"];
-    format!(
-        "<p>How the URL of a copy differs from the URL of the page kept. A mirror host has the same path on another host. A replaced \
-         path segment is usually a version or a language.</p>\n{}",
-        table("Copies by difference of URLs", &words(&heading), 1, &rows)
-    ) + &soft_404s
+    let by_cause = Listing {
+        file: "causes",
+        caption: "Copies by difference of URLs",
+        heading: &["copy → page kept", "copies", "share", "patterns"],
+        rows: ranked
+            .iter()
+            .map(|(cause, count, _, patterns)| {
+                vec![
+                    Cell::Name(cause.name().to_owned()),
+                    Cell::Count(*count),
+                    Cell::Share(*count, all),
+                    Cell::Count(*patterns as u64),
+                ]
+            })
+            .collect(),
+        most: ROWS,
+        what: "causes",
+    };
+    let mut patterns: Vec<(DuplicateCause, &CausePattern)> =
+        ranked.iter().flat_map(|(cause, _, patterns, _)| patterns.iter().map(|pattern| (*cause, pattern))).collect();
+    patterns.sort_by_key(|(_, pattern)| std::cmp::Reverse(pattern.count));
+    let by_pattern = Listing {
+        file: "patterns",
+        caption: "The most common patterns",
+        heading: &["pattern: copy → page kept", "cause", "copies", "share", "example: copy, page kept"],
+        rows: patterns.into_iter().map(|(cause, pattern)| row(cause, pattern, all)).collect(),
+        most: ROWS,
+        what: "patterns",
+    };
+    "<p>How the URL of a copy differs from the URL of the page kept. A mirror host has the same path on another host. A replaced path \
+     segment is usually a version or a language.</p>\n"
+        .to_owned()
+        + &by_cause.html(parts)
+        + &by_pattern.html(parts)
+        + &soft_404s
+}
+
+fn row(cause: DuplicateCause, pattern: &CausePattern, all: u64) -> Vec<Cell> {
+    let (copy, original) = pattern.example.clone();
+    vec![
+        Cell::Name(pattern.difference.pattern.clone()),
+        Cell::Text(cause.name().to_owned()),
+        Cell::Count(pattern.count),
+        Cell::Share(pattern.count, all),
+        Cell::Urls(vec![copy, original]),
+    ]
 }
 
 /// Returns a note on soft 404s, which are excluded and not counted as copies.
@@ -45,15 +73,4 @@ fn soft_404s(report: &Report) -> String {
             counted(pages, "page", "pages")
         ),
     }
-}
-
-fn row(pattern: &CausePattern, all: u64) -> TableRow {
-    let (copy, original) = &pattern.example;
-    vec![
-        TableCell::Text(shortened(&pattern.difference.pattern, 60)),
-        TableCell::Figure(thousands(pattern.count)),
-        TableCell::Figure(share(pattern.count, all)),
-        TableCell::Urls([copy, original].map(|url| shortened(url, MOST_URL)).to_vec()),
-    ]
-    .into()
 }

@@ -1,7 +1,7 @@
 //! The section on the growth of unique pages.
 
 use super::share;
-use crate::html_writer::plot::{self, Axes, PlotLine, ticks};
+use crate::html_writer::plot::{self, Axes, PlotLine};
 use crate::html_writer::{TableCell, TableRow, figure, folded, table, thousands, words};
 use crate::model::OutcomeKind;
 use crate::report::{GrowthPoint, Report};
@@ -16,16 +16,17 @@ pub(super) fn section(report: &Report) -> String {
     let growth = &report.lines.growth;
     let points = growth.points(PLOTTED);
     let Some(last) = points.last().filter(|last| last.requests > 0) else { return String::new() };
-    let most = plot::round_up(last.requests as f64);
+    let (wide, x_ticks) = plot::count_axis(last.requests);
+    let (high, y_ticks) = plot::count_axis(last.judged);
     let is_crawl = report.facts.inputs.is_none();
     let [asked, long] = if is_crawl { ["requests", "requests for pages"] } else { ["responses", "responses read"] };
     let axes = Axes {
         x: long,
         y: "pages",
-        x_range: (0.0, most),
-        y_range: (0.0, most),
-        x_ticks: ticks(0.0, most, 4),
-        y_ticks: ticks(0.0, most, 4),
+        x_range: (0.0, wide),
+        y_range: (0.0, high),
+        x_ticks,
+        y_ticks,
         x_text: plot::count,
         y_text: plot::count,
     };

@@ -1,8 +1,15 @@
-//! The report as one HTML page: sections of plots, each with a table of its data.
+//! The report as HTML: one page with an answer, sections of plots and tables, and the parts beside it.
 
+mod answer;
 mod causes;
 mod clusters;
+mod failures;
 mod growth;
+mod left_out;
+mod listing;
+mod map;
+mod reasons;
+mod rule_words;
 mod servers;
 mod similarity;
 mod sites;
@@ -10,9 +17,15 @@ mod skip_cost;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
+use data_encoding::BASE64;
+use sha2::{Digest as _, Sha256};
+
 use super::Report;
-use crate::html_writer::{card, counted, escaped, folded, page, shortened, thousands};
+use crate::html_writer::{TABLES_SCRIPT, card, counted, escaped, folded, link, report_page, shortened, thousands};
 use crate::model::OutcomeKind;
+use listing::Parts;
 
 /// Maximum rows of a table of hosts.
 const MOST_HOSTS: usize = 100;
@@ -26,28 +39,39 @@ const MOST_SEEDS: usize = 20;
 /// A section: ID, heading, and HTML.
 type Section = (&'static str, &'static str, String);
 
-/// Returns the whole page.
-pub(super) fn html(report: &Report) -> String {
+/// Returns the page. Gives the name and the text of each part to `write`; the page refers to them by `folder`, and
+/// they to the page by `home`.
+pub(super) fn html(
+    report: &Report,
+    (home, folder): (&str, &str),
+    write: &mut dyn FnMut(&str, &str) -> io::Result<()>,
+) -> io::Result<String> {
+    let mut parts = Parts::new(folder, write);
     let is_crawl = report.facts.inputs.is_none();
+    let of_crawl = |html: String| if is_crawl { html } else { String::new() };
     let sections: Vec<Section> = [
-        ("sites", "Hosts", sites::section(report)),
-        ("causes", "Causes of duplicates", causes::section(report)),
-        ("between", "Duplicates between hosts", sites::matrix(report)),
+        ("sites", "Hosts", sites::section(report, &mut parts)),
+        ("map", "Map of directories", map::section(report, &mut parts)),
+        ("causes", "Causes of duplicates", causes::section(report, &mut parts)),
+        ("clusters", "Clusters", clusters::section(report, &mut parts, home)),
+        ("between", "Duplicates between hosts", sites::between(report, &mut parts)),
+        ("failures", "Failures", of_crawl(failures::section(report, &mut parts))),
+        ("left-out", "URLs left out", left_out::section(report, &mut parts)),
+        ("links", "Requests saved", of_crawl(skip_cost::section(report, &mut parts))),
         ("scores", "Similarity of near-duplicates", similarity::histogram(report)),
-        ("thresholds", "Threshold curve", similarity::curve(report)),
+        ("thresholds", "Threshold curve", similarity::curve(report, &mut parts)),
         (
             "growth",
             if is_crawl { "Unique pages by requests" } else { "Unique pages by responses" },
             growth::section(report),
         ),
-        ("clusters", "Largest clusters", clusters::section(report)),
-        ("links", "Links of duplicates", if is_crawl { skip_cost::section(report) } else { String::new() }),
-        ("servers", "Failures and politeness", if is_crawl { servers::section(report) } else { String::new() }),
+        ("servers", "Requests and politeness", of_crawl(servers::section(report, &mut parts))),
         ("settings", "Settings", settings(report)),
     ]
     .into_iter()
     .filter(|(_, _, html)| !html.is_empty())
     .collect();
+    parts.finish()?;
     let contents: String =
         sections.iter().map(|(id, name, _)| format!("<a href=\"#{id}\">{}</a>", escaped(name))).collect();
     let mut body = head(report);
@@ -57,7 +81,12 @@ pub(super) fn html(report: &Report) -> String {
         body +=
             &format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{html}</section>\n", escaped(name));
     }
-    page(&format!("{}: {}", kind(report), title(report)), &body)
+    Ok(frame(&format!("{}: {}", kind(report), title(report)), &body))
+}
+
+/// Returns a page with the script, which it allows by its digest.
+fn frame(title: &str, body: &str) -> String {
+    report_page(title, &BASE64.encode(&Sha256::digest(TABLES_SCRIPT)), body)
 }
 
 fn kind(report: &Report) -> &'static str {
@@ -85,10 +114,13 @@ fn head(report: &Report) -> String {
     let spent =
         if facts.inputs.is_some() { String::new() } else { format!("crawl time {}; ", span(report.totals.millis)) };
     let stopped = facts.stopped.as_deref().map_or(String::new(), |why| format!(", stopped: {}", escaped(why)));
+    let title = title(report);
     format!(
-        "<header><h1>{}: {}</h1>\n<p class=\"soft\">{} to {} UTC{stopped}; {spent}ndcrawl {}</p></header>\n",
+        "<header><h1>{}: {}</h1>\n<p class=\"answer\">{}</p>\n\
+         <p class=\"soft\">{} to {} UTC{stopped}; {spent}ndcrawl {}</p></header>\n",
         kind(report),
-        escaped(&title(report)),
+        escaped(&title),
+        escaped(&answer::answer(report, &title)),
         day(&facts.started),
         day(&facts.ended),
         escaped(&facts.version)
@@ -100,29 +132,34 @@ fn cards(report: &Report) -> String {
     let (stored, near, exact) =
         (report.lines.kept(), outcome(OutcomeKind::NearDuplicate), outcome(OutcomeKind::ExactDuplicate));
     let rate = share(near + exact, stored + near + exact);
-    let cards = [
-        (thousands(stored), "unique pages, kept"),
+    let main = [
         (rate, "of compared pages are duplicates"),
+        (thousands(stored), "unique pages, kept"),
         (thousands(near), "near-duplicates"),
         (thousands(exact), "exact duplicates"),
-        (thousands(outcome(OutcomeKind::Redirected)), "redirected"),
-        (thousands(outcome(OutcomeKind::Excluded)), "excluded by rules"),
     ];
+    let cards: String = main.iter().map(|(value, what)| card(value, what)).collect();
+    format!("<div class=\"cards\">{cards}</div>\n{}", folded("More figures", &more_figures(report)))
+}
+
+fn more_figures(report: &Report) -> String {
+    let outcome = |kind| report.lines.outcome(kind);
     let of_crawls = [
-        (thousands(report.totals.requests), "requests, robots.txt included"),
-        (byte_size(report.totals.bytes), "of pages received"),
-        (thousands(outcome(OutcomeKind::Failed)), "failed"),
-        (thousands(outcome(OutcomeKind::Deferred)), "deferred, not fetched"),
+        ("requests, robots.txt included", thousands(report.totals.requests)),
+        ("pages received", byte_size(report.totals.bytes)),
+        ("failed", thousands(outcome(OutcomeKind::Failed))),
+        ("deferred, not fetched", thousands(outcome(OutcomeKind::Deferred))),
     ];
-    let of_others = [(thousands(outcome(OutcomeKind::Failed)), "error responses")];
-    let others = if report.facts.inputs.is_none() { &of_crawls[..] } else { &of_others[..] };
-    let predicted = outcome(OutcomeKind::PredictedDuplicate);
-    let predicted = (predicted > 0).then(|| (thousands(predicted), "predicted duplicates, not fetched"));
-    let revised = report.totals.revised;
-    let revised = (revised > 0).then(|| (thousands(revised), "verdicts revised at the end"));
-    let cards: String =
-        cards.iter().chain(others).chain(&predicted).chain(&revised).map(|(value, what)| card(value, what)).collect();
-    format!("<div class=\"cards\">{cards}</div>\n")
+    let of_others = [("error responses", thousands(outcome(OutcomeKind::Failed)))];
+    let all = [
+        ("redirected", thousands(outcome(OutcomeKind::Redirected))),
+        ("excluded by rules", thousands(outcome(OutcomeKind::Excluded))),
+        ("predicted duplicates, not fetched", thousands(outcome(OutcomeKind::PredictedDuplicate))),
+        ("verdicts revised at the end", thousands(report.totals.revised)),
+    ];
+    let own = if report.facts.inputs.is_none() { &of_crawls[..] } else { &of_others[..] };
+    let item = |(name, value): &(&str, String)| format!("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
+    format!("<dl>{}</dl>\n", own.iter().chain(&all).map(item).collect::<String>())
 }
 
 fn settings(report: &Report) -> String {
@@ -138,7 +175,7 @@ fn settings(report: &Report) -> String {
         None => (&facts.seeds, ["seed", "seeds"]),
     };
     let items = begun_with.iter().take(MOST_SEEDS);
-    let items: String = items.map(|item| format!("<li class=\"mono\">{}</li>", url(item))).collect();
+    let items: String = items.map(|item| format!("<li class=\"mono\">{}</li>", link(item))).collect();
     html + &folded(
         &counted(begun_with.len() as u64, one, many),
         &format!("<ul class=\"plain\">{items}</ul>\n{}", and_more(begun_with.len(), MOST_SEEDS, many)),
@@ -151,11 +188,6 @@ fn and_more(all: usize, shown: usize, what: &str) -> String {
         Some(more @ 1..) => format!("<p class=\"soft\">… and {} more {what}</p>\n", thousands(more as u64)),
         _ => String::new(),
     }
-}
-
-/// Returns a URL as markup, shortened if it is long.
-fn url(url: &str) -> String {
-    escaped(&shortened(url, MOST_URL))
 }
 
 /// `12.3 %`.

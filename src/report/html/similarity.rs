@@ -1,5 +1,6 @@
 //! The sections on the similarity of near-duplicates and on other thresholds.
 
+use super::listing::{Cell, Listing, Parts};
 use super::share;
 use crate::crawl::DuplicateLinks;
 use crate::html_writer::plot::{self, Axes, Column, PlotLine, ticks};
@@ -51,7 +52,7 @@ fn plotted(caption: &str, bins: &[u64], bar: Option<f64>, style: usize) -> Strin
     let least = bins.iter().position(|count| *count > 0).unwrap_or(0) as f64 / BINS as f64;
     let low = bar.map_or(least, |bar| bar.min(least));
     let low = (low * 10.0).floor() / 10.0;
-    let most = plot::round_up(bins.iter().copied().max().unwrap_or(1).max(1) as f64);
+    let (most, y_ticks) = plot::count_axis(bins.iter().copied().max().unwrap_or(1));
     let width = 1.0 / BINS as f64;
     // The score 1 has a column of its own at the right end.
     let high = 1.0 + width;
@@ -61,7 +62,7 @@ fn plotted(caption: &str, bins: &[u64], bar: Option<f64>, style: usize) -> Strin
         x_range: (low, high),
         y_range: (0.0, most),
         x_ticks: ticks(low, 1.0, ((1.0 - low) * 10.0).round().max(1.0) as u32),
-        y_ticks: ticks(0.0, most, 4),
+        y_ticks,
         x_text: plot::decimal,
         y_text: plot::count,
     };
@@ -78,7 +79,7 @@ fn plotted(caption: &str, bins: &[u64], bar: Option<f64>, style: usize) -> Strin
 }
 
 /// Returns the threshold curve and its table.
-pub(super) fn curve(report: &Report) -> String {
+pub(super) fn curve(report: &Report, parts: &mut Parts<'_>) -> String {
     let curve = &report.curve;
     let (Some(first), Some(last)) = (curve.points.first(), curve.points.last()) else { return String::new() };
     let own = report.settings.detect.threshold;
@@ -112,13 +113,16 @@ pub(super) fn curve(report: &Report) -> String {
     let svg = plot::curves(&title, &axes, &curves, &[f64::from(own)], &[]);
     html += &figure("Share of duplicates by threshold; dotted: threshold of this crawl", &svg);
     html += "</div>\n";
-    let rows: Vec<TableRow> = curve.points.iter().map(|point| row(point, point.threshold == own)).collect();
-    html + &table(
-        "The same pages at other thresholds",
-        &words(&["threshold", "unique", "near", "exact", "duplicates"]),
-        1,
-        &rows,
-    )
+    let listing = Listing {
+        file: "thresholds",
+        caption: "The same pages at other thresholds",
+        heading: &["threshold", "unique", "near", "exact", "duplicates"],
+        rows: curve.points.iter().map(|point| row(point, point.threshold == own)).collect(),
+        most: curve.points.len(),
+        what: "thresholds",
+    };
+    let is_own = |place: usize| curve.points.get(place).is_some_and(|point| point.threshold == own);
+    html + &listing.html_with(parts, |place| (None, if is_own(place) { "whole" } else { "" }))
 }
 
 /// Returns the number of steps of 0.05, or of 0.1 if those are too many.
@@ -132,13 +136,13 @@ fn rate_of(point: &CurvePoint) -> String {
     share(counts.near + counts.exact, counts.stored + counts.near + counts.exact)
 }
 
-fn row(point: &CurvePoint, is_own: bool) -> TableRow {
+fn row(point: &CurvePoint, is_own: bool) -> Vec<Cell> {
     let counts = &point.counts;
     let own = if is_own { " (this crawl)" } else { "" };
-    let mut cells = vec![TableCell::Name(format!("{}{own}", point.threshold))];
-    cells.extend([counts.stored, counts.near, counts.exact].map(|count| TableCell::Figure(thousands(count))));
-    cells.push(TableCell::Figure(rate_of(point)));
-    TableRow { class: if is_own { "whole" } else { "" }, cells }
+    let mut cells = vec![Cell::Name(format!("{}{own}", point.threshold))];
+    cells.extend([counts.stored, counts.near, counts.exact].map(Cell::Count));
+    cells.push(Cell::Share(counts.near + counts.exact, counts.stored + counts.near + counts.exact));
+    cells
 }
 
 /// Explains which pages the curve covers and for which crawls it holds.

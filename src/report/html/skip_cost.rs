@@ -1,14 +1,16 @@
 //! The section on links of duplicates and on predicted duplicates.
 
+use super::listing::{Cell, Listing, Parts};
+use super::rule_words::rule_in_words;
 use super::{MOST_HOSTS, MOST_TITLE, and_more, share};
 use crate::crawl::DuplicateLinks;
 use crate::eval::Estimate;
 use crate::html_writer::{TableCell, TableRow, shortened, table, thousands, words};
-use crate::model::OutcomeKind;
+use crate::model::{OutcomeKind, Threshold};
 use crate::report::{HostReport, PredictionStats, Report, SkipCost, SkipLoss};
 
 /// Returns savings and losses.
-pub(super) fn section(report: &Report) -> String {
+pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
     let skipped: u64 = report.lines.sites.values().map(|site| site.skipped).sum();
     let requests: u64 = report.lines.growth.points(2).last().map_or(0, |last| last.requests);
     let mut html = match report.settings.links {
@@ -29,38 +31,52 @@ pub(super) fn section(report: &Report) -> String {
         report.lines.sites.iter().filter(|(_, site)| site.skipped > 0).collect();
     if !sites.is_empty() {
         sites.sort_by_key(|(host, site)| (std::cmp::Reverse(site.skipped), *host));
-        let row = |(host, site): &(&String, &HostReport)| -> TableRow {
-            vec![TableCell::Name(shortened(host, MOST_TITLE)), TableCell::Figure(thousands(site.skipped))].into()
+        let listing = Listing {
+            file: "saved-by-host",
+            caption: "Requests saved by host",
+            heading: &["host", "URLs not fetched"],
+            rows: sites
+                .iter()
+                .map(|(host, site)| vec![Cell::Name((*host).clone()), Cell::Count(site.skipped)])
+                .collect(),
+            most: MOST_HOSTS,
+            what: "hosts",
         };
-        let rows: Vec<TableRow> = sites.iter().take(MOST_HOSTS).map(row).collect();
-        html += &table("Requests saved by host", &words(&["host", "URLs not fetched"]), 1, &rows);
-        html += &and_more(sites.len(), MOST_HOSTS, "hosts");
+        html += &listing.html(parts);
     }
-    html + &predicted(report)
+    html + &predicted(report, parts)
 }
 
 /// Returns the URLs skipped by learned rules.
-fn predicted(report: &Report) -> String {
+fn predicted(report: &Report, parts: &mut Parts<'_>) -> String {
     let predicted = report.lines.outcome(OutcomeKind::PredictedDuplicate);
     if predicted == 0 {
         return String::new();
     }
     let mut rules: Vec<_> = report.lines.predicted.iter().collect();
     rules.sort_by_key(|(rule, count)| (std::cmp::Reverse(**count), *rule));
-    let row = |((rule, context, validity), count): &(&(String, String, u64), &u64)| -> TableRow {
-        let share = TableCell::Figure(format!("{:.2} %", *validity as f64 / 1e4));
-        let names = [rule, context].map(|name| TableCell::Name(shortened(name, MOST_TITLE)));
-        let [rule, context] = names;
-        vec![rule, context, TableCell::Figure(thousands(**count)), share].into()
+    let row = |((rule, context, validity), count): &(&(String, String, u64), &u64)| {
+        vec![
+            Cell::Name(rule_in_words(rule, context)),
+            Cell::Count(**count),
+            Cell::Share(*validity, u64::from(Threshold::ONE)),
+            Cell::Text(format!("{rule}, {context}")),
+        ]
     };
-    let rows: Vec<TableRow> = rules.iter().take(MOST_HOSTS).map(row).collect();
-    let mut html = format!(
-        "<p>URL rules learned by the crawl predict that {} further URLs are duplicates; the crawl did not fetch them.{}</p>\n",
+    let listing = Listing {
+        file: "rules",
+        caption: "Requests saved by rule",
+        heading: &["rule", "URLs not fetched", "was right in", "as rules.jsonl says"],
+        rows: rules.iter().map(row).collect(),
+        most: MOST_HOSTS,
+        what: "rules",
+    };
+    format!(
+        "<p>URL rules learned by the crawl predict that {} further URLs are duplicates; the crawl did not fetch them.{}</p>\n{}",
         thousands(predicted),
-        lost_by_rules(&report.lines.predictions)
-    );
-    html += &table("Requests saved by rule", &words(&["rule", "scope", "URLs not fetched", "confidence"]), 2, &rows);
-    html + &and_more(rules.len(), MOST_HOSTS, "rules")
+        lost_by_rules(&report.lines.predictions),
+        listing.html(parts)
+    )
 }
 
 /// Returns the loss estimated from the sampled predictions.

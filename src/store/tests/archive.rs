@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::{Archive, Error, Options, Store, WarcReader, WarcRecord};
+use super::super::{Archive, ArchiveReader, Error, Options, Store, WarcReader, WarcRecord};
 use super::support::{fetched, identity, open, options, put};
 use crate::model::{DecidedBy, Detector, Score, Sequence, Verdict};
 
@@ -39,10 +39,12 @@ fn put_all(archive: &Archive) {
     let empty = fetched("http://a.test/empty", b"");
     let mut kept = put(6, fetched("http://a.test/kept", b"<p>the pages</p>"), NEAR, Some(&original));
     kept.keep_body = true;
+    let mut near = put(3, fetched("http://a.test/near", b"<p>the pages</p>"), NEAR, Some(&original));
+    near.text = Some("the pages\nWARC/1.1\r\n\r\n".to_owned());
     let pages = [
         put(1, original.clone(), Verdict::Unique, None),
         put(2, fetched("http://a.test/copy", b"<p>the page</p>"), SAME_BYTES, Some(&original)),
-        put(3, fetched("http://a.test/near", b"<p>the pages</p>"), NEAR, Some(&original)),
+        near,
         put(4, awkward, Verdict::Unique, None),
         put(5, empty, Verdict::Unique, None),
         kept,
@@ -62,8 +64,15 @@ fn each_page_gets_the_records_that_suit_it() {
     let records = records(folder.path());
     let kinds: Vec<&str> = records.iter().map(WarcRecord::kind).collect();
     let unique = ["response", "request"];
-    let expected =
-        [&["warcinfo"][..], &unique, &["revisit", "metadata"], &unique, &unique, &unique, &["metadata", "metadata"]];
+    let expected = [
+        &["warcinfo"][..],
+        &unique,
+        &["revisit", "metadata", "metadata"],
+        &unique,
+        &unique,
+        &unique,
+        &["metadata", "metadata"],
+    ];
     assert_eq!(kinds, expected.concat());
 
     let [response, revisit] = [&records[1], &records[3]];
@@ -73,10 +82,33 @@ fn each_page_gets_the_records_that_suit_it() {
     assert_eq!(revisit.field("WARC-Payload-Digest"), response.field("WARC-Payload-Digest"));
     let near = "duplicate-of: http://a.test/\r\nscore: 0.831\r\nmethod: mwo\r\ndecided-by: similarity\r\n";
     assert_eq!(String::from_utf8_lossy(&records[4].block), near);
-    let awkward = &records[5];
+    let awkward = &records[6];
     assert_eq!((awkward.field("WARC-Truncated"), awkward.field("WARC-Protocol")), (Some("length"), Some("h2")));
     assert!(awkward.block.starts_with(b"HTTP/1.1 404 \r\n"));
-    assert!(!String::from_utf8_lossy(&records[6].block).contains("secret"));
+    assert!(!String::from_utf8_lossy(&records[7].block).contains("secret"));
+}
+
+#[test]
+fn the_text_of_a_duplicate_comes_back_if_it_was_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(folder.path()).unwrap();
+    let archive = store.archive();
+    let original = fetched("http://a.test/", b"<p>the page</p>");
+    let place = |archive: &Archive, number: u128, text: Option<&str>| {
+        let mut page = put(number, fetched("http://a.test/near", b"<p>the pages</p>"), NEAR, Some(&original));
+        page.text = text.map(str::to_owned);
+        let place = archive.put_page(&page).unwrap().unwrap();
+        (archive.file_name(place.file).unwrap(), place.offset)
+    };
+    let kept = place(&archive, 1, Some("the pages\n\u{e4}"));
+    let without = place(&archive, 2, None);
+    let behind = place(&archive, 3, Some("other"));
+    store.commit(Default::default()).unwrap();
+    store.close().unwrap();
+    let mut reader = ArchiveReader::new(folder.path());
+    let mut text = |(file, offset): &(String, u64)| reader.duplicate_text(file, *offset).unwrap();
+    let texts = [&kept, &without, &behind].map(&mut text);
+    assert_eq!(texts, [Some("the pages\n\u{e4}".to_owned()), None, Some("other".to_owned())]);
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! The section on URLs that were not fetched or not kept, by rule.
+
+use super::listing::{Cell, Listing, Parts};
+use super::reasons::meaning;
+use crate::html_writer::{escaped, thousands};
+use crate::report::{LeftOutUrls, Report};
+
+/// Hosts or patterns of one rule in the page.
+const GROUPS: usize = 20;
+
+/// Returns excluded and deferred URLs by rule, with examples.
+pub(super) fn section(report: &Report, parts: &mut Parts<'_>) -> String {
+    let left_out = &report.lines.left_out;
+    if left_out.rules.is_empty() {
+        return String::new();
+    }
+    let mut rules: Vec<(&(String, String), &LeftOutUrls)> = left_out.rules.iter().collect();
+    rules.sort_by_key(|(name, urls)| (std::cmp::Reverse(urls.count), *name));
+    let row = |((outcome, reason), urls): &(&(String, String), &LeftOutUrls)| {
+        vec![
+            Cell::Name(reason.clone()),
+            Cell::Text(outcome.clone()),
+            Cell::Text(meaning(outcome, reason).to_owned()),
+            Cell::Count(urls.count),
+            Cell::Urls(urls.examples.iter().map(|(url, _)| url.clone()).collect()),
+        ]
+    };
+    let by_rule = Listing {
+        file: "left-out-by-rule",
+        caption: "URLs left out, by rule",
+        heading: &["rule", "outcome", "meaning", "URLs", "examples"],
+        rows: rules.iter().map(row).collect(),
+        most: 50,
+        what: "rules",
+    };
+    let list = parts.add("left-out.csv", left_out.list.text());
+    let missing = match left_out.list.left_out() {
+        0 => String::new(),
+        more => format!(", without the last {}", thousands(more)),
+    };
+    format!(
+        "<p>Excluded URLs are none of the crawl’s business by a rule; deferred ones are, and were not fetched. All of them, with the page \
+         that links to each: <a href=\"{}\">left-out.csv</a>{missing}. <code>ndcrawl explain URL</code> says more of one.</p>\n",
+        escaped(&list)
+    ) + &by_rule.html(parts)
+        + &by_group(&rules, parts)
+}
+
+/// Returns the hosts, or URL patterns, in which most URLs were left out.
+fn by_group(rules: &[(&(String, String), &LeftOutUrls)], parts: &mut Parts<'_>) -> String {
+    let groups = rules.iter().flat_map(|((_, reason), urls)| {
+        urls.groups.iter().map(move |(group, count)| (reason.as_str(), group.as_str(), *count))
+    });
+    let mut groups: Vec<(&str, &str, u64)> = groups.collect();
+    groups.sort_by_key(|(reason, group, count)| (std::cmp::Reverse(*count), *reason, *group));
+    let row = |(reason, group, count): &(&str, &str, u64)| {
+        vec![Cell::Name((*group).to_owned()), Cell::Text((*reason).to_owned()), Cell::Count(*count)]
+    };
+    let listing = Listing {
+        file: "left-out-by-host",
+        caption: "URLs left out, by host or pattern",
+        heading: &["host or pattern", "rule", "URLs"],
+        rows: groups.iter().map(row).collect(),
+        most: GROUPS,
+        what: "hosts and patterns",
+    };
+    listing.html(parts)
+}
