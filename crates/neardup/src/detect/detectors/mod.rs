@@ -34,7 +34,7 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-pub use template_aware::TemplateAware;
+pub use template_aware::{ShingleFilter, TemplateAware};
 
 use super::Options;
 use super::page_match::{Match, Page, Similarity};
@@ -86,6 +86,8 @@ pub enum SecondCheckBasis {
 pub struct OwnText {
     /// Without any template.
     pub text: Vec<u32>,
+    /// Names what is certainly not in `text`.
+    pub filter: ShingleFilter,
     /// Without the template that a large part of the host's pages have.
     pub beyond_core: Vec<u32>,
 }

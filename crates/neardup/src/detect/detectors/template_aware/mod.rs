@@ -49,9 +49,12 @@ use crate::detect::page_match::{Page, Similarity};
 use crate::model::{DecidedBy, Score, Sequence, Threshold, Verdict};
 use crate::similarity::Record;
 
+pub use self::shingle_filter::ShingleFilter;
+
 mod host_templates;
 mod hosts;
 mod rare_shingles;
+mod shingle_filter;
 mod text_overlap;
 
 /// With fewer pages of either host, template cannot be recognized.
@@ -155,6 +158,38 @@ fn second_check(shared: u64, required: u64, basis: SecondCheckBasis) -> SecondCh
     SecondCheck { score: Some(score(shared)), required: score(required), basis }
 }
 
+/// How a text looks beside another with which it shares so many shingles, at most.
+struct Unlikeness {
+    /// They share less than even the longest text must.
+    shares_too_little: bool,
+    /// The other lacks too much for a repeated text.
+    is_new: bool,
+    /// Enough is left without template to be compared.
+    is_enough: bool,
+}
+
+impl Unlikeness {
+    fn of(measure: &TemplateAware, hosts: &HostPair<'_>, text: &[u32], shared: u64) -> Self {
+        let second = u64::from(measure.second.millionths());
+        // The most of the text that could be enough: the union of two texts is at least one of them.
+        let most = (shared * u64::from(Threshold::ONE)).checked_div(second).unwrap_or(u64::MAX - LITTLE_LEFT);
+        let wanted = usize::try_from((most + 1).max(shared + LITTLE_LEFT)).unwrap_or(usize::MAX);
+        let known = match hosts.other {
+            None => text.len().min(wanted),
+            Some(other) => text.iter().filter(|shingle| !other.is_template(**shingle)).take(wanted).count(),
+        } as u64;
+        Self {
+            shares_too_little: most < known.max(LITTLE_LEFT),
+            is_new: known.saturating_sub(shared) << hosts.level.min(32) >= LITTLE_LEFT,
+            is_enough: known >= LITTLE_LEFT,
+        }
+    }
+
+    fn is_certain(&self) -> bool {
+        self.shares_too_little && self.is_new && self.is_enough
+    }
+}
+
 /// The hosts of two pages, and the level to which both have their shingles sampled.
 #[derive(Clone, Copy, Debug)]
 struct HostPair<'a> {
@@ -183,6 +218,9 @@ impl HostPair<'_> {
 
 /// Returns the shingles sampled to `level`: hashes with that many leading zero bits come first.
 fn sampled(shingles: &[u32], level: u8) -> &[u32] {
+    if level == 0 {
+        return shingles;
+    }
     &shingles[..shingles.partition_point(|shingle| shingle.leading_zeros() >= level.into())]
 }
 
@@ -236,11 +274,12 @@ impl Measure for TemplateAware {
     fn own_text(&self, probe: &Page) -> OwnText {
         let shingles = &probe.order.shingles;
         let Some(host) = self.hosts.get(probe.group) else {
-            return OwnText { text: shingles.clone(), beyond_core: shingles.clone() };
+            let filter = ShingleFilter::of(shingles);
+            return OwnText { text: shingles.clone(), filter, beyond_core: shingles.clone() };
         };
         let beyond_core: Vec<u32> = shingles.iter().copied().filter(|&shingle| !host.is_core(shingle)).collect();
-        let text = beyond_core.iter().copied().filter(|&shingle| !host.is_template(shingle)).collect();
-        OwnText { text, beyond_core }
+        let text: Vec<u32> = beyond_core.iter().copied().filter(|&shingle| !host.is_template(shingle)).collect();
+        OwnText { filter: ShingleFilter::of(&text), text, beyond_core }
     }
 
     fn has_other_text(&self, probe: &Page, own: &OwnText, stored: &Page) -> bool {
@@ -250,22 +289,19 @@ impl Measure for TemplateAware {
         }
         let (level, theirs) = (hosts.level, sampled(&stored.order.shingles, hosts.level));
         let text = sampled(&own.text, level);
-        let shared_text = shared(text, theirs) as u64;
-        // The most of the text that could be enough: the union of two texts is at least one of them.
-        let second = u64::from(self.second.millionths());
-        let most = (shared_text * u64::from(Threshold::ONE)).checked_div(second).unwrap_or(u64::MAX - LITTLE_LEFT);
-        let wanted = (most + 1).max(shared_text + LITTLE_LEFT);
-        let is_text = |shingle: &&u32| hosts.other.is_none_or(|other| !other.is_template(**shingle));
-        let known = text.iter().filter(is_text).take(usize::try_from(wanted).unwrap_or(usize::MAX)).count() as u64;
-        let too_little = most < known.max(LITTLE_LEFT);
-        let is_new = known.saturating_sub(shared_text) << level.min(32) >= LITTLE_LEFT;
+        // More than they share, but found much sooner. What is too little for more is too little.
+        let unlike = Unlikeness::of(self, &hosts, text, own.filter.may_contain(theirs) as u64);
+        if unlike.is_certain() {
+            return true;
+        }
+        let unlike = Unlikeness::of(self, &hosts, text, shared(text, theirs) as u64);
         match () {
-            () if !too_little => false,
-            () if is_new && known >= LITTLE_LEFT => true,
+            () if !unlike.shares_too_little => false,
+            () if unlike.is_certain() => true,
             // Nearly all must be shared then, with the core template or without.
             () => {
                 all_share(sampled(&probe.order.shingles, level), theirs) < NEARLY_ALL
-                    && (is_new || !self.may_repeat(&hosts, sampled(&own.beyond_core, level), theirs))
+                    && (unlike.is_new || !self.may_repeat(&hosts, sampled(&own.beyond_core, level), theirs))
             }
         }
     }
