@@ -179,24 +179,6 @@ impl RuleLearner {
             .collect()
     }
 
-    /// Whether a URL probably repeats a fetched page of its site: a rule that replaces a directory predicts so, and was
-    /// mostly right.
-    ///
-    /// Rules between hosts do not count. Editions of a manual are alike in some parts and not in others. If the crawl
-    /// fetched the like parts of two editions last, the rule for a third would be tested on these alone.
-    pub fn may_be_duplicate(&self, url: &str, find: impl Fn(&str) -> Option<UrlId>) -> bool {
-        let Some(parts) = UrlParts::of(url) else { return false };
-        let id = find(url);
-        let entries = self.table.of_origin(parts.origin).iter().map(|&place| &self.table.entries[place as usize]);
-        let mut of_site = entries.filter(|entry| entry.group.is_some() && entry.rule.keeps_origin());
-        of_site.any(|entry| {
-            let Some((target, _)) = self.target(&entry.rule, url, &find) else { return false };
-            let is_fetched = self.original(target).is_some_and(|original| Some(original) != id);
-            let evidence = id.map_or(LinkEvidence::Unknown, |id| self.link_evidence(target, id));
-            is_fetched && entry.is_promising(url, evidence)
-        })
-    }
-
     /// Whether there is no rule yet.
     pub fn is_empty(&self) -> bool {
         self.table.entries.is_empty()

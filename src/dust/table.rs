@@ -25,9 +25,6 @@ const MIN_CLASS_TESTS: u32 = 8;
 /// The difference of hit shares from which links decide.
 const MIN_CLASS_GAP: f64 = 0.5;
 
-/// A rule is promising if it has more hits than so many for each miss.
-const PROMISING_HITS_PER_MISS: u32 = 3;
-
 /// A rule in one of its contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleId {
@@ -169,18 +166,6 @@ impl RuleEntry {
             }
         }
         None
-    }
-
-    /// Whether the rule was mostly right about URLs like this one.
-    pub(super) fn is_promising(&self, url: &str, evidence: LinkEvidence) -> bool {
-        let mut contexts = self.contexts_of(url);
-        contexts.extend(evidence.classes().map(|(_, own)| own.to_owned()));
-        let mut known = contexts.iter().rev().filter_map(|context| Some(&self.contexts[self.find(context)?].1));
-        let tested = known.find(|confidence| confidence.tests > 0);
-        let is_off = self.whole().state == RuleState::Off;
-        !is_off
-            && tested
-                .is_some_and(|confidence| confidence.hits > PROMISING_HITS_PER_MISS.saturating_mul(confidence.misses()))
     }
 
     /// Whether the rule may make room: it has never predicted anything, through its group either.

@@ -682,29 +682,6 @@ fn links_of_the_original_tell_a_translation_from_a_copy() {
 }
 
 #[test]
-fn a_probable_copy_is_known_before_any_rule_is_proven() {
-    let mut manual = Manual::new();
-    for number in 0..20 {
-        manual.note(0, number);
-        manual.note(1, number);
-    }
-    assert!(!manual.learner.can_predict());
-    for number in 20..60 {
-        let url = Manual::url(Manual::id(1, number));
-        assert!(!manual.learner.may_be_duplicate(&url, Manual::find), "its original was not fetched");
-        manual.note(0, number);
-        let is_copy = !Manual::is_translated(1, number);
-        assert_eq!(manual.learner.may_be_duplicate(&url, Manual::find), is_copy, "{number}");
-    }
-    let mut sites = Sites::new(mirror);
-    sites.copies(0, 0..9);
-    assert!(
-        !sites.learner.may_be_duplicate(&format!("{}/900", mirror(0)), sites.find()),
-        "rules between hosts do not count"
-    );
-}
-
-#[test]
 fn all_languages_together_tell_which_pages_are_copies() {
     let mut manual = Manual::new();
     // Between two languages all is proven.

@@ -1,6 +1,5 @@
 //! What the parts of the frontier ask the engine to do with a URL.
 
-use super::host_queue::Priority;
 use super::host_queues::QueuedUrl;
 use super::url_state::{HeldBack, UrlPhase};
 
@@ -9,8 +8,6 @@ use super::url_state::{HeldBack, UrlPhase};
 pub(super) enum Effect {
     /// Puts a URL back into its queue, if it is still in this phase.
     Requeue(QueuedUrl, UrlPhase),
-    /// Moves the first URL of a queue to another priority.
-    Reprioritize(QueuedUrl, Priority),
     /// Takes the first URL of a queue out, to wait for another URL.
     Hold(QueuedUrl),
     /// Takes the first URL of a queue out, for this reason.

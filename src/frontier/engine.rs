@@ -59,9 +59,6 @@ impl<L: UrlLog> Engine<L> {
                 Offered { id, decision }
             }
             None => {
-                if self.traps.is_demoted(link.url.as_str()) {
-                    link.discovery.rank = link.discovery.rank.max(1);
-                }
                 let discovery = link.discovery;
                 let (id, state) = self.state.add(hash, link, relation)?;
                 self.predictions.note_discovery(id, discovery);
@@ -283,10 +280,6 @@ impl<L: UrlLog> Engine<L> {
         let state = &mut self.state;
         match effect {
             Effect::Requeue(url, from) => state.put_back(url, from),
-            Effect::Reprioritize(url, priority) => {
-                state.queues.drop_front(url.origin);
-                state.queues.push(url.origin, priority, url.id);
-            }
             Effect::Hold(url) => {
                 state.queues.drop_front(url.origin);
                 state.phases.set(url.id, UrlPhase::Waiting);

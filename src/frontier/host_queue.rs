@@ -1,7 +1,7 @@
 //! The queue of one origin.
 //!
-//! Order: rank, then suspected duplicates last, then the score in a focused crawl, then depth, then arrival. A URL that
-//! was given back goes to the front of its priority once it is due.
+//! Order: rank, then the score in a focused crawl, then depth, then arrival. A URL that was given back goes to the front
+//! of its priority once it is due.
 //!
 //! A URL that gets nearer is added a second time, by its new depth; its first place is skipped when its turn comes.
 //!
@@ -20,8 +20,6 @@ use crate::model::UrlId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Priority {
     pub(super) rank: u8,
-    /// 0 for most URLs. A suspected duplicate has 1 plus its hash group, see `predicted_duplicates`.
-    pub(super) suspicion: u8,
     /// The score; the same for all unless the crawl is focused.
     pub(super) score: ScoreRank,
     pub(super) depth: u16,
@@ -29,7 +27,7 @@ pub(super) struct Priority {
 
 impl Priority {
     /// Before all others.
-    pub(super) const FIRST: Self = Self { rank: 0, suspicion: 0, score: ScoreRank::FIRST, depth: 0 };
+    pub(super) const FIRST: Self = Self { rank: 0, score: ScoreRank::FIRST, depth: 0 };
 }
 
 /// Numbers in a block of [`IdQueue`].

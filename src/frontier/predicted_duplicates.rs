@@ -5,17 +5,12 @@
 //! queue, until the counterpart has ended. No URL waits for a waiting one, so there is no circle. If nothing else can be
 //! leased, all waiting URLs come back.
 //!
-//! *Suspects* are URLs that an unproven rule of their site predicts to be duplicates. The crawl fetches them after all
-//! others of the site: by then a proven rule predicts most of them. It fetches them in hash order, so that those that
-//! prove the rule are a fair sample. A focused crawl has an order of its own.
-//!
 //! A prediction names a URL that was fetched, never one that was itself left out: rules are tested on such predictions.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::discoveries::Discoveries;
 use super::effect::Effect;
-use super::host_queue::Priority;
 use super::host_queues::{MirrorLikelihood, QueuedUrl};
 use super::sampling::Samples;
 use super::state::FrontierState;
@@ -23,9 +18,6 @@ use super::url_state::{HeldBack, UrlPhase, UrlPhases};
 use super::{FrontierError, Options, UrlLog};
 use crate::dust::{ListedRule, ObservedOutcome, PredictedTarget, RuleId, RuleLearner, are_counterparts};
 use crate::model::{Discovery, Link, OutcomeKind, SampledPrediction, UrlId};
-
-/// Groups into which the hash divides the suspects of a site, for their order.
-const SUSPECT_GROUPS: u64 = 16;
 
 /// A proven rule's prediction about a URL that the crawl did not fetch.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,7 +157,7 @@ impl PredictedDuplicates {
         self.bring_back_all(orphans)
     }
 
-    /// Checks the next URL of a queue. Returns what becomes of a predicted duplicate or a suspect.
+    /// Checks the next URL of a queue. Returns what becomes of a predicted duplicate.
     pub(super) fn check<L: UrlLog>(
         &mut self,
         state: &mut FrontierState<L>,
@@ -180,7 +172,7 @@ impl PredictedDuplicates {
         }
         let predicted = self.learner.predict(&row.url, |url| state.find(url));
         if predicted.is_empty() {
-            return Ok(self.check_suspect(state, next, &row.url));
+            return Ok(None);
         }
         let original = |target: UrlId| self.learner.original(target).filter(|original| *original != next.id);
         let mut settled = predicted.iter().filter_map(|predicted| Some((*predicted, original(predicted.target)?)));
@@ -195,17 +187,6 @@ impl PredictedDuplicates {
 
     fn must_be_fetched<L: UrlLog>(&self, state: &FrontierState<L>, id: UrlId) -> bool {
         self.disputed.contains(&id.0) || self.samples.has(id) || state.phases.is_from_seed(id)
-    }
-
-    /// Moves a suspect behind the other URLs of its site, in a plain crawl.
-    fn check_suspect<L: UrlLog>(&self, state: &FrontierState<L>, next: QueuedUrl, url: &str) -> Option<Effect> {
-        let is_new = state.best_first.is_none() && next.priority.suspicion == 0;
-        if !is_new || !self.learner.may_be_duplicate(url, |url| state.find(url)) {
-            return None;
-        }
-        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
-        let group = (state.seen.hash(path) % SUSPECT_GROUPS) as u8;
-        Some(Effect::Reprioritize(next, Priority { suspicion: 1 + group, ..next.priority }))
     }
 
     fn leave_out_or_sample<L: UrlLog>(

@@ -280,7 +280,7 @@ impl<L: UrlLog> FrontierState<L> {
     /// Returns the priority of a URL among those of its origin.
     pub(super) fn priority(&self, id: UrlId, discovery: Discovery) -> Priority {
         let score = self.best_first.as_ref().map_or(ScoreRank::FIRST, |best_first| best_first.rank(id));
-        Priority { rank: discovery.rank, suspicion: 0, score, depth: discovery.depth }
+        Priority { rank: discovery.rank, score, depth: discovery.depth }
     }
 
     /// Learns from the relevance of a page, and reorders the queues when it is time.

@@ -24,11 +24,6 @@ impl TrapGuard {
         self.0.bytes()
     }
 
-    /// Whether to fetch the URL after those of other patterns.
-    pub(super) fn is_demoted(&self, url: &str) -> bool {
-        self.0.is_demoted(url)
-    }
-
     /// Returns the closed pattern of a URL.
     pub(super) fn closed_pattern(&self, url: &str) -> Option<String> {
         self.0.closed_pattern(url)

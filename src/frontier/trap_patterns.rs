@@ -10,10 +10,9 @@
 //! original has it too; and a wider pattern needs duplicates of [`MIN_NAMES`] different names. So what one script of a
 //! forum repeats says nothing about the threads beside it.
 //!
-//! The guard counts the run of duplicates since a pattern's last unique page, and their originals. It demotes a pattern
-//! after a run of [`DEMOTE_RUN`], and closes it after a run of [`CLOSE_RUN`], if there are many duplicates to each
-//! original. The crawl fetches demoted URLs last. Of a closed pattern it still fetches 1 in [`SAMPLE_ONE_IN`] URLs, up
-//! to [`MAX_SAMPLES`]. A unique page ends the run and opens the pattern again; the frontier then queues its URLs.
+//! The guard counts the run of duplicates since a pattern's last unique page, and their originals. It closes a pattern
+//! after a run of [`CLOSE_RUN`], if there are many duplicates to each original. Of a closed pattern the crawl still
+//! fetches 1 in [`SAMPLE_ONE_IN`] URLs, up to [`MAX_SAMPLES`]. A unique page ends the run and opens the pattern again; the frontier then queues its URLs.
 //!
 //! All this follows from the outcomes in the order of the log, so it is the same after a restart. Memory: about 80
 //! bytes for each pattern with a run, of which there are at most [`MAX_PATTERNS`].
@@ -24,8 +23,6 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::trap_shapes::{UrlPattern, patterns, repeated};
 use crate::model::UrlId;
 
-/// Duplicates in a row that demote a pattern, and duplicates to each original.
-const DEMOTE_RUN: (u32, u32) = (12, 4);
 /// Duplicates in a row that close a pattern, and duplicates to each original.
 const CLOSE_RUN: (u32, u32) = (32, 8);
 /// The crawl may fetch 1 in so many URLs of a closed pattern.
@@ -36,7 +33,7 @@ const MAX_SAMPLES: u8 = 16;
 const MAX_PATTERNS: usize = 1 << 16;
 /// Originals of a run to tell apart; further ones count each time.
 const MAX_ORIGINALS: usize = 64;
-/// Names whose duplicates demote or close a wider pattern.
+/// Names whose duplicates close a wider pattern.
 const MIN_NAMES: usize = 4;
 
 /// The duplicates of a pattern since its last unique page.
@@ -54,14 +51,11 @@ struct DuplicateRun {
 }
 
 impl DuplicateRun {
-    fn is_beyond(&self, (length, concentration): (u32, u32)) -> bool {
+    fn is_closed(&self) -> bool {
+        let (length, concentration) = CLOSE_RUN;
         let originals = self.originals.len() as u32 + self.others;
         let has_names = self.names.as_ref().is_none_or(|names| names.len() >= MIN_NAMES);
         has_names && self.duplicates >= length && self.duplicates >= originals.saturating_mul(concentration)
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_beyond(CLOSE_RUN)
     }
 
     fn add(&mut self, original: UrlId, name: Option<u64>) {
@@ -93,7 +87,7 @@ pub(super) struct TrapPatterns {
 }
 
 impl TrapPatterns {
-    /// `is_on`: whether to demote and close patterns at all.
+    /// `is_on`: whether to close patterns at all.
     pub(super) fn new(is_on: bool, seed: u64) -> Self {
         Self { seed, is_on, runs: HashMap::new(), closed: 0, reopened: false }
     }
@@ -157,11 +151,6 @@ impl TrapPatterns {
             }
             _ => {}
         }
-    }
-
-    /// Whether to fetch the URL after those of other patterns.
-    pub(super) fn is_demoted(&self, url: &str) -> bool {
-        !self.is_empty() && self.runs_of(url).any(|(_, run)| run.is_beyond(DEMOTE_RUN))
     }
 
     /// Returns the closed pattern of a URL, unless the URL is a sample.
@@ -317,15 +306,6 @@ mod tests {
         }
         assert!(patterns.closed_pattern("http://h.test/dir/print?id=2000").is_some());
         assert_eq!(patterns.closed_pattern("http://h.test/dir/article?id=1"), None);
-    }
-
-    #[test]
-    fn a_pattern_is_demoted_before_it_is_closed() {
-        let mut patterns = no_patterns();
-        fetched(&mut patterns, DEMOTE_RUN.0 - 1, month, |_| 0);
-        assert!(!patterns.is_demoted(&month(100)));
-        fetched(&mut patterns, 1, month, |_| 0);
-        assert!(patterns.is_demoted(&month(100)) && patterns.are_open());
     }
 
     #[test]

@@ -26,23 +26,6 @@ fn mirrored(options: Options) -> Bench {
     bench
 }
 
-#[test]
-fn what_may_be_a_copy_is_fetched_after_all_else_of_its_site() {
-    let bench = Bench::new(Options::default());
-    bench.offer(link("http://site.test/", 0));
-    for page in 0..PAGES {
-        for language in ["en", "de"] {
-            bench.offer(link(&format!("http://site.test/{language}/page-{page}.html"), 1));
-        }
-    }
-    let is_copy = |id: UrlId| id.0 > 0 && id.0.is_multiple_of(2);
-    let fetched = fetch_all(&bench, 1, |id| is_copy(id).then(|| UrlId(id.0 - 1)));
-    let originals = fetched.iter().rposition(|(id, _)| !is_copy(*id)).unwrap();
-    let copies_before = fetched[..originals].iter().filter(|(id, _)| is_copy(*id)).count();
-    assert!(copies_before < 5, "the rule becomes known by one, and promises something by the next: {copies_before}");
-    assert!(fetched.len() > originals + 10 && left_out(&bench).len() > PAGES as usize / 2);
-}
-
 /// Returns the page of which a URL of the mirror has a copy, if all is mirrored.
 fn counterpart(id: UrlId) -> Option<UrlId> {
     match id.0 {

@@ -90,20 +90,3 @@ fn a_seed_is_fetched_whatever_it_belongs_to() {
     bench.offer(link(&url, 0));
     assert_eq!(bench.lease(9, 0).leases.iter().map(|lease| lease.id).collect::<Vec<_>>(), [left]);
 }
-
-#[test]
-fn what_belongs_to_a_pattern_that_repeats_itself_comes_last() {
-    let bench = calendar(options());
-    let months = bench.lease(20, 0).leases.len();
-    assert_eq!(months, 4);
-    for month in 2..20 {
-        bench.ack_page(UrlId(month), Some(UrlId(1)));
-        bench.lease(4, 0);
-    }
-    let demoted = bench.offer(link("http://a.test/calendar/777", 1)).id;
-    let other = bench.offer(link("http://a.test/news", 5)).id;
-    assert_eq!(
-        (bench.frontier.url(demoted).unwrap().discovery.rank, bench.frontier.url(other).unwrap().discovery.rank),
-        (1, 0)
-    );
-}
