@@ -193,6 +193,26 @@ fn the_text_is_the_main_text_and_other_texts_are_columns_on_request() {
 }
 
 #[test]
+fn what_the_pages_of_a_host_repeat_is_no_main_text() {
+    let place = Place::new();
+    fs::create_dir(place.path("site")).unwrap();
+    let about = "<div><b>About us</b> We have made pumps for farms and mines since the year of the flood.</div>";
+    for (number, name) in ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple"].into_iter().enumerate() {
+        let words = format!("The {name} is a tree that we know well by its {name} leaves. ").repeat(3 + number);
+        place
+            .write(&format!("site/{name}.html"), &format!("<title>{name}</title><h1>{name}</h1><p>{words}</p>{about}"));
+    }
+    place.run(["dedup", "site", "--base", "http://a.test/", "-o", "out", "--min-free", "0"]).finish().expect_code(0);
+    let printed = export(&place, &["--format", "jsonl", "--text", "main,full", "-o", "-", "-q"]).expect_code(0);
+    let rows = objects(&printed.stdout);
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        assert!(!row["text"].as_str().unwrap().contains("About us"), "{row}");
+        assert!(row["full_text"].as_str().unwrap().contains("About us"), "{row}");
+    }
+}
+
+#[test]
 fn a_folder_of_markdown_has_a_file_for_each_page() {
     let place = manual();
     let told = export(&place, &["--format", "markdown", "-o", "pages"]).expect_code(0);

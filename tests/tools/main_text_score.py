@@ -47,7 +47,9 @@ def main():
     wanted = sys.argv[3] if len(sys.argv) > 3 else None
     kinds = collections.defaultdict(list)
     for mark in marks:
-        row = next((row for row in rows if row["url"].endswith("/" + mark["page"])), None)
+        # A folder's page has the folder's URL.
+        name = "/" + mark["page"].removesuffix("index.html")
+        row = next((row for row in rows if row["url"].removesuffix("index.html").endswith(name)), None)
         if wanted not in (None, mark["set"]):
             continue
         found = row and score(mark, row)

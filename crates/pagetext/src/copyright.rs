@@ -46,7 +46,7 @@ fn sign(text: &str) -> Option<&'static str> {
 }
 
 /// Returns the name in a line that begins with a sign, or else in the next line.
-fn named(line: &str, next: Option<&str>) -> Option<String> {
+fn named(line: &str, mut next: Option<&str>) -> Option<String> {
     let mut rest = line;
     let (mut certain, mut signs) = (false, 0);
     loop {
@@ -60,11 +60,15 @@ fn named(line: &str, next: Option<&str>) -> Option<String> {
             certain = true;
         } else if let Some(behind) = behind_word(rest) {
             rest = behind;
+        } else if rest.is_empty()
+            && let Some(line) = next.take()
+        {
+            rest = line;
         } else {
             break;
         }
     }
-    let text = if rest.is_empty() { next.unwrap_or_default().trim() } else { rest };
+    let text = rest.trim_end();
     // The end of a name that is too long does not matter.
     let text = &text[..boundary(text, text.len().min(2 * LONGEST))];
     let text = &text[..end_of_name(text)];
@@ -96,7 +100,10 @@ fn end_of_name(text: &str) -> usize {
         let before = text[..at].rsplit(' ').next().unwrap_or_default();
         before.len() > 2 && before.ends_with('.')
     });
-    ends.chain(years).chain(sentence).min().unwrap_or(text.len())
+    // An address follows some names.
+    let address =
+        text.match_indices(", ").map(|(at, _)| at).find(|at| text[at + 2..].starts_with(|c: char| c.is_ascii_digit()));
+    ends.chain(years).chain(sentence).chain(address).min().unwrap_or(text.len())
 }
 
 /// Returns the end of the character before this position, or the position itself.
@@ -142,6 +149,8 @@ mod tests {
         ] {
             assert_eq!(found(&["first", line, "Contact us"]).as_deref(), Some("Jane Roe"), "{line}");
         }
+        assert_eq!(found(&["© 2019 Roe Ltd, 12 Some Street"]).as_deref(), Some("Roe Ltd"));
+        assert_eq!(found(&["© /Copyright/ 2001-2026, Jane Roe.", "This page"]).as_deref(), Some("Jane Roe"));
         assert_eq!(found(&["© 2019 J. R. Roe"]).as_deref(), Some("J. R. Roe"));
         assert_eq!(found(&["© 2019 Société Générale"]).as_deref(), Some("Société Générale"));
         assert_eq!(found(&["© 2001 Photo Agency", "text", "© 2019 Jane Roe"]).as_deref(), Some("Jane Roe"));

@@ -34,7 +34,8 @@ pub(super) fn primary_subtag(tag: &str) -> Option<String> {
 
 /// Detects the language of a text by its script and its letters; `None` below `least` letters.
 ///
-/// The detector knows 16 languages and cannot say "none of them", but takes microseconds.
+/// A fast detector, which knows 16 languages and cannot say "none of them", finds the English pages. What it takes for
+/// another language is read by the one of [`detect_main`].
 pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
     let sample = &*sample(text, least.div_ceil(LETTERS_A_PIECE).max(2));
     let scripts = Scripts::of(sample);
@@ -43,8 +44,15 @@ pub(super) fn detect(text: &str, least: usize) -> Option<&'static str> {
     }
     match scripts.language() {
         Some(language) => Some(language.code),
-        // Latin, Cyrillic, Arabic, Devanagari: the scripts that the detector was made for.
-        None => (scripts.known * 2 > scripts.all).then(|| subtag(whichlang::detect_language(&natural_words(sample)))),
+        None => {
+            let words = natural_words(sample);
+            // Latin, Cyrillic, Arabic, Devanagari: the scripts that the fast detector was made for.
+            let is_known = scripts.known * 2 > scripts.all;
+            if is_known && whichlang::detect_language(&words) == Lang::Eng {
+                return Some("en");
+            }
+            by_letters(&words).map(|language| language.code)
+        }
     }
 }
 
@@ -57,12 +65,14 @@ pub(super) fn detect_main(text: &str, least: usize) -> Option<DetectedLanguage> 
     if scripts.all < least {
         return None;
     }
-    scripts.language().or_else(|| {
-        let found = whatlang::detect(&natural_words(sample))?;
-        let code = two_letters(found.lang().code())?;
-        let language = DetectedLanguage { code, confidence: found.confidence() };
-        (language.confidence >= LEAST_CONFIDENCE).then_some(language)
-    })
+    scripts.language().or_else(|| by_letters(&natural_words(sample)))
+}
+
+/// Detects the language of words by the frequency of their letters; `None` if none fits clearly better.
+fn by_letters(words: &str) -> Option<DetectedLanguage> {
+    let found = whatlang::detect(words)?;
+    let language = DetectedLanguage { code: two_letters(found.lang().code())?, confidence: found.confidence() };
+    (language.confidence >= LEAST_CONFIDENCE).then_some(language)
 }
 
 /// The letters of a text by script.
@@ -145,27 +155,6 @@ fn boundary(text: &str, mut at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-fn subtag(language: Lang) -> &'static str {
-    match language {
-        Lang::Ara => "ar",
-        Lang::Cmn => "zh",
-        Lang::Deu => "de",
-        Lang::Eng => "en",
-        Lang::Fra => "fr",
-        Lang::Hin => "hi",
-        Lang::Ita => "it",
-        Lang::Jpn => "ja",
-        Lang::Kor => "ko",
-        Lang::Nld => "nl",
-        Lang::Por => "pt",
-        Lang::Rus => "ru",
-        Lang::Spa => "es",
-        Lang::Swe => "sv",
-        Lang::Tur => "tr",
-        Lang::Vie => "vi",
-    }
 }
 
 /// Codes of ISO 639-3 and 639-1, of the languages that the detector of main texts knows.
@@ -273,7 +262,7 @@ mod tests {
         assert_eq!(detect(&german, 200), Some("de"));
         assert_eq!(detect(&german[..60], 200), None);
         assert_eq!(detect(&"これは日本語の文章です。検索エンジンについて説明します。".repeat(10), 200), Some("ja"));
-        assert_eq!(detect(&"Αυτό είναι ένα ελληνικό κείμενο για τον ιστό. ".repeat(10), 200), None);
+        assert_eq!(detect(&"Αυτό είναι ένα ελληνικό κείμενο για τον ιστό. ".repeat(10), 200), Some("el"));
     }
 
     #[test]
