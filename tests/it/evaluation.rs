@@ -126,7 +126,7 @@ fn hosts_of_pairs_are_known_by_all_their_pages() {
         for page in 0..20 {
             // The first page of both says the same.
             let own = if page == 0 { 0 } else { 1000 * (20 * host + page + 1) };
-            let text = format!("{} {}", words(100_000 * (host + 1), 50), words(own, 150));
+            let text = format!("{} {}", words(100_000 * (host + 1), 64), words(own, 150));
             let file = if page == 0 { "twin.html".to_owned() } else { format!("sub/{page}.html") };
             place.write(
                 &format!("pages/{name}/{file}"),
