@@ -1,0 +1,183 @@
+//! One decision of the default detector as the collection grows, on real pages in random order, beside MinHash.
+//!
+//! ```sh
+//! cargo bench --bench decisions -- DIR [--most N]
+//! ```
+//!
+//! `DIR` is a folder of sites: `DIR/SITE/PATH.html`. Contenders read the same rendered pages, and only deciding is
+//! timed, in CPU time of one thread. MinHash is the crate `gaoya` with 16 bands of 8 hashes over runs of four words and
+//! an exact Jaccard index of 0.8 for its candidates.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use gaoya::minhash::{MinHashIndex, MinHasher, MinHasher32, VecContainer};
+use ndcrawl::detect::{Decider, Options};
+use ndcrawl::model::{Detector, Digest, Normalizer, PageId, PageInput, Verdict, WantedOrder};
+use ndcrawl::pagetext::{self, PageReader};
+use rustix::time::{ClockId, clock_gettime};
+
+#[path = "shared/html.rs"]
+mod html;
+
+/// Pages of a row of the table.
+const STEP: usize = 10_000;
+/// The exact Jaccard index that candidates of MinHash must reach.
+const JACCARD: f64 = 0.8;
+
+fn main() {
+    // `cargo bench` adds a flag; `cargo test --benches` must not measure.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let (folder, most) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [folder] => (PathBuf::from(folder), 100_000),
+        [folder, "--most", most] => (PathBuf::from(folder), most.parse().unwrap()),
+        _ => return println!("cargo bench --bench decisions -- DIR [--most N]"),
+    };
+    let mut files = html::html_files(&folder);
+    shuffle(&mut files);
+    files.truncate(most);
+    let pages = rendered(&folder, &files);
+    println!("{} pages\n", pages.len());
+    println!("| contender | pages | mean | p99 | stored |\n|---|---|---|---|---|");
+    let default = Options::of(Detector::Mwo);
+    ours("the default", default.clone(), &pages);
+    ours("weights only, t = 0.8", Options { second: None, ..Options::default() }, &pages);
+    minhash(&pages);
+}
+
+fn ours(name: &str, options: Options, pages: &[PageInput]) {
+    let mut decider = Decider::in_memory(options);
+    decider.set_threads(1);
+    let mut table = Table::new(name);
+    for page in pages {
+        let (page, begin) = (page.clone(), now());
+        let judged = decider.decide(vec![page]).unwrap();
+        table.add(now() - begin, matches!(judged[0].verdict, Verdict::Unique));
+    }
+    table.finish();
+}
+
+fn minhash(pages: &[PageInput]) {
+    let hasher = MinHasher32::new(16 * 8);
+    let mut index: MinHashIndex<u32, usize, VecContainer<usize>> = MinHashIndex::new_index(16, 8, 0.0);
+    let mut table = Table::new("gaoya, 16 bands of 8");
+    for (number, page) in pages.iter().enumerate() {
+        let (shingles, begin) = (&page.order.shingles, now());
+        let signature = hasher.create_signature(shingles.iter());
+        let is_same = |other: usize| jaccard(shingles, &pages[other].order.shingles) >= JACCARD;
+        let is_new = !index.query_owned(&signature).into_iter().any(is_same);
+        if is_new {
+            index.insert(number, signature);
+        }
+        table.add(now() - begin, is_new);
+    }
+    table.finish();
+}
+
+/// Returns the Jaccard index of two ascending lists.
+fn jaccard(a: &[u32], b: &[u32]) -> f64 {
+    let (mut i, mut j, mut both) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        both += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    both as f64 / (a.len() + b.len() - both).max(1) as f64
+}
+
+/// The times of one contender.
+struct Table<'a> {
+    name: &'a str,
+    times: Vec<Duration>,
+    pages: usize,
+    stored: usize,
+}
+
+impl<'a> Table<'a> {
+    fn new(name: &'a str) -> Self {
+        Self { name, times: Vec::new(), pages: 0, stored: 0 }
+    }
+
+    fn add(&mut self, time: Duration, is_stored: bool) {
+        self.times.push(time);
+        self.pages += 1;
+        self.stored += usize::from(is_stored);
+        if self.times.len() == STEP {
+            self.finish();
+        }
+    }
+
+    /// Prints the row of the pages since the last one.
+    fn finish(&mut self) {
+        let mut times = std::mem::take(&mut self.times);
+        if times.is_empty() {
+            return;
+        }
+        times.sort_unstable();
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        let mean = micros(times.iter().sum::<Duration>()) / times.len() as f64;
+        let p99 = micros(times[times.len() * 99 / 100]);
+        println!("| {} | {} | {mean:.0} µs | {p99:.0} µs | {} |", self.name, self.pages, self.stored);
+    }
+}
+
+/// Renders pages on all cores. A site is a host.
+fn rendered(folder: &Path, files: &[PathBuf]) -> Vec<PageInput> {
+    let order = WantedOrder { shingles: true, ..WantedOrder::default() };
+    let reader = PageReader::new(pagetext::Options { order, ..pagetext::Options::default() }, Normalizer::default());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = files.get(number) else { return done };
+            done.push((number, input(folder, file, &reader)));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut done: Vec<(usize, PageInput)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, page)| page).collect()
+}
+
+fn input(folder: &Path, file: &Path, reader: &PageReader) -> PageInput {
+    let fetched = html::page(file);
+    let rendered = reader.render(&fetched);
+    let site = file.strip_prefix(folder).unwrap().components().next().unwrap();
+    let number = |number: u32, byte: &u8| number.wrapping_mul(31).wrapping_add((*byte).into());
+    let group = site.as_os_str().as_encoded_bytes().iter().fold(0, number);
+    PageInput {
+        page: PageId::new("bench", fetched.url.as_str(), 0),
+        group,
+        body_digest: Digest::of(&fetched.body),
+        text_digest: rendered.text_digest,
+        terms: rendered.terms,
+        order: rendered.order,
+        renews: None,
+    }
+}
+
+/// Shuffles alike on every machine.
+fn shuffle<T>(items: &mut [T]) {
+    let mut state = 1_u64;
+    for place in (1..items.len()).rev() {
+        // SplitMix64.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        items.swap(place, ((mixed ^ (mixed >> 31)) % (place as u64 + 1)) as usize);
+    }
+}
+
+/// Returns the CPU time of this thread.
+fn now() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
