@@ -59,6 +59,9 @@ pub(super) fn utf_8(bytes: &[u8]) -> Option<Cow<'_, str>> {
 pub(super) fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(ZEROS_IN)];
     memchr(0, head)?;
+    if is_sound_utf_8(head) {
+        return None;
+    }
     let odd = memchr_iter(0, head).filter(|at| at % 2 == 1).count();
     let even = memchr_iter(0, head).count() - odd;
     // A quarter of the units: text in another script has spaces and markup between.
@@ -68,6 +71,19 @@ pub(super) fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
         () if is_plain(even, odd) => Some(UTF_16BE),
         () => None,
     }
+}
+
+/// Returns whether these bytes, but for a character cut at the end, are UTF-8 with characters beyond ASCII. Two bytes of
+/// UTF-16 are no such character but by chance, and then others are malformed.
+fn is_sound_utf_8(bytes: &[u8]) -> bool {
+    let sound = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !sound.is_ascii()
 }
 
 fn is_utf_16(encoding: &'static Encoding) -> bool {
@@ -190,6 +206,7 @@ mod tests {
         for bytes in [&b"plain"[..], b"", b"\0", b"a\0b c d e f g", &[0; 64]] {
             assert_eq!(utf_16(bytes), None, "{bytes:?}");
         }
+        assert_eq!(utf_16("㸫\0栀\0⤀\0需\0".as_bytes()), None, "UTF-8 with a zero behind each character");
         assert_eq!(fitting(UTF_16LE, b"<p>plain text"), None);
         assert!(fitting(UTF_16LE, b"").is_some());
     }
