@@ -21,13 +21,15 @@ use crate::store::{self, EARLIER, Generation, REBUILDING};
 
 /// Everything that a run writes and a fresh start deletes. Other entries of a folder belong to the user, but for the
 /// rests of hosts, which outlive every crawl.
-const OURS: [&str; 14] = [
+const OURS: [&str; 16] = [
     "crawl.json",
     "status.json",
     "pages.jsonl",
     "errors.jsonl",
     "report.html",
     "report_files",
+    "comparison.html",
+    "comparison_files",
     "warc",
     "store",
     "links.jsonl",

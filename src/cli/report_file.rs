@@ -11,7 +11,7 @@ use crate::cli::summary::{PredictionCost, SkippingCost};
 use crate::cli::terminal::write_stderr;
 use crate::cli::terminal_safe::terminal_safe;
 use crate::crawl::DuplicateLinks;
-use crate::report::{CurvePages, DecisionSettings, PredictionStats, Report, ReportLimits};
+use crate::report::{Comparison, CurvePages, DecisionSettings, PredictionStats, Report, ReportLimits};
 
 /// The name of the report in the output folder.
 pub(super) const REPORT_FILE: &str = "report.html";
@@ -104,7 +104,26 @@ pub(super) fn parts_folder(path: &Path) -> PathBuf {
     path.with_file_name(format!("{stem}_files"))
 }
 
+/// Writes the differences of two crawls, as [`write_report`] does.
+pub(super) fn write_comparison(path: &Path, folder: &Path, against: &Path) -> Result<WrittenReport, CliError> {
+    let comparison = Comparison::read(folder, against).map_err(report_error)?;
+    let [later, earlier] = [folder, against].map(|folder| folder.display().to_string());
+    let written = write_page(path, |_, parts, write| comparison.html([&later, &earlier], parts, write));
+    written.map_err(|error| CliError::new(exit::DISK_FULL, format!("{}: {error}", path.display())))
+}
+
 fn write_pages(path: &Path, report: &Report) -> io::Result<WrittenReport> {
+    write_page(path, |page, parts, write| report.html(page, parts, write))
+}
+
+/// Writes a part of a page: its name and its text.
+type WritePart<'a> = dyn FnMut(&str, &str) -> io::Result<()> + 'a;
+
+/// Writes a page, which `html` returns, and its parts. `html` takes the names of the page and of the folder of its parts.
+fn write_page(
+    path: &Path,
+    html: impl FnOnce(&str, &str, &mut WritePart<'_>) -> io::Result<String>,
+) -> io::Result<WrittenReport> {
     let parts = parts_folder(path);
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (new_page, new_parts) =
@@ -112,7 +131,7 @@ fn write_pages(path: &Path, report: &Report) -> io::Result<WrittenReport> {
     remove_folder(&new_parts)?;
     fs::create_dir(&new_parts)?;
     let mut written = WrittenReport::default();
-    let page = report.html(&name(path), &name(&parts), &mut |name, text| {
+    let page = html(&name(path), &name(&parts), &mut |name: &str, text: &str| {
         written.parts += 1;
         written.part_bytes += text.len() as u64;
         fs::write(new_parts.join(name), text)

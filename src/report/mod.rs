@@ -16,6 +16,7 @@
 
 mod causes;
 mod cluster_list;
+mod comparison;
 mod csv_list;
 mod directories;
 mod facts;
@@ -46,6 +47,7 @@ use crate::store::{self, StoreReader};
 
 pub use causes::{CausePattern, DuplicateCause, DuplicateCauses, UrlDifference, url_difference};
 pub use cluster_list::{Cluster, ClusterMember, Clusters, CopyDifference, ShownCopy};
+pub use comparison::{ChangedPage, ComparedPages, Comparison, PageChange};
 pub use csv_list::CsvList;
 pub use directories::{Directories, DirectoryCounts, MapPart};
 pub use facts::CrawlFacts;
@@ -199,6 +201,25 @@ impl Report {
         write: &mut dyn FnMut(&str, &str) -> io::Result<()>,
     ) -> io::Result<String> {
         html::html(self, (home, folder), write)
+    }
+}
+
+impl Comparison {
+    /// Returns the differences as an HTML page, as [`Report::html`] does. `names` are those of the later and of the earlier
+    /// crawl.
+    ///
+    /// # Errors
+    /// The first error of `write`.
+    pub fn html(
+        &self,
+        names: [&str; 2],
+        folder: &str,
+        write: &mut dyn FnMut(&str, &str) -> io::Result<()>,
+    ) -> io::Result<String> {
+        let mut parts = html::listing::Parts::new(folder, write);
+        let page = html::comparison::page(self, names, &mut parts);
+        parts.finish()?;
+        Ok(page)
     }
 }
 

@@ -296,6 +296,33 @@ fn the_text_of_near_duplicates_is_kept_unless_that_is_switched_off() {
 }
 
 #[test]
+fn two_crawls_are_compared_page_by_page() {
+    let (_web, graph) = graph(1);
+    let place = Place::new();
+    let crawl = |out: &str, threshold: &str| {
+        let run = place.run(graph.seeds()).args(crate::program::UNSPARING).args(crate::program::ALL_FETCHED);
+        run.args(["-o", out, "--duplicate-links", "follow", "-t", threshold]).finish().expect_code(0);
+    };
+    crawl("before", "0.5");
+    crawl("after", "1");
+    let wrote = place.run(["report", "after", "--against", "before"]).finish().expect_code(0);
+    assert!(wrote.stderr.starts_with("wrote after/comparison.html ("), "{}", wrote.stderr);
+    let html = fs::read_to_string(place.path("after/comparison.html")).unwrap();
+    assert!(html.contains("0 are new, 0 changed and 0 are newly duplicated; 0 are gone."), "{html}");
+    let changes = fs::read_to_string(place.path("after/comparison_files/changes.csv")).unwrap();
+    let near = |out: &str| {
+        let lines = crate::program::pages(&place.path(out));
+        lines.iter().filter(|line| line["outcome"] == "near-duplicate").count()
+    };
+    assert!(near("before") > 0);
+    assert_eq!(
+        changes.lines().filter(|line| line.starts_with("no longer duplicated,")).count(),
+        near("before") - near("after")
+    );
+    place.run(["report", "after", "--against", "nowhere"]).finish().expect_code(2);
+}
+
+#[test]
 fn an_older_report_leaves_no_pages_beside_a_new_one() {
     let place = Place::new();
     place.run(["demo", "-o", "out", "-q"]).finish().expect_code(0);

@@ -137,7 +137,10 @@ pub struct ReportArguments {
     /// Output folder of the crawl
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
-    /// Write the report to FILE [default: report.html in DIR]
+    /// Compare with the crawl in this folder instead: what is new, gone, changed, newly duplicated
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub against: Option<PathBuf>,
+    /// Write the report to FILE [default: report.html in DIR; with --against comparison.html]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Repeat the decisions on the first N pages at other thresholds; 0: none

@@ -143,7 +143,7 @@ fn column_name(name: &str) -> String {
 }
 
 /// Where the files beside a report go.
-pub(super) struct Parts<'a> {
+pub(in super::super) struct Parts<'a> {
     /// The folder, relative to the report.
     folder: &'a str,
     write: &'a mut dyn FnMut(&str, &str) -> io::Result<()>,

@@ -3,10 +3,11 @@
 mod answer;
 mod causes;
 mod clusters;
+pub(super) mod comparison;
 mod failures;
 mod growth;
 mod left_out;
-mod listing;
+pub(super) mod listing;
 mod map;
 mod reasons;
 mod rule_words;

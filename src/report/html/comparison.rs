@@ -1,0 +1,70 @@
+//! The page on the differences of two crawls.
+
+use super::frame;
+use super::listing::{Cell, Listing, Parts};
+use crate::html_writer::{card, escaped, thousands};
+use crate::report::{ComparedPages, Comparison, PageChange};
+
+/// Returns the page. `names` are those of the later and of the earlier crawl.
+pub(in super::super) fn page(comparison: &Comparison, names: [&str; 2], parts: &mut Parts<'_>) -> String {
+    let [later, earlier] = names;
+    let title = format!("{later} against {earlier}");
+    let list = parts.add("changes.csv", comparison.list.text());
+    let mut body = format!(
+        "<header><h1>{}</h1>\n<p class=\"answer\">{}</p>\n<p class=\"soft\">All pages that differ: <a href=\"{}\">changes.csv</a>.{}</p>\
+         </header>\n",
+        escaped(&title),
+        escaped(&answer(comparison)),
+        escaped(&list),
+        if comparison.is_by_path {
+            " The crawls have no URL in common, so pages are matched by their paths."
+        } else {
+            ""
+        }
+    );
+    let cards: String =
+        PageChange::ALL.map(|change| card(&thousands(comparison.count(change)), change.name())).concat();
+    body += &format!("<div class=\"cards\">{cards}</div>\n");
+    for change in PageChange::ALL {
+        body += &section(comparison, change, parts);
+    }
+    frame(&title, &body)
+}
+
+fn answer(comparison: &Comparison) -> String {
+    let rate = |pages: ComparedPages| format!("{:.1} %", pages.copies as f64 * 100.0 / pages.all().max(1) as f64);
+    let count = |change| thousands(comparison.count(change));
+    format!(
+        "Of {} pages, {} are new, {} changed and {} are newly duplicated; {} are gone. Duplicates: {}, before {}.",
+        thousands(comparison.later.all()),
+        count(PageChange::New),
+        count(PageChange::Changed),
+        count(PageChange::NewlyDuplicated),
+        count(PageChange::Gone),
+        rate(comparison.later),
+        rate(comparison.earlier)
+    )
+}
+
+fn section(comparison: &Comparison, change: PageChange, parts: &mut Parts<'_>) -> String {
+    let Some(pages) = comparison.examples.get(&change) else { return String::new() };
+    let name = change.name();
+    let id = name.replace(' ', "-");
+    let listing = Listing {
+        file: &id,
+        caption: &format!("Pages: {name}"),
+        heading: &["page", "note"],
+        rows: pages.iter().map(|page| vec![Cell::NameUrl(page.url.clone()), Cell::Text(page.note.clone())]).collect(),
+        most: pages.len(),
+        what: "pages",
+    };
+    let more = match comparison.count(change) - pages.len() as u64 {
+        0 => String::new(),
+        more => format!("<p class=\"soft\">… and {} more in changes.csv</p>\n", thousands(more)),
+    };
+    format!(
+        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{}{more}</section>\n",
+        escaped(name),
+        listing.html(parts)
+    )
+}
