@@ -85,6 +85,9 @@ fn run_process(arguments: Vec<OsString>) -> u8 {
                 let _ = text.print();
                 return exit::FINISHED;
             }
+            usage::ParseOutcome::PrintText(text) => {
+                return terminal::print(text).unwrap_or_else(|error| fail(&error));
+            }
         },
     };
     commands::dispatch(arguments, &Host::Process).unwrap_or_else(|error| fail(&error))
@@ -102,7 +105,9 @@ pub fn run_embedded(arguments: Vec<OsString>, run: &RunHandle) -> Result<(u8, St
         let parsed = args::Arguments::try_parse_from(arguments);
         let arguments = parsed.map_err(|error| match usage::classify(error, &typed) {
             usage::ParseOutcome::Error(error) => error,
-            usage::ParseOutcome::Print(_) => CliError::usage("help and version are for the program"),
+            usage::ParseOutcome::Print(_) | usage::ParseOutcome::PrintText(_) => {
+                CliError::usage("help and version are for the program")
+            }
         })?;
         commands::dispatch(arguments, &Host::Embedded(run.clone()))
     }));

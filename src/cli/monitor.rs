@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::cli::dashboard::Dashboard;
 use crate::cli::host::Host;
-use crate::cli::progress::{Progress, Snapshot};
-use crate::cli::status_file::{RunState, StatusFile, WaitingOrigin, resident_bytes};
+use crate::cli::progress::{Progress, Snapshot, TimeLeft};
+use crate::cli::status_file::{RecentLine, RunState, StatusFile, WaitingOrigin, resident_bytes};
 use crate::crawl::CrawlWatch;
 use crate::model::OutcomeKind;
 
@@ -20,6 +20,13 @@ const RATE_SPAN: Duration = Duration::from_secs(5);
 /// Origins listed in `status.json` and on the dashboard.
 const MOST_WAITING: usize = 20;
 
+/// The limits that end a crawl.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CrawlLimits {
+    pub pages: Option<u64>,
+    pub time: Option<Duration>,
+}
+
 /// Monitors a crawl until it ends.
 pub(super) struct Monitor {
     host: Host,
@@ -27,6 +34,9 @@ pub(super) struct Monitor {
     pub watch: CrawlWatch,
     pub progress: Progress,
     dashboard: Option<Dashboard>,
+    limits: CrawlLimits,
+    /// Pages of earlier runs.
+    pages_before: u64,
     began: Instant,
     /// Moments with the number of pages fetched by then.
     rate: VecDeque<(Instant, u64)>,
@@ -39,8 +49,11 @@ impl Monitor {
         watch: CrawlWatch,
         progress: Progress,
         dashboard: Option<Dashboard>,
+        limits: CrawlLimits,
     ) -> Self {
-        Self { host, folder, watch, progress, dashboard, began: Instant::now(), rate: VecDeque::new() }
+        let pages_before = watch.counts().pages;
+        let rate = VecDeque::new();
+        Self { host, folder, watch, progress, dashboard, limits, pages_before, began: Instant::now(), rate }
     }
 
     /// Updates progress, `status.json` and the dashboard until `ended` is ready.
@@ -49,7 +62,7 @@ impl Monitor {
         let mut next_status = Instant::now();
         loop {
             let snapshot = self.snapshot();
-            self.progress.update(&snapshot);
+            self.progress.update(&snapshot, self.watch.latest().as_deref());
             self.host.show(&snapshot);
             if Instant::now() >= next_status {
                 self.tell(&snapshot, RunState::Running);
@@ -88,7 +101,15 @@ impl Monitor {
             excluded: outcome(OutcomeKind::Excluded) + counts.excluded,
             bytes: totals.bytes,
             memory_bytes: resident_bytes(),
+            left: self.left(counts.pages, counts.queued),
         }
+    }
+
+    fn left(&self, pages: u64, queued: u64) -> Option<TimeLeft> {
+        let elapsed = self.began.elapsed();
+        let pages_left = self.limits.pages.map(|most| most.saturating_sub(pages));
+        let time_left = self.limits.time.map(|most| most.saturating_sub(elapsed));
+        TimeLeft::estimate(elapsed, pages.saturating_sub(self.pages_before), pages_left, time_left, queued)
     }
 
     fn rate_of(&mut self, pages: u64) -> f64 {
@@ -116,6 +137,12 @@ impl Monitor {
         StatusFile {
             pages_per_second: snapshot.pages_per_second,
             frontier_bytes: self.watch.frontier_bytes(),
+            recent: self
+                .watch
+                .recent()
+                .into_iter()
+                .map(|recent| RecentLine { url: recent.url, outcome: recent.outcome, reason: recent.reason })
+                .collect(),
             waiting: self
                 .watch
                 .waiting(MOST_WAITING)

@@ -13,7 +13,7 @@ use crate::cli::config::value_enums::{EngineKind, ProgressMode};
 use crate::cli::dashboard::{self, Dashboard};
 use crate::cli::errors::{CliError, crawl_error, exit, opening_error};
 use crate::cli::host::Host;
-use crate::cli::monitor::Monitor;
+use crate::cli::monitor::{CrawlLimits, Monitor};
 use crate::cli::next_step::{hint, rests};
 use crate::cli::output_dir::{self, CrawlFile, EarlierRun, START_OVER};
 use crate::cli::progress::Progress;
@@ -208,6 +208,7 @@ async fn run_monitored(
         crawl.watch(),
         progress,
         listener.and_then(|listener| dashboard(settings, listener)),
+        CrawlLimits { pages: settings.scope.max_pages.filter(|most| *most > 0), time: settings.scope.max_time },
     );
     let (end_monitor, ended) = oneshot::channel();
     let monitoring = tokio::spawn(monitor.run(ended));

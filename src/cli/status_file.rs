@@ -69,9 +69,23 @@ pub struct StatusFile {
     pub index: IndexStatus,
     /// The origins with the longest queues.
     pub waiting: Vec<WaitingOrigin>,
+    /// The URLs that got their outcomes last, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<RecentLine>,
     /// How much of its input `dedup` has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadStatus>,
+}
+
+/// A URL that has got its outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct RecentLine {
+    pub url: String,
+    pub outcome: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// How much of an input was read.

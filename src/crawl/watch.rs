@@ -6,7 +6,7 @@ use crate::detect::DeciderStats;
 use crate::fetch::Fetcher;
 use crate::frontier::EmbeddedFrontier;
 use crate::model::{FrontierCounts, Totals};
-use crate::pipeline::LiveStats;
+use crate::pipeline::{LiveStats, RecentUrl};
 
 use super::queue_status::{QueueStatus, explained};
 use super::url_log::StoredUrls;
@@ -23,6 +23,16 @@ impl CrawlWatch {
     /// Returns the totals.
     pub fn totals(&self) -> Totals {
         self.live.totals()
+    }
+
+    /// Returns the URLs that got their outcomes last, the newest first.
+    pub fn recent(&self) -> Vec<RecentUrl> {
+        self.live.recent()
+    }
+
+    /// Returns the URL that got its outcome last.
+    pub fn latest(&self) -> Option<String> {
+        self.live.latest()
     }
 
     /// Returns the sizes of the index.

@@ -15,7 +15,7 @@ use super::page_lines::error_line;
 use super::reference_crawls::ReferencePage;
 use super::render::compared_digest;
 use super::{
-    CommitProgress, HostStats, IndexSnapshots, LiveStats, PageRecords, PipelineError, ReferenceCrawls,
+    CommitProgress, HostStats, IndexSnapshots, LiveStats, PageRecords, PipelineError, RecentUrl, ReferenceCrawls,
     ReferenceCrawlsError, SealedBatch,
 };
 
@@ -271,6 +271,8 @@ impl DecisionStage {
         let building = &mut self.building;
         building.urls += 1;
         building.batch.outcomes.push(OutcomeRow { url, kind: outcome.kind() });
+        let (url, reason) = (line.url.clone(), line.reason.clone());
+        self.live.add_recent(RecentUrl { url, outcome: outcome.kind().name().to_owned(), reason });
         if let Some(line) = error_line(&line.url, requests, outcome) {
             building.batch.error_lines.push(serde_json::to_string(&line)?);
         }

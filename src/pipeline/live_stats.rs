@@ -1,9 +1,24 @@
 //! Counters of a run that other threads may read while it runs.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::detect::DeciderStats;
 use crate::model::Totals;
+
+/// URLs that are remembered.
+const RECENT: usize = 20;
+
+/// A URL that has got its outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecentUrl {
+    /// The URL.
+    pub url: String,
+    /// The name of its outcome.
+    pub outcome: String,
+    /// The reason, if there is one.
+    pub reason: Option<String>,
+}
 
 /// Counters that the decision stage publishes after each round.
 #[derive(Debug, Default)]
@@ -16,6 +31,8 @@ struct PublishedStats {
     totals: Totals,
     index: DeciderStats,
     failed_seeds: Vec<(String, String)>,
+    /// The newest last.
+    recent: VecDeque<RecentUrl>,
     /// Pages that were compared with the topic, and those of them that have a word of it.
     focused: u64,
     on_topic: u64,
@@ -44,6 +61,25 @@ impl LiveStats {
     pub fn is_topic_absent(&self) -> bool {
         let state = self.lock();
         state.focused > 0 && state.on_topic == 0
+    }
+
+    /// Remembers a URL that has got its outcome.
+    pub fn add_recent(&self, url: RecentUrl) {
+        let recent = &mut self.lock().recent;
+        if recent.len() == RECENT {
+            recent.pop_front();
+        }
+        recent.push_back(url);
+    }
+
+    /// Returns the URLs that got their outcomes last, the newest first.
+    pub fn recent(&self) -> Vec<RecentUrl> {
+        self.lock().recent.iter().rev().cloned().collect()
+    }
+
+    /// Returns the URL that got its outcome last.
+    pub fn latest(&self) -> Option<String> {
+        self.lock().recent.back().map(|recent| recent.url.clone())
     }
 
     pub fn totals(&self) -> Totals {

@@ -49,6 +49,7 @@ pub(crate) use decision_stage::{
 pub(crate) use host_stats::{HostStats, RequestCounts};
 pub(crate) use index_snapshot::{IndexSnapshots, signature as snapshot_signature};
 pub(crate) use live_stats::LiveStats;
+pub use live_stats::RecentUrl;
 pub(crate) use page_lines::{add_answer, add_page, leased_line, unleased_line};
 pub(crate) use reference_crawls::link_hash;
 pub(crate) use render::{RenderedPage, compared_digest, page_input, render_page};

@@ -27,7 +27,7 @@ fn a_mistyped_line_is_answered_with_the_right_word() {
         (&["crwal", SEED], "ndcrawl crawl"),
         (&["statsu"], "ndcrawl status"),
         (&["exprot", "--format", "jsonl"], "ndcrawl export"),
-        (&["export", "--format", "markdown"], "ndcrawl export --help"),
+        (&["export", "--format", "docx"], "ndcrawl export --help"),
         (&["-o", "pages.jsonl", SEED], "name a folder with -o DIR"),
     ] {
         assert_hint(&place.run(line).finish().expect_code(2), hint);

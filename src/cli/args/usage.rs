@@ -3,6 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
+use super::front_help::FRONT_HELP;
 use super::{Arguments, foreign_flags};
 use crate::cli::errors::CliError;
 
@@ -10,6 +11,8 @@ use crate::cli::errors::CliError;
 pub enum ParseOutcome {
     /// Help or version, to be printed.
     Print(clap::Error),
+    /// The short help.
+    PrintText(&'static str),
     /// A usage error.
     Error(CliError),
 }
@@ -17,6 +20,7 @@ pub enum ParseOutcome {
 /// Classifies what clap returns instead of the arguments `typed`, the first of which is the program's name.
 pub fn classify(error: clap::Error, typed: &[String]) -> ParseOutcome {
     match error.kind() {
+        ErrorKind::DisplayHelp if TypedLine::new(typed).wants_front_help() => ParseOutcome::PrintText(FRONT_HELP),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ParseOutcome::Print(error),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => ParseOutcome::Error(missing_command(&error)),
         _ => ParseOutcome::Error(one_line(&error, &TypedLine::new(typed))),
@@ -133,6 +137,13 @@ impl<'a> TypedLine<'a> {
         long.or_else(|| self.pattern(word)).or_else(|| foreign_flags::instead_of(unknown?, value))
     }
 
+    /// Whether `-h` asks for the help of the program or of `crawl`.
+    fn wants_front_help(&self) -> bool {
+        let is_short = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains('h');
+        let is_long = |word: &&str| matches!(*word, "--help" | "help");
+        self.is_crawl() && self.words.iter().any(is_short) && !self.words.iter().any(is_long)
+    }
+
     fn is_crawl(&self) -> bool {
         self.commands().first().is_none_or(|command| command.get_name() == "crawl")
     }
@@ -185,7 +196,7 @@ mod tests {
         }
         match classify(Arguments::try_parse_from(&typed).unwrap_err(), &typed) {
             ParseOutcome::Error(error) => error.to_string(),
-            ParseOutcome::Print(_) => panic!("not an error"),
+            ParseOutcome::Print(_) | ParseOutcome::PrintText(_) => panic!("not an error"),
         }
     }
 
@@ -228,10 +239,21 @@ mod tests {
 
     #[test]
     fn a_command_points_to_its_own_help() {
-        assert_eq!(hint(&["export", "--format", "markdown"]), "ndcrawl export --help lists all flags");
+        assert_eq!(hint(&["export", "--format", "docx"]), "ndcrawl export --help lists all flags");
         assert_eq!(hint(&["config", "init", "--wait"]), "ndcrawl config init --help lists all flags");
         let other = "--delay is a flag of ndcrawl crawl; ndcrawl export --help lists all flags";
         assert_eq!(hint(&["export", "--delay", "1s"]), other);
+    }
+
+    #[test]
+    fn the_short_help_is_that_of_the_front_page() {
+        let is_front = |arguments: &[&str]| {
+            let typed: Vec<String> = ["ndcrawl"].iter().chain(arguments).map(|word| (*word).to_owned()).collect();
+            let error = Arguments::try_parse_from(&typed).unwrap_err();
+            matches!(classify(error, &typed), ParseOutcome::PrintText(_))
+        };
+        assert!(is_front(&["-h"]) && is_front(&["crawl", "-h"]) && is_front(&["-qh"]));
+        assert!(!is_front(&["--help"]) && !is_front(&["status", "-h"]) && !is_front(&["crawl", "--help"]));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::ShownStatus;
 use super::history::{History, Sample};
 use crate::cli::format::{byte_size, percent, span};
-use crate::cli::status_file::{StatusFile, WaitingOrigin};
+use crate::cli::status_file::{RecentLine, StatusFile, WaitingOrigin};
 use crate::crawl::WaitReason;
 use crate::html_writer::plot::{self, Axes, PlotLine, curves};
 use crate::html_writer::{
@@ -33,6 +33,7 @@ pub(super) fn page(shown: &ShownStatus, now: Timestamp) -> String {
          <h2>Over time</h2>\n{}\
          <h2>Sites that wait</h2>\n{}{}\
          <h2>URLs by outcome</h2>\n{}\
+         <h2>URLs of late</h2>\n{}\
          <p class=\"soft\">For programs: <a href=\"/metrics\">/metrics</a> for Prometheus, \
          <a href=\"/status.json\">/status.json</a>.</p>\n",
         escaped(&status.head(now)),
@@ -43,6 +44,7 @@ pub(super) fn page(shown: &ShownStatus, now: Timestamp) -> String {
         waiting(status),
         folded("What sites wait for", &meanings()),
         outcomes(status),
+        recent(status),
     );
     live_page(&title, SCRIPT_PATH, REFRESH, &body)
 }
@@ -199,6 +201,21 @@ fn waiting(status: &StatusFile) -> String {
 fn meanings() -> String {
     let entry = |why: WaitReason| format!("<dt>{}</dt><dd>{}</dd>", why.name(), escaped(why.meaning()));
     format!("<dl>{}</dl>\n", WaitReason::ALL.map(entry).concat())
+}
+
+fn recent(status: &StatusFile) -> String {
+    let row = |recent: &RecentLine| -> TableRow {
+        vec![
+            TableCell::Urls(vec![recent.url.clone()]),
+            TableCell::Text(recent.outcome.clone()),
+            TableCell::Text(recent.reason.clone().unwrap_or_default()),
+        ]
+        .into()
+    };
+    let rows: Vec<TableRow> = status.recent.iter().map(row).collect();
+    let listed =
+        table("URLs that got their outcomes last, the newest first", &words(&["URL", "outcome", "reason"]), 3, &rows);
+    format!("<div data-live>{listed}</div>\n")
 }
 
 fn outcomes(status: &StatusFile) -> String {

@@ -14,7 +14,7 @@ use crate::cli::terminal_safe::terminal_safe;
 use crate::report::{PredictionStats, SkipCost, SkipLoss};
 
 /// The maximum width of a line, in characters.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 /// Rows shown of sites and failed seeds; the others are counted.
 const MOST_ROWS: usize = 20;
 
@@ -258,7 +258,7 @@ impl Summary {
     /// Renders the summary as text.
     pub fn text(&self, color: bool) -> String {
         let parts = [
-            self.head(color),
+            self.answer(color) + &self.head(),
             self.outcomes(),
             self.duplicates(),
             self.site_table(),
@@ -276,12 +276,26 @@ impl Summary {
         format!("{}\n", serde_json::to_string(self).unwrap_or_default())
     }
 
-    fn head(&self, color: bool) -> String {
+    /// Returns the duplicate rate and what it saved.
+    fn answer(&self, color: bool) -> String {
+        let unique = self.stored + self.not_modified;
+        let Some(rate) = duplicate_rate(unique, self.near_duplicates, self.exact_duplicates) else {
+            return String::new();
+        };
+        let judged = counted(unique + self.near_duplicates + self.exact_duplicates, "page", "pages");
+        let saved = match self.links_skipped + self.predicted + self.repeating {
+            0 => String::new(),
+            requests => format!("; skipping saved {}", counted(requests, "request", "requests")),
+        };
+        let line = format!("{} of {judged} compared are duplicates{saved}", percent(rate));
+        if color { format!("\u{1b}[1m{line}\u{1b}[0m\n") } else { line + "\n" }
+    }
+
+    fn head(&self) -> String {
         let how = match &self.stopped {
             Some(why) => format!("Crawl stopped ({})", terminal_safe(why)),
             None => "Crawl finished".to_owned(),
         };
-        let how = if color { format!("\u{1b}[1m{how}\u{1b}[0m") } else { how };
         let requests = counted(self.requests, "request", "requests");
         format!("{how} after {}: {requests}, {}\n", span(self.elapsed), byte_size(self.bytes))
     }
@@ -311,15 +325,9 @@ impl Summary {
     }
 
     fn duplicates(&self) -> String {
-        let Some(rate) = duplicate_rate(self.stored + self.not_modified, self.near_duplicates, self.exact_duplicates)
-        else {
-            return String::new();
-        };
-        let judged =
-            counted(self.stored + self.not_modified + self.near_duplicates + self.exact_duplicates, "page", "pages");
         let saved = match self.links_skipped {
             0 => String::new(),
-            links => format!("; {} found only on duplicates not fetched", counted(links, "link", "links")),
+            links => format!("{} found only on duplicates not fetched\n", counted(links, "link", "links")),
         };
         let repeating = match self.repeating {
             0 => String::new(),
@@ -349,19 +357,19 @@ impl Summary {
         };
         let lost = self.skipping.as_ref().map(SkippingCost::text).unwrap_or_default();
         let lost_by_rules = self.predicting.as_ref().map(PredictionCost::text).unwrap_or_default();
-        format!(
-            "{} of {judged} compared are duplicates{saved}\n{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}",
-            percent(rate)
-        )
+        let text = format!("{saved}{unmatched}{lost}{repeating}{predicted}{lost_by_rules}{soft_404s}{revised}");
+        text.lines().map(wrapped).collect()
     }
 
     fn site_table(&self) -> String {
         if self.sites.is_empty() {
             return String::new();
         }
-        let heading = ["site", "fetched", "stored", "near", "exact", "duplicates", "skipped", "failed", "response"];
-        let rows: Vec<Vec<String>> = self.sites.iter().take(MOST_ROWS).map(SiteSummary::cells).collect();
-        aligned(&heading, &rows, WIDTH) + &and_more(self.sites.len(), "site", "sites")
+        let heading = ["site", "fetched", "stored", "near", "exact", "duplicates", "skipped", "failed", "time"];
+        let mut rows: Vec<Vec<String>> = self.sites.iter().take(MOST_ROWS).map(SiteSummary::cells).collect();
+        let columns = fitting_columns(&heading, &rows);
+        rows.iter_mut().for_each(|row| row.truncate(columns));
+        aligned(&heading[..columns], &rows, WIDTH) + &and_more(self.sites.len(), "site", "sites")
     }
 
     fn remarkable_sites(&self) -> String {
@@ -411,6 +419,39 @@ impl SiteSummary {
             if self.mean_response.is_zero() { "-".to_owned() } else { span(self.mean_response) },
         ]
     }
+}
+
+/// Returns how many columns fit beside a short name of the site. Columns that do not fit are left out as a whole.
+fn fitting_columns(heading: &[&str], rows: &[Vec<String>]) -> usize {
+    const LEAST_NAME: usize = 12;
+    let length = |text: &str| text.chars().count();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| length(cell));
+        cells.chain([length(heading[column])]).max().unwrap_or_default() + 2
+    };
+    let mut used = LEAST_NAME;
+    let fits = |column: &usize| {
+        used += width(*column);
+        used <= WIDTH
+    };
+    1 + (1..heading.len()).take_while(fits).count()
+}
+
+/// Breaks a line at blanks so that it fits; further lines are indented.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(last) if line == 0 => last.push_str(word),
+            Some(last) if line + 1 + word.chars().count() <= WIDTH => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(format!("  {word}")),
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 fn and_more(count: usize, one: &str, many: &str) -> String {
@@ -511,41 +552,7 @@ mod tests {
 
     #[test]
     fn a_summary_is_read_by_people() {
-        insta::assert_snapshot!(summary().text(false), @r"
-        Crawl finished after 2 min 3 s: 1,300 requests, 23.4 MiB
-
-            1,000  stored            unique pages
-              150  near-duplicates   of a stored page
-               84  exact duplicates  same bytes or same text
-               30  redirected
-           12,000  excluded          by scope, robots.txt, type and other rules
-                3  failed
-            2,033  deferred          seen, not fetched
-           15,300  URLs seen
-
-        19.0% of 1,234 pages compared are duplicates; 420 links found only on duplicates not fetched
-        12 of them have no counterpart on the original (--duplicate-links unmatched follows such links)
-        skipping links of duplicates loses 250 pages of text per 1,000 requests (95% interval: 81 to 554)
-        11,000 URLs not fetched: their URL pattern yields duplicates only
-        skipped predicted URLs lose 7 unique pages per 1,000 requests saved (95% interval: 0 to 31)
-        9 pages left out: error pages sent with status 200
-        7 pages decided again after more of their host was known
-
-        site              fetched  stored  near  exact  duplicates  skipped  failed  response
-        docs.example.org      950     800   150      0       15.8%        0       0    120 ms
-        www.example.net       200     200     0      0        0.0%        0       0    120 ms
-        down.example            0       0     0      0           -        0       0    120 ms
-
-        Slowest:       docs.example.org 1.2 s
-        Most failures: down.example 3 (connect)
-
-        Seeds that could not be fetched:
-          https://down.example/: connection refused
-
-        Results: ./ndcrawl-out
-        Report:  ndcrawl-out/report.html
-        hint: pages.jsonl has one line for each URL
-        ");
+        insta::assert_snapshot!("summary", summary().text(false));
     }
 
     #[test]
@@ -578,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_longer_than_a_hundred_characters() {
+    fn no_line_is_longer_than_eighty_characters() {
         let mut summary = summary();
         let long = "a-very-long-host-name-that-does-not-end.".repeat(4);
         summary.sites = (0..30).map(|n| site(&format!("{n}.{long}"), 9_999_999, 9_999_999)).collect();
@@ -595,6 +602,6 @@ mod tests {
         let mut summary = summary();
         summary.seeds_failed[0].why = "\u{1b}[31mred".to_owned();
         assert!(!summary.text(false).contains('\u{1b}'));
-        assert!(summary.text(true).starts_with("\u{1b}[1mCrawl finished\u{1b}[0m"));
+        assert!(summary.text(true).starts_with("\u{1b}[1m19.0% of 1,234 pages compared are duplicates; "));
     }
 }
