@@ -255,7 +255,14 @@ fn a_warc_file_has_the_records_of_the_selected_pages_and_an_index_that_finds_the
     }
 
     export(&place, &["--format", "warc", "--outcome", "all", "-o", "all.warc.gz"]).expect_code(0);
-    let count = |path: &Path| WarcReader::new(File::open(path).unwrap(), 0).map(Result::unwrap).count();
+    // The texts of near-duplicates are the crawl's own.
+    let is_text = |kind: &str, content: Option<&str>| {
+        kind == "metadata" && content.is_some_and(|kind| kind.starts_with("text/plain"))
+    };
+    let count = |path: &Path| {
+        let records = WarcReader::new(File::open(path).unwrap(), 0).map(Result::unwrap);
+        records.filter(|record| !is_text(record.kind(), record.field("Content-Type"))).count()
+    };
     let own = fs::read_dir(place.path("out/warc")).unwrap().map(|file| count(&file.unwrap().path())).sum::<usize>();
     assert_eq!(count(&place.path("all.warc.gz")), own);
 }
@@ -341,7 +348,7 @@ fn a_running_crawl_a_missing_folder_and_a_damaged_archive_have_their_own_errors(
     assert!(unknown.errors()[0].contains("'kept' is none of stored, "), "{}", unknown.stderr);
     let archive = fs::read_dir(place.path("out/warc")).unwrap().next().unwrap().unwrap().path();
     let bytes = fs::read(&archive).unwrap();
-    fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(&archive, &bytes[..bytes.len() / 4]).unwrap();
     for format in ["parquet", "jsonl", "warc", "cdxj"] {
         let broken = export(&place, &["--format", format, "-o", "new"]).expect_code(4);
         assert!(broken.errors()[0].contains("is damaged"), "{}", broken.stderr);

@@ -32,6 +32,8 @@ pub(super) struct Writer<'a> {
     lists: Vec<Option<u64>>,
     /// Line feeds that are due before the next text.
     breaks: usize,
+    /// Whether the line is to be broken within its paragraph.
+    is_broken: bool,
     /// Whether white space is due before the next text.
     has_space: bool,
     /// Opening marks that are due before the next text.
@@ -68,6 +70,7 @@ impl<'a> Writer<'a> {
             marker: None,
             lists: Vec::new(),
             breaks: 0,
+            is_broken: false,
             has_space: false,
             opens: Vec::new(),
             at_start: true,
@@ -135,7 +138,7 @@ impl<'a> Writer<'a> {
             return self.open_in_table(at, node);
         }
         match node.name {
-            Name::Br if self.is_markdown() && !self.out.is_empty() && self.breaks == 0 => self.line_break(),
+            Name::Br if self.is_markdown() && (self.breaks == 0 || self.is_broken) => self.line_break(),
             Name::Br => self.end_line(1),
             Name::Hr if self.is_markdown() => {
                 self.end_block();
@@ -422,8 +425,12 @@ impl<'a> Writer<'a> {
     /// Ends the line as asked, and begins the next with its prefix.
     fn flush_breaks(&mut self) {
         let feeds = if self.is_line_begun() { 0 } else { self.breaks };
+        let is_broken = std::mem::take(&mut self.is_broken);
         if feeds > 0 {
             self.out.truncate(self.out.trim_end_matches(' ').len());
+        }
+        if is_broken && feeds == 1 && self.marker.is_none() {
+            self.out.push('\\');
         }
         let is_start = self.out.is_empty();
         match self.marker.take() {
@@ -470,13 +477,10 @@ impl<'a> Writer<'a> {
         self.prefix.iter().for_each(|part| self.out.push_str(part));
     }
 
-    /// Breaks the line within a paragraph.
+    /// Breaks the line within a paragraph; twice ends it.
     fn line_break(&mut self) {
-        self.out.truncate(self.out.trim_end_matches(' ').len());
-        if !self.out.ends_with(['\n', '\\']) {
-            self.out.push('\\');
-        }
-        self.end_line(1);
+        self.end_line(if self.is_broken { 2 } else { 1 });
+        self.is_broken = true;
     }
 
     fn open_in_table(&mut self, at: usize, node: Node<'_>) {
