@@ -39,9 +39,9 @@
 
 use std::io::{self, Read, Write};
 
-use self::host_templates::HostTemplates;
+use self::host_pair::{HostPair, sampled};
 use self::hosts::Hosts;
-use self::text_overlap::{ShingleOverlap, TextOverlap};
+use self::text_overlap::{LITTLE_LEFT, NEARLY_ALL, ShingleOverlap, TextOverlap};
 use super::mwo::Mwo;
 use super::thresholding::Thresholding;
 use super::{Measure, OwnText, SecondCheck, SecondCheckBasis};
@@ -51,20 +51,15 @@ use crate::similarity::Record;
 
 pub use self::shingle_filter::ShingleFilter;
 
+mod host_pair;
 mod host_templates;
 mod hosts;
 mod rare_shingles;
 mod shingle_filter;
 mod text_overlap;
 
-/// With fewer pages of either host, template cannot be recognized.
-const YOUNG_HOST: u32 = 5;
 /// The extra that pages of two young hosts must share, in millionths: what they have in common may be a template.
 const TWO_YOUNG_HOSTS: u64 = 200_000;
-/// With fewer shingles left, the text is too short to compare without template.
-const LITTLE_LEFT: u64 = 6;
-/// The part that pages must share then, template included, and the cap otherwise; in millionths.
-const NEARLY_ALL: u64 = 900_000;
 /// The square of 1.5 in millionths: the extra that short texts must share.
 const SHORTNESS: u64 = 1_500_000 * 1_500_000;
 /// From this first score on, in millionths, differing weights add nothing to the requirement.
@@ -190,40 +185,6 @@ impl Unlikeness {
     }
 }
 
-/// The hosts of two pages, and the level to which both have their shingles sampled.
-#[derive(Clone, Copy, Debug)]
-struct HostPair<'a> {
-    own: Option<&'a HostTemplates>,
-    /// Only if it is another host.
-    other: Option<&'a HostTemplates>,
-    level: u8,
-}
-
-impl HostPair<'_> {
-    fn are_young(self) -> bool {
-        let pages = |host: Option<&HostTemplates>| host.map_or(0, |host| host.pages);
-        pages(self.own).max(pages(self.other)) < YOUNG_HOST
-    }
-
-    fn is_core(self, shingle: u32) -> bool {
-        let on = |host: Option<&HostTemplates>| host.is_some_and(|host| host.is_core(shingle));
-        on(self.own) || on(self.other)
-    }
-
-    fn is_template(self, shingle: u32) -> bool {
-        let on = |host: Option<&HostTemplates>| host.is_some_and(|host| host.is_template(shingle));
-        on(self.own) || on(self.other)
-    }
-}
-
-/// Returns the shingles sampled to `level`: hashes with that many leading zero bits come first.
-fn sampled(shingles: &[u32], level: u8) -> &[u32] {
-    if level == 0 {
-        return shingles;
-    }
-    &shingles[..shingles.partition_point(|shingle| shingle.leading_zeros() >= level.into())]
-}
-
 /// Returns how many shingles two ascending lists share.
 fn shared(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut shared) = (0, 0, 0);
@@ -240,22 +201,6 @@ fn shared(a: &[u32], b: &[u32]) -> usize {
 fn all_share(a: &[u32], b: &[u32]) -> u64 {
     let by_both = shared(a, b);
     ShingleOverlap { by_both: by_both as u64, by_any: (a.len() + b.len() - by_both) as u64 }.share()
-}
-
-/// Merges the shingles of two pages, ascending, sampled to `level`, and tells which of the pages have each.
-fn merged(level: u8, a: &Page, b: &Page) -> impl Iterator<Item = (u32, bool, bool)> {
-    let (mut a, mut b) = (sampled(&a.order.shingles, level), sampled(&b.order.shingles, level));
-    std::iter::from_fn(move || {
-        let next = match (a.first(), b.first()) {
-            (Some(&x), Some(&y)) => x.min(y),
-            (Some(&only), None) | (None, Some(&only)) => only,
-            (None, None) => return None,
-        };
-        let (in_a, in_b) = (a.first() == Some(&next), b.first() == Some(&next));
-        a = &a[usize::from(in_a)..];
-        b = &b[usize::from(in_b)..];
-        Some((next, in_a, in_b))
-    })
 }
 
 impl Measure for TemplateAware {

@@ -1,10 +1,14 @@
 //! What the running text of two pages has in common, and what the later one says that the other does not.
 
-use super::{HostPair, LITTLE_LEFT, NEARLY_ALL, merged};
+use super::host_pair::{HostPair, merged};
 use crate::detect::page_match::Page;
 use crate::model::{Score, Threshold};
 use crate::text::names_number;
 
+/// With fewer shingles left, the text is too short to compare without template.
+pub(super) const LITTLE_LEFT: u64 = 6;
+/// The part that pages must share then, template included, and the cap otherwise; in millionths.
+pub(super) const NEARLY_ALL: u64 = 900_000;
 /// The fewest shingles beyond the core template that are believed to be a text that its host prints several times.
 const REPEATED: u64 = 20;
 /// A later page says something else if more than this part of its text is new words, and is at least [`FEW`] of them.
