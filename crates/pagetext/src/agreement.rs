@@ -81,6 +81,7 @@ fn what_tree_construction_does_to_fields_words_and_links_is_followed() {
         "<a><video><div>one</a>two",
         "<script><!-- <script> </script> --> </script>one<style></b></style>two",
         "<textarea>\none</textarea><pre>\ntwo</pre><xmp><b>x</b></xmp><plaintext>three</plaintext>",
+        "<p><a href=1>one<plaintext>two</a>",
         "<noscript><a href=1>one</a>\0<a href='\0&amp;'></noscript><select><noscript><a href=3>x</noscript></select><base href=/b>",
         "<head><noscript><a href=1>one</a><meta http-equiv=refresh content='0;url=x'></noscript><template><noscript><a href=2>",
         "<noscript><a href=1>one</a></noscript><iframe src=2><a href=3></iframe><noembed><p>x</noembed>",

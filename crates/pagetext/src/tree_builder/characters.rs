@@ -119,6 +119,11 @@ impl<'a> Builder<'a, '_> {
             };
             match kind {
                 RawText::References => self.append(text),
+                // Unlike the others, `plaintext` leaves the mode as it is, so its text is body text.
+                RawText::All if !text.is_empty() => {
+                    self.reconstruct_formatting();
+                    self.push_text(text);
+                }
                 RawText::Plain | RawText::Script | RawText::All | RawText::Sections => self.push_text(text),
             }
         }
