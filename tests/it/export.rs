@@ -56,6 +56,12 @@ fn rows_are_the_stored_pages_with_their_text() {
         assert_eq!(row.as_object().unwrap().len(), 31);
         assert_eq!(row["final_url"], Value::Null);
     }
+    // The name tells the format, or what is missing is said.
+    export(&place, &["-o", "named.JSONL.gz", "-q"]).expect_code(0);
+    let refused = export(&place, &["-o", "pages.docx"]).expect_code(2);
+    assert!(refused.stderr.contains("the name 'pages.docx' tells no format"), "{}", refused.stderr);
+    let refused = export(&place, &[]).expect_code(2);
+    assert!(refused.stderr.contains("add --format parquet"), "{}", refused.stderr);
     let printed = export(&place, &["--format", "jsonl", "-o", "-", "-q"]).expect_code(0);
     assert_eq!(printed.stdout, fs::read_to_string(place.path("pages.jsonl")).unwrap());
     assert!(printed.stderr.is_empty(), "{}", printed.stderr);

@@ -59,9 +59,9 @@ pub struct ExportArguments {
     /// Output folder of the crawl
     #[arg(default_value = "./ndcrawl-out", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
-    /// Output format
+    /// Output format [default: that of FILE's name, as in pages.parquet]
     #[arg(long)]
-    pub format: ExportFormat,
+    pub format: Option<ExportFormat>,
     /// Write to FILE; - is stdout [default: a file in DIR]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,

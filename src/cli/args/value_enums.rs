@@ -1,5 +1,7 @@
 //! Values of arguments that set no key: one word out of a few.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 
 /// An export format.
@@ -17,6 +19,22 @@ pub enum ExportFormat {
     Cdxj,
     /// Duplicate rates, one line per host
     Csv,
+}
+
+impl ExportFormat {
+    /// Returns the format that the name of a file tells, compressed or not.
+    pub fn of_name(file: &Path) -> Option<Self> {
+        let name = file.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        Some(match name.rsplit_once('.')?.1 {
+            "parquet" => Self::Parquet,
+            "jsonl" | "ndjson" => Self::Jsonl,
+            "warc" => Self::Warc,
+            "cdxj" => Self::Cdxj,
+            "csv" => Self::Csv,
+            _ => return None,
+        })
+    }
 }
 
 /// A text of a page.

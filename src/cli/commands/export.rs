@@ -44,10 +44,23 @@ fn is_of_all(format: ExportFormat) -> bool {
     matches!(format, ExportFormat::Csv | ExportFormat::Cdxj)
 }
 
+/// Returns the format that is asked for: by `--format`, or else by the name of the file.
+fn format_of(arguments: &ExportArguments) -> Result<ExportFormat, CliError> {
+    let by_name = || ExportFormat::of_name(arguments.out.as_deref()?);
+    arguments.format.or_else(by_name).ok_or_else(|| {
+        let told =
+            arguments.out.as_ref().map_or("there is neither --format nor a file's name (-o)".to_owned(), |file| {
+                format!("the name '{}' tells no format", terminal_safe(&file.display().to_string()))
+            });
+        CliError::usage(told).with_hint("add --format parquet, jsonl, markdown, warc, cdxj or csv")
+    })
+}
+
 /// Exports a crawl and returns the exit code.
 pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     let settings = &defaults_with_log(arguments.verbosity)?;
-    let mut selection = selection(arguments)?;
+    let format = format_of(arguments)?;
+    let mut selection = selection(arguments, format)?;
     expect_whole(&arguments.dir)?;
     // Before locking, which would create a file in a folder that holds no crawl.
     if !arguments.dir.join("pages.jsonl").is_file() {
@@ -61,15 +74,15 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
         let pairs = clusters.filter_map(|cluster| Some((cluster.representative, cluster.elected?)));
         selection.elected = ElectedPages::new(pairs);
     }
-    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(arguments.format)));
-    if arguments.format == ExportFormat::Warc && !is_stdout(&file) {
+    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(default_file(format)));
+    if format == ExportFormat::Warc && !is_stdout(&file) {
         expect_own_index(&file)?;
     }
-    if arguments.format == ExportFormat::Markdown {
+    if format == ExportFormat::Markdown {
         expect_free_folder(&file)?;
     }
-    match written(settings, arguments, &selection, &file) {
-        Ok(tally) => print_tally(settings, arguments, &file, tally),
+    match written(settings, arguments, format, &selection, &file) {
+        Ok(tally) => print_tally(settings, format, &file, tally),
         // A reader that has closed the pipe (`
         // head`) is not an error.
         Err(error) if is_stdout(&file) && error.write_kind() == Some(ErrorKind::BrokenPipe) => Ok(exit::FINISHED),
@@ -77,7 +90,7 @@ pub(super) fn run(arguments: &ExportArguments) -> Result<u8, CliError> {
     }
 }
 
-fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
+fn selection(arguments: &ExportArguments, format: ExportFormat) -> Result<Selection, CliError> {
     let names: BTreeSet<String> = arguments.outcome.iter().cloned().collect();
     if let Some(name) =
         names.iter().find(|name| *name != ALL && OutcomeKind::ALL.iter().all(|known| known.name() != **name))
@@ -89,7 +102,7 @@ fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
     Ok(Selection {
         outcomes: match names.is_empty() {
             _ if names.contains(ALL) => BTreeSet::new(),
-            true if is_of_all(arguments.format) => BTreeSet::new(),
+            true if is_of_all(format) => BTreeSet::new(),
             true => Selection::default().outcomes,
             false => names,
         },
@@ -97,13 +110,14 @@ fn selection(arguments: &ExportArguments) -> Result<Selection, CliError> {
         languages: lower(&arguments.lang),
         elected: ElectedPages::default(),
         // Counting a page does not pass it on.
-        ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || arguments.format == ExportFormat::Csv,
+        ignore_noarchive: arguments.noarchive == NoarchiveChoice::Ignore || format == ExportFormat::Csv,
     })
 }
 
 fn written(
     settings: &Settings,
     arguments: &ExportArguments,
+    format: ExportFormat,
     selection: &Selection,
     file: &Path,
 ) -> Result<ExportCounts, ExportError> {
@@ -113,7 +127,7 @@ fn written(
         bar.set_position(read);
     };
     let source = ExportSource { folder: &arguments.dir, selection, watch: &watch };
-    let tally = match arguments.format {
+    let tally = match format {
         ExportFormat::Parquet => export::parquet(source, columns(arguments), output(file)?),
         ExportFormat::Jsonl => export::jsonl(source, columns(arguments), compression(file), output(file)?),
         ExportFormat::Markdown => export::markdown(source, file),
@@ -229,12 +243,7 @@ fn bar(settings: &Settings) -> ProgressBar {
 }
 
 /// Prints what was written: on stdout, unless the data is there.
-fn print_tally(
-    settings: &Settings,
-    arguments: &ExportArguments,
-    file: &Path,
-    tally: ExportCounts,
-) -> Result<u8, CliError> {
+fn print_tally(settings: &Settings, format: ExportFormat, file: &Path, tally: ExportCounts) -> Result<u8, CliError> {
     let quiet = settings.progress_mode() == ProgressMode::None;
     let warn = |count: u64, what: &str| {
         if count > 0 && !quiet {
@@ -242,10 +251,10 @@ fn print_tally(
         }
     };
     warn(tally.held_back, "left out: noarchive or noindex (--noarchive ignore exports them)");
-    if arguments.format != ExportFormat::Csv {
+    if format != ExportFormat::Csv {
         warn(tally.without_body, "stored without a body: the crawl archived none (--no-warc, noarchive)");
     }
-    let what = if arguments.format == ExportFormat::Csv { "URL" } else { "page" };
+    let what = if format == ExportFormat::Csv { "URL" } else { "page" };
     let count = counted(tally.pages, what, &format!("{what}s"));
     let name = terminal_safe(&file.display().to_string()).into_owned();
     if is_stdout(file) {
@@ -255,7 +264,7 @@ fn print_tally(
         return Ok(exit::FINISHED);
     }
     let mut text = format!("{count}, {}: {name}\n", byte_size(tally.bytes));
-    if arguments.format == ExportFormat::Warc {
+    if format == ExportFormat::Warc {
         text += &format!("index: {}\n", terminal_safe(&index_of(file).display().to_string()));
     }
     write_stdout(&text).map(|()| exit::FINISHED)
