@@ -117,6 +117,10 @@ pub fn charset(bytes: &[u8]) {
     let charset = renderer.render(&first).charset;
     let Some(reading) = renderer.reading(&first) else { return };
     assert_eq!(reading.charset, charset);
+    // Zero bytes may be those of UTF-16, whatever is declared.
+    if reading.source.contains('\0') {
+        return;
+    }
     let Some(again) = page(b"text/plain; charset=utf-8", reading.source.as_bytes()) else { return };
     if let Some(again) = renderer.reading(&again) {
         assert_eq!(again.source, reading.source.strip_prefix('\u{feff}').unwrap_or(&reading.source));

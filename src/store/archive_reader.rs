@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{Error, Result};
-use super::warc::TEXT_TYPE;
+use super::warc::TEXT_LINE;
 use super::warc_reader::{WarcReader, WarcRecord, WarcRecordError};
 
 /// Reads records of a crawl's archive. Keeps one file open.
@@ -56,12 +56,12 @@ impl ArchiveReader {
             Some(Err(error)) => return Err(Error::corrupt(name, error)),
             None => return Err(Error::corrupt(name, format!("it ends before offset {offset}"))),
         };
-        let is_text = |record: &WarcRecord| {
-            record.field("Content-Type") == Some(TEXT_TYPE)
-                && record.field("WARC-Refers-To") == first.field("WARC-Record-ID")
-        };
+        let is_text = |record: &WarcRecord| record.field("WARC-Refers-To") == first.field("WARC-Record-ID");
         let next = records.next().and_then(std::result::Result::ok).filter(|next| is_text(next));
-        Ok(next.and_then(|record| String::from_utf8(record.block).ok()))
+        let block = next.and_then(|record| String::from_utf8(record.block).ok());
+        let line = |line: &str| Some(line.strip_prefix(TEXT_LINE)?.strip_prefix(": ")?.to_owned());
+        let lines = |block: String| block.split_terminator("\r\n").map(line).collect::<Option<Vec<String>>>();
+        Ok(block.and_then(lines).map(|lines| lines.join("\n")))
     }
 
     /// Returns the compressed bytes of a record.

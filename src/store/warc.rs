@@ -15,8 +15,8 @@ const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-pa
 /// Revisit profile of a 304 response (section 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
-/// The media type of a duplicate's text.
-pub(crate) const TEXT_TYPE: &str = "text/plain; charset=utf-8";
+/// The field of a line of a duplicate's text.
+pub(crate) const TEXT_LINE: &str = "text";
 
 /// Returns `WARC-Payload-Digest` of a body (section 5.9): `sha1:` and base 32.
 pub fn payload_digest(body: &[u8]) -> String {
@@ -207,13 +207,14 @@ impl<'a> Draft<'a> {
         Self { head: fields(&lines), ..draft }
     }
 
-    /// Creates the record of a duplicate's text (section 6.6), behind its metadata record. The standard leaves the format
-    /// of metadata open.
-    pub(crate) fn text(page: PageId, fetched: &Fetched, text: &'a str) -> Self {
+    /// Creates the record of a duplicate's text (section 6.6), behind its metadata record: a field for each line, since
+    /// programs that index an archive take metadata of another type for a page.
+    pub(crate) fn text(page: PageId, fetched: &Fetched, text: &str) -> Self {
         let draft = Self::of_page(Kind::Text, page, fetched)
             .with("WARC-Refers-To", Kind::Metadata.id_of(page))
-            .with("Content-Type", TEXT_TYPE);
-        Self { body: text.as_bytes(), ..draft }
+            .with("Content-Type", "application/warc-fields");
+        let lines: Vec<(&str, &str)> = text.split('\n').map(|line| (TEXT_LINE, line)).collect();
+        Self { head: fields(&lines), ..draft }
     }
 
     /// Compresses the record into its own gzip member (annex D).

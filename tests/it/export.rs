@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ndcrawl::export::surt;
-use ndcrawl::store::WarcReader;
+use ndcrawl::store::{WarcReader, WarcRecord};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
@@ -262,12 +262,10 @@ fn a_warc_file_has_the_records_of_the_selected_pages_and_an_index_that_finds_the
 
     export(&place, &["--format", "warc", "--outcome", "all", "-o", "all.warc.gz"]).expect_code(0);
     // The texts of near-duplicates are the crawl's own.
-    let is_text = |kind: &str, content: Option<&str>| {
-        kind == "metadata" && content.is_some_and(|kind| kind.starts_with("text/plain"))
-    };
+    let is_text = |record: &WarcRecord| record.kind() == "metadata" && record.block.starts_with(b"text: ");
     let count = |path: &Path| {
         let records = WarcReader::new(File::open(path).unwrap(), 0).map(Result::unwrap);
-        records.filter(|record| !is_text(record.kind(), record.field("Content-Type"))).count()
+        records.filter(|record| !is_text(record)).count()
     };
     let own = fs::read_dir(place.path("out/warc")).unwrap().map(|file| count(&file.unwrap().path())).sum::<usize>();
     assert_eq!(count(&place.path("all.warc.gz")), own);
