@@ -15,17 +15,20 @@ pub(crate) struct Page {
     /// The page's URL in its canonical spelling.
     url: String,
     /// The main text: without navigation, advertisements and the like. Empty if it is no text.
+    ///
+    /// A block is a line, a list item begins with a dash, and the cells of a row are separated by tabs. Lines of code
+    /// stay as they are.
     text: String,
-    /// All visible text.
+    /// All visible text, in the same shape.
     full_text: String,
-    /// The main text as Markdown.
+    /// The main text as Markdown: links are absolute, code is fenced, tables are tables.
     markdown: String,
     title: Option<String>,
     /// The declared language, or else the detected one, as a BCP 47 tag.
     language: Option<String>,
-    /// The language of the main text by its letters, whatever is declared, from 200 letters on.
+    /// The language of the main text by its letters, whatever is declared; ``None`` below 200 letters.
     detected_language: Option<&'static str>,
-    /// How certain that is, from 0 to 1.
+    /// How certain the detected language is, from 0 to 1.
     language_confidence: Option<f64>,
     /// The license that the page names: an address or a name.
     license: Option<String>,

@@ -15,7 +15,7 @@ const REPEATED: u64 = 20;
 const NEW_PART: u64 = 260_000;
 /// The part, if [`MANY`] words are new: that much text is worth more than what it repeats.
 const NEW_PART_OF_MANY: u64 = 200_000;
-const FEW: u64 = 10;
+const FEW: u64 = 20;
 const MANY: u64 = 110;
 /// New shingles for each new word, in millionths, up to which the new words stand together. A new word alone makes four
 /// new shingles, so typing errors and synonyms make two and more of them for each new word.
