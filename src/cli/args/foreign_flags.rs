@@ -168,7 +168,7 @@ const FLAGS: &[ForeignFlag] = &[
     row("httrack", "--stay-on-same-domain --stay-on-same-tld --stay-on-same-address", DOMAINS),
     row("httrack", "--go-everywhere", EVERYWHERE),
     row("httrack", "--update", RECRAWL),
-    row("httrack", "--clean", "--fresh --force begins anew"),
+    row("httrack", "--clean", "--fresh --force begins again"),
     row("httrack", "-F", AGENT),
     row("other crawlers", "--limit", PAGES),
     row("other crawlers", "--rate --rate-limit", DELAY),
