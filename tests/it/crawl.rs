@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ndcrawl::demo::{DemoSite, PlantedKind};
 
 use crate::endless::Endless;
-use crate::graph::{Graph, Options, Truth};
+use crate::graph::{Graph, Options, Truth, planned_web};
 use crate::invariants::{
     Lines, assert_as_expected, assert_duplicates_name_stored_pages, assert_folder_is_sound, assert_planted_copies_meet,
     lines, outcome, text, with_outcome,
@@ -19,17 +19,6 @@ use crate::program::{Place, UNSPARING};
 use crate::web::Web;
 
 const HOST_CONCURRENCY: usize = 8;
-
-/// A web and the plan it follows.
-fn planned_web(hosts: usize, options: Options) -> (Web, Arc<Graph>) {
-    let mut graph = None;
-    let web = Web::start(hosts, |origins| {
-        let planned = Arc::new(Graph::new(origins, options));
-        graph = Some(Arc::clone(&planned));
-        planned
-    });
-    (web, graph.unwrap())
-}
 
 /// Slow enough to be interrupted midway.
 fn slow() -> Options {

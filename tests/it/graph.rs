@@ -4,12 +4,24 @@
 //! judges the original first: which pages are stored does not depend on the order of arrival.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ndcrawl::seeded::SeededRng;
 
-use crate::web::{Answer, Content};
+use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, word, words};
+
+/// A web of this many hosts, and the plan of its pages that it follows.
+pub fn planned_web(hosts: usize, options: Options) -> (Web, Arc<Graph>) {
+    let mut graph = None;
+    let web = Web::start(hosts, |origins| {
+        let planned = Arc::new(Graph::new(origins, options));
+        graph = Some(Arc::clone(&planned));
+        planned
+    });
+    (web, graph.unwrap())
+}
 
 /// The truth about a URL.
 #[derive(Clone, Debug, PartialEq)]

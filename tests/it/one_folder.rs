@@ -1,22 +1,9 @@
 //! Two crawls and one folder: which seeds may join, which limits go on, and what `status` says.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::graph::{Graph, Options};
+use crate::graph::{Options, planned_web};
 use crate::program::Place;
-use crate::web::Web;
-
-/// A web of this many hosts that all answer alike, with the plan of their pages.
-fn graph(hosts: usize, options: Options) -> (Web, Arc<Graph>) {
-    let mut graph = None;
-    let web = Web::start(hosts, |origins| {
-        let planned = Arc::new(Graph::new(origins, options));
-        graph = Some(Arc::clone(&planned));
-        planned
-    });
-    (web, graph.unwrap())
-}
 
 fn hosts(place: &Place) -> usize {
     let pages = place.pages();
@@ -26,7 +13,7 @@ fn hosts(place: &Place) -> usize {
 
 #[test]
 fn a_second_site_joins_only_if_it_is_added() {
-    let (web, graph) = graph(2, Options { pages: 10, ..Options::default() });
+    let (web, graph) = planned_web(2, Options { pages: 10, ..Options::default() });
     let seeds = graph.seeds();
     let place = Place::new();
     place.crawl(&seeds[..1]).finish().expect_code(0);
@@ -49,7 +36,7 @@ fn a_second_site_joins_only_if_it_is_added() {
 
 #[test]
 fn a_site_that_did_not_answer_does_not_join_the_next_one() {
-    let (_web, graph) = graph(1, Options { pages: 5, ..Options::default() });
+    let (_web, graph) = planned_web(1, Options { pages: 5, ..Options::default() });
     let place = Place::new();
     place.crawl(&["http://127.0.0.1:9/"]).args(["--retries", "0"]).finish().expect_code(1);
     place.crawl(&graph.seeds()).finish().expect_code(0);
@@ -59,7 +46,7 @@ fn a_site_that_did_not_answer_does_not_join_the_next_one() {
 
 #[test]
 fn a_limit_that_is_reached_is_named_and_a_higher_one_goes_on() {
-    let (_web, graph) = graph(1, Options { pages: 30, ..Options::default() });
+    let (_web, graph) = planned_web(1, Options { pages: 30, ..Options::default() });
     for limit in ["--max-pages", "--max-pages-per-host"] {
         let place = Place::new();
         let crawl = |flags: &[&str]| place.crawl(&graph.seeds()).args(flags).finish().expect_code(0);
@@ -78,7 +65,7 @@ fn a_limit_that_is_reached_is_named_and_a_higher_one_goes_on() {
 #[test]
 fn the_status_of_a_killed_crawl_is_that_it_stopped() {
     let delay = (Duration::from_millis(20), Duration::from_millis(40));
-    let (web, graph) = graph(1, Options { pages: 40, delay, ..Options::default() });
+    let (web, graph) = planned_web(1, Options { pages: 40, delay, ..Options::default() });
     let place = Place::new();
     let mut running = place.crawl(&graph.seeds()).start();
     assert!(running.wait_until(|| web.pages_asked() > 10 && place.path("out/status.json").exists()));
