@@ -31,4 +31,6 @@ for (const file of process.argv.slice(2)) {
     }
   }
 }
-await browser.close();
+// A browser may be slow to end; that of a program that has ended is killed.
+await Promise.race([browser.close(), new Promise(resolve => setTimeout(resolve, 10000))]);
+process.exit();

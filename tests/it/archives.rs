@@ -6,8 +6,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::foreign::run;
 use crate::invariants::{lines, outcome, text};
-use crate::needs::{Program, PythonModule, has_all, run};
+use crate::needs::{Program, PythonModule, has_all};
 use crate::program::{Finished, Place, pages};
 
 fn words(seed: usize, count: usize) -> String {

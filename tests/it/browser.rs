@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 
+use crate::foreign::{output, run};
 use crate::invariants::{Lines, assert_folder_is_sound, lines, outcome, text, with_outcome};
-use crate::needs::{Program, has_all, run, skip};
+use crate::needs::{Program, has_all, skip};
 use crate::program::{Place, Run};
 use crate::web::{Answer, Content, Web};
 use crate::words::{sentences, words_of};
@@ -315,7 +316,7 @@ fn a_crash_of_the_browser_is_survived() {
     assert!(running.wait_until(|| web.asked().keys().any(|url| url.contains("/app.js?"))));
     let folder = place.path("tmp").to_string_lossy().into_owned();
     // The first process is the browser; the others are its children and end with it.
-    let found = Command::new("pgrep").args(["-o", "-f", &format!("user-data-dir={folder}")]).output().unwrap();
+    let found = output(Command::new("pgrep").args(["-o", "-f", &format!("user-data-dir={folder}")]));
     let id = String::from_utf8(found.stdout).unwrap().trim().to_owned();
     assert!(!id.is_empty());
     run(Command::new("kill").args(["-KILL", &id]));
@@ -357,12 +358,12 @@ fn an_application_of_a_common_framework_is_read() {
             return;
         }
         std::fs::create_dir_all(&folder).unwrap();
-        let installed = Command::new("npm")
-            .args(["install", "--silent", "--no-save", "--no-audit", "--prefix"])
-            .arg(&folder)
-            .arg("preact@10")
-            .output()
-            .unwrap();
+        let installed = output(
+            Command::new("npm")
+                .args(["install", "--silent", "--no-save", "--no-audit", "--prefix"])
+                .arg(&folder)
+                .arg("preact@10"),
+        );
         if !installed.status.success() {
             return skip("npm does not get preact");
         }

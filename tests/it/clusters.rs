@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::foreign::output;
 use crate::program::{Finished, Place};
 use crate::web::{Answer, Content, Web};
 
@@ -118,7 +119,7 @@ fn clusters_of_the_demo_are_listed_and_a_closed_pipe_is_no_error() {
 
     let program = env!("CARGO_BIN_EXE_ndcrawl");
     let line = format!("set -o pipefail; {program} clusters demo-out | head -1");
-    let output = Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    let output = output(Command::new("bash").args(["-c", &line]).current_dir(place.path("")));
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 

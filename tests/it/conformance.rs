@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use ndcrawl::model::Normalizer;
 use serde_json::{Value, json};
 
+use crate::foreign::output;
 use crate::needs::data;
 
 /// Failing cases by file, and why they may fail.
@@ -110,11 +111,8 @@ fn ask(kind: &str, questions: &[Value]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("questions");
     fs::write(&path, questions.iter().map(|question| format!("{question}\n")).collect::<String>()).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_ndcrawl"))
-        .args(["check", kind])
-        .stdin(File::open(&path).unwrap())
-        .output()
-        .unwrap();
+    let mut check = Command::new(env!("CARGO_BIN_EXE_ndcrawl"));
+    let output = output(check.args(["check", kind]).stdin(File::open(&path).unwrap()));
     assert!(output.status.success(), "{kind}: {}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty(), "{kind}: {}", String::from_utf8_lossy(&output.stderr));
     let answers: Vec<Value> = String::from_utf8(output.stdout)

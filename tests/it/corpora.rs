@@ -8,8 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::exactness::assert_exact;
+use crate::foreign::{output, run};
 use crate::invariants::{assert_duplicates_name_stored_pages, lines};
-use crate::needs::{Corpora, Need, Program, first_missing, reason, run, shared, skip};
+use crate::needs::{Corpora, Need, Program, first_missing, reason, shared, skip};
 use crate::program::{BY_WEIGHTS, Place};
 
 /// Clusters that may be missed: sibling pages of one template can reach the threshold.
@@ -48,9 +49,8 @@ impl Served {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let served = Self { script, folder, port };
         // A leftover server of an earlier run would keep the old port.
-        let _ = served.command("stop").output();
-        // nginx keeps the streams it was given open, so they must not be pipes.
-        assert!(served.command("start").status().unwrap().success());
+        output(&mut served.command("stop"));
+        run(&mut served.command("start"));
         served
     }
 
@@ -73,7 +73,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.command("stop").output();
+        output(&mut self.command("stop"));
     }
 }
 
@@ -96,12 +96,9 @@ pub fn fetch_sites(folder: &str, sites: &[&str]) -> Result<PathBuf, String> {
     if sites.iter().all(|site| folder.join(site).is_dir()) {
         return Ok(folder);
     }
-    let fetched = Command::new("sh")
-        .arg(corpora.join("fetch-sites.sh"))
-        .args(["-s", &sites.join(",")])
-        .arg(&folder)
-        .output()
-        .map_err(|error| error.to_string())?;
+    let mut fetch = Command::new("sh");
+    fetch.arg(corpora.join("fetch-sites.sh")).args(["-s", &sites.join(",")]).arg(&folder);
+    let fetched = output(&mut fetch);
     if fetched.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&fetched.stderr).trim().to_owned()) }
 }
 

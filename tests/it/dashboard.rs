@@ -1,16 +1,17 @@
 //! The dashboard of a running crawl, for programs and in a browser.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::needs::{Axe, PythonModule, has_all, has_for_part, run};
+use crate::foreign::{Foreign, run};
+use crate::needs::{Axe, PythonModule, has_all, has_for_part};
 use crate::program::{Place, Running};
 use crate::web::{Answer, Content, Web};
 use crate::words::words_of;
@@ -43,6 +44,7 @@ fn watched(place: &Place) -> (Web, Running, String) {
 fn ask(address: &str, method: &str, path: &str, host: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -153,16 +155,11 @@ fn a_browser_shows_the_progress_of_a_crawl() {
     figures(&address, &mut running);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/dashboard.mjs");
     let mut node = Command::new("node");
-    node.arg(script)
-        .arg(format!("http://{address}/"))
-        .current_dir(std::env::var_os("AXE_FOLDER").unwrap())
-        .stdout(Stdio::piped());
-    let mut node = node.spawn().unwrap();
-    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let found: Vec<String> = lines.by_ref().take_while(|line| line != "looked").collect();
-    assert_eq!(found, [""; 0], "what is wrong with the page");
+    node.arg(script).arg(format!("http://{address}/")).current_dir(std::env::var_os("AXE_FOLDER").unwrap());
+    let mut node = Foreign::start(&mut node);
+    assert_eq!(node.lines_before("looked"), [""; 0], "what is wrong with the page");
     running.signal("INT");
     running.finish().expect_code(130);
-    assert_eq!(lines.next().as_deref(), Some("lost"));
-    assert!(node.wait().unwrap().success());
+    assert!(node.wait().success());
+    assert_eq!(node.stdout(), "looked\nlost\n");
 }

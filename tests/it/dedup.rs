@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::foreign::output;
 use crate::graph::{Graph, Options};
 use crate::invariants::{assert_folder_is_sound, lines};
 use crate::needs::{Program, has_all};
@@ -185,7 +186,7 @@ fn an_archive_of_wget_gets_the_verdicts_of_a_crawl_in_the_same_order() {
     // Some pages come compressed, requested or not.
     wget.arg("--compression=auto");
     // Its exit code reports dead links.
-    wget.arg("--warc-file=wget").args(graph.unwrap().seeds()).status().unwrap();
+    output(wget.args(["--timeout=20", "--tries=2", "--warc-file=wget"]).args(graph.unwrap().seeds()));
     let told = summary(&dedup(&place, "wget.warc.gz", "apart").finish().expect_code(0).stdout);
     assert_eq!(told["damaged"], 0, "{told}");
 

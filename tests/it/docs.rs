@@ -354,7 +354,7 @@ fn commands_print_what_the_documentation_shows() {
             let line = port.replace_all(&call, host.as_str()).replace("ndcrawl ", &format!("{} ", program.display()));
             let printed = match call.as_str() {
                 "ndcrawl demo" => demo.clone(),
-                _ => crate::needs::run(
+                _ => crate::foreign::run(
                     std::process::Command::new("bash")
                         .args(["-c", &format!("{line} 2>&1")])
                         .current_dir(place.path(".")),

@@ -15,7 +15,8 @@ use parquet::record::RowAccessor;
 use serde_json::Value;
 
 use crate::corpora;
-use crate::needs::{Program, PythonModule, has_all, has_for_part, run, skip, tool};
+use crate::foreign::{output, run};
+use crate::needs::{Program, PythonModule, has_all, has_for_part, skip, tool};
 use crate::program::{Finished, Place};
 use crate::web::{Answer, Content, Web};
 
@@ -391,7 +392,7 @@ fn a_reader_may_leave_early() {
     let place = demo();
     let program = env!("CARGO_BIN_EXE_ndcrawl");
     let line = format!("set -o pipefail; {program} export out --format jsonl --html --outcome all -q -o - | head -1");
-    let output = Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+    let output = output(Command::new("bash").args(["-c", &line]).current_dir(place.path("")));
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 

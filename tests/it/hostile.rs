@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::needs::{Program, has_all, run, tool};
+use crate::foreign::run;
+use crate::needs::{Program, has_all, tool};
 use crate::program::Place;
 
 /// The number of consecutive ports that the server uses.

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::foreign::run;
 use crate::graph::{Expected, Graph};
-use crate::needs::{Program, has_for_part, run, tool};
+use crate::needs::{Program, has_for_part, tool};
 use crate::program::{Place, pages};
 
 /// The lines of `pages.jsonl` by URL.

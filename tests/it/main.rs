@@ -51,7 +51,7 @@
 //!
 //! The other modules are helpers: `program` runs the program, `web` serves the pages of `graph` or `endless`, `crowd`
 //! serves many hosts on few addresses, and `secure_web` over TLS. `invariants` checks every finished crawl, `judged` replays its log, `needs`
-//! finds the programs and data that tests need.
+//! finds the programs and data that tests need, and `foreign` runs programs of others.
 
 #![allow(clippy::unwrap_used)]
 
@@ -76,6 +76,7 @@ mod exactness;
 mod explain;
 mod export;
 mod focus;
+mod foreign;
 mod golden;
 mod graph;
 mod hints;

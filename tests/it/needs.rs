@@ -145,12 +145,3 @@ pub fn data(name: &str) -> PathBuf {
 pub fn tool(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(name)
 }
-
-/// Runs a helper and returns its stdout; shows its stderr if it fails.
-#[track_caller]
-pub fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}\n{stdout}{stderr}", output.status);
-    stdout.into_owned()
-}

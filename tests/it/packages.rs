@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::needs::{Program, has_all, has_for_part, run};
+use crate::foreign::{output, run};
+use crate::needs::{Program, has_all, has_for_part};
 use crate::program::Place;
 
 /// What `config/packaging/pack` is written with.
@@ -137,7 +138,7 @@ fn the_debian_package_is_sound_and_leaves_nothing_behind() {
     assert_eq!(files(&system), "");
 
     if has_for_part(&[Program("lintian")]) {
-        let output = Command::new("lintian").args(["--allow-root", "--fail-on=error"]).arg(&package).output().unwrap();
+        let output = output(Command::new("lintian").args(["--allow-root", "--fail-on=error"]).arg(&package));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 }

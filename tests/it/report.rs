@@ -11,9 +11,10 @@ use ndcrawl::store::StoreReader;
 use scraper::{Html, Selector};
 use serde_json::Value;
 
+use crate::foreign::run;
 use crate::graph::{Graph, Options as Plan};
 use crate::judged::Log;
-use crate::needs::{Axe, data, has_all, run};
+use crate::needs::{Axe, data, has_all};
 use crate::program::Place;
 use crate::web::{Answer, Content, Web};
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::needs::{PythonModule, has_all, run, tool};
+use crate::foreign::run;
+use crate::needs::{PythonModule, has_all, tool};
 use crate::program::{Finished, Place, pages};
 
 /// A text that shares hardly a word with the texts of other numbers.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::foreign::{output, run};
 use crate::graph::{Graph, Options};
 use crate::needs::{Program, has_for_part};
 use crate::program::{Finished, Place};
@@ -29,7 +30,7 @@ fn version_is_a_name_and_three_numbers() {
 #[test]
 fn a_closed_pipe_causes_no_panic() {
     let line = format!("set -o pipefail; {} --help | head -1", env!("CARGO_BIN_EXE_ndcrawl"));
-    let output = Command::new("bash").args(["-c", &line]).output().unwrap();
+    let output = output(Command::new("bash").args(["-c", &line]));
     assert!(output.status.success(), "{output:?}");
     assert!(!output.stdout.is_empty());
     assert!(output.stderr.is_empty(), "{output:?}");
@@ -150,14 +151,14 @@ fn completions_and_manual_are_printed() {
         assert!(script.contains("ndcrawl"), "{shell}");
         if shell == "bash" {
             let path = place.write("completions.bash", &script);
-            assert!(Command::new("bash").arg("-n").arg(path).status().unwrap().success());
+            run(Command::new("bash").arg("-n").arg(path));
         }
     }
     let manual = place.run(["man"]).finish().expect_code(0).stdout;
     assert!(manual.contains(".TH"), "{manual}");
     if has_for_part(&[Program("man")]) {
         let path = place.write("ndcrawl.1", &manual);
-        assert!(Command::new("man").arg("-l").arg(path).output().unwrap().status.success());
+        run(Command::new("man").arg("-l").arg(path));
     }
 }
 

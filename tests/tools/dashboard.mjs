@@ -60,4 +60,6 @@ await plain.close();
 console.log('looked');
 await page.waitForFunction(() => !document.getElementById('lost').hidden, { timeout: 60000 });
 console.log('lost');
-await browser.close();
+// A browser may be slow to end; that of a program that has ended is killed.
+await Promise.race([browser.close(), new Promise(resolve => setTimeout(resolve, 10000))]);
+process.exit();
