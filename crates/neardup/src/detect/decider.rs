@@ -674,7 +674,8 @@ impl<S: RecordSource> Decider<S> {
         let is_compared = verdict.is_unique() && self.is_comparable(page);
         let (Some(corpus_stats), Some(search)) = (&mut self.corpus_stats, &mut self.search) else { return false };
         if is_compared {
-            search.insert(sequence, page, &corpus_stats.measure().filtered(page));
+            let measure = corpus_stats.measure();
+            search.insert(sequence, page, &measure.filtered(page), measure.text_bitmap(page));
         }
         corpus_stats.add(sequence, page, verdict, is_compared);
         is_compared

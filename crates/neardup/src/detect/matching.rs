@@ -1,12 +1,13 @@
 //! Turns candidates into matches by exact comparison.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::DetectError;
-use super::detectors::{Measure, OwnText};
+use super::detectors::{Measure, OwnText, TextBitmap};
 use super::page_match::{Match, Mode, Page, Similarity};
 use super::records::{RecordSource, Records};
+use super::text_bitmaps::TextBitmaps;
 use crate::index::Candidate;
 use crate::model::{Score, Sequence, Threshold};
 
@@ -23,6 +24,21 @@ pub(super) struct MatchQuery<'a> {
     pub(super) condition: &'a MatchFilter<'a>,
 }
 
+/// What is known of the stored pages, beside the index.
+#[derive(Debug)]
+pub(super) struct StoredPages<'a, S> {
+    pub(super) records: &'a Mutex<Records<S>>,
+    pub(super) bitmaps: &'a TextBitmaps,
+}
+
+impl<S> Clone for StoredPages<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for StoredPages<'_, S> {}
+
 /// The matches found so far, and the score that later ones need.
 #[derive(Clone, Debug)]
 pub(super) struct MatchCollector {
@@ -30,14 +46,14 @@ pub(super) struct MatchCollector {
     /// With [`Mode::Best`], a candidate must reach the best score so far.
     bar: Threshold,
     pub(super) verifications: u64,
-    /// [`Measure::own_text`] of the probe, once a page is compared with it.
-    own_text: Option<OwnText>,
+    /// Bitmaps of pages that were read because they had none.
+    new_bitmaps: Vec<(Sequence, TextBitmap<'static>)>,
 }
 
 impl MatchCollector {
     /// Creates an empty collection.
     pub(super) fn new(threshold: Threshold) -> Self {
-        Self { matches: Vec::new(), bar: threshold, verifications: 0, own_text: None }
+        Self { matches: Vec::new(), bar: threshold, verifications: 0, new_bitmaps: Vec::new() }
     }
 
     /// Returns the score that later candidates must reach.
@@ -49,6 +65,11 @@ impl MatchCollector {
     pub(super) fn is_complete(&self, query: &MatchQuery<'_>) -> bool {
         let is_found = query.mode == Mode::Any && !self.matches.is_empty();
         is_found || self.verifications >= query.measure.most_compared() as u64
+    }
+
+    /// Takes the bitmaps of pages that had none.
+    pub(super) fn take_bitmaps(&mut self) -> Vec<(Sequence, TextBitmap<'static>)> {
+        std::mem::take(&mut self.new_bitmaps)
     }
 
     /// Returns the matches by rank.
@@ -63,7 +84,8 @@ impl MatchCollector {
         query: &MatchQuery<'_>,
         probe: &Page,
         candidate: Candidate,
-        records: &Mutex<Records<S>>,
+        pages: StoredPages<'_, S>,
+        own_text: &OnceLock<OwnText>,
     ) -> Result<ControlFlow<(), Threshold>, DetectError> {
         if self.cannot_be_better(query, candidate) {
             return Ok(ControlFlow::Continue(self.bar));
@@ -71,9 +93,16 @@ impl MatchCollector {
         if query.measure.rules_out(probe, candidate.id) {
             return Ok(ControlFlow::Continue(self.bar));
         }
+        let own_text = own_text.get_or_init(|| query.measure.own_text(probe));
+        let bitmap = pages.bitmaps.get(candidate.id);
+        if bitmap.as_ref().is_some_and(|bitmap| query.measure.shares_too_little(probe, own_text, bitmap)) {
+            return Ok(ControlFlow::Continue(self.bar));
+        }
         self.verifications += 1;
-        let stored = super::records::get(records, candidate.id)?;
-        let own_text = self.own_text.get_or_insert_with(|| query.measure.own_text(probe));
+        let stored = super::records::get(pages.records, candidate.id)?;
+        if bitmap.is_none() {
+            self.new_bitmaps.extend(query.measure.text_bitmap(&stored).map(|bitmap| (candidate.id, bitmap)));
+        }
         if query.measure.has_other_text(probe, own_text, &stored) {
             return Ok(ControlFlow::Continue(self.bar));
         }
@@ -152,8 +181,9 @@ mod tests {
         let measure = detectors::build(&Options::default()).unwrap();
         let query = MatchQuery { measure: &*measure, mode, threshold, condition };
         let mut findings = MatchCollector::new(threshold);
+        let stored = StoredPages { records: &records, bitmaps: &TextBitmaps::default() };
         for &candidate in candidates {
-            if findings.compare(&query, &probe, candidate, &records).unwrap().is_break() {
+            if findings.compare(&query, &probe, candidate, stored, &OnceLock::new()).unwrap().is_break() {
                 break;
             }
         }

@@ -48,6 +48,7 @@ mod replay;
 mod representative;
 mod search;
 mod stats;
+mod text_bitmaps;
 mod trust;
 mod vocabulary;
 

@@ -3,18 +3,22 @@
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::decision_log::DecisionLog;
+use super::detectors::{OwnText, TextBitmap};
 use super::exact_duplicates::ExactDuplicates;
-use super::matching::{MatchCollector, MatchQuery};
+use super::matching::{MatchCollector, MatchQuery, StoredPages};
 use super::page_match::Match;
 use super::page_match::Page;
 use super::records::{RecordSource, Records};
+use super::text_bitmaps::TextBitmaps;
 use super::{DetectError, Mode};
 use crate::index::{Candidate, CandidateIndex, ProbeCounters, Scratch};
 use crate::model::{Score, Sequence, TermId, Threshold};
 
+/// One part in so many of the memory of a search is for bitmaps.
+const BITMAPS_SHARE: usize = 4;
 /// With fewer records, a query takes less time than waking another core.
 const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 10_000 };
 
@@ -23,6 +27,7 @@ pub(super) struct Search<S> {
     index: Box<dyn CandidateIndex>,
     copies: ExactDuplicates,
     records: Mutex<Records<S>>,
+    bitmaps: TextBitmaps,
     /// One for each thread.
     scratches: Vec<Scratch>,
     /// Lent to queries that share the index.
@@ -47,6 +52,8 @@ const MOST_SINCE: usize = if cfg!(test) { 6 } else { 2_000 };
 pub(super) struct SearchResult {
     collector: MatchCollector,
     counters: ProbeCounters,
+    /// [`Measure::own_text`](super::detectors::Measure::own_text) of the page, once another is compared with it.
+    own_text: OnceLock<OwnText>,
     /// Records that the index held at the last query.
     seen: Option<usize>,
 }
@@ -55,8 +62,9 @@ impl<S: RecordSource> Search<S> {
     pub(super) fn new(index: Box<dyn CandidateIndex>, records: Records<S>, threads: usize) -> Self {
         let scratches = std::iter::repeat_with(Scratch::default).take(threads.max(1)).collect();
         let counters = ProbeCounters::default();
-        let (copies, records, spare_scratches) = (ExactDuplicates::default(), Mutex::new(records), Mutex::default());
-        Self { index, copies, records, scratches, spare_scratches, probes: 0, counters }
+        let (copies, bitmaps) = (ExactDuplicates::default(), TextBitmaps::default());
+        let (records, spare_scratches) = (Mutex::new(records), Mutex::default());
+        Self { index, copies, records, bitmaps, scratches, spare_scratches, probes: 0, counters }
     }
 
     pub(super) fn index(&self) -> &dyn CandidateIndex {
@@ -68,8 +76,15 @@ impl<S: RecordSource> Search<S> {
     }
 
     /// Adds a stored page; the index gets `filtered`.
-    pub(super) fn insert(&mut self, sequence: Sequence, page: &Page, filtered: &[(TermId, u32)]) {
+    pub(super) fn insert(
+        &mut self,
+        sequence: Sequence,
+        page: &Page,
+        filtered: &[(TermId, u32)],
+        bitmap: Option<TextBitmap<'_>>,
+    ) {
         self.index.insert(sequence, filtered);
+        self.bitmaps.insert(sequence, bitmap);
         self.copies.insert(&page.record, sequence);
     }
 
@@ -80,7 +95,7 @@ impl<S: RecordSource> Search<S> {
 
     /// Returns the memory of lists, sketches and hashes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.index.bytes() + self.copies.bytes()
+        self.index.bytes() + self.copies.bytes() + self.bitmaps.bytes()
     }
 
     pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -90,11 +105,14 @@ impl<S: RecordSource> Search<S> {
 
     pub(super) fn load(&mut self, input: &mut dyn Read) -> io::Result<()> {
         self.copies = ExactDuplicates::load(input)?;
+        self.bitmaps.clear();
         self.index.load(input)
     }
 
     pub(super) fn set_memory_limit(&mut self, bytes: usize) {
-        self.index.set_memory_limit(bytes);
+        let for_bitmaps = bytes / BITMAPS_SHARE;
+        self.bitmaps.set_memory_limit(for_bitmaps);
+        self.index.set_memory_limit(bytes - for_bitmaps);
     }
 
     pub(super) fn set_threads(&mut self, threads: usize) {
@@ -128,14 +146,15 @@ impl<S: RecordSource> Search<S> {
         if threads < 2 {
             return Ok(None);
         }
-        let (index, records, next) = (&*self.index, &self.records, AtomicUsize::new(0));
+        let (index, next) = (&*self.index, AtomicUsize::new(0));
+        let stored = StoredPages { records: &self.records, bitmaps: &self.bitmaps };
         let work = |scratch: &mut Scratch| {
             let mut results = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(page) = pages.get(number) else { return results };
                 let mut result = SearchResult::new(query);
-                let extended = result.extend(index, records, scratch, query, *page, log);
+                let extended = result.extend(index, stored, scratch, query, *page, log);
                 results.push((number, extended.map(|()| result)));
             }
         };
@@ -169,7 +188,12 @@ impl<S: RecordSource> Search<S> {
         if let Some(copied) = self.find_copy(query, page, log)? {
             result = copied;
         }
-        result.extend(&*self.index, &self.records, &mut self.scratches[0], query, page, log)?;
+        // Not `stored`: the scratch is lent, too.
+        let stored = StoredPages { records: &self.records, bitmaps: &self.bitmaps };
+        result.extend(&*self.index, stored, &mut self.scratches[0], query, page, log)?;
+        for (page, bitmap) in result.collector.take_bitmaps() {
+            self.bitmaps.insert(page, Some(bitmap));
+        }
         self.probes += 1;
         self.counters.add(result.counters);
         self.counters.verifications += result.collector.verifications;
@@ -198,7 +222,7 @@ impl<S: RecordSource> Search<S> {
         let spare = || self.spare_scratches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = spare().pop().unwrap_or_default();
         let mut result = SearchResult::new(query);
-        result.extend(&*self.index, &self.records, &mut scratch, query, page, log)?;
+        result.extend(&*self.index, self.stored(), &mut scratch, query, page, log)?;
         spare().push(scratch);
         Ok(result)
     }
@@ -219,6 +243,10 @@ impl<S: RecordSource> Search<S> {
 }
 
 impl<S: RecordSource> Search<S> {
+    fn stored(&self) -> StoredPages<'_, S> {
+        StoredPages { records: &self.records, bitmaps: &self.bitmaps }
+    }
+
     /// With [`Mode::Any`], returns the match with a stored record of the same terms.
     fn find_copy(
         &self,
@@ -231,21 +259,26 @@ impl<S: RecordSource> Search<S> {
         let Some(id) = copy else { return Ok(None) };
         let mut result = SearchResult::new(query);
         let candidate = Candidate { id, at_most: Score(Threshold::ONE) };
-        let _ = result.collector.compare(query, page.page, candidate, &self.records)?;
+        let _ = result.collector.compare(query, page.page, candidate, self.stored(), &result.own_text)?;
         Ok(result.collector.is_complete(query).then_some(result))
     }
 }
 
 impl SearchResult {
     fn new(query: &MatchQuery<'_>) -> Self {
-        Self { collector: MatchCollector::new(query.threshold), counters: ProbeCounters::default(), seen: None }
+        Self {
+            collector: MatchCollector::new(query.threshold),
+            counters: ProbeCounters::default(),
+            own_text: OnceLock::new(),
+            seen: None,
+        }
     }
 
     /// Adds the matches among records that the index did not hold before.
     fn extend<S: RecordSource>(
         &mut self,
         index: &dyn CandidateIndex,
-        records: &Mutex<Records<S>>,
+        stored: StoredPages<'_, S>,
         scratch: &mut Scratch,
         query: &MatchQuery<'_>,
         page: QueryPage<'_>,
@@ -262,12 +295,20 @@ impl SearchResult {
         let measure = query.measure;
         let (bar, terms) = (measure.lower_bound(self.collector.bar()), measure.filtered(page.page));
         let mut failed = None;
-        let collector = &mut self.collector;
+        let (collector, own_text) = (&mut self.collector, &self.own_text);
+        let sieve = |pages: &[Sequence], kept: &mut Vec<bool>| {
+            let own_text = own_text.get_or_init(|| measure.own_text(page.page));
+            stored.bitmaps.touch(pages);
+            kept.extend(pages.iter().map(|&other| {
+                let bitmap = stored.bitmaps.get(other);
+                bitmap.is_none_or(|bitmap| !measure.shares_too_little(page.page, own_text, &bitmap))
+            }));
+        };
         let mut visit = |candidate: Candidate| {
             if log.get(candidate.id).is_none_or(|entry| entry.group != page.group) {
                 return ControlFlow::Continue(measure.lower_bound(collector.bar()));
             }
-            let compared = collector.compare(query, page.page, candidate, records).unwrap_or_else(|error| {
+            let compared = collector.compare(query, page.page, candidate, stored, own_text).unwrap_or_else(|error| {
                 failed = Some(error);
                 ControlFlow::Break(())
             });
@@ -277,7 +318,7 @@ impl SearchResult {
             }
         };
         self.counters.add(match seen {
-            None => index.probe(scratch, &terms, bar, &mut visit),
+            None => index.probe_sieved(scratch, &terms, bar, &sieve, &mut visit),
             Some(from) => index.probe_since(scratch, from, &terms, bar, &mut visit),
         });
         failed.map_or(Ok(()), Err)

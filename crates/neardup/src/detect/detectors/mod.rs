@@ -34,7 +34,7 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-pub use template_aware::{ShingleFilter, TemplateAware};
+pub use template_aware::{ProbeBitmaps, TemplateAware, TextBitmap};
 
 use super::Options;
 use super::page_match::{Match, Page, Similarity};
@@ -86,8 +86,8 @@ pub enum SecondCheckBasis {
 pub struct OwnText {
     /// Without any template.
     pub text: Vec<u32>,
-    /// Names what is certainly not in `text`.
-    pub filter: ShingleFilter,
+    /// Tell how much of `text` another page may have.
+    pub bitmaps: ProbeBitmaps,
     /// Without the template that a large part of the host's pages have.
     pub beyond_core: Vec<u32>,
 }
@@ -144,6 +144,17 @@ pub trait Measure: Send + Sync {
     /// Returns the text of a page that [`has_other_text`](Self::has_other_text) looks for in others.
     fn own_text(&self, _probe: &Page) -> OwnText {
         OwnText::default()
+    }
+
+    /// Returns the bitmap of a stored page's text, if the detector compares text and the page has any.
+    fn text_bitmap(&self, _page: &Page) -> Option<TextBitmap<'static>> {
+        None
+    }
+
+    /// Returns whether two pages certainly do not match, by the [own text](Self::own_text) of the first and the bitmap of
+    /// the stored one.
+    fn shares_too_little(&self, _probe: &Page, _own: &OwnText, _stored: &TextBitmap<'_>) -> bool {
+        false
     }
 
     /// Returns whether two pages certainly do not match, by the [own text](Self::own_text) of the first. Must be cheap.

@@ -49,13 +49,13 @@ use crate::detect::page_match::{Page, Similarity};
 use crate::model::{DecidedBy, Score, Sequence, Threshold, Verdict};
 use crate::similarity::Record;
 
-pub use self::shingle_filter::ShingleFilter;
+pub use self::text_bitmap::{ProbeBitmaps, TextBitmap};
 
 mod host_pair;
 mod host_templates;
 mod hosts;
 mod rare_shingles;
-mod shingle_filter;
+mod text_bitmap;
 mod text_overlap;
 
 /// The extra that pages of two young hosts must share, in millionths: what they have in common may be a template.
@@ -81,11 +81,11 @@ impl TemplateAware {
         Self { weights: Mwo::new(thresholding), second, hosts: Hosts::new(host_memory) }
     }
 
-    fn hosts_of(&self, probe: &Page, stored: &Page) -> HostPair<'_> {
+    fn hosts_of(&self, probe: &Page, stored_group: u32, stored_level: u8) -> HostPair<'_> {
         let own = self.hosts.get(probe.group);
-        let other = if probe.group == stored.group { None } else { self.hosts.get(stored.group) };
+        let other = if probe.group == stored_group { None } else { self.hosts.get(stored_group) };
         let of_hosts = [own, other].into_iter().flatten().map(|host| host.level).max().unwrap_or(0);
-        let level = probe.order.shingle_level.max(stored.order.shingle_level).max(of_hosts);
+        let level = probe.order.shingle_level.max(stored_level).max(of_hosts);
         HostPair { own, other, level }
     }
 
@@ -94,7 +94,7 @@ impl TemplateAware {
         if probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
             return SecondCheck { score: None, required: FIRM_ALONE, basis: SecondCheckBasis::WeightsAlone };
         }
-        let hosts = self.hosts_of(probe, stored);
+        let hosts = self.hosts_of(probe, stored.group, stored.order.shingle_level);
         let overlap = TextOverlap::of(&hosts, probe, stored);
         if hosts.are_young() {
             return self.check_young(&overlap, probe.group == stored.group, first);
@@ -219,26 +219,36 @@ impl Measure for TemplateAware {
     fn own_text(&self, probe: &Page) -> OwnText {
         let shingles = &probe.order.shingles;
         let Some(host) = self.hosts.get(probe.group) else {
-            let filter = ShingleFilter::of(shingles);
-            return OwnText { text: shingles.clone(), filter, beyond_core: shingles.clone() };
+            let bitmaps = ProbeBitmaps::of(shingles);
+            return OwnText { text: shingles.clone(), bitmaps, beyond_core: shingles.clone() };
         };
         let beyond_core: Vec<u32> = shingles.iter().copied().filter(|&shingle| !host.is_core(shingle)).collect();
         let text: Vec<u32> = beyond_core.iter().copied().filter(|&shingle| !host.is_template(shingle)).collect();
-        OwnText { filter: ShingleFilter::of(&text), text, beyond_core }
+        OwnText { bitmaps: ProbeBitmaps::of(&text), text, beyond_core }
+    }
+
+    fn text_bitmap(&self, page: &Page) -> Option<TextBitmap<'static>> {
+        TextBitmap::of(page.group, page.order.shingle_level, &page.order.shingles)
+    }
+
+    fn shares_too_little(&self, probe: &Page, own: &OwnText, stored: &TextBitmap<'_>) -> bool {
+        let hosts = self.hosts_of(probe, stored.group, stored.shingle_level);
+        if hosts.are_young() || probe.order.shingles.is_empty() {
+            return false;
+        }
+        let text = sampled(&own.text, hosts.level);
+        // What is too little for more is too little.
+        let most = own.bitmaps.most_shared(stored).min(text.len());
+        Unlikeness::of(self, &hosts, text, most as u64).is_certain()
     }
 
     fn has_other_text(&self, probe: &Page, own: &OwnText, stored: &Page) -> bool {
-        let hosts = self.hosts_of(probe, stored);
+        let hosts = self.hosts_of(probe, stored.group, stored.order.shingle_level);
         if hosts.are_young() || probe.order.shingles.is_empty() || stored.order.shingles.is_empty() {
             return false;
         }
         let (level, theirs) = (hosts.level, sampled(&stored.order.shingles, hosts.level));
         let text = sampled(&own.text, level);
-        // More than they share, but found much sooner. What is too little for more is too little.
-        let unlike = Unlikeness::of(self, &hosts, text, own.filter.may_contain(theirs) as u64);
-        if unlike.is_certain() {
-            return true;
-        }
         let unlike = Unlikeness::of(self, &hosts, text, shared(text, theirs) as u64);
         match () {
             () if !unlike.shares_too_little => false,
@@ -459,7 +469,10 @@ mod tests {
             };
             let (a, b) = (page(1, lists[0], levels[0], 60_000), page(group, lists[1], levels[1], 70_000));
             let is_met = measure.check_order(&a, &b, Score(first)).is_met(Score(first));
-            proptest::prop_assert!(!(is_met && measure.has_other_text(&a, &measure.own_text(&a), &b)));
+            let own = measure.own_text(&a);
+            let refused = |b: &Page| measure.text_bitmap(b).is_some_and(|bitmap| measure.shares_too_little(&a, &own, &bitmap));
+            proptest::prop_assert!(!(is_met && measure.has_other_text(&a, &own, &b)));
+            proptest::prop_assert!(!(is_met && refused(&b)));
         }
     }
 
@@ -470,6 +483,8 @@ mod tests {
         assert_eq!((own.text.len(), own.beyond_core.len()), (50, 50));
         assert!(measure.has_other_text(&pages[3], &own, &pages[0]));
         assert!(!measure.has_other_text(&pages[3], &own, &pages[3]));
+        let refused = |page| measure.shares_too_little(&pages[3], &own, &measure.text_bitmap(page).unwrap());
+        assert!(refused(&pages[0]) && !refused(&pages[3]));
     }
 
     #[test]
